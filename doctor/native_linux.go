@@ -23,7 +23,7 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	sampling, result := best.check("native")
 	result.checks = append([]Finding{sampling}, result.checks...)
 	if best.err == nil {
-		if rate := collect.ChooseRate(nil, 0); rate.Cost > 0 {
+		if rate := collect.ChooseRate(nil, false); rate.Cost > 0 {
 			result.checks = append(result.checks, checkRate("native", rate))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
@@ -176,8 +175,7 @@ func (p *stackPlan) lateJMH(trials bool) string {
 	if !p.walk || p.choice != StacksAuto || !trials {
 		return ""
 	}
-	return fmt.Sprintf("the samples of JMH's trials have call stacks, which take about %d us each, because the command does not show that it runs JMH: --stacks off leaves them out",
-		collect.StackCost.Microseconds())
+	return "the samples of JMH's trials have call stacks, which take time of the benchmarks, because the command does not show that it runs JMH: --stacks off leaves them out"
 }
 
 // frequency returns how often events are sampled, per second and CPU. If the user has asked for a frequency, that is
@@ -187,10 +185,6 @@ func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note 
 	if asked != 0 {
 		return asked, ""
 	}
-	extra := time.Duration(0)
-	if stacks {
-		extra = collect.StackCost
-	}
-	rate := collect.ChooseRate(events, extra)
+	rate := collect.ChooseRate(events, stacks)
 	return rate.Hertz, rate.Note()
 }

@@ -28,43 +28,48 @@ const (
 	// the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
-	costBufferPages = 8     // size of the buffer for records; 200 samples fill less than a page
-	costRecordSize  = 8 + 8 // size of a sample's record: header and PC
+	// costBuffer is the size of the buffer for records in bytes, without its first page: all that an ordinary user may
+	// lock for a CPU by default (kernel.perf_event_mlock_kb). It has room for the records of some 28 samples with stacks.
+	costBuffer = 512 << 10
+
+	// stackRecord is more than what a record with a copy has besides it: registers, and the kernel's call chain.
+	stackRecord = 2 << 10
 )
 
-// sampleCost measures how much time a sample of cycles or of a clock takes from the sampled thread. It returns 0 if
-// that can't be measured.
+// sampleCost measures how much time a sample of cycles or of a clock takes from the sampled thread if the kernel copies
+// a number of bytes of the thread's stack with it, which may be 0. It returns 0 if that can't be measured.
 //
 // One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap between two
 // readings. The kernel's buffer says how many samples there were. If there were n samples, the n longest gaps are
 // attributed to them, and the median of these gaps is the cost. A few gaps have other causes: the kernel's tick,
 // other processes, or Go's collector. Most of those are short. The long ones do no harm either, because the median
 // does not depend on how long they are.
-func sampleCost(e sampler.Event) time.Duration {
+func sampleCost(e sampler.Event, stack int) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if e.CountsCycles() {
-		fd, err := openCycles()
+		fd, err := openCycles(stack)
 		if err == nil {
-			return measureCost(fd)
+			return measureCost(fd, stack)
 		}
 		if !isNoCounter(err) && !errors.Is(err, unix.EOPNOTSUPP) {
 			return 0
 		}
 	}
 	// If the machine can't count cycles, cpu-clock is also the event that is sampled in the end.
-	fd, err := openClock()
+	fd, err := openClock(stack)
 	if err != nil {
 		return 0
 	}
-	return measureCost(fd)
+	return measureCost(fd, stack)
 }
 
-// measureCost returns the cost of one of the counter's samples, and closes the counter.
-func measureCost(fd int) time.Duration {
+// measureCost returns the cost of one of the counter's samples, which have stack bytes of the thread's stack, and closes
+// the counter.
+func measureCost(fd, stack int) time.Duration {
 	defer unix.Close(fd)
 	page := os.Getpagesize()
-	buffer, err := unix.Mmap(fd, 0, (1+costBufferPages)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	buffer, err := unix.Mmap(fd, 0, page+costBuffer, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return 0
 	}
@@ -73,27 +78,46 @@ func measureCost(fd int) time.Duration {
 	if unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_ENABLE, 0) != nil {
 		return 0
 	}
-	gaps, first, last := clockGaps(written)
+	const record = 8 + 8 // header and PC
+	enough := uint64(costSamples * record)
+	if stack != 0 {
+		enough = uint64(costBuffer - 2*(stack+stackRecord))
+	}
+	gaps, first, last := deepClockGaps(written, enough)
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// clockGaps reads the clock until the kernel has written costSamples records. It returns the gaps: the times between
-// two readings that are longer than a reading takes. first and last are positions in the kernel's records. The records
-// between these positions belong to samples within the gaps.
-func clockGaps(written *uint64) (gaps []time.Duration, first, last uint64) {
+// deepClockGaps is clockGaps with at least costStack bytes on the thread's stack.
+//
+//go:noinline
+func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {
+	var below [costStack]byte
+	for i := range below { // A page that was never written is not there, and would end the kernel's copy.
+		below[i] = byte(i)
+	}
+	gaps, first, last = clockGaps(written, enough)
+	runtime.KeepAlive(&below)
+	return gaps, first, last
+}
+
+// clockGaps reads the clock until the kernel has written enough bytes of records, or costPatience is over. It returns the
+// gaps: the times between two readings that are longer than a reading takes. first and last are positions in the
+// kernel's records. The records between these positions belong to samples within the gaps.
+//
+//go:noinline
+func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {
 	const look = 200 * time.Nanosecond
 	gaps = make([]time.Duration, 0, 4096)
 	begin := time.Now()
 	before := time.Duration(0)
 	first = atomic.LoadUint64(written)
-	for enough := false; !enough; {
+	for last = first; last-first < enough && before <= costPatience; {
 		last = atomic.LoadUint64(written)
 		now := time.Since(begin)
 		if now-before > look {
 			gaps = append(gaps, now-before)
 		}
 		before = now
-		enough = last-first >= costSamples*costRecordSize || now > costPatience
 	}
 	return gaps, first, last
 }

@@ -17,7 +17,7 @@ import (
 // needCounters skips a test where this user may not open any event.
 func needCounters(t *testing.T) {
 	t.Helper()
-	fd, err := openClock()
+	fd, err := openClock(0)
 	if err != nil {
 		t.Skipf("perf_event_open is refused (%v): sudo sysctl kernel.perf_event_paranoid=1, or run as root", err)
 	}
@@ -38,7 +38,7 @@ func TestChooseRate(t *testing.T) {
 	needCounters(t)
 	check := func(timers int, specs ...string) {
 		t.Helper()
-		rate := ChooseRate(eventsOf(specs...), 0)
+		rate := ChooseRate(eventsOf(specs...), false)
 		t.Logf("%q: %+v", specs, rate)
 		plausible(t, rate.Cost)
 		assert.Equal(t, timers, rate.Timers, specs)
@@ -47,7 +47,11 @@ func TestChooseRate(t *testing.T) {
 	check(1, "page-faults", "task-clock")
 	check(2, "cycles:P", "cpu-clock")
 	check(1)
-	unknown := ChooseRate(eventsOf("page-faults", "cpu/event=0x3c/"), 0)
+	with := ChooseRate(eventsOf("cpu-clock"), true)
+	t.Logf("with stacks: %+v", with)
+	plausible(t, with.Cost)
+	assert.GreaterOrEqual(t, with.Cost, with.Stack)
+	unknown := ChooseRate(eventsOf("page-faults", "cpu/event=0x3c/"), false)
 	assert.Equal(t, Rate{Hertz: DefaultFrequency}, unknown, "neither is known to go on with time")
 }
 
@@ -60,7 +64,7 @@ func TestSampleCostOnBusyMachine(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond) // the loops have begun
 	began := time.Now()
-	cost := sampleCost(sampler.ParseEvent("cpu-clock"))
+	cost := sampleCost(sampler.ParseEvent("cpu-clock"), 0)
 	t.Logf("%v, measured in %v", cost, time.Since(began))
 	plausible(t, cost)
 }
@@ -72,7 +76,7 @@ func TestSamplesAmong(t *testing.T) {
 		binary.NativeEndian.PutUint16(b[6:], size)
 		return b
 	}
-	sample, throttle := record(unix.PERF_RECORD_SAMPLE, costRecordSize), record(unix.PERF_RECORD_THROTTLE, 32)
+	sample, throttle := record(unix.PERF_RECORD_SAMPLE, 16), record(unix.PERF_RECORD_THROTTLE, 32)
 	records := slices.Concat(sample, sample, throttle, sample, record(unix.PERF_RECORD_SAMPLE, 0), sample)
 	check := func(first, last uint64, want int) {
 		t.Helper()

@@ -5,14 +5,19 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// openCounter opens an event that samples the calling thread once in each period. The event is not
-// enabled yet.
-func openCounter(kind uint32, event, period uint64) (fd int, err error) {
+// openCounter opens an event that samples the calling thread once in each period. If stack is not 0, each sample has
+// that many bytes of the thread's stack. The event is not enabled yet.
+func openCounter(kind uint32, event, period uint64, stack int) (fd int, err error) {
 	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
 		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
 	attr.Size = uint32(unsafe.Sizeof(attr))
+	if stack != 0 {
+		perfevent.AskStacks(&attr, stack)
+	}
 	fd, err = unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
 		// The usual kernel.perf_event_paranoid, 2, allows sampling of user space only.
@@ -22,20 +27,20 @@ func openCounter(kind uint32, event, period uint64) (fd int, err error) {
 	return fd, err
 }
 
-// openCycles opens a counter of the CPU's cycles that samples the calling thread.
-func openCycles() (fd int, err error) {
-	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles)
+// openCycles opens a counter of the CPU's cycles that samples the calling thread, with stack bytes of its stack.
+func openCycles(stack int) (fd int, err error) {
+	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles, stack)
 }
 
-// openClock opens perf's cpu-clock that samples the calling thread.
-func openClock() (fd int, err error) {
-	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos)
+// openClock opens perf's cpu-clock that samples the calling thread, with stack bytes of its stack.
+func openClock(stack int) (fd int, err error) {
+	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos, stack)
 }
 
 // noCyclesCounter reports whether the machine has no counter of cycles. Many virtual machines have none. The result is
 // also false if gasm can't find out. Tests replace this function.
 var noCyclesCounter = func() bool {
-	fd, err := openCycles()
+	fd, err := openCycles(0)
 	if err == nil {
 		unix.Close(fd)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // sampleCost returns 0, which means unknown. DTrace on macOS runs on hardware, where a sample costs little.
-func sampleCost(sampler.Event) time.Duration { return 0 }
+func sampleCost(sampler.Event, int) time.Duration { return 0 }
 
 // noCyclesCounter always returns false. gasm asks only perf for cycles, and perf exists on Linux only.
 var noCyclesCounter = func() bool { return false }

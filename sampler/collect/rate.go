@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fix"
@@ -28,27 +29,41 @@ type Rate struct {
 	Hertz int // per second and CPU
 	// Cost is how much of the sampled thread's time one sample takes. It is 0 if that can't be measured.
 	Cost time.Duration
-	// Extra is the part of Cost that was not measured, but added by ChooseRate.
-	Extra time.Duration
+	// Stack is the part of Cost that a sample takes because the kernel copies the thread's registers and stack.
+	Stack time.Duration
 	// Timers is the number of events that are clocks or count cycles. Each sample of these events takes Cost.
 	Timers int
+	// CPUs is the number of CPUs whose samples have stacks, or 0.
+	CPUs int
 }
 
-// StackCost is what it adds to the cost of a sample that the kernel copies the thread's registers and stack. In a
-// virtual machine, it was 13 to 20 microseconds for 64 KiB of a deep stack, and 4 if there were only 4 KiB.
-const StackCost = 16 * time.Microsecond
+// costStack is the size of the copies of a stack with which their cost is measured, in bytes. The kernel copies what is
+// there and at most 64 KiB. Of JRuby's stacks, which are deep, 88 % are smaller than this.
+const costStack = 16 << 10
 
-// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If no
-// rate does, it returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
-// first. ChooseRate takes 20 ms of one CPU, and at most 0.3 s on a busy machine.
+// walkCost is how much of gasm's own time it takes to find the call stack of a sample: some 30 to 40 Java methods, in a
+// virtual machine. maxWalks is the largest share of a CPU that it takes for all stacks by default. One goroutine finds
+// them, so that on a machine with many CPUs it could not keep up with all of them at DefaultFrequency.
+const (
+	walkCost = 40 * time.Microsecond
+	maxWalks = 0.5
+)
+
+// assumedStackCost is taken for Rate.Stack if the user may not lock enough memory to measure it.
+const assumedStackCost = 8 * time.Microsecond
+
+// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If the
+// samples are to have stacks, the rate also is one at which gasm takes at most half a CPU to find them, even if the
+// command uses all CPUs. If no rate is low enough, ChooseRate returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
+// first. If the samples are to have stacks, it also measures what they add. ChooseRate takes 20 to 30 ms of one CPU, and
+// at most 1.2 s on a busy machine.
 //
 // On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
 // machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
 // nested virtual machine that takes 25 us, which at 1001 Hz is 2.5 % of all time.
 //
-// The cost of events that do not advance with time, such as page-faults, is not measured. extra is added to the measured
-// cost, for example [StackCost] for samples with stacks.
-func ChooseRate(events []sampler.Event, extra time.Duration) Rate {
+// The cost of events that do not advance with time, such as page-faults, is not measured.
+func ChooseRate(events []sampler.Event, stacks bool) Rate {
 	if len(events) == 0 {
 		events = bestEvents[:1]
 	}
@@ -59,26 +74,51 @@ func ChooseRate(events []sampler.Event, extra time.Duration) Rate {
 		}
 	}
 	if len(timers) == 0 {
-		return rateFor(0, 0, 0)
+		return rateFor(Rate{})
 	}
-	cost := sampleCost(timers[0])
-	if cost == 0 {
-		extra = 0
+	rate := Rate{Cost: sampleCost(timers[0], 0), Timers: len(timers)}
+	if stacks {
+		rate.CPUs = runtime.NumCPU()
+		if rate.Cost > 0 {
+			rate.Stack = stackCost(timers[0], rate.Cost)
+			rate.Cost += rate.Stack
+		}
 	}
-	return rateFor(cost+extra, extra, len(timers))
+	return rateFor(rate)
 }
 
-// rateFor returns the rate for the cost of a sample. The cost is 0 if it is unknown. extra is Rate.Extra, and timers is
-// Rate.Timers.
-func rateFor(cost, extra time.Duration, timers int) Rate {
-	rate := Rate{DefaultFrequency, cost, extra, timers}
+// stackCost returns what it adds to the cost of a sample of an event that the kernel copies the thread's registers and
+// stack. That is measured a few times, with the records of few samples each. What else the machine does makes it seem
+// more, never less, so the result is the least.
+func stackCost(e sampler.Event, without time.Duration) time.Duration {
+	least := time.Duration(0)
+	for range 3 {
+		with := sampleCost(e, costStack)
+		if with == 0 {
+			return assumedStackCost
+		}
+		if stack := max(0, with-without); least == 0 || stack < least {
+			least = stack
+		}
+	}
+	return least
+}
+
+// rateFor returns a Rate whose other fields are known with the frequency for them.
+func rateFor(rate Rate) Rate {
+	rate.Hertz = DefaultFrequency
 	for _, lower := range lowerFrequencies {
-		if rate.Share(rate.Hertz) <= maxShare {
+		if rate.Share(rate.Hertz) <= maxShare && rate.walks(rate.Hertz) <= maxWalks {
 			break
 		}
 		rate.Hertz = lower
 	}
 	return rate
+}
+
+// walks returns how much of a CPU it takes to find the stacks of all samples, if the command uses all CPUs.
+func (r Rate) walks(hertz int) float64 {
+	return walkCost.Seconds() * float64(r.Timers*r.CPUs) * float64(hertz)
 }
 
 // Share returns the share of its time that a thread loses if it is sampled at this frequency. It
@@ -93,9 +133,12 @@ func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
 	}
+	if r.Share(DefaultFrequency) <= maxShare {
+		return fmt.Sprintf("%d Hz: to find the call stacks of %d CPUs takes up to %.1f CPUs, at %d Hz %.1f", r.Hertz, r.CPUs, r.walks(r.Hertz), DefaultFrequency, r.walks(DefaultFrequency))
+	}
 	text := fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
-	if r.Extra > 0 {
-		text += fmt.Sprintf("; a sample takes %.1f us, of which %.1f are for its call stack", r.Cost.Seconds()*1e6, r.Extra.Seconds()*1e6)
+	if r.Stack > 0 {
+		text += fmt.Sprintf("; a sample takes %.1f us, of which %.1f are for its call stack", r.Cost.Seconds()*1e6, r.Stack.Seconds()*1e6)
 	}
 	return text
 }

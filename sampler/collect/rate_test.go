@@ -38,9 +38,9 @@ func TestDrawFrequency(t *testing.T) {
 
 // The note says what the rate takes, and how much of that is for call stacks.
 func TestRateNote(t *testing.T) {
-	check := func(cost, extra time.Duration, timers int, want string) {
+	check := func(cost, stack time.Duration, timers int, want string) {
 		t.Helper()
-		rate := rateFor(cost, extra, timers)
+		rate := rateFor(Rate{Cost: cost, Stack: stack, Timers: timers})
 		assert.Equal(t, want, rate.Note())
 	}
 	check(0, 0, 1, "")
@@ -48,4 +48,19 @@ func TestRateNote(t *testing.T) {
 	check(24*time.Microsecond, 0, 1, "301 Hz takes 0.7 %, 1001 2.4 % of the time")
 	check(18*time.Microsecond, 16*time.Microsecond, 1, "501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
 	check(40*time.Microsecond, 16*time.Microsecond, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
+}
+
+// gasm's own time for call stacks limits the rate on a machine with many CPUs.
+func TestRateOfStacks(t *testing.T) {
+	check := func(cost time.Duration, cpus, hertz int, note string) {
+		t.Helper()
+		rate := rateFor(Rate{Cost: cost, Stack: time.Microsecond, Timers: 1, CPUs: cpus})
+		assert.Equal(t, hertz, rate.Hertz)
+		assert.Equal(t, note, rate.Note())
+	}
+	check(2*time.Microsecond, 12, 1001, "")
+	check(2*time.Microsecond, 24, 501, "501 Hz: to find the call stacks of 24 CPUs takes up to 0.5 CPUs, at 1001 Hz 1.0")
+	check(2*time.Microsecond, 128, 101, "101 Hz: to find the call stacks of 128 CPUs takes up to 0.5 CPUs, at 1001 Hz 5.1")
+	check(2*time.Microsecond, 256, 101, "101 Hz: to find the call stacks of 256 CPUs takes up to 1.0 CPUs, at 1001 Hz 10.3")
+	check(40*time.Microsecond, 24, 201, "201 Hz takes 0.8 %, 1001 4.0 % of the time; a sample takes 40.0 us, of which 1.0 are for its call stack")
 }

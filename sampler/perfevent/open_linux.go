@@ -133,7 +133,7 @@ func newSet(o Options, flags uint64) (s *Set, err error) {
 		}
 		op.setPrecise(e.Precise)
 		if s.stack > 0 && i < len(o.Events) {
-			op.askStacks(s.stack)
+			AskStacks(&op.attr, s.stack)
 		}
 		s.events = append(s.events, op)
 	}

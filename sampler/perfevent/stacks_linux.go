@@ -91,12 +91,13 @@ func (s *Set) mapStackRings(o *Options) error {
 	return nil
 }
 
-// askStacks makes the kernel write registers, the kernel's call chain and a part of the stack with each sample.
-func (o *opening) askStacks(stack int) {
-	o.attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
-	o.attr.Bits |= unix.PerfBitExcludeCallchainUser
-	o.attr.Sample_regs_user = registerMask
-	o.attr.Sample_stack_user = uint32(stack)
+// AskStacks makes the kernel write registers, the kernel's call chain and a part of the stack with each sample of an
+// event. stack is the size of that part in bytes, a multiple of 8.
+func AskStacks(attr *unix.PerfEventAttr, stack int) {
+	attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
+	attr.Bits |= unix.PerfBitExcludeCallchainUser
+	attr.Sample_regs_user = registerMask
+	attr.Sample_stack_user = uint32(stack)
 }
 
 // Stacks returns how many bytes of a thread's stack a sample has at most. This is less than Options.Stacks if this user
