@@ -90,7 +90,9 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	maps, err := native.ReadMaps(pid)
 	require.NoError(t, err)
 	mappings.Add(maps...)
-	w := NewWalker(shared.NewJVMs())
+	jvms := shared.NewJVMs()
+	t.Cleanup(pollBeside(jvms, pid))
+	w := NewWalker(jvms)
 	out := callstack.NewWriter(io.Discard)
 	var all []seen
 	names := map[int32]string{}
@@ -144,6 +146,32 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id, "a sample in the outermost function has a whole stack")
 	}
 	return all
+}
+
+// pollBeside polls the JVM's code cache, as the goroutine does that copies methods in a recording. So code that is there
+// for a short time only is known although walks take long.
+func pollBeside(jvms *shared.JVMs, pid int) (stop func()) {
+	done, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		var v *shared.View
+		for every := time.Tick(20 * time.Millisecond); ; {
+			if v == nil {
+				v, _ = jvms.Open(pid)
+			} else if _, _, err := v.Poll(monotonic.Nanos()); err != nil {
+				return
+			}
+			select {
+			case <-every:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped
+	}
 }
 
 // isReading reports whether a library is being read. That takes long if there is no CPU for it, and walks that need the
