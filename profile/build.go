@@ -74,7 +74,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	regions := regionCutter{p: &p, opts: w.opts, code: w.code, counters: w.n}
 	p.Regions = regions.cut(merged)
 	listings := listingMaker{p: &p, opts: w.opts, code: w.code, parted: parted, counters: w.n}
-	listings.list(merged, w.listingRoom())
+	w.list(&listings, merged)
 	listings.findHottest(merged)
 
 	p.Methods = w.methods()
@@ -127,6 +127,24 @@ func (w *work) cutParts() *partedSpots {
 		return nil
 	}
 	return &partedSpots{cut, kept.spots}
+}
+
+// roomOfCallers is the part of the room for listings that is kept for methods without samples that have called the hot
+// code.
+const roomOfCallers = 0.25
+
+// list makes the profile's listings.
+func (w *work) list(l *listingMaker, merged []*mergedCode) {
+	if w.opts.Listings == 0 {
+		return
+	}
+	room, kept := w.listingRoom(), 0
+	callers := w.callers(l.p)
+	if len(callers) > 0 {
+		kept = int(roomOfCallers * float64(room))
+	}
+	left := l.list(merged, room-kept)
+	l.listCallers(callers, left+kept)
 }
 
 // listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] limits all

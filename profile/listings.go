@@ -11,7 +11,8 @@ import (
 )
 
 // A Listing is the whole code of one method, stub or codelet that has samples. It includes the instructions that are
-// not hot. Forks with the same code share one Listing.
+// not hot. Forks with the same code share one Listing. A Listing may also be that of a method without samples that has
+// called the hot code.
 type Listing struct {
 	Source, Method string // as in [Region]
 	CompileID      int
@@ -64,11 +65,8 @@ const hottestListing = 5
 
 // list lists the hottest pieces of code, each as a whole. The parameter room is the maximum number of instructions in
 // all listings together. Only the hottest piece may be larger than that. If any other piece does not fit, list skips
-// that piece and goes on with the next.
-func (l *listingMaker) list(merged []*mergedCode, room int) {
-	if l.opts.Listings == 0 {
-		return
-	}
+// that piece and goes on with the next. It returns how much room is left.
+func (l *listingMaker) list(merged []*mergedCode, room int) (left int) {
 	totals := make(map[*mergedCode]tally.Counts, len(merged))
 	for _, from := range merged {
 		sum := make(tally.Counts, l.counters)
@@ -99,6 +97,22 @@ func (l *listingMaker) list(merged []*mergedCode, room int) {
 		}
 		room -= len(insts)
 		p.Listings = append(p.Listings, l.listing(from, totals[from], insts))
+	}
+	return room
+}
+
+// listCallers lists code without samples, as far as there is room. Code whose instructions are not in the log is left
+// out.
+func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
+	for _, from := range callers {
+		insts := l.code.listing(from.blobRef)
+		if len(insts) == 0 || len(insts) > room {
+			continue
+		}
+		room -= len(insts)
+		listing := l.listing(from, from.counts, insts)
+		listing.PIDs = []int{from.pid}
+		l.p.Listings = append(l.p.Listings, listing)
 	}
 }
 

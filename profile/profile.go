@@ -116,8 +116,8 @@ type Profile struct {
 	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a method,
 	// has the samples of none of them. Each sample counts for the method that is called last.
 	By []CallerTotal
-	// Listings have all code of the hottest methods, stubs and codelets, hottest first. They are only set if
-	// [Options.Listings] asks for them.
+	// Listings have all code of the hottest methods, stubs and codelets, hottest first, and then that of methods
+	// without samples that have called them. They are only set if [Options.Listings] asks for them.
 	Listings []Listing
 	Unlisted Unlisted
 	// Parts is only set if [Options.Parts] asks for it, and if there are several parts.

@@ -42,8 +42,12 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled passes a sample of the JVM on to its follower, if the sampled instruction may be in compiled code.
+// sampled passes a sample of the JVM on to its follower, if the sampled instruction may be in compiled code. It also
+// passes on the caller whose code is to be copied.
 func (j *followedJVM) sampled(s *sampler.Sample) {
+	if s.Caller != 0 {
+		j.follower.Called(s.Caller, s.MonoNanos)
+	}
 	if s.Module == "" && !s.Kernel() { // in no mapped file and not in the kernel
 		j.follower.Sampled(s.PC, s.MonoNanos)
 	}

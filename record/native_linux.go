@@ -67,11 +67,10 @@ func stacksSupported() error {
 	return nil
 }
 
-// newWalk returns the function that finds the call stacks of the samples, and one that makes it give up whatever takes
-// long. It does not open those JVMs again that are in the set.
-func newWalk(open *shared.JVMs) (walk collect.Walk, giveUp func()) {
+// setWalk sets the options that make sampling find call stacks. It does not open those JVMs again that are in the set.
+func setWalk(o *collect.Options, open *shared.JVMs) {
 	w := stack.NewWalker(open)
-	return w.Walk, w.GiveUp
+	o.Walk, o.Caller, o.GiveUp = w.Walk, w.Caller, w.GiveUp
 }
 
 // tryStacks returns an error if samples can't get call stacks with these options.

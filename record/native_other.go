@@ -25,8 +25,8 @@ func stacksSupported() error { return errors.New("gasm records them on Linux onl
 // tryStacks returns an error, for the same reason.
 func tryStacks(collect.Options) error { return stacksSupported() }
 
-// newWalk returns nil: it is never called.
-func newWalk(*shared.JVMs) (collect.Walk, func()) { return nil, nil }
+// setWalk does nothing: it is never called.
+func setWalk(*collect.Options, *shared.JVMs) {}
 
 // attachNative returns an error: native sampling works on Linux only.
 func (a *Attachment) attachNative(context.Context, collect.Options) (sampling, <-chan sampler.Sample, error) {

@@ -122,7 +122,7 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 		with := o
 		var note string
 		with.Frequency, note = frequency(asked, o.Events, true)
-		with.Walk, with.GiveUp = newWalk(open)
+		setWalk(&with, open)
 		with.LeastStack = p.leastStack()
 		s, err := begin(with, note)
 		if err == nil || !errors.As(err, &refused) || refused.Reason == failure.ReasonTargetGone {

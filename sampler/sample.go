@@ -18,6 +18,9 @@ type Sample struct {
 	// cache.
 	Module string
 	Stack  callstack.ID // the callers; 0 if the sampler did not record them for gasm
+	// Caller is an address in compiled code that has called the code of many samples, and of this one, or 0. Only samples
+	// that are delivered while they are taken have it.
+	Caller uint64
 	// Chain has the callers that the text itself has. It is nil if there are none, or if the reader does not keep them.
 	// It is valid until the next Scan, but its strings stay valid.
 	Chain *Chain

@@ -35,9 +35,11 @@ func (f *Follower) look() (news bool) {
 			break
 		}
 		b, ambiguous := f.jvm.Cache.At(at.pc, at.monoNanos)
-		f.result.Samples++
-		if ambiguous {
-			f.result.Ambiguous++
+		if !at.caller {
+			f.result.Samples++
+			if ambiguous {
+				f.result.Ambiguous++
+			}
 		}
 		if b != nil && b.Method != nil {
 			f.sampled(b, at.pc)

@@ -64,10 +64,11 @@ type Follower struct {
 	result   Result
 }
 
-// A sample is an address at which the JVM was sampled, and the time on CLOCK_MONOTONIC.
+// A sample is an address at which the JVM was sampled, or has called sampled code, and the time on CLOCK_MONOTONIC.
 type sample struct {
 	pc        uint64
 	monoNanos int64
+	caller    bool
 }
 
 // A copyState says whether a method was copied. It is 0 if that was not tried yet.
@@ -186,10 +187,16 @@ const framePointersFlag = "PreserveFramePointer"
 const debugInfoFlag = "DebugNonSafepoints"
 
 // Sampled notes that a sample was taken at an address. Any goroutine may call it; it does not block.
-func (f *Follower) Sampled(pc uint64, monoNanos int64) {
+func (f *Follower) Sampled(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, false}) }
+
+// Called notes that the code at an address has called sampled code at that time. The code is copied as if it had been
+// sampled. Any goroutine may call Called; it does not block.
+func (f *Follower) Called(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, true}) }
+
+func (f *Follower) notice(s sample) {
 	f.mu.Lock()
 	if len(f.pending) < maxPending {
-		f.pending = append(f.pending, sample{pc, monoNanos})
+		f.pending = append(f.pending, s)
 	}
 	f.mu.Unlock()
 	select {

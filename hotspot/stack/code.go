@@ -33,6 +33,9 @@ type code struct {
 	origPC    uint64    // offset from sp
 	pushes    bool      // its callers push arguments; see pushedTo
 
+	calls     int // how many frames it had in stacks, beyond the sampled ones
+	calledFor int // the number of calls from which on Walker.Caller returns it again
+
 	table    *exec.Table         // nil if execute was not called yet, or could not read the code
 	executed bool                // execute was called
 	frames   map[uint64][]*frame // by return address

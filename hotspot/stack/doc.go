@@ -4,6 +4,7 @@
 //
 //	w := stack.NewWalker(shared.NewJVMs())
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
+//	pc := w.Caller()                     // an address in a method that calls much, whose code is worth copying; or 0
 //
 // The only memory of the thread that is read is that copy, so a walk is exact although it is done later. What the code
 // looks like comes from the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause

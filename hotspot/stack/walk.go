@@ -46,9 +46,10 @@ type Walker struct {
 	out       *callstack.Writer // the one that the numbers of frames belong to
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
-	tables    int   // the size of all libraries' tables, in bytes
-	swept     int64 // when processes without samples were forgotten last
-	walk      walk  // the current one; its memory is used again
+	tables    int    // the size of all libraries' tables, in bytes
+	swept     int64  // when processes without samples were forgotten last
+	walk      walk   // the current one; its memory is used again
+	caller    uint64 // see Caller
 }
 
 // NewWalker returns a Walker. It does not open those JVMs again that are open in the set.
@@ -90,6 +91,7 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	if r.ThreadState == nil || r.ABI == perfevent.NoABI || !Supported() {
 		return 0
 	}
+	w.caller = 0
 	k := &w.walk
 	k.frames, k.mark = k.frames[:0], callstack.Unwalked
 	if cap(k.frames) > 2*mostFrames {
@@ -179,6 +181,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		p := k.place()
 		if !k.late && (!k.leaf || inKernel || p.isInterpreter()) {
 			k.emit(p)
+			k.count(p)
 		}
 		if k.late {
 			return callstack.Unwalked
@@ -200,6 +203,26 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	}
 	return callstack.Cut
 }
+
+// A compiled method is worth copying when it has called the code of leastCalls samples, and of one in callerShare.
+const leastCalls, callerShare = 20, 100
+
+// count counts a frame for its method. A recursive method has several in a stack.
+func (k *walk) count(p place) {
+	c := p.code
+	if c == nil || c.Method == nil || k.exact {
+		return
+	}
+	c.calls++
+	if c.calls >= max(c.calledFor, leastCalls) && c.calls*callerShare >= k.jvm.walks && k.w.caller == 0 {
+		k.w.caller, c.calledFor = k.at.PC-1, 2*c.calls
+	}
+}
+
+// Caller returns an address in a compiled method that the last Walk has found on the stack, and that has called so many
+// sampled pieces of code that its own code is worth copying. It returns 0 if there is none. A method is returned again
+// when it has twice as many.
+func (w *Walker) Caller() (pc uint64) { return w.caller }
 
 // expired reports whether the walk has taken too long.
 func (k *walk) expired() bool {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -96,6 +97,7 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	out := callstack.NewWriter(io.Discard)
 	var all []seen
 	names := map[int32]string{}
+	callers := 0
 	take := func(r *perfevent.Record) {
 		if r.Kind == perfevent.Mapping {
 			mappings.Add(native.Mapping{PID: pid, Lo: r.Map.Lo, Hi: r.Map.Hi, FileOffset: r.Map.FileOffset, Path: r.Map.Path,
@@ -112,6 +114,14 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			reading := isReading(w)
 			w.Walk(out, r, mappings)
 			again = w.walk.mark == callstack.Unwalked && (reading || isReading(w))
+		}
+		if pc := w.Caller(); pc != 0 {
+			b, _ := w.jvms[pid].view.Cache.At(pc, r.MonoNanos)
+			require.NotNil(t, b)
+			require.NotNil(t, b.Method, "%s", b.Name)
+			called := func(f callstack.Frame) bool { return f.Kind == callstack.Compiled && f.CompileID == b.Method.ID }
+			assert.True(t, slices.ContainsFunc(framesOf(&w.walk), called), "%s is on the stack", b.Name)
+			callers++
 		}
 		s := seen{thread: names[r.TID], stack: framesOf(&w.walk), kernel: r.Mode == perfevent.Kernel}
 		if w.walk.mark != 0 {
@@ -138,6 +148,7 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 		set.Drain(false, take)
 		require.Less(t, monotonic.Nanos()-began, int64(2*time.Minute), "enough samples")
 	}
+	t.Logf("%d callers to be copied", callers)
 	if i := slices.IndexFunc(all, func(s seen) bool { return s.mark() == 0 }); i >= 0 {
 		outermost := all[i].stack[len(all[i].stack)-1]
 		at := &perfevent.ThreadState{ABI: perfevent.ABI64}

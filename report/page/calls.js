@@ -23,6 +23,7 @@ class CallsView {
 			e.preventDefault();
 			if (e.key === "Escape") this.search("");
 			this.graph.box.focus();
+			if (e.key === "Enter") this.next();
 		});
 		this.el.addEventListener("click", (e) => {
 			const action = e.target.closest("[data-calls]")?.dataset.calls;
@@ -172,8 +173,17 @@ class CallsView {
 	}
 	chosen(at) {
 		this.$("calls-where").textContent = this.about(at.tree, at.node);
-		const { cursor } = this.graph;
-		this.el.querySelector("[data-calls=code]").disabled = !this.place(cursor);
+		const button = this.el.querySelector("[data-calls=code]");
+		button.disabled = !this.place(this.graph.cursor);
+		button.title = button.disabled ? this.noCode(this.graph.cursor) : "The code of the method at the call (Enter)";
+	}
+	// noCode says why there is no code of a frame.
+	noCode({ tree, node }) {
+		const kind = this.kind(tree, node);
+		if (["native", "kernel", "vm"].includes(kind)) return "The page has no code of libraries and of the kernel";
+		if (["c1", "c2", "compiled"].includes(kind))
+			return "The page has no code of this method: it has too few samples, or was inlined everywhere";
+		return "This frame has no code";
 	}
 	place({ tree, node }) {
 		const { place, places } = tree.table;
@@ -182,7 +192,7 @@ class CallsView {
 	open(at) {
 		const id = this.place(at);
 		if (id) return this.page.follow(`#${id}`, true);
-		this.$("calls-where").textContent = `The page has no code of this frame · ${this.about(at.tree, at.node)}`;
+		this.$("calls-where").textContent = `${this.noCode(at)} · ${this.about(at.tree, at.node)}`;
 	}
 	// sandwich goes to the callers and callees of the method at the cursor or, if that is at the root, of the hottest one.
 	sandwich({ tree, node } = this.graph.cursor) {
@@ -220,6 +230,15 @@ class CallsView {
 		this.$("calls-share").textContent = text;
 	}
 
+	// next moves the cursor to the widest frame that was found or, if it is at such a frame, to the next one in that order.
+	next() {
+		const { graph } = this;
+		const found = [...graph.rows.values()].flat().filter((at) => at.tree && at.node && this.matches?.[at.tree.code(at.node)]);
+		found.sort((a, b) => b.w - a.w);
+		const to = found[(found.findIndex((at) => graph.is(at)) + 1) % found.length];
+		if (to) graph.select(to);
+	}
+
 	// legend shows which kinds of frames there are.
 	legend() {
 		const { tree } = this;
@@ -240,6 +259,7 @@ class CallsView {
 		const inGraph = e.target === graph.box;
 		const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 		if (inGraph && arrows[e.key]) return () => graph.move(...arrows[e.key]);
+		if (inGraph && e.key === "n" && this.words.length) return () => this.next();
 		if (inGraph && e.key === "Enter") return () => this.open(graph.cursor);
 		if (inGraph && (e.key === " " || e.key === "z")) return () => this.zoomTo(graph.cursor);
 		const keys = {

@@ -23,6 +23,7 @@ type codeView struct {
 	CompileID          int
 	Share              string
 	Raw                int64
+	Total              *cell  // the method with all that it calls; nil without call stacks
 	Hottest            string // the id of the hottest instruction
 	About              []string
 	Rows               template.HTML
@@ -75,6 +76,12 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0, Calls: p.Stacks != nil}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
+	}
+	if n := at.totals[l.Method]; len(n) > 0 && l.CompileID > 0 {
+		v.Total = &cell{Text: percent(n[0], totals[0]), Raw: n[0]}
+		if p.Parts != nil {
+			v.Total.Parts = partText(p.Parts.WithCallees[l.Method], 0)
+		}
 	}
 	if len(totals) > 1 {
 		for _, e := range r.Account.Events {

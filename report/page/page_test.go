@@ -120,6 +120,37 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// The table of frames has the 100 with the most samples of their own, and then each other one that fewer than 100 frames
+// are ahead of in total.
+func checkFrames(t *testing.T, text string, number int, p *schema.Profile) {
+	t.Helper()
+	total := func(f *schema.Frames) int64 {
+		if len(f.WithCallees.Values) > 0 {
+			return f.WithCallees.Values[0]
+		}
+		return f.Total.Values[0]
+	}
+	var want [][]int64
+	var names []string
+	for i := range p.Frames {
+		f := &p.Frames[i]
+		ahead := 0
+		for k := range p.Frames {
+			if total(&p.Frames[k]) >= total(f) {
+				ahead++
+			}
+		}
+		if i < 100 || ahead < 100 {
+			want, names = append(want, append(slices.Clone(f.Counts.Values), total(f))), append(names, f.Method)
+		}
+	}
+	got, texts := tableOf(t, text, fmt.Sprintf("p%d-frames", number))
+	assert.Equal(t, want, got)
+	for i := range texts {
+		assert.Contains(t, texts[i], names[i])
+	}
+}
+
 func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	t.Helper()
 	const most = 100
@@ -139,9 +170,8 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 		}
 		return counts, names
 	}
-	c, names := list(len(p.Frames), func(i int) (schema.Counts, string) { return p.Frames[i].Counts, p.Frames[i].Method })
-	check("frames", c, names)
-	c, names = list(len(p.Regions), func(i int) (schema.Counts, string) { return p.Regions[i].Counts, p.Regions[i].Method })
+	checkFrames(t, text, number, p)
+	c, names := list(len(p.Regions), func(i int) (schema.Counts, string) { return p.Regions[i].Counts, p.Regions[i].Method })
 	check("regions", c, names)
 	c, names = list(len(p.Native), func(i int) (schema.Counts, string) { return p.Native[i].Counts, p.Native[i].Module })
 	check("native", c, names)

@@ -22,6 +22,7 @@ type places struct {
 	first    int // the number of the profile's first listing
 	methods  map[[2]string]int
 	sums     map[[2]string]*profile.Method // sums of a method's compilations; by compiler and name
+	totals   map[string]tally.Counts       // of methods with all that they call; nil without call stacks
 	byName   map[string]int                // numbers of listings
 	compiled map[compiledKey]int
 	frames   map[string]place
@@ -57,6 +58,12 @@ func newPlaces(p *profile.Profile, first int) *places {
 	for i := range p.Methods {
 		m := &p.Methods[i]
 		at.sums[[2]string{m.Source, m.Name}] = m
+	}
+	if p.Stacks != nil {
+		at.totals = map[string]tally.Counts{}
+		for i := range p.Frames {
+			at.totals[p.Frames[i].Method] = p.Frames[i].WithCallees
+		}
 	}
 	for i := range p.Listings {
 		l := &p.Listings[i]

@@ -136,8 +136,8 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 	if len(out.Rows) > first+3 {
 		out.Shown = first
 	}
-	if left := full - len(out.Rows); left > 0 {
-		out.More = fmt.Sprintf("%s left out; --top 0 shows all", counted(left, "more row"))
+	if full > len(out.Rows) {
+		out.More = fmt.Sprintf("the page has %d of %d rows; --top 0 has all", len(out.Rows), full)
 	}
 	return out
 }
@@ -221,8 +221,8 @@ func (t *tableBuilder) frames() *table {
 	out := t.start("frames", "Hottest frames", "inlining undone: self counts an instruction for the innermost Java method that it was made from, "+note, "total", "method", "hottest lines")
 	at := len(t.r.Account.Events)
 	out.Columns[at].Number = true
-	frames := slices.Clone(t.r.Frames)
-	for _, f := range frames[:t.limit(len(frames))] {
+	frames := t.hottestFrames(func(f *schema.Frames) int64 { n, _ := totalOf(f); return n })
+	for _, f := range frames {
 		var lines []string
 		for _, l := range f.Lines[:min(len(f.Lines), 3)] {
 			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
@@ -233,7 +233,25 @@ func (t *tableBuilder) frames() *table {
 		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(f.Method), t.callsLink(f.Method)), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(total, 0, byPart),
 			cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
-	return t.cut(out, len(frames))
+	return t.cut(out, len(t.r.Frames))
+}
+
+// hottestFrames returns the frames with the most samples of their own, in their order, and then those of the others that
+// are among the frames with the highest totals. So the table is right by whichever column it is sorted.
+func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.Frames {
+	limit := t.limit(len(t.r.Frames))
+	rest := slices.Clone(t.r.Frames[limit:])
+	if limit == 0 || len(rest) == 0 {
+		return t.r.Frames[:limit]
+	}
+	totals := make([]int64, 0, len(t.r.Frames))
+	for i := range t.r.Frames {
+		totals = append(totals, total(&t.r.Frames[i]))
+	}
+	slices.Sort(totals)
+	least := totals[len(totals)-limit]
+	rest = slices.DeleteFunc(rest, func(f schema.Frames) bool { return total(&f) <= least })
+	return slices.Concat(t.r.Frames[:limit], rest)
 }
 
 // instead returns the end of a note. The note says which line is shown for an instruction if HotSpot kept no line for

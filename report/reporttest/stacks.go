@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// stacksLog is the code of a JVM whose samples have call stacks.
+// stacksLog is the code of a JVM whose samples have call stacks. Server::handle has no samples of its own. The code of
+// its other methods on stacks is not in the log.
 const stacksLog = `<hotspot_log version='160 1' process='101' time_ms='1700000000000'>
 invokevirtual  182 invokevirtual  [0x0000000000001000, 0x0000000000001100]  256 bytes
 StubRoutines::call_stub [0x0000000000001200, 0x0000000000001300] (256 bytes)
@@ -31,6 +32,16 @@ Compiled method (c2) 11    8       4       com.acme.Fib::fib (28 bytes)
   0x0000000000003000: ;*iadd {reexecute=0}
   0x0000000000003000: ; - com.acme.Fib::fib@9 (line 7)
   0x0000000000003000: 9090 9090
+[/MachCode]
+Compiled method (c2) 12   13       4       com.acme.Server::handle (28 bytes)
+ main code      [0x0000000000005000,0x0000000000005018] = 24
+[MachCode]
+  0x0000000000005000: 5548 83ec | 10
+  0x0000000000005005: ;*invokevirtual find {reexecute=0}
+  0x0000000000005005: ; - com.acme.Router::route@1 (line 21)
+  0x0000000000005005: ; - com.acme.Server::handle@1 (line 40)
+  0x0000000000005005: 9090 9090 | 9090 e8eb
+  0x000000000000500d: efff ff90 | 4883 c410 | 5dc3 90
 [/MachCode]
 </hotspot_log>
 `

@@ -179,6 +179,7 @@ func (d *drain) sample(r *perfevent.Record) {
 	}
 	if d.stacks != nil {
 		s.Stack = d.stacks.of(r, d.resolver, d.kernelNames)
+		s.Caller = d.stacks.callerOf()
 	}
 	d.text.Sample(s, r.Event, path)
 	d.mu.Lock()

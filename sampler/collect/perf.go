@@ -46,6 +46,8 @@ type Options struct {
 	// Walk makes native sampling record call stacks, which it writes to the file Native.StacksFile. If Walk is nil, no
 	// stacks are recorded, and samples cost less.
 	Walk Walk
+	// Caller returns the Caller of the sample that was passed to Walk last (see sampler.Sample). It may be nil.
+	Caller func() uint64
 	// GiveUp makes Walk return soon, without what takes long. It is called from another goroutine when the recording
 	// should have ended. It may be nil.
 	GiveUp func()

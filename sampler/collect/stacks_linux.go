@@ -30,8 +30,9 @@ const ringPause = 20 * time.Millisecond
 // stacks has the call stacks of a recording, and writes them to a file.
 type stacks struct {
 	walk    Walk
-	stop    func()      // Options.GiveUp; may be nil
-	over    atomic.Bool // no more stacks are walked
+	caller  func() uint64 // Options.Caller; may be nil
+	stop    func()        // Options.GiveUp; may be nil
+	over    atomic.Bool   // no more stacks are walked
 	file    *os.File
 	tree    *callstack.Writer
 	failure error // why the file could not be written
@@ -53,7 +54,7 @@ func newStacks(path string, o Options) (*stacks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the call stacks: %w", err)
 	}
-	return &stacks{walk: o.Walk, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
+	return &stacks{walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
 // of returns the stack of a sample. After a failure it returns 0.
@@ -75,6 +76,14 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 		return 0
 	}
 	return stack
+}
+
+// callerOf returns Sample.Caller for the sample that was passed to of last.
+func (s *stacks) callerOf() uint64 {
+	if s.caller == nil || s.over.Load() {
+		return 0
+	}
+	return s.caller()
 }
 
 // giveUp ends all walking: the present walk returns soon, and no other one begins. Any goroutine may call it.

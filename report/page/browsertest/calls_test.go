@@ -168,6 +168,7 @@ func TestCallsKeys(t *testing.T) {
 	assert.Equal(t, thread, eval[string](again, frameAt))
 	again.press("?")
 	again.awaits(`document.querySelector("#help").open && document.querySelector("#help").textContent.includes("the code of the method at the call")`)
+	assert.Zero(t, eval[float64](again, `document.querySelector("#help").scrollTop`))
 }
 
 // A click zooms to a frame, and another one opens its code, as the cursor's line says.
@@ -203,6 +204,26 @@ func TestCallsSearch(t *testing.T) {
 	p.do(chromedp.SendKeys(chromedp.CSS("#calls-query"), "stacks recurse"))
 	p.awaits(`document.querySelector("#calls-share").textContent.includes("(%d) in ")`, want)
 	assert.Contains(t, eval[string](p, "location.hash"), "&s=stacks%20recurse")
+
+	// Enter goes to the widest frame that was found, and n to the next one.
+	total := func() int {
+		m := regexp.MustCompile(`Stacks::recurse.* · total [^·]*?([\d\x{202f}]+) samples?`).FindStringSubmatch(eval[string](p, frameAt))
+		require.NotNil(t, m, eval[string](p, frameAt))
+		n, err := strconv.Atoi(strings.ReplaceAll(m[1], "\u202f", ""))
+		require.NoError(t, err)
+		return n
+	}
+	p.press(kb.Enter)
+	last := total()
+	assert.LessOrEqual(t, last, want)
+	for range 3 {
+		first := eval[string](p, "document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent")
+		p.press("n")
+		assert.NotEqual(t, first, eval[string](p, "document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent"))
+		next := total()
+		assert.LessOrEqual(t, next, last)
+		last = next
+	}
 	p.press(kb.Escape)
 	assert.Empty(t, p.text("#calls-share"))
 	assert.Equal(t, "graph", eval[string](p, "document.activeElement.id"))
