@@ -36,9 +36,17 @@ type dtraced struct {
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
+	// recent and older have the last events that DTrace printed, up to mostRecent in each.
+	recent, older map[reached]bool
 
 	textBytes int                // size of all texts in the map texts
 	texts     map[textKey][]byte // texts of the events handed out so far, by address and length in the JVM
+}
+
+// A reached is the reaching of a probe. The clock is so fine that a thread reaches no probe twice at the same time.
+type reached struct {
+	mono       uint64
+	tid, probe int
 }
 
 type textKey struct{ addr, length uint64 }
@@ -53,6 +61,8 @@ const (
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.
 	mostHeld = 1 << 18
+	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor.
+	mostRecent = 1 << 16
 	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
 	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.
 	mostTextBytes = 32 << 20
@@ -90,8 +100,10 @@ func (d *dtraced) collect(text io.ReadCloser) {
 		d.mu.Lock()
 		switch rec := r.record.(type) {
 		case *dtraceEvent:
-			d.come = append(d.come, rec)
-			d.at(rec.cpu, rec.mono)
+			if !d.repeated(rec) {
+				d.come = append(d.come, rec)
+				d.at(rec.cpu, rec.mono)
+			}
 		case *dtraceMark:
 			d.at(rec.cpu, rec.mono)
 		case dtraceTotal:
@@ -103,6 +115,20 @@ func (d *dtraced) collect(text io.ReadCloser) {
 	}
 	close(d.ended)
 	_, _ = io.Copy(io.Discard, text) // reading a pipe of this process does not fail
+}
+
+// repeated reports whether DTrace has printed an event before. On a busy machine DTrace 2.0 for Linux sometimes prints all
+// events of a full buffer twice.
+func (d *dtraced) repeated(e *dtraceEvent) bool {
+	key := reached{e.mono, e.tid, e.probe}
+	if d.recent[key] || d.older[key] {
+		return true
+	}
+	if d.recent == nil || len(d.recent) >= mostRecent {
+		d.older, d.recent = d.recent, map[reached]bool{}
+	}
+	d.recent[key] = true
+	return false
 }
 
 func (d *dtraced) at(cpu int, mono uint64) {

@@ -144,6 +144,16 @@ func TestDTraceLost(t *testing.T) {
 	assert.Zero(t, d.lost(), "an event that came while it ended")
 }
 
+// TestDTraceRepeats checks that events count once if DTrace prints a buffer twice.
+func TestDTraceRepeats(t *testing.T) {
+	d := newDTraced(traced())
+	block := "e 3 0 1 7 0\ne 3 0 2 7 0\ne 3 0 2 8 0\n"
+	d.textOf(t, block+"m 0 4\n"+block+"e 3 0 5 7 0\n"+block+"n 9\ngasm: end\n")
+	assert.EqualValues(t, 4, d.good, "another thread, or another time, is another event")
+	assert.EqualValues(t, 5, d.lost())
+	assert.LessOrEqual(t, len(d.recent), mostRecent)
+}
+
 func (d *dtraced) collectOne(t *testing.T, line string) {
 	t.Helper()
 	d.ended = make(chan struct{})
