@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
 // attachThreads samples, for 2 s, a program whose threads come and go all the time while the sampling
@@ -121,4 +122,13 @@ func TestAttachRefused(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestThreadName checks that a thread that ended before its name was read has that of its process.
+func TestThreadName(t *testing.T) {
+	d := &drain{threads: map[int32]thread{7: {name: "java"}, 8: {name: "worker"}, 9: {}}}
+	for tid, want := range map[int32]string{7: "java", 8: "worker", 9: "java", 10: "java", -1: ""} {
+		assert.Equal(t, want, d.threadName(&perfevent.Record{PID: 7, TID: tid}), tid)
+	}
+	assert.Empty(t, d.threadName(&perfevent.Record{PID: 11, TID: 12}))
 }

@@ -136,7 +136,7 @@ func (d *drain) take(r *perfevent.Record) {
 			d.resolver.Forget(int(r.PID))
 		}
 	case perfevent.Lost:
-		at := sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name}
+		at := sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threadName(r)}
 		d.text.Lost(&at, int64(r.Count), false)
 	case perfevent.Throttle:
 		d.throttled++
@@ -160,10 +160,19 @@ func (d *drain) looked() {
 	d.flush()
 }
 
+// threadName returns the name of a record's thread. A thread that ended while gasm attached to its process has none, and
+// the name of the process is the best guess. A thread that has lost its id while it was ending (TID is -1) has none.
+func (d *drain) threadName(r *perfevent.Record) string {
+	if name := d.threads[r.TID].name; name != "" || r.TID <= 0 {
+		return name
+	}
+	return d.threads[r.PID].name
+}
+
 // sample writes a sample and hands it to the streams.
 func (d *drain) sample(r *perfevent.Record) {
 	s := &d.last
-	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threads[r.TID].name, PC: r.IP, Event: d.events[r.Event]}
+	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threadName(r), PC: r.IP, Event: d.events[r.Event]}
 	path := ""
 	switch {
 	case r.Mode == perfevent.Kernel:
