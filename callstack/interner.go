@@ -23,7 +23,8 @@ type node struct {
 // key returns both parts of a node as one number, which is looked up faster.
 func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
-// frame returns the number of a frame, which is next if the frame is new. It is noFrame if there is no room for a new one.
+// frame returns the number of a frame, or noFrame if the frame is new and there is no room for it. The number of a new
+// frame is next.
 func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	if id, known := x.frames[*f]; known {
 		return id, false
@@ -35,8 +36,8 @@ func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	return FrameID(next), true
 }
 
-// node returns the number of a node, which is next if the node is new. It is NoRoom if there is no room for a new one, or
-// if there was none for the parent or the frame.
+// node returns the number of a node, or NoRoom if the node is new and there is no room for it, or if there was none for
+// its parent or its frame. The number of a new node is next.
 func (x *interner) node(n node, next int) (id ID, isNew bool) {
 	if n.parent == NoRoom || n.frame == noFrame {
 		return NoRoom, false

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -9,7 +11,7 @@ import (
 )
 
 // callers returns the compiled code that has no samples itself, but has called code with at least leastCaller of the
-// profile's samples. The code that has called the most comes first. There is none without call stacks.
+// profile's samples, the most first. It returns nil if the capture has no call stacks.
 func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil
@@ -23,28 +25,21 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	seen := map[blobRef]bool{} // on the stack of one sample, on which recursive code is several times
 	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
 		clear(seen)
-		for f, caller := w.b.stacks.Frame(k.Stack); f != nil; f, caller = w.b.stacks.Frame(caller) {
+		for f := range w.b.stacks.Frames(k.Stack) {
 			if ref, ok := compiled.find(f); ok && !sampled[ref] && !seen[ref] {
 				seen[ref] = true
 				tally.AddTo(counts, ref, c, w.n)
 			}
 		}
 	})
-	var all []*mergedCode
-	for ref, c := range counts {
-		if p.Share(c) >= leastCaller {
-			blob := w.code.blob(ref)
-			all = append(all, &mergedCode{sampledBlob: &sampledBlob{blobRef: ref, Blob: blob, pid: w.b.jvms[ref.jvm].PID, counts: c}})
-		}
-	}
-	slices.SortFunc(all, func(a, b *mergedCode) int {
-		if by := tally.Compare(a.counts, b.counts); by != 0 {
-			return by
-		}
-		return a.ID - b.ID
+	maps.DeleteFunc(counts, func(_ blobRef, c tally.Counts) bool { return p.Share(c) < leastCaller })
+	refs := slices.SortedFunc(maps.Keys(counts), func(a, b blobRef) int {
+		return cmp.Or(tally.Compare(counts[a], counts[b]), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
 	})
-	for _, m := range all {
-		m.counts = make(tally.Counts, w.n)
+	var all []*mergedCode
+	for _, ref := range refs {
+		all = append(all, &mergedCode{sampledBlob: &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
+			counts: make(tally.Counts, w.n)}})
 	}
 	return all
 }

@@ -219,10 +219,13 @@ func (k *walk) count(p place) {
 	}
 }
 
-// Caller returns an address in a compiled method that the last Walk has found on the stack, and that has called so many
-// sampled pieces of code that its own code is worth copying. It returns 0 if there is none. A method is returned again
-// when it has twice as many.
-func (w *Walker) Caller() (pc uint64) { return w.caller }
+// Caller returns an address in a compiled method on the stack of the last Walk, if so many samples are in code that the
+// method has called that its own code is worth copying. Otherwise, and when it is called again before the next Walk,
+// Caller returns 0. It returns a method again when twice as many samples are in such code.
+func (w *Walker) Caller() (pc uint64) {
+	pc, w.caller = w.caller, 0
+	return pc
+}
 
 // expired reports whether the walk has taken too long.
 func (k *walk) expired() bool {

@@ -240,9 +240,10 @@ func (t *tableBuilder) frames() *table {
 // are among the frames with the highest totals. So the table is right by whichever column it is sorted.
 func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.Frames {
 	limit := t.limit(len(t.r.Frames))
-	rest := slices.Clone(t.r.Frames[limit:])
-	if limit == 0 || len(rest) == 0 {
-		return t.r.Frames[:limit]
+	frames := slices.Clone(t.r.Frames[:limit])
+	rest := t.r.Frames[limit:]
+	if len(rest) == 0 {
+		return frames
 	}
 	totals := make([]int64, 0, len(t.r.Frames))
 	for i := range t.r.Frames {
@@ -250,8 +251,12 @@ func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.
 	}
 	slices.Sort(totals)
 	least := totals[len(totals)-limit]
-	rest = slices.DeleteFunc(rest, func(f schema.Frames) bool { return total(&f) <= least })
-	return slices.Concat(t.r.Frames[:limit], rest)
+	for i := range rest {
+		if total(&rest[i]) > least {
+			frames = append(frames, rest[i])
+		}
+	}
+	return frames
 }
 
 // instead returns the end of a note. The note says which line is shown for an instruction if HotSpot kept no line for

@@ -52,11 +52,14 @@ const (
 // assumedStackCost is taken for Rate.Stack if the user may not lock enough memory to measure it.
 const assumedStackCost = 8 * time.Microsecond
 
-// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If the
-// samples are to have stacks, the rate also is one at which gasm takes at most half a CPU to find them, even if the
-// command uses all CPUs. If no rate is low enough, ChooseRate returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
-// first. If the samples are to have stacks, it also measures what they add. ChooseRate takes 20 to 30 ms of one CPU, and
-// at most 1.2 s on a busy machine.
+// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If no
+// rate does, it returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
+// first.
+//
+// If the samples are to have stacks, ChooseRate also measures what these add to the cost. At the rate that it returns
+// then, gasm takes at most half a CPU to find the stacks, even if the command uses all CPUs.
+//
+// ChooseRate takes 20 to 30 ms of one CPU, and at most 1.2 s on a busy machine.
 //
 // On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
 // machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
@@ -91,17 +94,15 @@ func ChooseRate(events []sampler.Event, stacks bool) Rate {
 // stack. That is measured a few times, with the records of few samples each. What else the machine does makes it seem
 // more, never less, so the result is the least.
 func stackCost(e sampler.Event, without time.Duration) time.Duration {
-	least := time.Duration(0)
+	least := time.Duration(math.MaxInt64)
 	for range 3 {
 		with := sampleCost(e, costStack)
 		if with == 0 {
 			return assumedStackCost
 		}
-		if stack := max(0, with-without); least == 0 || stack < least {
-			least = stack
-		}
+		least = min(least, with)
 	}
-	return least
+	return max(0, least-without)
 }
 
 // rateFor returns a Rate whose other fields are known with the frequency for them.
