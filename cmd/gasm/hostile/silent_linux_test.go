@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -214,12 +215,14 @@ func TestSilentJVM(t *testing.T) {
 	}
 }
 
-// cleanedUp checks that the next gasm ends what is left in the JVM, and says so.
+// cleanedUp checks that the next gasm ends what is left in the JVM, and says so. If the JVM does nothing for gasm any more,
+// and only its folder is left, there is nothing to say.
 func (v *jvm) cleanedUp(t *testing.T) {
 	t.Helper()
-	before := v.left(t)
+	before, notes := v.left(t), v.notes(t)
+	onlyFolder := len(notes) > 0 && !slices.ContainsFunc(notes, func(note string) bool { return !strings.HasSuffix(note, " off") })
 	r := v.endLeft(t)
-	if len(before) > 0 {
+	if len(before) > 0 && !onlyFolder {
 		assert.Contains(t, r.stderr, "gasm: JVM "+v.pid()+" still ", "what was left: %v", before)
 	}
 	assert.Empty(t, v.left(t))
