@@ -75,6 +75,7 @@ func (p *Process) World(context.Context) (*World, error) { return nil, errUnsupp
 func (w *World) Open(string) (*File, error)              { return nil, errUnsupported }
 func (w *World) Close()                                  {}
 func (w *World) User() User                              { return User{} }
+func (w *World) Err() error                              { return errUnsupported }
 func (w *World) Tmp() (*Folder, error)                   { return nil, errUnsupported }
 func (w *World) Folder(string) (*Folder, error)          { return nil, errUnsupported }
 func (d *Folder) Close()                                 {}

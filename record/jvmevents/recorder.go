@@ -116,7 +116,7 @@ func (r *recorder) prepare(begin, reach context.Context) (err error) {
 		return err
 	}
 	if r.folder, err = jvmfolder.New(r.world, r.note.Path); err != nil {
-		r.note.Forget()
+		r.note.Done(r.world)
 	}
 	return err
 }
@@ -252,7 +252,7 @@ func (r *recorder) release() {
 		r.folder.Close()
 	default:
 		r.folder.Remove()
-		r.note.Forget()
+		r.note.Done(r.world)
 	}
 }
 

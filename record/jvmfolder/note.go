@@ -82,6 +82,17 @@ func (n *Note) Forget() {
 	n.Close()
 }
 
+// Done removes the note after everything was switched off and the folder was removed. If the World has ended, the folder
+// may still be there, and only the next gasm can remove it. Then the note stays, and says so.
+func (n *Note) Done(w *foreign.World) {
+	if w.Err() == nil {
+		n.Forget()
+		return
+	}
+	n.SwitchedOff()
+	n.Close()
+}
+
 // Close releases the lock of the note. The note itself stays for the next gasm.
 func (n *Note) Close() { n.lock.Close() }
 
@@ -130,6 +141,9 @@ func (n *Note) end(ctx context.Context) error {
 		return err
 	}
 	n.removeFolder(w)
+	if err := w.Err(); err != nil {
+		return err
+	}
 	os.RemoveAll(n.Dir)
 	return nil
 }

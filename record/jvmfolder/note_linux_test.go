@@ -1,6 +1,7 @@
 package jvmfolder
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,6 +85,48 @@ func TestEventNotes(t *testing.T) {
 	assert.NoDirExists(t, ended.Dir)
 	assert.NoDirExists(t, filepath.Dir(ended.Path))
 	assert.DirExists(t, alive.Dir)
+}
+
+// If the World has ended before the folder could be removed, the note stays for the next gasm, which removes both and has
+// nothing to say about the JVM.
+func TestFolderOfEndedWorld(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := foreign.OwnWorld(ctx, self())
+	require.NoError(t, err)
+	defer w.Close()
+	pid := os.Getpid()
+	n, err := Leave(pid, processend.StartTicks(pid), self(), NewPath())
+	require.NoError(t, err)
+	t.Cleanup(n.Forget)
+	t.Cleanup(func() { os.RemoveAll(filepath.Dir(n.Path)) })
+	f, err := New(w, n.Path)
+	require.NoError(t, err)
+	cancel()
+	f.Remove()
+	n.Done(w)
+	assert.DirExists(t, n.Path)
+	assert.DirExists(t, n.Dir)
+	ended, left := EndLeft(t.Context())
+	assert.NotContains(t, strings.Join(slices.Concat(ended, left), "\n"), n.Path)
+	assert.NoDirExists(t, filepath.Dir(n.Path))
+	assert.NoDirExists(t, n.Dir)
+}
+
+// If the folder was removed, nothing is left of the note.
+func TestNoteDone(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	w, err := foreign.OwnWorld(t.Context(), self())
+	require.NoError(t, err)
+	defer w.Close()
+	n, err := Leave(os.Getpid(), processend.StartTicks(os.Getpid()), self(), NewPath())
+	require.NoError(t, err)
+	f, err := New(w, n.Path)
+	require.NoError(t, err)
+	f.Remove()
+	n.Done(w)
+	assert.NoDirExists(t, filepath.Dir(n.Path))
+	assert.NoDirExists(t, n.Dir)
 }
 
 // The folder of a JVM that runs is removed when all is off again, and so is the folder of a JVM that has ended.

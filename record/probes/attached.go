@@ -134,7 +134,7 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	defer a.o.Patience.Waiting(j.PID, "load the agent with the probes")()
 	places, err := j.enter(begin, a.o.Patience.Reach(ctx))
 	for i := 0; i < len(places) && (i == 0 || errors.Is(err, probe.ErrTaken)); i++ {
-		j.forgetNote()
+		j.endNote()
 		if err = j.leaveNote(places[i]); err == nil {
 			j.session, rep, err = probe.Load(begin, j.process, j.world, places[i], a.o.Specs)
 		}
@@ -181,10 +181,10 @@ func (j *attachedJVM) keepNote() {
 	j.note = nil
 }
 
-// forgetNote removes the note if there is one.
-func (j *attachedJVM) forgetNote() {
+// endNote removes the note if there is one and the JVM's folder is gone.
+func (j *attachedJVM) endNote() {
 	if j.note != nil {
-		j.note.Forget()
+		j.note.Done(j.world)
 		j.note = nil
 	}
 }
@@ -210,7 +210,7 @@ func (a *Attached) Stop(ctx context.Context) {
 			if j.session != nil {
 				j.session.Close()
 			}
-			j.forgetNote()
+			j.endNote()
 		}
 		if j.world != nil {
 			j.world.Close()
