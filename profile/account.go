@@ -3,6 +3,7 @@ package profile
 import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -51,7 +52,7 @@ func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stack
 // set.
 func (w *work) addCode(accounts []Account) {
 	for key, c := range w.trial.code {
-		kind := w.code.blob(blobRef{key.jvm, key.blob}).Kind
+		kind := w.code.Blob(jvmcode.Ref{JVM: key.jvm, Index: key.blob}).Kind
 		for e, n := range c {
 			switch {
 			case kind.Java():

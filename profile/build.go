@@ -3,11 +3,13 @@ package profile
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -23,7 +25,7 @@ func (b *Builder) Build(opts Options) []Profile {
 	}
 	for _, t := range b.trials {
 		w := work{b: b, trial: t, opts: &opts, n: len(b.counters)}
-		w.code = newCodeReader(b.jvms, &opts, w.n, w.warnf)
+		w.code = jvmcode.NewReader(b.jvms, opts.Syntax, w.warnf)
 		w.compare = tally.Comparison{PIDs: t.PIDs, Counters: w.n}
 		if t.Name != "" {
 			w.compare.Slices = len(t.PIDs) * windows.SlicesPerJVM
@@ -34,7 +36,7 @@ func (b *Builder) Build(opts Options) []Profile {
 }
 
 // work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
-// codeReader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A tally.Comparison
+// jvmcode.Reader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A tally.Comparison
 // makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
@@ -42,7 +44,7 @@ type work struct {
 	opts     *Options
 	n        int            // number of counters
 	sampled  []*sampledBlob // hottest first
-	code     *codeReader
+	code     *jvmcode.Reader
 	compare  tally.Comparison
 	warnings []string
 }
@@ -68,10 +70,10 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Accounts = w.accounts(jvms)
 
 	w.sampled = w.sampledBlobs()
-	w.code.readAhead(w.sampled)
+	w.readAhead()
 	merged := mergeForks(w.sampled, w.code, w.n)
 	parted := w.cutParts()
-	regions := regionCutter{p: &p, opts: w.opts, code: w.code, counters: w.n}
+	regions := regionCutter{p: &p, opts: w.opts, code: w.code, counters: w.n, warnf: w.warnf}
 	p.Regions = regions.cut(merged)
 	listings := listingMaker{p: &p, opts: w.opts, code: w.code, parted: parted, counters: w.n}
 	w.list(&listings, merged)
@@ -87,8 +89,8 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Threads = w.threads()
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
-	p.Locks, p.Sites = t.lockSites(), cmp.Or(w.b.sites, event.SiteOwn)
-	p.Allocations, p.UnrecordedNanos = t.allocSites(w.code, w.b.sites), w.b.unrecorded(t)
+	p.Locks, p.Sites = t.sites.Locks(), cmp.Or(w.b.sites, event.SiteOwn)
+	p.Allocations, p.UnrecordedNanos = t.sites.Allocs(w.code, w.b.sites), w.b.unrecorded(t)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)
 		p.Parts.ByThread = parted.byThread(t.kept.list, w.b.threads, w.n)
@@ -106,6 +108,18 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	w.warn(&p)
 	p.Warnings = w.warnings
 	return p
+}
+
+// readAhead reads the debug info of all code with samples that the options do not leave out.
+func (w *work) readAhead() {
+	var sampled []*sampledBlob
+	var refs []jvmcode.Ref
+	for _, s := range w.sampled {
+		if !w.opts.skips(s.Kind) {
+			sampled, refs = append(sampled, s), append(refs, s.Ref)
+		}
+	}
+	w.code.ReadAhead(refs, func(i int) iter.Seq[uint64] { return maps.Keys(sampled[i].atPC) })
 }
 
 // cutParts cuts the profile's samples into parts, by time and by thread. It returns nil if no parts are wanted, or if
@@ -170,7 +184,7 @@ func (w *work) listingRoom() int {
 
 // A sampledBlob is a blob together with the samples that were taken in it.
 type sampledBlob struct {
-	blobRef
+	jvmcode.Ref
 	*printassembly.Blob
 	pid    int
 	counts tally.Counts
@@ -184,9 +198,9 @@ type sampledBlob struct {
 
 // sampledBlobs groups the samples by blob, hottest first.
 func (w *work) sampledBlobs() []*sampledBlob {
-	byRef := map[blobRef]*sampledBlob{}
+	byRef := map[jvmcode.Ref]*sampledBlob{}
 	for key, c := range w.trial.code {
-		ref := blobRef{key.jvm, key.blob}
+		ref := jvmcode.Ref{JVM: key.jvm, Index: key.blob}
 		s := byRef[ref]
 		if s == nil {
 			s = w.newSampledBlob(ref)
@@ -202,12 +216,12 @@ func (w *work) sampledBlobs() []*sampledBlob {
 		}
 	}
 	return slices.SortedFunc(maps.Values(byRef), func(a, b *sampledBlob) int {
-		return cmp.Or(tally.Compare(a.counts, b.counts), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
+		return cmp.Or(tally.Compare(a.counts, b.counts), cmp.Compare(a.JVM, b.JVM), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-func (w *work) newSampledBlob(ref blobRef) *sampledBlob {
-	s := &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
+func (w *work) newSampledBlob(ref jvmcode.Ref) *sampledBlob {
+	s := &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms[ref.JVM].PID,
 		counts: make(tally.Counts, w.n), atPC: map[uint64]tally.Counts{}}
 	if w.trial.Name != "" {
 		jvm, _ := slices.BinarySearch(w.trial.PIDs, s.pid)

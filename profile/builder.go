@@ -5,12 +5,13 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/chains"
-	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -33,47 +34,10 @@ import (
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
 
-// A Config is what a [Builder] has to know before its first sample. Only the field JVMs is required.
-type Config struct {
-	// JVMs are the JVMs whose samples are profiled. A JVM without a Log has no code.
-	JVMs []capture.JVM
-	// Trials are what was measured, and when. Without trials the whole run is one trial, of all JVMs that have a Log.
-	Trials []capture.Trial
-	// Counters are the names of the sampler's counters, in the order in which the profiles are to show them. Other
-	// counters are added in the order in which their first samples come.
-	Counters []string
-	// Events are what happened in the JVMs, in the order of their start.
-	Events []event.Event
-	// Threads chooses the threads whose samples are in the profiles.
-	Threads threads.Choice
-	// Code says how the code was obtained, as [capture.Description] does. If HotSpot printed some of it, the samples of
-	// the printing itself are kept out of the profiles.
-	Code string
-	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
-	Sites event.SiteRule
-	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
-	// [Options.History] ask for, which takes more memory.
-	Locations, Parts, History bool
-	// Stacks are the capture's call stacks. If they are not nil, samples are counted by their stacks, too.
-	Stacks *calltree.Stacks
-	// Chains is true if some of the Stacks may be chains.
-	Chains bool
-	// Under leaves out all samples without a certain method among their frames, unless it is nil.
-	Under *calltree.Under
-	// Inside leaves out all samples without a certain method among their frames, unless it is nil. Such samples count
-	// as outside the method.
-	Inside *calltree.Under
-
-	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
-	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
-	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
-	methodWindows windows.InsideMethod  // nil if no method is a window
-}
-
 // A Builder takes samples one by one, finds the code that each was in, and counts them for each trial. It starts no
 // process and opens no file.
 type Builder struct {
-	jvms      []*jvmCode
+	jvms      []*jvmcode.JVM
 	byPID     map[int]int // index in jvms
 	trials    []*trialCounts
 	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
@@ -94,8 +58,8 @@ type Builder struct {
 	chains    *chains.Stacks    // turns chains into stacks; nil if there are none
 	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
 	under, inside *calltree.Filter[spot]
-	underCode     *codeReader // reads the frames for under and inside, while samples are added
-	doubtful      int64       // samples that under or inside left out although some of their frames are missing
+	underCode     *jvmcode.Reader // reads the frames for under and inside, while samples are added
+	doubtful      int64           // samples that under or inside left out although some of their frames are missing
 
 	totals tally.Counts // of all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
@@ -112,13 +76,6 @@ type Builder struct {
 type process struct {
 	*windows.Timeline
 	samples tally.Counts
-}
-
-// A jvmCode is a JVM with the map of its code.
-type jvmCode struct {
-	capture.JVM
-	code   *codemap.Map
-	byName map[string][]int32 // indexes of the log's blobs by method; made by jvmCode.compiled
 }
 
 // NewBuilder returns a Builder without samples.
@@ -153,7 +110,7 @@ func NewBuilder(c Config) *Builder {
 	}
 	b.under, b.inside = calltree.NewFilter[spot](c.Under), calltree.NewFilter[spot](c.Inside)
 	if c.Under != nil || c.Inside != nil {
-		b.underCode = newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {})
+		b.underCode = jvmcode.NewReader(b.jvms, disasm.ATT, func(string, ...any) {})
 	}
 	if c.Stacks != nil && c.Chains {
 		b.chains = chains.New(c.Stacks.Tree, newChainCode(b))
@@ -177,11 +134,7 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 		}
 		b.byPID[j.PID] = len(b.jvms)
 		b.threads.AddNames(j.PID, j.Log.ThreadNames)
-		code := codemap.New(j.Log.Blobs)
-		if j.Log.Damaged > 0 {
-			code.DropUnprinted()
-		}
-		b.jvms = append(b.jvms, &jvmCode{JVM: j, code: code})
+		b.jvms = append(b.jvms, jvmcode.New(j))
 	}
 }
 
@@ -220,6 +173,9 @@ type spot struct {
 	blob int32  // of code: index of the blob in the JVM's map of code; of native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
+
+// ref returns the blob of a spot in code.
+func (at spot) ref() jvmcode.Ref { return jvmcode.Ref{JVM: int(at.jvm), Index: int(at.blob)} }
 
 // Values of spot.jvm outside of code.
 const (
@@ -339,7 +295,7 @@ func (b *Builder) locate(j *joinedSample) {
 	if j.Kernel() {
 		module = kernelModule
 	} else if code, ok := b.findCode(j.pid, j.Sample); ok {
-		j.spot = spot{int32(code.jvm), int32(code.blob), j.PC}
+		j.spot = spot{int32(code.JVM), int32(code.Index), j.PC}
 		return
 	} else if module == "" && b.beyondCode(j.pid, j.PC) {
 		module = UnknownModule
@@ -357,28 +313,19 @@ func (b *Builder) locate(j *joinedSample) {
 
 // findCode returns the blob that a sample's PC was in. It returns false if the PC was in no blob, or the JVM has no
 // log.
-func (b *Builder) findCode(pid int, s *sampler.Sample) (code blobRef, ok bool) {
+func (b *Builder) findCode(pid int, s *sampler.Sample) (code jvmcode.Ref, ok bool) {
 	jvm, ok := b.byPID[pid]
 	if !ok {
-		return blobRef{}, false
+		return jvmcode.Ref{}, false
 	}
-	j := b.jvms[jvm]
-	uptime := int64(1) << 60 // a sample without a time counts for the last code at its address
-	if s.MonoNanos >= 0 {
-		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
-	}
-	blob, ok := j.code.Find(s.PC, uptime)
-	if !ok && s.Module == "" {
-		blob, ok = j.code.FindUnprinted(s.PC)
-	}
-	return blobRef{jvm, blob}, ok
+	index, ok := b.jvms[jvm].Find(s)
+	return jvmcode.Ref{JVM: jvm, Index: index}, ok
 }
 
-// beyondCode reports whether an address is outside the range that HotSpot has reserved for code. If a sample there is
-// in no known file, it was in native code that HotSpot did not make.
+// beyondCode reports whether an address is outside the range that a JVM has reserved for code, see [jvmcode.JVM.Beyond].
 func (b *Builder) beyondCode(pid int, pc uint64) bool {
 	i, ok := b.byPID[pid]
-	return ok && b.jvms[i].code.Beyond(pc, b.jvms[i].Log.ReservedCodeCache)
+	return ok && b.jvms[i].Beyond(pc)
 }
 
 // count counts a sample of a profile in all tables of its trial.
@@ -404,7 +351,7 @@ func (b *Builder) count(j *joinedSample) {
 	default:
 		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, context}
 		if t.code[key] == nil && !b.newAddress() {
-			key.pc = b.jvms[key.jvm].code.Blob(key.blob).Lo
+			key.pc = b.jvms[key.jvm].Code.Blob(key.blob).Lo
 			j.spot.pc = key.pc
 		}
 		tally.BumpAt(t.code, key, j.counter)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -16,13 +17,13 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil
 	}
-	sampled := map[blobRef]bool{}
+	sampled := map[jvmcode.Ref]bool{}
 	for _, s := range w.sampled {
-		sampled[s.blobRef] = true
+		sampled[s.Ref] = true
 	}
 	compiled := w.compiledFrames()
-	counts := map[blobRef]tally.Counts{}
-	seen := map[blobRef]bool{} // on the stack of one sample, on which recursive code is several times
+	counts := map[jvmcode.Ref]tally.Counts{}
+	seen := map[jvmcode.Ref]bool{} // on the stack of one sample, on which recursive code is several times
 	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
 		clear(seen)
 		for f := range w.b.stacks.Frames(k.Stack) {
@@ -32,13 +33,13 @@ func (w *work) callers(p *Profile) []*mergedCode {
 			}
 		}
 	})
-	maps.DeleteFunc(counts, func(_ blobRef, c tally.Counts) bool { return p.Share(c) < leastCaller })
-	refs := slices.SortedFunc(maps.Keys(counts), func(a, b blobRef) int {
-		return cmp.Or(tally.Compare(counts[a], counts[b]), cmp.Compare(a.jvm, b.jvm), cmp.Compare(a.blob, b.blob))
+	maps.DeleteFunc(counts, func(_ jvmcode.Ref, c tally.Counts) bool { return p.Share(c) < leastCaller })
+	refs := slices.SortedFunc(maps.Keys(counts), func(a, b jvmcode.Ref) int {
+		return cmp.Or(tally.Compare(counts[a], counts[b]), cmp.Compare(a.JVM, b.JVM), cmp.Compare(a.Index, b.Index))
 	})
 	var all []*mergedCode
 	for _, ref := range refs {
-		all = append(all, &mergedCode{sampledBlob: &sampledBlob{blobRef: ref, Blob: w.code.blob(ref), pid: w.b.jvms[ref.jvm].PID,
+		all = append(all, &mergedCode{sampledBlob: &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms[ref.JVM].PID,
 			counts: make(tally.Counts, w.n)}})
 	}
 	return all
@@ -47,19 +48,19 @@ func (w *work) callers(p *Profile) []*mergedCode {
 // A compiledFrames finds the code that the frames of stacks belong to.
 type compiledFrames struct {
 	w     *work
-	byID  map[int][]blobRef // by compile id
-	found map[*callstack.Frame]blobRef
+	byID  map[int][]jvmcode.Ref // by compile id
+	found map[*callstack.Frame]jvmcode.Ref
 }
 
 func (w *work) compiledFrames() *compiledFrames {
-	c := &compiledFrames{w, map[int][]blobRef{}, map[*callstack.Frame]blobRef{}}
+	c := &compiledFrames{w, map[int][]jvmcode.Ref{}, map[*callstack.Frame]jvmcode.Ref{}}
 	for i, j := range w.b.jvms {
 		if !slices.Contains(w.trial.PIDs, j.PID) {
 			continue
 		}
 		for k := range j.Log.Blobs {
 			if b := &j.Log.Blobs[k]; b.Kind.Java() {
-				c.byID[b.ID] = append(c.byID[b.ID], blobRef{i, k})
+				c.byID[b.ID] = append(c.byID[b.ID], jvmcode.Ref{JVM: i, Index: k})
 			}
 		}
 	}
@@ -68,16 +69,16 @@ func (w *work) compiledFrames() *compiledFrames {
 
 // find returns the code of a frame. It returns false if the frame is not that of a compiled method, if the code is not
 // in the log, or if it could be that of several JVMs.
-func (c *compiledFrames) find(f *callstack.Frame) (ref blobRef, ok bool) {
+func (c *compiledFrames) find(f *callstack.Frame) (ref jvmcode.Ref, ok bool) {
 	if f.Kind != callstack.Compiled {
 		return ref, false
 	}
-	none := blobRef{-1, -1}
+	none := jvmcode.Ref{JVM: -1, Index: -1}
 	ref, known := c.found[f]
 	if !known {
 		ref = none
 		for _, one := range c.byID[f.CompileID] {
-			if b := c.w.code.blob(one); f.PC <= b.Lo || f.PC > b.Hi {
+			if b := c.w.code.Blob(one); f.PC <= b.Lo || f.PC > b.Hi {
 				continue
 			}
 			if ref != none {

@@ -2,28 +2,30 @@ package profile
 
 import (
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/chains"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
 // A chainCode tells package chains which code is at an address (chains.Code).
 type chainCode struct {
 	b      *Builder
-	reader *codeReader
+	reader *jvmcode.Reader
 	called map[calledAt][]callstack.Frame
 	// frameless has, by blob, the addresses of instructions at which the code has no frame.
-	frameless map[blobRef]map[uint64]bool
+	frameless map[jvmcode.Ref]map[uint64]bool
 }
 
 // A calledAt is an instruction of a piece of code, and the address at which the execution goes on.
 type calledAt struct {
-	blobRef
+	jvmcode.Ref
 	pc, next uint64
 }
 
 func newChainCode(b *Builder) *chainCode {
-	return &chainCode{b, newCodeReader(b.jvms, &Options{}, 0, func(string, ...any) {}), map[calledAt][]callstack.Frame{}, map[blobRef]map[uint64]bool{}}
+	return &chainCode{b, jvmcode.NewReader(b.jvms, disasm.ATT, func(string, ...any) {}), map[calledAt][]callstack.Frame{}, map[jvmcode.Ref]map[uint64]bool{}}
 }
 
 func (c *chainCode) FramePointers(pid int) bool {
@@ -59,23 +61,23 @@ func (c *chainCode) mayBeCode(pid int, pc uint64) bool {
 	return ok && len(c.b.jvms[i].Log.Blobs) > 0 && !c.b.beyondCode(pid, pc)
 }
 
-func (c *chainCode) find(pid int, pc uint64, monoNanos int64) (ref blobRef, p chains.Place, ok bool) {
+func (c *chainCode) find(pid int, pc uint64, monoNanos int64) (ref jvmcode.Ref, p chains.Place, ok bool) {
 	ref, ok = c.b.findCode(pid, &sampler.Sample{PC: pc, MonoNanos: monoNanos})
-	p.Lasting = ok && !c.b.jvms[ref.jvm].code.Reused(ref.blob)
+	p.Lasting = ok && !c.b.jvms[ref.JVM].Code.Reused(ref.Index)
 	return ref, p, ok
 }
 
 // frames returns the frames of an instruction, innermost first. next is the address at which the execution goes on.
-func (c *chainCode) frames(ref blobRef, pc, next uint64) []callstack.Frame {
+func (c *chainCode) frames(ref jvmcode.Ref, pc, next uint64) []callstack.Frame {
 	at := calledAt{ref, pc, next}
 	frames, ok := c.called[at]
 	if ok {
 		return frames
 	}
-	switch blob := c.reader.blob(ref); {
+	switch blob := c.reader.Blob(ref); {
 	case blob.Kind.Java():
-		c.reader.readDebugInfo(ref)
-		for _, f := range c.reader.chain(&sampledBlob{blobRef: ref, Blob: blob}, pc) {
+		c.reader.ReadDebugInfo(ref)
+		for _, f := range c.reader.Chain(ref, pc) {
 			frame := callstack.Frame{Kind: callstack.Inlined, PC: next, CompileID: blob.ID, BCI: f.BCI, Line: f.Line, Name: f.Method}
 			if f.Line == 0 {
 				frame.Line = callstack.Unknown
@@ -99,8 +101,8 @@ func (c *chainCode) frames(ref blobRef, pc, next uint64) []callstack.Frame {
 
 // isFrameless reports whether the code has no frame of its own at an instruction. It returns false if that is not
 // known.
-func (c *chainCode) isFrameless(ref blobRef, pc uint64) bool {
-	blob := c.reader.blob(ref)
+func (c *chainCode) isFrameless(ref jvmcode.Ref, pc uint64) bool {
+	blob := c.reader.Blob(ref)
 	switch blob.Kind {
 	case printassembly.Adapter, printassembly.VtableStub, printassembly.Unprinted:
 		return true
@@ -110,7 +112,7 @@ func (c *chainCode) isFrameless(ref blobRef, pc uint64) bool {
 	}
 	at, ok := c.frameless[ref]
 	if !ok {
-		at = chains.Frameless(c.reader.listing(ref), blob.Kind == printassembly.Interpreter)
+		at = chains.Frameless(c.reader.Listing(ref), blob.Kind == printassembly.Interpreter)
 		c.frameless[ref] = at
 	}
 	return at[pc]

@@ -42,7 +42,7 @@ func (b *Builder) CodeCounts() []CodeCounts {
 		if p := b.processes[j.PID]; p != nil && p.Measured() {
 			index[i] = len(all)
 			all = append(all, CodeCounts{JVM: j.JVM, Counters: slices.Clone(b.counters),
-				Unprinted: j.code.Unprinted(), blobs: map[int]map[uint64]tally.Counts{}})
+				Unprinted: j.Code.Unprinted(), blobs: map[int]map[uint64]tally.Counts{}})
 		}
 	}
 	for _, t := range b.trials {

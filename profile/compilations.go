@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -45,19 +46,19 @@ func (w *work) compilations(p *Profile) []Compilation {
 	if len(hottest) == 0 {
 		return nil
 	}
-	counts := map[blobRef]tally.Counts{}
+	counts := map[jvmcode.Ref]tally.Counts{}
 	for _, s := range w.sampled {
-		counts[s.blobRef] = s.counts
+		counts[s.Ref] = s.counts
 	}
 	var all []Compilation
 	for _, name := range orderOf(hottest) {
 		jvm := hottest[name].jvm
 		j := w.b.jvms[jvm]
 		var versions []Compilation
-		for _, i := range j.compiled(name) {
+		for _, i := range j.Compiled(name) {
 			b := &j.Log.Blobs[i]
 			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
-				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[blobRef{jvm, int(i)}])}
+				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[jvmcode.Ref{JVM: jvm, Index: int(i)}])}
 			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
 				c.Ended, c.EndedInside = &end, w.trial.Contains(&j.JVM, end.UptimeMillis)
@@ -67,21 +68,6 @@ func (w *work) compilations(p *Profile) []Compilation {
 		all = append(all, latest(versions)...)
 	}
 	return all
-}
-
-// compiled returns the compilations of a method, as indexes of the log's blobs. It leaves out those for which the log
-// has no time. The first call indexes all methods by name, because compiled is called for each trial, and there may be
-// many trials.
-func (j *jvmCode) compiled(name string) []int32 {
-	if j.byName == nil {
-		j.byName = map[string][]int32{}
-		for i := range j.Log.Blobs {
-			if b := &j.Log.Blobs[i]; b.Kind == printassembly.NMethod && b.Stamped {
-				j.byName[b.Name] = append(j.byName[b.Name], int32(i))
-			}
-		}
-	}
-	return j.byName[name]
 }
 
 // A compiledMethod sums up the samples of a method in all tiers.
@@ -104,14 +90,14 @@ func (w *work) hottestCompiled(p *Profile) map[string]*compiledMethod {
 		}
 		m := methods[s.Name]
 		if m == nil {
-			m = &compiledMethod{counts: make(tally.Counts, w.n), jvm: s.jvm}
+			m = &compiledMethod{counts: make(tally.Counts, w.n), jvm: s.JVM}
 			methods[s.Name] = m
 		}
 		m.counts.Add(s.counts)
-		of := inJVM{s.Name, s.jvm}
+		of := inJVM{s.Name, s.JVM}
 		tally.AddTo(in, of, s.counts, w.n)
 		if m.most == nil || slices.Compare(in[of], m.most) > 0 {
-			m.jvm, m.most = s.jvm, in[of]
+			m.jvm, m.most = s.JVM, in[of]
 		}
 	}
 	for i, name := range orderOf(methods) {

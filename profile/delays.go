@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -35,7 +36,7 @@ const maxDelays, maxDelayLines = 100, 8
 // A delayedCode is a Delay with the samples at each PC of its code.
 type delayedCode struct {
 	Delay
-	ref  blobRef
+	ref  jvmcode.Ref
 	atPC map[uint64]tally.Counts // nil for native code
 }
 
@@ -45,13 +46,13 @@ func (w *work) delays(regions []Region) []Delay {
 	all := w.delayedCode()
 	slices.SortFunc(all, func(a, b *delayedCode) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.CompileID, b.CompileID),
-			cmp.Compare(a.ref.jvm, b.ref.jvm), cmp.Compare(a.ref.blob, b.ref.blob))
+			cmp.Compare(a.ref.JVM, b.ref.JVM), cmp.Compare(a.ref.Index, b.ref.Index))
 	})
 	delays := make([]Delay, 0, min(len(all), maxDelays))
 	for _, d := range all[:cap(delays)] {
 		if !d.Native {
-			d.Lines = delayLines(w.code.listing(d.ref), d.atPC, w.n)
-			d.Region = regionOf(regions, d, w.b.jvms[d.ref.jvm].PID)
+			d.Lines = delayLines(w.code.Listing(d.ref), d.atPC, w.n)
+			d.Region = regionOf(regions, d, w.b.jvms[d.ref.JVM].PID)
 		}
 		delays = append(delays, d.Delay)
 	}
@@ -61,7 +62,7 @@ func (w *work) delays(regions []Region) []Delay {
 // delayedCode groups the samples of delays by blob and by native function. All unresolved addresses count as one
 // unknown native function.
 func (w *work) delayedCode() []*delayedCode {
-	blobs, functions := map[blobRef]*delayedCode{}, map[numbers.Function]*delayedCode{}
+	blobs, functions := map[jvmcode.Ref]*delayedCode{}, map[numbers.Function]*delayedCode{}
 	var all []*delayedCode
 	for at, c := range w.trial.delays {
 		if at.jvm < 0 {
@@ -78,10 +79,10 @@ func (w *work) delayedCode() []*delayedCode {
 			d.Counts.Add(c)
 			continue
 		}
-		ref := blobRef{int(at.jvm), int(at.blob)}
+		ref := at.ref()
 		d := blobs[ref]
 		if d == nil {
-			blob := w.code.blob(ref)
+			blob := w.code.Blob(ref)
 			d = &delayedCode{Delay{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, Region: -1, Counts: make(tally.Counts, w.n)},
 				ref, map[uint64]tally.Counts{}}
 			blobs[ref] = d
@@ -97,7 +98,7 @@ func (w *work) delayedCode() []*delayedCode {
 func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts, counters int) []DelayLine {
 	byInst := map[int]tally.Counts{}
 	for pc, c := range atPC {
-		if i := find(insts, pc); i >= 0 {
+		if i := jvmcode.Index(insts, pc); i >= 0 {
 			tally.AddTo(byInst, i, c, counters)
 		}
 	}

@@ -3,6 +3,7 @@ package profile
 import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
@@ -11,8 +12,7 @@ import (
 type eventCounts struct {
 	sums   events.Sums
 	delays map[spot]tally.Counts // samples of application threads while other threads waited for a safepoint
-	locks  map[lockKey]*LockSite
-	allocs map[allocKey]*AllocSite
+	sites  sites.Counter
 }
 
 // countEvents counts each event for the trial in whose windows it began.

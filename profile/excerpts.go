@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -30,7 +31,7 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 	keep := r.excerptOf(from, insts)
 	counts := make([]tally.Counts, len(insts))
 	for pc, c := range from.mergedAtPC {
-		if i := find(insts, pc); i >= 0 {
+		if i := jvmcode.Index(insts, pc); i >= 0 {
 			if counts[i] == nil {
 				counts[i] = make(tally.Counts, r.counters)
 			}
@@ -39,7 +40,7 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 	}
 	for i, in := range insts {
 		if keep[i] {
-			l := r.code.line(from, in)
+			l := from.line(in, r.code, r.counters)
 			l.Counts.Add(counts[i])
 			region.Lines = append(region.Lines, l)
 			continue
@@ -62,7 +63,7 @@ func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruc
 	}
 	var hits []hit
 	for pc, c := range from.mergedAtPC {
-		if i := find(insts, pc); i >= 0 {
+		if i := jvmcode.Index(insts, pc); i >= 0 {
 			hits = append(hits, hit{i, c})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -21,7 +22,7 @@ type mergedCode struct {
 
 // mergeForks merges blobs of different JVMs if their code differs only in addresses. Each fork compiles a method once
 // or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
-func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*mergedCode {
+func mergeForks(sampled []*sampledBlob, code *jvmcode.Reader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
 		osrBCI       int
@@ -37,11 +38,11 @@ func mergeForks(sampled []*sampledBlob, code *codeReader, counters int) []*merge
 	var all []*mergedCode
 	for _, s := range sampled {
 		k := key{s.Source(), s.Name, s.OSRBCI, s.Hi - s.Lo, 0}
-		nk := nthKey{k, s.jvm}
+		nk := nthKey{k, s.JVM}
 		k.nth = seen[nk]
 		seen[nk]++
 		// groups[k] never has two blobs of one JVM, because the keys of two such blobs differ in nth.
-		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.listing(m.blobRef), code.listing(s.blobRef)) })
+		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.Listing(m.Ref), code.Listing(s.Ref)) })
 		if same >= 0 {
 			groups[k][same].add(s, counters)
 			continue

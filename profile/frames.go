@@ -16,7 +16,7 @@ func (w *work) frames() []FrameTotal {
 			continue
 		}
 		for pc, c := range s.atPC {
-			sum.add(w.code.chain(s, pc), s, c, s.overTime[pc])
+			sum.add(w.code.Chain(s.Ref, pc), s, c, s.overTime[pc])
 		}
 	}
 	return sum.sorted()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -81,7 +82,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		if len(p.Hottest) == hottestLines || few && len(p.Hottest) > 0 {
 			break
 		}
-		at := find(l.code.listing(h.code.blobRef), h.pc)
+		at := jvmcode.Index(l.code.Listing(h.code.Ref), h.pc)
 		if at < 0 {
 			continue
 		}
@@ -106,9 +107,9 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 
 // hotCode finds the blocks and loops of some code.
 func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
-	insts := l.code.listing(from.blobRef)
+	insts := l.code.Listing(from.Ref)
 	c := &hotCode{from: from, taken: map[int]bool{}, parts: l.parted.listing(from, insts)}
-	c.lines, _ = l.code.lines(from, insts)
+	c.lines, _ = from.lines(insts, l.code, l.counters)
 	c.blocks = code.BlocksOf(c.lines, l.counters)
 	c.loops, c.whole = code.FindLoops(c.lines, c.blocks, l.counters)
 	return c

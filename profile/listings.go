@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -51,7 +52,7 @@ type Unlisted struct {
 type listingMaker struct {
 	p        *Profile
 	opts     *Options
-	code     *codeReader
+	code     *jvmcode.Reader
 	parted   *partedSpots // nil without parts
 	counters int
 }
@@ -84,7 +85,7 @@ func (l *listingMaker) list(merged []*mergedCode, room int) (left int) {
 		if l.opts.skips(from.Kind) {
 			continue
 		}
-		insts := l.code.listing(from.blobRef)
+		insts := l.code.Listing(from.Ref)
 		fits := len(insts) <= room && p.Share(totals[from]) >= leastListed
 		first := len(p.Listings) == 0 && len(insts) <= hottest
 		if len(insts) == 0 || !fits && !first {
@@ -105,7 +106,7 @@ func (l *listingMaker) list(merged []*mergedCode, room int) (left int) {
 // out.
 func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 	for _, from := range callers {
-		insts := l.code.listing(from.blobRef)
+		insts := l.code.Listing(from.Ref)
 		if len(insts) == 0 || len(insts) > room {
 			continue
 		}
@@ -120,12 +121,12 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
 	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
-	out.Lines, out.Beside = l.code.lines(from, insts)
+	out.Lines, out.Beside = from.lines(insts, l.code, l.counters)
 	for _, pids := range from.pidsAtPC {
 		out.PIDs = append(out.PIDs, pids...)
 	}
 	out.PIDs = distinct(out.PIDs)
-	out.Other = l.code.otherSyntax(from, insts)
+	out.Other = l.code.OtherSyntax(from.Ref, insts)
 	out.Parts = l.parted.listing(from, insts)
 	return out
 }

@@ -85,11 +85,11 @@ func (w *work) location(k calltree.Key[spot], c tally.Counts) Location {
 		f := w.b.functions.At(k.Spot.blob)
 		l.Source, l.Module, l.Name = f.Module, f.Module, f.Symbol
 	default:
-		ref := blobRef{int(k.Spot.jvm), int(k.Spot.blob)}
-		blob := w.code.blob(ref)
+		ref := k.Spot.ref()
+		blob := w.code.Blob(ref)
 		l.PC, l.Source, l.Name, l.CompileID = k.Spot.pc, blob.Source(), blob.Name, blob.ID
 		if blob.Kind.Java() {
-			l.Frames = w.code.chain(&sampledBlob{blobRef: ref, Blob: blob}, k.Spot.pc)
+			l.Frames = w.code.Chain(ref, k.Spot.pc)
 		}
 	}
 	if frames, caller := w.b.leaf(w.code, k.Spot, k.Stack); caller != k.Stack {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -38,15 +39,15 @@ type partedSpots struct {
 }
 
 // at returns the samples at an address of a blob's code.
-func (p *partedSpots) at(ref blobRef, pc uint64) parts.Counts {
-	if n, ok := p.numbers[spot{int32(ref.jvm), int32(ref.blob), pc}]; ok {
+func (p *partedSpots) at(ref jvmcode.Ref, pc uint64) parts.Counts {
+	if n, ok := p.numbers[spot{int32(ref.JVM), int32(ref.Index), pc}]; ok {
 		return p.Spots[n]
 	}
 	return nil
 }
 
 // sum sums up the parts of everything that the profile counts.
-func (p *partedSpots) sum(b *Builder, code *codeReader, sampled []*sampledBlob) *Parts {
+func (p *partedSpots) sum(b *Builder, code *jvmcode.Reader, sampled []*sampledBlob) *Parts {
 	all, sources := parts.Sums[bool]{}, parts.Sums[string]{}
 	methods, native := parts.Sums[[2]string]{}, parts.Sums[[2]string]{}
 	frames, totals, lines := parts.Sums[string]{}, parts.Sums[string]{}, parts.Sums[MethodLine]{}
@@ -65,13 +66,13 @@ func (p *partedSpots) sum(b *Builder, code *codeReader, sampled []*sampledBlob) 
 	for _, s := range sampled {
 		source := s.Source()
 		for pc := range s.atPC {
-			counts := p.at(s.blobRef, pc)
+			counts := p.at(s.Ref, pc)
 			methods.Add([2]string{source, s.Name}, counts)
 			sources.Add(source, counts)
 			if !s.Kind.Java() {
 				continue
 			}
-			chain := code.chain(s, pc)
+			chain := code.Chain(s.Ref, pc)
 			frames.Add(chain[0].Method, counts)
 			lines.Add(MethodLine{chain[0].Method, chain[0].Line}, counts)
 			for i, f := range chain {
@@ -107,9 +108,9 @@ func (p *partedSpots) listing(from *mergedCode, insts []printassembly.Instructio
 	all, lines := parts.Sums[bool]{}, parts.Sums[int]{}
 	for _, s := range from.blobs {
 		for pc := range s.atPC {
-			counts := p.at(s.blobRef, pc)
+			counts := p.at(s.Ref, pc)
 			all.Add(true, counts)
-			if i := find(insts, pc-s.Lo+from.Lo); i >= 0 {
+			if i := jvmcode.Index(insts, pc-s.Lo+from.Lo); i >= 0 {
 				lines.Add(i, counts)
 			}
 		}

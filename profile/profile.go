@@ -6,10 +6,10 @@
 //  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
 //     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
 //     events or to the calls of a method.
-//  2. A [Builder], which has a [codemap.Map] of each JVM, takes the samples one by one, in any order. All steps of
+//  2. A [Builder], which has a [jvmcode.JVM] for each JVM, takes the samples one by one, in any order. All steps of
 //     a sample through the Builder are in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
-//     logs, and only that of blobs with samples (codereader.go).
+//     logs, and only that of blobs with samples (package jvmcode).
 //
 // A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
 //
@@ -18,8 +18,10 @@
 //
 //   - tally: counts of samples, by counter
 //   - windows, threads: what was measured, and which threads count
-//   - codemap: which code was at an address at a time
+//   - codemap: the map of a JVM's code, by address and time
+//   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
+//   - sites: the places of locks and allocations
 //   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops
 //   - history, parts: the samples over time, of a run and of a profile
@@ -46,6 +48,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
@@ -93,9 +96,9 @@ type Profile struct {
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
 	// Locks are where threads waited for locks, those with the longest time first.
-	Locks []LockSite
+	Locks []sites.Lock
 	// Allocations are where the program allocates, those that allocate most first.
-	Allocations []AllocSite
+	Allocations []sites.Alloc
 	// UnrecordedNanos is how long the windows were already open when Flight Recorder began to record. If there are
 	// several JVMs, it is the longest of these times. Locks and Allocations lack the events of that time.
 	UnrecordedNanos int64

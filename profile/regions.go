@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -17,8 +17,9 @@ const maxAnnotated = 1 << 19
 type regionCutter struct {
 	p        *Profile
 	opts     *Options
-	code     *codeReader
+	code     *jvmcode.Reader
 	counters int
+	warnf    func(format string, args ...any) // adds a warning to the profile
 }
 
 // A regionCut is a region with the code that it was cut from.
@@ -62,7 +63,7 @@ func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
 		region.PIDs = append(region.PIDs, from.pidsAtPC[pc]...)
 	}
 	region.PIDs = distinct(region.PIDs)
-	if hi, ok := r.code.instructionEnd(from.blobRef, region.Hi-1); ok {
+	if hi, ok := r.code.InstructionEnd(from.Ref, region.Hi-1); ok {
 		region.Hi = hi
 	}
 	return region
@@ -85,7 +86,7 @@ func (r *regionCutter) annotateHot(cuts []regionCut) []Region {
 		}
 	}
 	if left > 0 {
-		r.code.warnf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
+		r.warnf("the code of %d hot regions is left out, because that of the hottest ones has more than %d lines: "+
 			"use a higher --hot-threshold or a smaller --print-margin", left, maxAnnotated)
 	}
 	return regions
@@ -94,11 +95,11 @@ func (r *regionCutter) annotateHot(cuts []regionCut) []Region {
 // annotate sets a region's lines: its instructions with their counts, and the print margin around them. It also moves
 // the region's ends to the start of its first and the end of its last instruction.
 func (r *regionCutter) annotate(region *Region, from *mergedCode) {
-	insts := r.code.listing(from.blobRef)
-	first, last := find(insts, region.Lo), find(insts, region.Hi-1)
+	insts := r.code.Listing(from.Ref)
+	first, last := jvmcode.Index(insts, region.Lo), jvmcode.Index(insts, region.Hi-1)
 	if first < 0 || last < 0 {
 		if len(insts) > 0 {
-			r.code.warnf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it", region.Lo, region.Hi, region.Method)
+			r.warnf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it", region.Lo, region.Hi, region.Method)
 		}
 		return
 	}
@@ -112,25 +113,11 @@ func (r *regionCutter) annotate(region *Region, from *mergedCode) {
 	last = min(len(insts)-1, last+r.opts.PrintMargin)
 	region.Lines = make([]code.Line, 0, last-first+1)
 	for _, in := range insts[first : last+1] {
-		region.Lines = append(region.Lines, r.code.line(from, in))
+		region.Lines = append(region.Lines, from.line(in, r.code, r.counters))
 	}
 	for pc, c := range from.mergedAtPC {
-		if i := find(insts, pc); i >= first && i <= last {
+		if i := jvmcode.Index(insts, pc); i >= first && i <= last {
 			region.Lines[i-first].Counts.Add(c)
 		}
 	}
-}
-
-// find returns the index of the instruction that holds pc, or -1.
-func find(insts []printassembly.Instruction, pc uint64) int {
-	i, ok := slices.BinarySearchFunc(insts, pc, func(in printassembly.Instruction, pc uint64) int {
-		return cmp.Compare(in.Lo, pc)
-	})
-	if !ok {
-		i--
-	}
-	if i < 0 || pc >= insts[i].Hi {
-		return -1
-	}
-	return i
 }

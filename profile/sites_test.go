@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
@@ -112,12 +113,12 @@ func TestSites(t *testing.T) {
 	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
-	assert.Equal(t, []LockSite{
+	assert.Equal(t, []sites.Lock{
 		{Frame: site(7), Class: "java.lang.Object", Owner: "worker-", Count: 3, Nanos: 45e6, LongestNanos: 30e6},
 		{Frame: site(77), Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Count: 1, Nanos: 9e6, LongestNanos: 9e6},
 		{Frame: site(8), Class: "java.lang.Object", Owner: "main", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}, p.Locks)
-	assert.Equal(t, []AllocSite{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
+	assert.Equal(t, []sites.Alloc{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
 	h := b.history.History()
 	h.AddLanes(happened)

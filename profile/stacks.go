@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -15,7 +16,7 @@ import (
 // caller is the stack below these frames. It differs from stack if stack begins with the sampled code itself, which is
 // so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address plus 1, so that
 // PC-1 is in the instruction, as it is for the frames of a stack.
-func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
+func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
 	var inner callstack.Frame
 	if b.stacks != nil {
 		f, up := b.stacks.Frame(stack)
@@ -43,11 +44,11 @@ func (b *Builder) leaf(code *codeReader, at spot, stack callstack.ID) (frames []
 		}
 		return one(callstack.Frame{Kind: callstack.Kernel, Name: f.Symbol}), caller
 	}
-	ref := blobRef{int(at.jvm), int(at.blob)}
-	blob := code.blob(ref)
+	ref := at.ref()
+	blob := code.Blob(ref)
 	switch {
 	case blob.Kind.Java():
-		chain := code.chain(&sampledBlob{blobRef: ref, Blob: blob}, at.pc)
+		chain := code.Chain(ref, at.pc)
 		for i, f := range chain {
 			kind := callstack.Inlined
 			if i == len(chain)-1 {
@@ -169,7 +170,7 @@ func (b *Builder) foldedStacks() (n int64) {
 func (b *Builder) choose(j *joinedSample) exclusion {
 	leaf := func() []calltree.LeafFrame {
 		if j.spot.jvm >= 0 {
-			b.underCode.readDebugInfo(blobRef{int(j.spot.jvm), int(j.spot.blob)})
+			b.underCode.ReadDebugInfo(j.spot.ref())
 		}
 		frames, _ := b.leaf(b.underCode, j.spot, 0)
 		return frames

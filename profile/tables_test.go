@@ -177,18 +177,3 @@ func TestSafepointsOnly(t *testing.T) {
 	add(b, repeat(2, at(1, 15, 0x1009))...)
 	assert.Equal(t, "B::other", build(t, b, DefaultOptions())[0].Frames[0].Name(), "the next address")
 }
-
-// After a loop without a safepoint, the next safepoint may be in the call of the agent before the method returns.
-func TestWithoutAgent(t *testing.T) {
-	frame := func(method string) printassembly.Frame { return printassembly.Frame{Method: method} }
-	work, leave, ended, put := frame("Busy::work"), frame("java.lang.GasmProbes::leaveWindow"), frame("java.lang.GasmProbes::end"), frame("java.nio.DirectLongBufferU::put")
-	for _, c := range []struct{ chain, want []printassembly.Frame }{
-		{[]printassembly.Frame{ended, leave, work}, []printassembly.Frame{work}},
-		{[]printassembly.Frame{put, ended, leave, work, work}, []printassembly.Frame{work, work}},
-		{[]printassembly.Frame{put, work}, []printassembly.Frame{put, work}},
-		{[]printassembly.Frame{leave}, []printassembly.Frame{leave}}, // its own code
-		{[]printassembly.Frame{work}, []printassembly.Frame{work}},
-	} {
-		assert.Equal(t, c.want, withoutAgent(c.chain))
-	}
-}

@@ -27,7 +27,7 @@ type trialCounts struct {
 
 // A codeKey is the key of the samples at an address of code.
 type codeKey struct {
-	jvm, blob      int // as in blobRef
+	jvm, blob      int // as in jvmcode.Ref
 	pc             uint64
 	slice, context int32 // slice is 0 in a trial that is not cut; context is an number in Builder.contexts
 }

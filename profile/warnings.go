@@ -42,7 +42,7 @@ func (w *work) warn(p *Profile) {
 		}
 		var reused int64
 		for _, s := range w.sampled {
-			if w.b.jvms[s.jvm].code.Reused(s.blob) {
+			if w.b.jvms[s.JVM].Code.Reused(s.Index) {
 				reused += s.counts[e]
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -164,11 +165,11 @@ func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
 		})}
 }
 
-func (p jsonProfile) lock(s *profile.LockSite) schema.Lock {
+func (p jsonProfile) lock(s *sites.Lock) schema.Lock {
 	return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count, TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
 }
 
-func (p jsonProfile) allocation(s *profile.AllocSite) schema.Allocation {
+func (p jsonProfile) allocation(s *sites.Alloc) schema.Allocation {
 	a := schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
 	if c := s.Code; c != nil {
 		a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC), Text: c.Text}

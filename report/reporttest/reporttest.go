@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -287,11 +288,11 @@ func Sites(t *testing.T) profile.Profile {
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}
-	p.Locks = []profile.LockSite{
+	p.Locks = []sites.Lock{
 		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6},
 		{Class: "A\x1b[31m", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}
-	p.Allocations = []profile.AllocSite{
+	p.Allocations = []sites.Alloc{
 		{Frame: event.Frame{Method: "Workload::allocate", BCI: 3, Line: 33}, Class: "byte[]", Events: 120, Bytes: 250_500_000},
 		{Frame: event.Frame{Method: "Native::made"}, Class: "int[][]", Events: 1, Bytes: 100_000},
 		{Class: "java.lang.String", Events: 1, Bytes: 1},

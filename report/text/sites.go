@@ -6,7 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
@@ -76,7 +76,7 @@ func writeAllocations(v *view) {
 
 // allocator returns the place of an allocation: a place in the program or, if that is unknown, the JVM's code that
 // allocates for it.
-func allocator(v *view, s *profile.AllocSite) string {
+func allocator(v *view, s *sites.Alloc) string {
 	if s.Frame.Method == "" && s.Code != nil {
 		return fmt.Sprintf("(%s: %s)", s.Code.Source, v.short(s.Code.Method, false))
 	}
@@ -84,7 +84,7 @@ func allocator(v *view, s *profile.AllocSite) string {
 }
 
 // allocCode describes the instruction that allocates: ", 0x7efc…: call   0x… (c2, level 4, compile id 7)".
-func allocCode(c *profile.AllocCode) string {
+func allocCode(c *sites.AllocCode) string {
 	if c == nil || c.Text == "" {
 		return ""
 	}

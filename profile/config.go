@@ -1,0 +1,46 @@
+package profile
+
+import (
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/windows"
+)
+
+// A Config is what a [Builder] has to know before its first sample. Only the field JVMs is required.
+type Config struct {
+	// JVMs are the JVMs whose samples are profiled. A JVM without a Log has no code.
+	JVMs []capture.JVM
+	// Trials are what was measured, and when. Without trials the whole run is one trial, of all JVMs that have a Log.
+	Trials []capture.Trial
+	// Counters are the names of the sampler's counters, in the order in which the profiles are to show them. Other
+	// counters are added in the order in which their first samples come.
+	Counters []string
+	// Events are what happened in the JVMs, in the order of their start.
+	Events []event.Event
+	// Threads chooses the threads whose samples are in the profiles.
+	Threads threads.Choice
+	// Code says how the code was obtained, as [capture.Description] does. If HotSpot printed some of it, the samples of
+	// the printing itself are kept out of the profiles.
+	Code string
+	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
+	Sites event.SiteRule
+	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and
+	// [Options.History] ask for, which takes more memory.
+	Locations, Parts, History bool
+	// Stacks are the capture's call stacks. If they are not nil, samples are counted by their stacks, too.
+	Stacks *calltree.Stacks
+	// Chains is true if some of the Stacks may be chains.
+	Chains bool
+	// Under leaves out all samples without a certain method among their frames, unless it is nil.
+	Under *calltree.Under
+	// Inside leaves out all samples without a certain method among their frames, unless it is nil. Such samples count
+	// as outside the method.
+	Inside *calltree.Under
+
+	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
+	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
+	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
+	methodWindows windows.InsideMethod  // nil if no method is a window
+}

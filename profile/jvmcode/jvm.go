@@ -1,0 +1,65 @@
+// Package jvmcode finds and reads the code of the JVMs of a profile. A [JVM] knows which blob of its log was at an
+// address at a time. A [Reader] reads the instructions of blobs, and the inlining chains at addresses in them. Logs with
+// the code of a large program take long to read. So a Reader only reads what it is asked for, and does so on all
+// processors where it can (ReadAhead).
+package jvmcode
+
+import (
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A JVM is a JVM of a capture, with the map of its code. Its Log is not nil.
+type JVM struct {
+	capture.JVM
+	Code *codemap.Map
+
+	byName map[string][]int32 // indexes of the log's blobs by method; made by Compiled
+}
+
+// A Ref names a blob of one of several JVMs. Index is the blob's index in the map of the JVM's code.
+type Ref struct{ JVM, Index int }
+
+// New returns the JVM with the map of its code. If the log is damaged, code that the log does not have is not in the map,
+// because the log may have lost it.
+func New(j capture.JVM) *JVM {
+	code := codemap.New(j.Log.Blobs)
+	if j.Log.Damaged > 0 {
+		code.DropUnprinted()
+	}
+	return &JVM{JVM: j, Code: code}
+}
+
+// Find returns the index of the blob that a sample's PC was in. It returns false if the PC was in no blob.
+func (j *JVM) Find(s *sampler.Sample) (index int, ok bool) {
+	uptime := int64(1) << 60 // a sample without a time counts for the last code at its address
+	if s.MonoNanos >= 0 {
+		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
+	}
+	index, ok = j.Code.Find(s.PC, uptime)
+	if !ok && s.Module == "" {
+		index, ok = j.Code.FindUnprinted(s.PC)
+	}
+	return index, ok
+}
+
+// Beyond reports whether an address is outside the range that HotSpot has reserved for code. If a sample there is in no
+// known file, it was in native code that HotSpot did not make.
+func (j *JVM) Beyond(pc uint64) bool { return j.Code.Beyond(pc, j.Log.ReservedCodeCache) }
+
+// Compiled returns the compilations of a method, as indexes of the log's blobs. It leaves out those for which the log
+// has no time. The first call indexes all methods by name, because Compiled is called for each trial, and there may be
+// many trials.
+func (j *JVM) Compiled(name string) []int32 {
+	if j.byName == nil {
+		j.byName = map[string][]int32{}
+		for i := range j.Log.Blobs {
+			if b := &j.Log.Blobs[i]; b.Kind == printassembly.NMethod && b.Stamped {
+				j.byName[b.Name] = append(j.byName[b.Name], int32(i))
+			}
+		}
+	}
+	return j.byName[name]
+}
