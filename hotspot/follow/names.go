@@ -13,7 +13,8 @@ import (
 // time, and when it ends. A thread that starts and ends between two of these times has only the name that the kernel
 // keeps.
 type names struct {
-	reader  *threads.Reader // nil if this JVM's names can't be read
+	vm      *vmstructs.VM   // nil if this JVM's names can't be read
+	reader  *threads.Reader // nil as long as the JVM has no threads whose names can be read
 	written map[int]string  // by the thread ids in the samples
 	next    time.Time       // when to read again
 	pause   time.Duration
@@ -49,7 +50,7 @@ func newNames(pid int, vm *vmstructs.VM) *names {
 	} else {
 		n.process, n.outside = process, map[int]int{}
 	}
-	n.reader, _ = threads.NewReader(vm) // after an error, reports show the kernel's names
+	n.vm = vm
 	return n
 }
 
@@ -63,15 +64,14 @@ func (n *names) close() {
 // readNames reads the names of the threads if a reading is due or last is true, and writes new names to the log.
 func (f *Follower) readNames(last bool) {
 	n := f.names
-	if n == nil || n.reader == nil || f.gone || f.paused.Load() {
+	if n == nil || n.vm == nil || f.gone || f.paused.Load() {
 		return
 	}
 	began := time.Now()
 	if !last && began.Before(n.next) {
 		return
 	}
-	all, _ := n.reader.Read() // after an error, names are missing
-	for _, t := range all {
+	for _, t := range n.read() {
 		tid, ok := n.tid(t.TID)
 		if ok && n.written[tid] != t.Name && len(n.written) < mostWritten {
 			n.written[tid] = t.Name
@@ -80,6 +80,20 @@ func (f *Follower) readNames(last bool) {
 	}
 	n.pause = min(2*n.pause, lastNames)
 	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
+}
+
+// read returns the threads whose names can be read now. After an error it returns none, and reports show the names that the
+// kernel keeps. HotSpot makes its code cache before it loads the class Thread. So a JVM that was found while it started
+// may have a reader only later.
+func (n *names) read() []threads.Thread {
+	if n.reader == nil {
+		n.reader, _ = threads.NewReader(n.vm)
+	}
+	if n.reader == nil {
+		return nil
+	}
+	all, _ := n.reader.Read()
+	return all
 }
 
 // tid converts a thread's id in the JVM's own PID namespace to its id in the samples.

@@ -6,14 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/threads"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
@@ -60,6 +64,47 @@ func startNames(t *testing.T, command []string) *exec.Cmd {
 	require.True(t, lines.Scan())
 	require.Equal(t, "ready", lines.Text())
 	return cmd
+}
+
+// A JVM that gasm has found while it started has names later.
+func TestNamesOfStartingJVM(t *testing.T) {
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Names.java"))
+	command := []string{gasmtest.NeedJava(t), "-cp", classes, "Names"}
+	for range 20 { // on a busy machine, the JVM may be stopped too late
+		if n, pid := stoppedEarly(t, command); n != nil {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+			require.Eventually(t, func() bool {
+				return slices.ContainsFunc(n.read(), func(thread threads.Thread) bool { return thread.Name == "main" })
+			}, time.Minute, 10*time.Millisecond)
+			return
+		}
+	}
+	t.Error("no JVM was stopped between the making of its code cache and the loading of class Thread")
+}
+
+// stoppedEarly starts the program, and stops it as soon as it has a code cache. It returns nil if the class Thread is
+// loaded then.
+func stoppedEarly(t *testing.T, command []string) (n *names, pid int) {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	pid = cmd.Process.Pid
+	t.Cleanup(func() {
+		input.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	f := &Follower{pid: pid, o: Options{JVMs: shared.NewJVMs()}}
+	require.Eventually(t, func() bool { return f.open() == nil }, time.Minute, 100*time.Microsecond)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	n = newNames(pid, f.jvm.VM)
+	if len(n.read()) > 0 || n.reader != nil {
+		return nil, pid
+	}
+	return n, pid
 }
 
 func checkLoggedNames(t *testing.T, pid int) {
