@@ -16,7 +16,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/report/schema"
 )
 
 func frames(text ...string) []printassembly.Frame {
@@ -206,4 +209,24 @@ func TestTimeline(t *testing.T) {
 	assert.Contains(t, text, `viewBox="0 0 10 58"`)
 	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)
 	assert.Contains(t, text, `from the top: safepoints, the program&#39;s own events.`)
+}
+
+// The bar splits the samples in HotSpot's library by the work of its threads, and those of no other source.
+func TestWorkOfLibjvm(t *testing.T) {
+	count := func(part int, n int64) parts.Count { return parts.Count{Part: part, Counts: tally.Counts{n}} }
+	p := &profile.Profile{Threads: []threads.KindTotal{{Kind: threads.Application}}, Parts: &profile.Parts{
+		Threads: []parts.ThreadGroup{{Kind: threads.Application, Name: "main"}, {Kind: threads.Compilers}, {Kind: threads.Collector}, {Kind: threads.OtherJVM}},
+		List:    []parts.Part{{Slice: 0, Thread: 0}, {Slice: 0, Thread: 1}, {Slice: 0, Thread: 2}, {Slice: 0, Thread: 3}, {Slice: 1, Thread: 1}},
+		Sources: map[string]parts.Counts{"libjvm.so": {count(0, 3), count(1, 20), count(3, 4), count(4, 10)}, "libc.so.6": {count(0, 5), count(2, 8)}},
+	}}
+	r := &schema.Profile{Sources: []schema.Source{{Source: "libjvm.so", Counts: schema.Counts{Values: []int64{37}}}, {Source: "libc.so.6", Counts: schema.Counts{Values: []int64{13}}}}}
+	assert.Equal(t, []bar{
+		{"native", "libjvm.so, JIT", "60.00%", "60.0", 30, "1.20 4.10"},
+		{"native", "libjvm.so, runtime", "14.00%", "14.0", 7, "0.3 3.4"},
+		{"native", "libc.so.6", "26.00%", "26.0", 13, "0.5 2.8"},
+	}, sourceBars(p, r, []int64{50}))
+	p.Threads = nil
+	assert.Equal(t, "libjvm.so", sourceBars(p, r, []int64{50})[0].Name, "the work is not known without names of threads")
+	p.Parts = nil
+	assert.Equal(t, []bar{{"native", "libjvm.so", "74.00%", "74.0", 37, ""}, {"native", "libc.so.6", "26.00%", "26.0", 13, ""}}, sourceBars(p, r, []int64{50}))
 }

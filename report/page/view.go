@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -336,11 +339,44 @@ func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 			continue
 		}
 		n := s.Counts.Values[0]
-		one := bar{Class: kindOf(s.Source), Name: shown(s.Source), Text: percent(n, totals[0]), Width: portion(n, totals[0]), Raw: n}
-		if p.Parts != nil {
+		one := bar{Class: kindOf(s.Source), Name: shown(s.Source), Raw: n}
+		switch {
+		case p.Parts == nil:
+			bars = append(bars, one)
+		case strings.HasPrefix(s.Source, "libjvm.") && p.Threads != nil: // nil if the sampler recorded no names of threads
+			bars = append(bars, splitByWork(one, p.Parts, p.Parts.Sources[s.Source])...)
+		default:
 			one.Parts = partText(p.Parts.Sources[s.Source], 0)
+			bars = append(bars, one)
 		}
-		bars = append(bars, one)
 	}
+	for i := range bars {
+		bars[i].Text, bars[i].Width = percent(bars[i].Raw, totals[0]), portion(bars[i].Raw, totals[0])
+	}
+	return bars
+}
+
+// works are what HotSpot's own code does, by the kind of thread in which it runs. In all other threads it is the runtime,
+// which resolves calls, loads classes or locks for the program, for example.
+var works = []struct{ name, kind string }{{"JIT", threads.Compilers}, {"GC", threads.Collector}, {"runtime", ""}}
+
+// splitByWork splits the samples in HotSpot's library by what it did, the largest part first.
+func splitByWork(whole bar, all *profile.Parts, counts parts.Counts) (bars []bar) {
+	split := make([]parts.Counts, len(works))
+	for _, c := range counts {
+		kind := all.Threads[all.List[c.Part].Thread].Kind
+		i := slices.IndexFunc(works, func(w struct{ name, kind string }) bool { return w.kind == kind || w.kind == "" })
+		split[i] = append(split[i], c)
+	}
+	for i, some := range split {
+		one := bar{Class: whole.Class, Name: whole.Name + ", " + works[i].name, Parts: partText(some, 0)}
+		for _, c := range some {
+			one.Raw += c.Counts[0]
+		}
+		if one.Raw > 0 {
+			bars = append(bars, one)
+		}
+	}
+	slices.SortStableFunc(bars, func(a, b bar) int { return cmp.Compare(b.Raw, a.Raw) })
 	return bars
 }
