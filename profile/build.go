@@ -221,7 +221,7 @@ func (w *work) sampledBlobs() []*sampledBlob {
 }
 
 func (w *work) newSampledBlob(ref jvmcode.Ref) *sampledBlob {
-	s := &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms[ref.JVM].PID,
+	s := &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms.List[ref.JVM].PID,
 		counts: make(tally.Counts, w.n), atPC: map[uint64]tally.Counts{}}
 	if w.trial.Name != "" {
 		jvm, _ := slices.BinarySearch(w.trial.PIDs, s.pid)
@@ -246,13 +246,13 @@ func (t *trialCounts) firstWindows() map[int]int64 {
 func (b *Builder) unrecorded(t *trialCounts) (longest int64) {
 	firstWindow := t.firstWindows()
 	for _, pid := range t.PIDs {
-		i, ok := b.byPID[pid]
-		if !ok {
+		j := b.jvms.Of(pid)
+		if j == nil {
 			continue
 		}
-		late := b.jvms[i].RecordingLateNanos
+		late := j.RecordingLateNanos
 		if at, ok := firstWindow[pid]; ok && late > 0 {
-			late = b.jvms[i].RecordingFromMonoNanos - at
+			late = j.RecordingFromMonoNanos - at
 		}
 		longest = max(longest, late)
 	}
@@ -264,11 +264,10 @@ func (b *Builder) startWall(t *trialCounts) int64 {
 	firstWindow := t.firstWindows()
 	var first int64
 	for _, pid := range t.PIDs {
-		i, ok := b.byPID[pid]
-		if !ok || b.jvms[i].Log.StartWallMillis == 0 {
+		j := b.jvms.Of(pid)
+		if j == nil || j.Log.StartWallMillis == 0 {
 			continue
 		}
-		j := b.jvms[i]
 		from := j.StartMonoNanos
 		if at, ok := firstWindow[pid]; ok && from > 0 {
 			from = at

@@ -37,8 +37,7 @@ import (
 // A Builder takes samples one by one, finds the code that each was in, and counts them for each trial. It starts no
 // process and opens no file.
 type Builder struct {
-	jvms      []*jvmcode.JVM
-	byPID     map[int]int // index in jvms
+	jvms      *jvmcode.JVMs
 	trials    []*trialCounts
 	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
 
@@ -85,7 +84,7 @@ func NewBuilder(c Config) *Builder {
 		measured = windows.Measurements(c.JVMs, c.Trials)
 	}
 	b := &Builder{
-		byPID:         map[int]int{},
+		jvms:          &jvmcode.JVMs{},
 		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
 		methodWindows: c.methodWindows,
@@ -113,7 +112,7 @@ func NewBuilder(c Config) *Builder {
 		b.underCode = jvmcode.NewReader(b.jvms, disasm.ATT, func(string, ...any) {})
 	}
 	if c.Stacks != nil && c.Chains {
-		b.chains = chains.New(c.Stacks.Tree, newChainCode(b))
+		b.chains = chains.New(c.Stacks.Tree, jvmcode.NewChainCode(b.jvms))
 	}
 	if c.Locations || c.Stacks != nil {
 		b.contexts = numbers.NewContexts()
@@ -132,9 +131,8 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 		if j.Log == nil {
 			continue
 		}
-		b.byPID[j.PID] = len(b.jvms)
 		b.threads.AddNames(j.PID, j.Log.ThreadNames)
-		b.jvms = append(b.jvms, jvmcode.New(j))
+		b.jvms.Add(j)
 	}
 }
 
@@ -239,8 +237,8 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 // another process.
 func (b *Builder) findJVM(j *joinedSample) bool {
 	j.pid = j.PID
-	if j.pid == sampler.NoPID && len(b.jvms) == 1 && len(b.processes) == 1 {
-		j.pid = b.jvms[0].PID
+	if j.pid == sampler.NoPID && len(b.jvms.List) == 1 && len(b.processes) == 1 {
+		j.pid = b.jvms.List[0].PID
 	}
 	j.process = b.processes[j.pid]
 	if j.process == nil {
@@ -294,10 +292,10 @@ func (b *Builder) locate(j *joinedSample) {
 	module := j.Module
 	if j.Kernel() {
 		module = kernelModule
-	} else if code, ok := b.findCode(j.pid, j.Sample); ok {
+	} else if code, ok := b.jvms.Find(j.pid, j.Sample); ok {
 		j.spot = spot{int32(code.JVM), int32(code.Index), j.PC}
 		return
-	} else if module == "" && b.beyondCode(j.pid, j.PC) {
+	} else if module == "" && b.jvms.Beyond(j.pid, j.PC) {
 		module = UnknownModule
 	}
 	if module == "" {
@@ -309,23 +307,6 @@ func (b *Builder) locate(j *joinedSample) {
 		b.folded++
 	}
 	j.spot = spot{jvm: inNative, blob: f}
-}
-
-// findCode returns the blob that a sample's PC was in. It returns false if the PC was in no blob, or the JVM has no
-// log.
-func (b *Builder) findCode(pid int, s *sampler.Sample) (code jvmcode.Ref, ok bool) {
-	jvm, ok := b.byPID[pid]
-	if !ok {
-		return jvmcode.Ref{}, false
-	}
-	index, ok := b.jvms[jvm].Find(s)
-	return jvmcode.Ref{JVM: jvm, Index: index}, ok
-}
-
-// beyondCode reports whether an address is outside the range that a JVM has reserved for code, see [jvmcode.JVM.Beyond].
-func (b *Builder) beyondCode(pid int, pc uint64) bool {
-	i, ok := b.byPID[pid]
-	return ok && b.jvms[i].Beyond(pc)
 }
 
 // count counts a sample of a profile in all tables of its trial.
@@ -351,7 +332,7 @@ func (b *Builder) count(j *joinedSample) {
 	default:
 		key := codeKey{int(j.spot.jvm), int(j.spot.blob), j.PC, j.slice, context}
 		if t.code[key] == nil && !b.newAddress() {
-			key.pc = b.jvms[key.jvm].Code.Blob(key.blob).Lo
+			key.pc = b.jvms.List[key.jvm].Code.Blob(key.blob).Lo
 			j.spot.pc = key.pc
 		}
 		tally.BumpAt(t.code, key, j.counter)

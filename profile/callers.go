@@ -39,7 +39,7 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	})
 	var all []*mergedCode
 	for _, ref := range refs {
-		all = append(all, &mergedCode{sampledBlob: &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms[ref.JVM].PID,
+		all = append(all, &mergedCode{sampledBlob: &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms.List[ref.JVM].PID,
 			counts: make(tally.Counts, w.n)}})
 	}
 	return all
@@ -54,7 +54,7 @@ type compiledFrames struct {
 
 func (w *work) compiledFrames() *compiledFrames {
 	c := &compiledFrames{w, map[int][]jvmcode.Ref{}, map[*callstack.Frame]jvmcode.Ref{}}
-	for i, j := range w.b.jvms {
+	for i, j := range w.b.jvms.List {
 		if !slices.Contains(w.trial.PIDs, j.PID) {
 			continue
 		}

@@ -36,8 +36,8 @@ func (c *CodeCounts) At(blob int) map[uint64]tally.Counts { return c.blobs[blob]
 // CodeCounts returns the counts of all JVMs that belong to a trial, in the order of [Config].JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
 	var all []CodeCounts
-	index := make([]int, len(b.jvms)) // by JVM: its index in the result, or -1
-	for i, j := range b.jvms {
+	index := make([]int, len(b.jvms.List)) // by JVM: its index in the result, or -1
+	for i, j := range b.jvms.List {
 		index[i] = -1
 		if p := b.processes[j.PID]; p != nil && p.Measured() {
 			index[i] = len(all)

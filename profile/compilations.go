@@ -53,7 +53,7 @@ func (w *work) compilations(p *Profile) []Compilation {
 	var all []Compilation
 	for _, name := range orderOf(hottest) {
 		jvm := hottest[name].jvm
-		j := w.b.jvms[jvm]
+		j := w.b.jvms.List[jvm]
 		var versions []Compilation
 		for _, i := range j.Compiled(name) {
 			b := &j.Log.Blobs[i]

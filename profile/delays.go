@@ -52,7 +52,7 @@ func (w *work) delays(regions []Region) []Delay {
 	for _, d := range all[:cap(delays)] {
 		if !d.Native {
 			d.Lines = delayLines(w.code.Listing(d.ref), d.atPC, w.n)
-			d.Region = regionOf(regions, d, w.b.jvms[d.ref.JVM].PID)
+			d.Region = regionOf(regions, d, w.b.jvms.List[d.ref.JVM].PID)
 		}
 		delays = append(delays, d.Delay)
 	}

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -22,7 +21,7 @@ type mergedCode struct {
 
 // mergeForks merges blobs of different JVMs if their code differs only in addresses. Each fork compiles a method once
 // or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
-func mergeForks(sampled []*sampledBlob, code *jvmcode.Reader, counters int) []*mergedCode {
+func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
 		osrBCI       int
@@ -42,7 +41,7 @@ func mergeForks(sampled []*sampledBlob, code *jvmcode.Reader, counters int) []*m
 		k.nth = seen[nk]
 		seen[nk]++
 		// groups[k] never has two blobs of one JVM, because the keys of two such blobs differ in nth.
-		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return sameCode(code.Listing(m.Ref), code.Listing(s.Ref)) })
+		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) })
 		if same >= 0 {
 			groups[k][same].add(s, counters)
 			continue
@@ -67,67 +66,6 @@ func (m *mergedCode) add(s *sampledBlob, counters int) {
 
 // sampledPCs returns the PCs that have samples, ascending.
 func (m *mergedCode) sampledPCs() []uint64 { return slices.Sorted(maps.Keys(m.mergedAtPC)) }
-
-// sameCode reports whether two listings are the same instructions at the same distances. Addresses and large constants
-// may differ, because they depend on where a JVM's heap, classes and code lie.
-func sameCode(a, b []printassembly.Instruction) bool {
-	if len(a) == 0 || len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Lo-a[0].Lo != b[i].Lo-b[0].Lo || a[i].Kind != b[i].Kind ||
-			inside(a, a[i].Target) != inside(b, b[i].Target) || !sameText(&a[i], &b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// inside returns the distance of an address from the start of the code, or 0 if the address is outside the code.
-func inside(insts []printassembly.Instruction, addr uint64) uint64 {
-	if lo := insts[0].Lo; addr > lo && addr < insts[len(insts)-1].Hi {
-		return addr - lo
-	}
-	return 0
-}
-
-// sameText reports whether the texts of two instructions differ at most in addresses.
-func sameText(a, b *printassembly.Instruction) bool {
-	if a.Text == b.Text {
-		return true
-	}
-	return normalText(a) == normalText(b)
-}
-
-// normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
-// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers.
-func normalText(in *printassembly.Instruction) string {
-	digits := 5
-	for _, c := range in.Comments {
-		if strings.HasPrefix(c, "{") {
-			digits = 1
-		}
-	}
-	var out strings.Builder
-	rest := in.Text
-	for {
-		before, after, ok := strings.Cut(rest, "0x")
-		if !ok {
-			out.WriteString(rest)
-			return out.String()
-		}
-		n := strings.IndexFunc(after, func(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) })
-		if n < 0 {
-			n = len(after)
-		}
-		if n >= digits {
-			out.WriteString(strings.TrimSuffix(before, "-") + "#")
-		} else {
-			out.WriteString(before + "0x" + after[:n])
-		}
-		rest = after[n:]
-	}
-}
 
 // distinct sorts process ids in place, and returns them without duplicates.
 func distinct(pids []int) []int {

@@ -63,7 +63,7 @@ func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 		tally.AddTo(sums, calltree.Key[spot]{Spot: at, JVM: w.trial.jvm(pid), Context: context}, c, w.n)
 	}
 	for key, c := range w.trial.code {
-		add(spot{int32(key.jvm), int32(key.blob), key.pc}, w.b.jvms[key.jvm].PID, key.context, c)
+		add(spot{int32(key.jvm), int32(key.blob), key.pc}, w.b.jvms.List[key.jvm].PID, key.context, c)
 	}
 	for key, c := range w.trial.native {
 		add(spot{jvm: inNative, blob: key.function}, key.pid, key.context, c)

@@ -29,18 +29,18 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 // (OptoRuntime::_new_array_Java), it is the argument "above", which comes from the words above the stub's frame. See
 // package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code jvmcode.Ref, pc uint64) {
-	code, ok := b.findCode(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
+	code, ok := b.jvms.Find(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
 	if e.PC == 0 || !ok {
 		return jvmcode.Ref{}, 0
 	}
-	if stub := b.jvms[code.JVM].Code.Blob(code.Index); stub.Kind.IsStub() {
+	if stub := b.jvms.List[code.JVM].Code.Blob(code.Index); stub.Kind.IsStub() {
 		by := "caller"
 		if strings.Contains(stub.Name, "_new_") && strings.HasSuffix(stub.Name, "_Java") {
 			by = "above"
 		}
 		caller, err := strconv.ParseUint(e.Arg(by), 0, 64)
 		if err == nil && caller > 0 {
-			if calling, ok := b.findCode(e.PID, &sampler.Sample{PC: caller - 1, MonoNanos: e.MonoNanos}); ok {
+			if calling, ok := b.jvms.Find(e.PID, &sampler.Sample{PC: caller - 1, MonoNanos: e.MonoNanos}); ok {
 				return calling, caller
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/chains"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -188,4 +189,21 @@ func (b *Builder) choose(j *joinedSample) exclusion {
 		b.doubtful++
 	}
 	return why
+}
+
+// stackOf returns the call stack of a sample. It makes the stack if the sample has a chain.
+func (b *Builder) stackOf(j *joinedSample) callstack.ID {
+	if b.chains == nil {
+		return j.Stack
+	}
+	return b.chains.Of(chains.Sample{PID: j.pid, PC: j.PC, Kernel: j.Kernel(), MonoNanos: j.MonoNanos, Stack: j.Stack})
+}
+
+// distrusted returns the number of samples whose stacks are cut at their innermost Java frame, because their JVMs keep no
+// frame pointers.
+func (b *Builder) distrusted() int64 {
+	if b.chains == nil {
+		return 0
+	}
+	return b.chains.Distrusted()
 }

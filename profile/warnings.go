@@ -42,7 +42,7 @@ func (w *work) warn(p *Profile) {
 		}
 		var reused int64
 		for _, s := range w.sampled {
-			if w.b.jvms[s.JVM].Code.Reused(s.Index) {
+			if w.b.jvms.List[s.JVM].Code.Reused(s.Index) {
 				reused += s.counts[e]
 			}
 		}
@@ -65,11 +65,11 @@ func (b *Builder) whyUnresolved() string {
 // warnDamage warns of logs that are damaged or not complete.
 func (w *work) warnDamage() {
 	for _, pid := range w.trial.PIDs {
-		j, ok := w.b.byPID[pid]
-		if !ok {
+		j := w.b.jvms.Of(pid)
+		if j == nil {
 			continue
 		}
-		log := w.b.jvms[j].Log
+		log := j.Log
 		if log.Damaged > 0 {
 			w.warnf("%s: %s could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
 				log.Name(), pieces(log.Damaged))

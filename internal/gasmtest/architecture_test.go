@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"profile/codemap":          {"printassembly"},
 	"profile/events":           {"event", "profile/tally"},
 	"profile/history":          {"event", "profile/threads"},
-	"profile/jvmcode":          {"capture", "disasm", "printassembly", "printassembly/safepoints", "profile/codemap", "sampler"},
+	"profile/jvmcode":          {"callstack", "capture", "disasm", "printassembly", "printassembly/safepoints", "profile/chains", "profile/codemap", "sampler"},
 	"profile/numbers":          {"profile/events", "sampler"},
 	"profile/parts":            {"capture", "profile/tally", "profile/threads", "profile/windows"},
 	"profile/printing":         {"capture", "profile/threads", "sampler"},

@@ -19,12 +19,53 @@ type JVM struct {
 	byName map[string][]int32 // indexes of the log's blobs by method; made by Compiled
 }
 
-// A Ref names a blob of one of several JVMs. Index is the blob's index in the map of the JVM's code.
+// A Ref names a blob of one of several JVMs. JVM is the JVM's index in [JVMs.List], and Index is the blob's index in the map of the JVM's code.
 type Ref struct{ JVM, Index int }
 
-// New returns the JVM with the map of its code. If the log is damaged, code that the log does not have is not in the map,
+// JVMs are the JVMs of a profile, in the order in which they were added. The zero value has none.
+type JVMs struct {
+	List  []*JVM
+	index map[int]int // in List, by process id
+}
+
+// Add adds a JVM, whose Log is not nil.
+func (s *JVMs) Add(j capture.JVM) {
+	if s.index == nil {
+		s.index = map[int]int{}
+	}
+	s.index[j.PID] = len(s.List)
+	s.List = append(s.List, newJVM(j))
+}
+
+// Of returns the JVM with a process id, or nil.
+func (s *JVMs) Of(pid int) *JVM {
+	if i, ok := s.index[pid]; ok {
+		return s.List[i]
+	}
+	return nil
+}
+
+// Find returns the blob that a sample's PC was in. The process id is that of the JVM for which the sample counts. Find
+// returns false if the PC was in no blob, or there is no such JVM.
+func (s *JVMs) Find(pid int, sample *sampler.Sample) (r Ref, ok bool) {
+	i, ok := s.index[pid]
+	if !ok {
+		return Ref{}, false
+	}
+	index, ok := s.List[i].find(sample)
+	return Ref{i, index}, ok
+}
+
+// Beyond reports whether an address is outside the range that a JVM has reserved for code. If a sample there is in no
+// known file, it was in native code that HotSpot did not make.
+func (s *JVMs) Beyond(pid int, pc uint64) bool {
+	j := s.Of(pid)
+	return j != nil && j.Code.Beyond(pc, j.Log.ReservedCodeCache)
+}
+
+// newJVM returns the JVM with the map of its code. If the log is damaged, code that the log does not have is not in the map,
 // because the log may have lost it.
-func New(j capture.JVM) *JVM {
+func newJVM(j capture.JVM) *JVM {
 	code := codemap.New(j.Log.Blobs)
 	if j.Log.Damaged > 0 {
 		code.DropUnprinted()
@@ -32,8 +73,8 @@ func New(j capture.JVM) *JVM {
 	return &JVM{JVM: j, Code: code}
 }
 
-// Find returns the index of the blob that a sample's PC was in. It returns false if the PC was in no blob.
-func (j *JVM) Find(s *sampler.Sample) (index int, ok bool) {
+// find returns the index of the blob that a sample's PC was in. It returns false if the PC was in no blob.
+func (j *JVM) find(s *sampler.Sample) (index int, ok bool) {
 	uptime := int64(1) << 60 // a sample without a time counts for the last code at its address
 	if s.MonoNanos >= 0 {
 		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
@@ -44,10 +85,6 @@ func (j *JVM) Find(s *sampler.Sample) (index int, ok bool) {
 	}
 	return index, ok
 }
-
-// Beyond reports whether an address is outside the range that HotSpot has reserved for code. If a sample there is in no
-// known file, it was in native code that HotSpot did not make.
-func (j *JVM) Beyond(pc uint64) bool { return j.Code.Beyond(pc, j.Log.ReservedCodeCache) }
 
 // Compiled returns the compilations of a method, as indexes of the log's blobs. It leaves out those for which the log
 // has no time. The first call indexes all methods by name, because Compiled is called for each trial, and there may be
