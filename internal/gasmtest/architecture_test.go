@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 	"profile/windows":          {"capture", "event"},
 	"profile":                  {"callstack", "capture", "disasm", "event", "printassembly", "profile/calltree", "profile/chains", "profile/code", "profile/events", "profile/history", "profile/jvmcode", "profile/numbers", "profile/parts", "profile/printing", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/windows", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/windows", "report/amount", "report/schema"},
+	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/parts", "profile/tally", "profile/threads", "profile/windows", "report/amount", "report/schema"},
 	"report/amount":            {"profile", "sampler"},
 	"report/callers":           {"callstack", "printassembly", "profile/calltree"},
 	"report/names":             nil,
