@@ -159,7 +159,7 @@ func measureSmall(ctx context.Context, s *setup) ([]figure, error) {
 	return []figure{{what, took, inMillis, "<= 60 ms"}}, nil
 }
 
-// measurePage measures how long the HTML page of a large log takes, and how large it is.
+// measurePage measures how long it takes to write the HTML page for a large log, and how large the page is.
 func measurePage(ctx context.Context, s *setup) ([]figure, error) {
 	samples, err := s.samplesFile(hexCapture, 0)
 	if err != nil {

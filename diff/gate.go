@@ -160,7 +160,7 @@ func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool)
 	return noise, known
 }
 
-// sampledNoise returns by how much CPU time per operation can differ by chance, in ns. One cause is
+// sampledNoise returns the largest difference in CPU time per operation that chance explains, in ns. One cause is
 // random sampling. Another is the difference between the forks of a side that has a single capture.
 // For each side, only the cause with the larger effect counts.
 func (c *Comparison) sampledNoise() float64 {

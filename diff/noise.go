@@ -23,7 +23,7 @@ type Noise struct {
 	// only random sampling counts.
 	At10 float64 `json:"at_10_percent"`
 	// Forks is true if the thresholds take the differences between forks into account. Slices is
-	// true if they take the differences between slices of the time into account.
+	// true if they also take the differences between time slices into account.
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 

@@ -36,8 +36,8 @@ func (b *Builder) Build(opts Options) []Profile {
 }
 
 // work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
-// jvmcode.Reader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A tally.Comparison
-// makes the counts by which JVMs and slices are compared.
+// jvmcode.Reader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A
+// tally.Comparison makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
 	trial    *trialCounts
@@ -161,9 +161,9 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 	l.listCallers(callers, left+kept)
 }
 
-// listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] limits all
-// profiles together. Each profile gets a part of that number, in proportion to its samples. If there are several
-// trials, each of them gets at least an equal share.
+// listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] is divided among
+// the profiles in proportion to their samples. But a trial gets no less than the number divided by the number of
+// trials, so that a trial with few samples has listings, too.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {

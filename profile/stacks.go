@@ -120,8 +120,8 @@ func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	return byPart
 }
 
-// leastCaller is the share of the profile that a method must have with all that it calls, to be among the frames
-// without any samples of its own.
+// leastCaller is the smallest share of the profile for which a method without samples of its own is among the frames.
+// The samples of what it calls count.
 const leastCaller = 0.01
 
 // addTotals sets the totals of frames, and adds frames for methods that only call others.
@@ -199,8 +199,8 @@ func (b *Builder) stackOf(j *joinedSample) callstack.ID {
 	return b.chains.Of(chains.Sample{PID: j.pid, PC: j.PC, Kernel: j.Kernel(), MonoNanos: j.MonoNanos, Stack: j.Stack})
 }
 
-// distrusted returns the number of samples whose stacks are cut at their innermost Java frame, because their JVMs keep no
-// frame pointers.
+// distrusted returns the number of samples whose stacks are cut at their innermost Java frame, because their JVMs keep
+// no frame pointers.
 func (b *Builder) distrusted() int64 {
 	if b.chains == nil {
 		return 0

@@ -137,7 +137,8 @@ func (c *liveCode) followed(pid int) *followedJVM {
 	return c.byPID[pid]
 }
 
-// deliver passes the samples on to the followers and to the events.
+// deliver passes each sample to the follower that copies the code of the sample's JVM, and to what records the JVMs'
+// events.
 func (c *liveCode) deliver(samples <-chan sampler.Sample) {
 	defer close(c.delivered)
 	for s := range samples {

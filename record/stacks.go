@@ -24,10 +24,10 @@ const (
 	StacksOff StackChoice = "off"
 	// StacksAuto means stacks where they can be had, but none for JMH's trials. If there are none, a note says why.
 	StacksAuto StackChoice = "auto"
-	// StacksOn means stacks. If they can't be had, nothing is recorded, and the error says why.
+	// StacksOn requires stacks. If they are not available, nothing is recorded, and the error says why.
 	StacksOn StackChoice = "on"
-	// StacksWanted is as StacksAuto, but also for JMH's trials, and where the kernel's buffers have little room. It is for
-	// reports that are about stacks, and that have something to say without them, too.
+	// StacksWanted is as StacksAuto, but also for JMH's trials, and where the kernel's buffers have little room. It is
+	// for reports that are about stacks, and that have something to say without them, too.
 	StacksWanted StackChoice = "wanted"
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Options are the choices that a caller has for reports. WriteText uses Gasm and all of text.Options. WriteHTML uses
-// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats use only Gasm, or none of them.
+// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats use at most Gasm.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options

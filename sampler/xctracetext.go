@@ -40,8 +40,8 @@ type XCTraceReader struct {
 	clock machClock
 }
 
-// xcEvents has the tables with samples, and for each table the event of its samples. Time Profiler samples by a timer,
-// CPU Profiler by each CPU's counter of cycles, and CPU Counters by the event that its template names.
+// xcEvents maps the name of each table with samples to the event of the samples. Time Profiler samples by a timer, CPU
+// Profiler by the cycle counter of each CPU, and CPU Counters by the event that its template names.
 var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
 // An xcOpen is an element whose end was not read yet.

@@ -102,8 +102,8 @@ var pairs = []struct {
 	{2, 1, "", "Q"},
 }
 
-// atomic returns the rows of loads and stores that are atomic or order memory: exclusive ones, those with acquire or
-// release semantics, and LSE's read-modify-write instructions.
+// atomic returns the table rows for exclusive loads and stores, for those with acquire or release semantics, and for
+// LSE's read-modify-write instructions.
 func atomic() []row {
 	rows := []row{
 		{0xbfe08000, 0x88000000, "stxr <Ws>, <Yt>, [<Xn|SP>]"},

@@ -29,10 +29,10 @@ type drainedRing struct {
 	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight is an upper bound for the number of windows in a ring that this CPU can't see completely yet. These are
-// the newest ones: the CPU that writes them can hold back the stores of a few dozen windows, and on aarch64 the stores
-// may become visible in another order. So a Drain leaves the newest windows for its next look at the ring. It does the
-// same with a segment that is only partly visible.
+// maxInFlight is an upper bound for the number of windows in a ring that are only partly visible to this CPU. They are
+// the newest ones: the CPU that writes them can delay the stores of a few dozen windows, and aarch64 can also reorder
+// them. So a Drain leaves that many windows, and any segment that is only partly visible, until it reads the ring
+// again.
 const maxInFlight = 64
 
 // maxTaken is the maximum number of windows that a Drain writes for a JVM. It is enough for an hour with 2000 windows

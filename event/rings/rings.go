@@ -132,8 +132,8 @@ type Reader struct {
 // NewReader returns a Reader of a file. The name is used in messages only.
 func NewReader(r io.Reader, name string) *Reader { return &Reader{r: r, name: name} }
 
-// Scan reads the header at its first call, and then segment after segment. It skips segments of unknown kinds. It
-// returns false at the end and after an error.
+// Scan reads the header when it is called first, and the next segment of a known kind each time after that. It returns
+// false at the end and after an error.
 func (r *Reader) Scan() bool {
 	if r.err != nil {
 		return false

@@ -1,6 +1,7 @@
 package usdt
 
-// The parts of a text that are not firings of probes. The package comment has examples.
+// Lines of a USDT log that are not about a firing of a probe, and words that stand in place of a probe's name. The
+// package comment has examples.
 const (
 	// TextHead is the first line.
 	TextHead = "# gasm usdt 1"

@@ -2,8 +2,8 @@ package sdt
 
 import "fmt"
 
-// A Published is a shared object that a JVM has loaded, and the methods that have probes in it. It is not safe for
-// concurrent use.
+// A Published is a shared object that a JVM has loaded, with the methods whose probes are in the object. It is not safe
+// for concurrent use.
 type Published struct {
 	// Methods are the methods in the object, in the order in which they were added.
 	Methods []Method

@@ -49,7 +49,7 @@ type Gutter struct {
 	Dropped int      // how many jumps are not drawn, because there was no column for them
 }
 
-// A track is an arrow with one target and all jumps to it that come from the same side. It is drawn in one column.
+// A track is one arrow for all jumps that reach the same target from the same side. It is drawn in one column.
 type track struct {
 	top, bottom int // the first and the last line that the arrow touches
 	target      int

@@ -51,7 +51,8 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes the queued descriptors. The World's thread passes true when it is about to end, and otherwise false.
+// close closes the queued descriptors. If last is true, the World's thread is about to end, and add closes all further
+// descriptors at once.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds

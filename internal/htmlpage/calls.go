@@ -1,14 +1,14 @@
 package htmlpage
 
-// Calls is a tree of calls in the form that [CallTree] reads. Most members are lists of small numbers, because a tree has
-// many nodes. The numbers are in groups of a fixed length, unless a member's comment says otherwise. A [CallWriter] makes
-// it.
+// Calls is a tree of calls in the form that [CallTree] reads. Most members are lists of small numbers, because a tree
+// has many nodes. The numbers are in groups of a fixed length, unless a member's comment says otherwise. A [CallWriter]
+// makes it.
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
 	Codes []int    `json:"codes"` // of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
-	// Frames are the different frames. Each is the index of its code, the index of its kind in Kinds, flags, its line or
-	// 0, and 1 + the index in Places of the instruction that made the call, or 0.
+	// Frames are the different frames. Each is the index of its code, the index of its kind in Kinds, flags, its line
+	// or 0, and 1 + the index in Places of the instruction that made the call, or 0.
 	Frames []int    `json:"frames"`
 	Places []string `json:"places"`
 	// Nodes has two numbers for each node: the index of its frame, and 1 + how many levels nearer to the root it is
@@ -25,7 +25,7 @@ type Calls struct {
 	Others []int `json:"others"`
 }
 
-// A CallWriter makes Calls. Its user adds the nodes in depth-first order, each with its samples.
+// A CallWriter builds a [Calls]. The caller adds the nodes in depth-first order, and after each node its samples.
 type CallWriter struct {
 	Calls  Calls // what was added so far
 	names  map[string]int
@@ -62,8 +62,8 @@ func (w *CallWriter) Code(label, module string) int {
 	return len(w.Calls.Codes)/2 - 1
 }
 
-// Frame returns the index of a frame. It adds the frame if it is new. line is 0 if it is unknown, and place is the id of
-// the element that the frame leads to, or "".
+// Frame returns the index of a frame. It adds the frame if it is new. line is 0 if it is unknown, and place is the id
+// of the element that the frame leads to, or "".
 func (w *CallWriter) Frame(code, kind, flags, line int, place string) int {
 	at := 0
 	if place != "" {
@@ -90,7 +90,7 @@ func (w *CallWriter) Self(event int, parts ...int) {
 	w.add(&w.Calls.Self[event], &w.lastSelf[event], parts)
 }
 
-// Rest adds samples of an event in children of the last node that are left out, as Self does.
+// Rest adds samples of an event, as Self does, in those children of the last node that were left out of the tree.
 func (w *CallWriter) Rest(event int, parts ...int) {
 	w.add(&w.Calls.Rest[event], &w.lastRest[event], parts)
 }

@@ -1,5 +1,5 @@
-// Package htmlpage has what gasm's HTML pages share: their style sheet, their security policy, and the
-// scripts that draw flame graphs, with the data that these read ([Calls]).
+// Package htmlpage has what gasm's HTML pages share: their style sheet, their security policy, the
+// scripts that draw flame graphs, and the input of these scripts ([Calls]).
 //
 // Each page is one file that a browser opens from disk. Its style sheet is [Style], followed by the
 // page's own styles. The comment of package report/page lists the CSS classes.

@@ -11,7 +11,8 @@ type Locale struct {
 	Value    string // "C.UTF-8"
 }
 
-// UserLocale returns the locale by the rules of setlocale(3): the first of these variables that is not empty counts.
+// UserLocale returns the locale that setlocale(3) would choose: that of the first of the variables LC_ALL, LC_CTYPE and
+// LANG that is not empty.
 func UserLocale() Locale {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := os.Getenv(name); value != "" {

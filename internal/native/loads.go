@@ -74,7 +74,7 @@ func newAccount(img *image, l *limits) *account {
 	return a
 }
 
-// take takes memory for the image from the limits. If not enough memory is left, it takes nothing and returns false.
+// take reserves bytes for the image. If the limits leave less than that, it reserves nothing and returns false.
 func (a *account) take(bytes int) bool {
 	a.limits.mu.Lock()
 	defer a.limits.mu.Unlock()

@@ -69,8 +69,7 @@ type process struct {
 	version int
 }
 
-// A part is a mapping, or a piece of one. If later mappings have replaced some of a mapping, a part is a piece that is
-// left.
+// A part is a mapping, or a piece that is left of a mapping because later mappings have replaced the rest.
 type part struct {
 	Mapping
 	module string

@@ -15,7 +15,7 @@ const (
 	// longestSection limits the size of a packed .gnu_debugdata section, in bytes. A larger section is an error. The
 	// largest .gnu_debugdata sections in use are a few MB.
 	longestSection = 32 << 20
-	// symbolMemory is the memory that each function takes while the functions of a file are arranged, in bytes.
+	// symbolMemory is the number of bytes that sorting the functions of a file takes for each of them.
 	symbolMemory = 224
 	// longestSymbol limits the length of a name in a symbol table, in bytes. Longer names are read as "".
 	longestSymbol = 1 << 16

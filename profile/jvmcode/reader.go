@@ -62,7 +62,7 @@ func (c *Reader) sparse(r Ref) bool {
 	return c.jvms[r.JVM].SafepointsOnly && c.Blob(r).Kind == printassembly.NMethod
 }
 
-// place returns what is known about the sampled instructions of a blob, by PC. insts are all instructions of the blob.
+// place returns the frames and the end of the instruction at each of these PCs. insts are all instructions of the blob.
 func place(pcs iter.Seq[uint64], insts []printassembly.Instruction) map[uint64]placed {
 	known := map[uint64]placed{}
 	for pc := range pcs {
@@ -199,8 +199,8 @@ func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
 	return chain
 }
 
-// TargetName returns the name of the code to which a direct jump or call of the blob goes. It returns "" if the target is
-// in the blob itself, or in no known code.
+// TargetName returns the name of the code to which a direct jump or call of the blob goes. It returns "" if the target
+// is in the blob itself, or in no known code.
 func (c *Reader) TargetName(r Ref, in *printassembly.Instruction) string {
 	b, j := c.Blob(r), c.jvms[r.JVM]
 	if in.Target == 0 || in.Kind == disasm.Plain || in.Target >= b.Lo && in.Target < b.Hi {
@@ -213,7 +213,8 @@ func (c *Reader) TargetName(r Ref, in *printassembly.Instruction) string {
 	return j.Log.Blobs[i].Name
 }
 
-// Index returns the index of the instruction that holds pc, or -1. The instructions are in the order of their addresses.
+// Index returns the index of the instruction that holds pc, or -1. The instructions are in the order of their
+// addresses.
 func Index(insts []printassembly.Instruction, pc uint64) int {
 	i, ok := slices.BinarySearchFunc(insts, pc, func(in printassembly.Instruction, pc uint64) int {
 		return cmp.Compare(in.Lo, pc)

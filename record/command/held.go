@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// A Held is a command's process, from before its exec to its end.
+// A Held is the process of a command. It exists before the exec, and waits there until it is released.
 type Held struct {
 	cmd     *exec.Cmd
 	gate    *os.File      // gasm's end of a pipe; the holder waits for a byte from it

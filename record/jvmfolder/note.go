@@ -63,7 +63,7 @@ func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, e
 	return n, nil
 }
 
-// offWord is the last word of a note after SwitchedOff.
+// offWord is the last word of a note for which SwitchedOff was called.
 const offWord = "off"
 
 func (n *Note) write(state string) error {
@@ -82,8 +82,8 @@ func (n *Note) Forget() {
 	n.Close()
 }
 
-// Done removes the note after everything was switched off and the folder was removed. If the World has ended, the folder
-// may still be there, and only the next gasm can remove it. Then the note stays, and says so.
+// Done removes the note after everything was switched off and the folder was removed. If the World has ended, the
+// folder may still be there, and only the next gasm can remove it. Then the note stays, and says so.
 func (n *Note) Done(w *foreign.World) {
 	if w.Err() == nil {
 		n.Forget()

@@ -31,7 +31,7 @@ type windowFile struct {
 	bad     windowSyntaxError
 }
 
-// A fileWindow is a window line, with what the lines above it say.
+// A fileWindow is what a window line says, together with what earlier lines say about it.
 type fileWindow struct {
 	Trial, Mode, Unit string
 	Fork              int

@@ -18,9 +18,9 @@ type Input struct {
 	Report   *schema.Report // the JSON report of these profiles; the tables show its numbers
 	Names    []string       // of the profiles, for display
 	Command  string         // as one would type it in a shell
-	// Place returns the file and the line that a line number in a method's code refers to. For line 0, it returns the
-	// file of the method's class. FileLines returns all lines of a file, or nil if there is no such file. Both are nil
-	// if there are no sources.
+	// Place converts a line number of a method's debug info to a source file and a line in that file. For line 0, it
+	// returns the file of the method's class. FileLines returns all lines of a file, or nil if there is no such file.
+	// Both are nil if there are no sources.
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
 	// PerOperation returns the factor that converts a number of samples of an event to an amount per operation of the

@@ -28,9 +28,9 @@ type places struct {
 	frames   map[string]place
 	lines    map[lineKey]place
 	calls    map[lineKey]string // the first call instruction that was made from a line
-	// borrowed has a balance of samples for each line. HotSpot keeps no line for some instructions, which then borrow
-	// the line of a later instruction or get a guess. The samples of these instructions are added. The samples of
-	// instructions with a line of their own are subtracted.
+	// borrowed has, for each line, the number of samples in instructions for which this line is a guess, minus the
+	// number of samples in instructions for which HotSpot has recorded it. If the number is positive, most of the
+	// line's samples are guessed.
 	borrowed    map[lineKey]int64
 	hottestLine []string // ids of the hottest instructions, by listing
 }

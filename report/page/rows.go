@@ -27,7 +27,8 @@ const (
 	// pieceRows is the approximate number of rows in a piece. A piece is a group of chunks that the browser skips
 	// together, because in large code it would take too long to look at each chunk.
 	pieceRows = 1000
-	// In code of at least hugeRows rows, groups of at least foldedRows rows without samples are folded at first.
+	// If a listing has hugeRows rows or more, each run of foldedRows or more rows without samples is folded when the
+	// page is opened.
 	hugeRows, foldedRows = 200, 12
 )
 

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// Up to maxForkColumns JVMs have a column each. If there are more JVMs, the columns are the least, the median and
-	// the largest share instead.
+	// Up to maxForkColumns JVMs have a column each. If there are more JVMs, there are three columns: the smallest, the
+	// median and the largest of a method's shares in the JVMs.
 	maxForkColumns = 6
 	maxForkRows    = 10
 )

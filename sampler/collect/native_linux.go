@@ -266,8 +266,8 @@ func (n *Native) run() {
 	}
 }
 
-// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has found
-// records. It does not look while full returns true.
+// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has
+// found records. It does not look while full returns true.
 func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
 	for pause := shortestDrain; !n.stopping.Load(); {
 		n.set.Wait(pause)
@@ -285,11 +285,11 @@ func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full
 	}
 }
 
-// Stop ends the recording and waits until all samples are in the file. Two parts of this can take long: finding the names
-// of native functions, for which gasm reads the files that the processes have mapped, and call stacks, for which it also
-// reads their memory. When ctx is done, Stop leaves the remaining functions without names, and the remaining samples
-// without stacks. If the samples could not be written, the error is a
-// *failure.StoppedError, and the file has the samples up to the failure. A second Stop returns the same error.
+// Stop ends the recording and waits until all samples are in the file. Two steps can take long: looking up the names of
+// native functions, which reads the files that the processes have mapped, and walking call stacks, which also reads the
+// memory of the processes. When ctx is done, Stop leaves the remaining functions without names, and the remaining
+// samples without stacks. If the samples could not be written, the error is a *failure.StoppedError, and the file has
+// the samples up to the failure. A second Stop returns the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)

@@ -20,7 +20,8 @@ type queue struct {
 	done    chan struct{}
 }
 
-// A batch has some records. What they refer to is in its own memory.
+// A batch has some records. The slices in the records point into states, stacks and chains, and not into the kernel's
+// buffers.
 type batch struct {
 	records []perfevent.Record
 	states  []perfevent.ThreadState

@@ -43,9 +43,9 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 // fill takes records out of the rings and adds them to the batch. It returns how many records it has found. The caller
 // must call free when it has used the records that it needs.
 //
-// Without stacks, fill takes all records. With stacks, it leaves the ones that come after the time until in the rings,
-// because Drain would have to copy them. But if a ring is half full, it takes all of its records, so that the kernel has
-// room for new ones.
+// Without stacks, fill takes all records. With stacks, records that are later than the parameter until stay in the
+// rings, because Drain would have to copy their stacks. But if a ring is half full, it takes all of its records, so
+// that the kernel has room for new ones.
 func (s *Set) fill(until int64) (found int) {
 	for c, r := range s.rings { // all heads first, so that all rings are read up to about the same time
 		if r != nil {
@@ -110,8 +110,8 @@ func (s *Set) free() {
 	}
 }
 
-// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped. The stack of
-// the record is still in the ring.
+// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped. The stack
+// of the record is still in the ring.
 func (s *Set) take(data []byte) {
 	var r Record
 	if !decode(data, &r) {

@@ -6,27 +6,28 @@ import "runtime"
 // belongs to the [Set], or is the kernel's own, and is used again as soon as Drain's function has returned. It must not
 // be changed.
 type ThreadState struct {
-	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread had no user
-	// space: it is one of the kernel's own, or is ending.
+	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread had no
+	// user space: it is one of the kernel's own, or is ending.
 	ABI ABI
 	// Regs are the thread's registers in user space. The indexes are the constants below for the architecture of this
 	// machine. Registers without a constant are 0. If the thread was sampled in the kernel, the registers are those at
 	// its entry into the kernel.
 	//
 	// The program counter among them is the IP of a sample in user space, except if the event is sampled precisely (see
-	// Set.Precise): then IP is the instruction that caused the event, and the registers are those at the interrupt, some
-	// instructions later.
+	// Set.Precise): then IP is the instruction that caused the event, and the registers are those at the interrupt,
+	// some instructions later.
 	Regs [registers]uint64
 	// Stack is the memory that begins at the stack pointer in Regs. It ends after [Set.Stacks] bytes at the latest, or
-	// before the first page that could not be read without a page fault. If another mapping follows the stack, Stack may
-	// continue there.
+	// before the first page that could not be read without a page fault. If another mapping follows the stack, Stack
+	// may continue there.
 	Stack []byte
 	// Chain has the return addresses of the kernel's functions that were executing, the innermost first. It does not
 	// have the interrupted instruction. It is empty if the thread was in user space, and if this user may not see the
 	// kernel.
 	Chain []uint64
 
-	// kept is the memory that Stack uses if it was copied. Otherwise Stack is a part of a ring.
+	// If the stack was copied out of the ring, kept is the buffer that Stack points into. Otherwise Stack points into
+	// the ring.
 	kept []byte
 }
 

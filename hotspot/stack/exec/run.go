@@ -37,7 +37,7 @@ type node struct {
 	returns bool // it is in run.calls
 }
 
-// stepsPerByte limits how many instructions are executed. Code of HotSpot's needs less than three for each byte.
+// stepsPerByte limits how many instructions are executed per byte of code. HotSpot's code needs fewer than three.
 const stepsPerByte = 64
 
 // maxStates limits the memory for states. A method of HotSpot's has some thousand targets of jumps at most.

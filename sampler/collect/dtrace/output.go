@@ -224,8 +224,8 @@ func (t *output) err() error {
 	return t.failure
 }
 
-// start returns what DTrace has printed on stderr and stdout. It is for a DTrace that did not begin
-// to sample.
+// start returns what DTrace has printed so far, on stderr and then on stdout. It is for the error message
+// if DTrace did not begin to sample.
 func (t *output) start() string {
 	select {
 	case <-t.saved:
