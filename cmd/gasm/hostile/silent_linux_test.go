@@ -27,6 +27,8 @@ type jvm struct {
 	cmd  *exec.Cmd
 	jdk  gasmtest.JDK
 	dead chan struct{} // closed when it has ended
+
+	others []string // folders for events that were there before, of other JVMs
 }
 
 // startJVM starts the program that spins. It ends with the test.
@@ -42,7 +44,7 @@ func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
 	require.NoError(t, cmd.Start())
-	v := &jvm{cmd, j, make(chan struct{})}
+	v := &jvm{cmd: cmd, jdk: j, dead: make(chan struct{}), others: eventFolders(t)}
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan() && strings.HasPrefix(lines.Text(), "READY"), lines.Text())
 	go func() {
@@ -85,6 +87,17 @@ func (v *jvm) left(t *testing.T) (paths []string) {
 		require.NoError(t, err)
 		paths = append(paths, found...)
 	}
+	for _, f := range eventFolders(t) {
+		if !slices.Contains(v.others, f) {
+			paths = append(paths, f)
+		}
+	}
+	return append(paths, v.notes(t)...)
+}
+
+// eventFolders returns the folders into which JVMs of the user nobody write events.
+func eventFolders(t *testing.T) (paths []string) {
+	t.Helper()
 	folders, err := filepath.Glob("/tmp/gasm-jvm-*")
 	require.NoError(t, err)
 	for _, f := range folders {
@@ -92,7 +105,7 @@ func (v *jvm) left(t *testing.T) (paths []string) {
 			paths = append(paths, f)
 		}
 	}
-	return append(paths, v.notes(t)...)
+	return paths
 }
 
 // notes are gasm's notes of the JVM.
