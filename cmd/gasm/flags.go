@@ -62,6 +62,7 @@ type reportFlags struct {
 	noPager         bool
 	callers         int
 	uncertainty     bool
+	eachThread      bool
 	tree            float64
 	under, by       string
 	underMethod     calltree.Pattern // value of --under, parsed by check
@@ -102,6 +103,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; found in the call stacks (--stacks), or else in what an agent has recorded of its calls")
 	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
 	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
+	flags.BoolVar(&f.eachThread, "each-thread", false, "in the table of threads, have a row for each name, not for each kind")
 	flags.BoolVar(&f.uncertainty, "uncertainty", true, "say in tables how far shares may be off for the number of samples (±, 95 %)")
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
 	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
@@ -219,7 +221,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Margins, o.Callers, o.Tree, o.TreeFrom = f.uncertainty, f.callers, f.tree, f.underMethod
+	o.Threads, o.Margins, o.Callers, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.tree, f.underMethod
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

@@ -27,6 +27,7 @@ func TestProgramGoldens(t *testing.T) {
 		{"programs-merged", gasmtest.Programs, append([]string{"--merge-jvms"}, short...)},
 		{"programs-jvm", gasmtest.Programs, append([]string{"--jvm", "^Spin$"}, short...)},
 		{"programs-thread", gasmtest.Programs, append([]string{"--thread", "jit"}, short...)},
+		{"programs-each-thread", gasmtest.Programs, append([]string{"--each-thread"}, short...)},
 		{"programs-json", gasmtest.Programs, append([]string{"--format", "json", "--jvm", "Workload", "--thread", "app"}, short...)},
 		{"surefire", gasmtest.Surefire, []string{"--top", "5"}},
 		{"surefire-tests", gasmtest.Surefire, append([]string{"--jvm", "surefirebooter"}, short...)},

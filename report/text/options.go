@@ -13,6 +13,7 @@ type Options struct {
 	Top        int // rows per table; 0 for all
 	Sort       FrameSort
 	Comments   Comments
+	Threads    bool    // the table of threads has a row for each name of a thread, and not for each kind
 	Margins    bool    // show in tables how far shares may be off, given the number of samples
 	Callers    int     // frames whose callers are shown; 0 for none
 	Tree       float64 // share of the samples that the tree of calls needs for a call; 0 for no tree

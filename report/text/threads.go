@@ -3,14 +3,19 @@ package text
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's) with the hottest
-// threads of each kind.
+// threads of each kind, or all threads.
 func threadTable(v *view) *ranking {
+	if v.opts.Threads {
+		return allThreads(v)
+	}
 	t := &ranking{view: v, title: "Threads", more: "kind", all: true}
 	room := v.opts.TableWidth - 2*cellPadding
 	for _, event := range v.p.Counters {
@@ -28,6 +33,29 @@ func threadTable(v *view) *ranking {
 	return t
 }
 
+// allThreads ranks the threads by their names. Threads whose names differ only in the number at the end share a row.
+func allThreads(v *view) *ranking {
+	type named struct {
+		kind string
+		threads.Total
+	}
+	var all []named
+	for _, k := range v.p.Threads {
+		for _, one := range k.Threads {
+			all = append(all, named{k.Kind, one})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b named) int { return tally.Compare(a.Counts, b.Counts) })
+	t := &ranking{view: v, title: "Threads", more: "thread"}
+	for _, one := range all {
+		t.add(one.Counts, func() rankingRow { return rankingRow{source: one.kind, name: cmp.Or(one.Name, noName), native: true} })
+	}
+	return t
+}
+
+// noName stands for the name of threads that have none.
+const noName = "(no name)"
+
 // hottestThreads lists threads with their samples, as many as fit. room is the number of columns that the list may
 // take.
 func hottestThreads(v *view, threads []threads.Total, room int) string {
@@ -38,7 +66,7 @@ func hottestThreads(v *view, threads []threads.Total, room int) string {
 		if n == most || amount == "" {
 			return text + moreThreads(text, len(threads)-n)
 		}
-		next := cmp.Or(thread.Name, "(no name)") + " " + amount
+		next := cmp.Or(thread.Name, noName) + " " + amount
 		if text != "" {
 			next = text + ", " + next
 		}
