@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +39,10 @@ func TestCodeOfCallers(t *testing.T) {
 	page, err := os.ReadFile(args[6])
 	require.NoError(t, err)
 	for _, method := range []string{"Relay::work", "Relay::inner", "Relay::outer"} {
-		assert.Contains(t, code, method+" 4")
-		assert.Contains(t, string(page), `-h">`+method+`</h1>`)
+		assert.Contains(t, code, method+" 4", "gasm said %s", r.stderr)
+		assert.True(t, strings.Contains(string(page), `-h">`+method+`</h1>`), "%s in the page; gasm said %s", method, r.stderr) // the page is too long for a message
+	}
+	if t.Failed() {
+		t.Logf("the samples:\n%s", runGasm(t, []string{"report", "--skip-asm", dir}).stdout)
 	}
 }
