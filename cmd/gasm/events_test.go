@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -188,17 +189,11 @@ func checkEventLists(t *testing.T, dir string) {
 	assert.Equal(t, text.stdout, string(inFile))
 	trace := runGasm(t, []string{"events", "--format", "perfetto", dir})
 	require.Equal(t, 0, trace.code, trace.stderr)
-	var tr struct {
-		TraceEvents []struct{ Ph string }
-	}
-	require.NoError(t, json.Unmarshal([]byte(trace.stdout), &tr))
-	shown := 0
-	for _, e := range tr.TraceEvents {
-		if e.Ph != "M" {
-			shown++
-		}
-	}
-	assert.Equal(t, len(objects), shown)
+	tr, err := perfettotest.Decode([]byte(trace.stdout))
+	require.NoError(t, err)
+	assert.Len(t, tr.Slices, len(objects))
+	assert.Len(t, tr.Samples, int(jsonReport(t, dir).Profiles[0].Account.Values[0].Profiled))
+	assert.NotEmpty(t, tr.Samples)
 	assert.Equal(t, 2, runGasm(t, []string{"events"}).code)
 	assert.Equal(t, 2, runGasm(t, []string{"events", "--format", "xml", dir}).code)
 }

@@ -58,8 +58,8 @@ const (
 	clockTimestamp  = 2
 
 	defaultsPerfSample   = 12 // TracePacketDefaults
-	perfDefaultsTimebase = 1 // PerfSampleDefaults
-	timebaseFrequency    = 2 // PerfEvents.Timebase
+	perfDefaultsTimebase = 1  // PerfSampleDefaults
+	timebaseFrequency    = 2  // PerfEvents.Timebase
 	timebaseCounter      = 4
 	timebaseName         = 10
 
