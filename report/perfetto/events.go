@@ -1,7 +1,7 @@
 package perfetto
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/event"
@@ -61,10 +61,11 @@ func (b *builder) event(e *event.Event) {
 // args appends the arguments of an event to b.body.
 func (b *builder) args(e *event.Event, crowded bool) {
 	if f := b.trace.Sites.Site(e); f.Method != "" {
-		b.textArg("at", fmt.Sprintf("%s:%d", f.Method, f.Line))
+		b.textArg("at", f.Method+":"+strconv.Itoa(f.Line))
 	}
 	if e.PC != 0 {
-		b.arg("pc", func(m *message) { m.uint(argPointer, e.PC) })
+		b.arg("pc").uint(argPointer, e.PC)
+		b.endArg()
 	}
 	if e.Bytes != 0 {
 		b.intArg("bytes", e.Bytes)
@@ -83,21 +84,24 @@ func (b *builder) args(e *event.Event, crowded bool) {
 	}
 }
 
-// arg appends an argument to b.body.
-func (b *builder) arg(name string, value func(*message)) {
-	m := b.scratch[:0]
-	m.uint(argName, b.events.string(internedArgNames, name))
-	value(&m)
-	b.scratch = m
-	b.body.message(eventArgs, m)
+// arg begins an argument. The caller appends its value, and then calls endArg.
+func (b *builder) arg(name string) *message {
+	b.scratch = b.scratch[:0]
+	b.scratch.uint(argName, b.events.string(internedArgNames, name))
+	return &b.scratch
 }
 
+// endArg appends the argument to b.body.
+func (b *builder) endArg() { b.body.message(eventArgs, b.scratch) }
+
 func (b *builder) textArg(name, value string) {
-	b.arg(name, func(m *message) { m.text(argText, clean(value)) })
+	b.arg(name).text(argText, clean(value))
+	b.endArg()
 }
 
 func (b *builder) intArg(name string, value int64) {
-	b.arg(name, func(m *message) { m.int(argInt, value) })
+	b.arg(name).int(argInt, value)
+	b.endArg()
 }
 
 // eventStack returns the number of an event's stack.

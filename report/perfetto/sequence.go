@@ -12,13 +12,15 @@ import (
 type writer struct {
 	out    *bufio.Writer
 	packet message // the packet that is being made; kept for the next one
+	head   message
 }
 
 // write writes a packet. Errors are in w.out until it is flushed.
 func (w *writer) write(packet message) {
-	head := make([]byte, 0, 16)
-	head = append(head, tracePacket<<3|wireBytes)
-	w.out.Write(binary.AppendUvarint(head, uint64(len(packet))))
+	w.head = w.head[:0]
+	w.head.key(tracePacket, wireBytes)
+	w.head = binary.AppendUvarint(w.head, uint64(len(packet)))
+	w.out.Write(w.head)
 	w.out.Write(packet)
 }
 
