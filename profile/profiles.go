@@ -66,7 +66,11 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	ps.Capture.Notes.Add(slices.Concat(eventNotes, probeNotes, methodNotes, stackNotes)...)
-	if err := ps.addSamples(c); err != nil {
+	add := func(s *sampler.Sample) error {
+		ps.builder.Add(s)
+		return nil
+	}
+	if err := ps.addSamples(c, add); err != nil {
 		return nil, err
 	}
 	ps.noteLimits()
@@ -74,8 +78,9 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	return ps, nil
 }
 
-// addSamples adds all samples to the Builder, and notes what could not be read.
-func (ps *Profiles) addSamples(c *capture.Capture) error {
+// addSamples calls add for each sample, until it returns an error. It counts samples that were lost, and notes what could
+// not be read.
+func (ps *Profiles) addSamples(c *capture.Capture, add func(*sampler.Sample) error) error {
 	r, err := c.Samples()
 	if err != nil {
 		return err
@@ -87,7 +92,9 @@ func (ps *Profiles) addSamples(c *capture.Capture) error {
 		switch rec := r.Record().(type) {
 		case *sampler.Sample:
 			samples++
-			ps.builder.Add(rec)
+			if err := add(rec); err != nil {
+				return err
+			}
 		case *sampler.Lost:
 			ps.builder.Lost(rec.Count)
 		case *sampler.SyntaxError:

@@ -8,27 +8,36 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/perfetto"
 )
 
 // An EventFormat is a form in which the events of a capture can be listed.
 type EventFormat struct {
-	Name  string
-	Write func(io.Writer, []event.Event, EventOptions) error
+	Name    string
+	Write   func(io.Writer, []event.Event, EventOptions) error
+	Samples bool // also has the samples of the capture
 }
 
 // EventOptions say how to write a list of events.
 type EventOptions struct {
 	Look  layout.Look
-	Sites event.SiteRule // chooses the frame that the format text shows for each event; "" is event.SiteOwn
+	Sites event.SiteRule // chooses the frame that the formats text and perfetto show for each event; "" is event.SiteOwn
+	// Capture has the samples for the format perfetto, and Samples says which of them count. If Capture is nil, there are
+	// none. Note, if it is not nil, is called for each note about what the list does not have.
+	Capture *capture.Capture
+	Samples profile.Options
+	Note    func(text string)
 }
 
 // EventFormats are all formats for lists of events, the default one first.
 var EventFormats = []EventFormat{
-	{"text", writeEventText},
-	{"jsonl", writeEventLines},
-	{"perfetto", writeTrace},
+	{Name: "text", Write: writeEventText},
+	{Name: "jsonl", Write: writeEventLines},
+	{Name: "perfetto", Write: writeTrace, Samples: true},
 }
 
 // EventFormatNames returns the names of EventFormats, in the same order.
@@ -150,83 +159,22 @@ func writeJSONLine(out *bufio.Writer, value any) error {
 	return nil
 }
 
-// A traceEvent is an event of the Trace Event Format, which Perfetto and chrome://tracing show. Times are in µs.
-type traceEvent struct {
-	Name  string            `json:"name"`
-	Cat   event.Kind        `json:"cat,omitempty"`
-	Phase string            `json:"ph"` // X has a duration, i has none, M names a lane
-	TS    float64           `json:"ts"`
-	Dur   float64           `json:"dur,omitempty"`
-	PID   int               `json:"pid"`
-	TID   int               `json:"tid"` // the lane, not the thread, because events of different kinds overlap
-	Args  map[string]string `json:"args,omitempty"`
-}
-
-// A lane is a row in which Perfetto draws events. All events of a lane are of one kind, and of one thread if their kind
-// belongs to threads.
-type lane struct {
-	pid, tid int
-	kind     event.Kind
-}
-
-// laneOf returns the lane of an event.
-func laneOf(e *event.Event) lane {
-	if e.Kind.OfThread() {
-		return lane{e.PID, e.TID, e.Kind}
-	}
-	return lane{e.PID, 0, e.Kind}
-}
-
-// name returns the lane's name: "safepoint", "lock, thread 4711".
-func (l lane) name() string {
-	if l.tid == 0 {
-		return string(l.kind)
-	}
-	return fmt.Sprintf("%s, thread %d", l.kind, l.tid)
-}
-
-// writeTrace writes the Trace Event Format.
-func writeTrace(w io.Writer, events []event.Event, _ EventOptions) error {
-	out := bufio.NewWriter(w)
-	out.WriteString("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")
-	lanes, written := map[lane]int{}, 0
-	write := func(t traceEvent) error {
-		if written++; written > 1 {
-			out.WriteByte(',')
-		}
-		out.WriteByte('\n')
-		return writeJSONLine(out, t)
-	}
-	for i := range events {
-		e := &events[i]
-		key := laneOf(e)
-		if lanes[key] == 0 {
-			lanes[key] = len(lanes) + 1
-			name := traceEvent{Name: "thread_name", Phase: "M", PID: e.PID, TID: lanes[key], Args: map[string]string{"name": key.name()}}
-			if err := write(name); err != nil {
-				return err
-			}
-		}
-		if err := write(newTraceEvent(e, lanes[key])); err != nil {
-			return err
+// writeTrace writes a trace for Perfetto. It also has the samples.
+func writeTrace(w io.Writer, events []event.Event, o EventOptions) error {
+	t := perfetto.Trace{Capture: &capture.Description{}, Events: events, Sites: o.Sites, SourceFile: func(string) string { return "" }}
+	if o.Capture != nil {
+		t.Capture, t.SourceFile = &o.Capture.Description, profile.SourceFileOf(o.Capture)
+		t.Samples = func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
+			return profile.PlaceSamples(o.Capture, o.Samples, yield)
 		}
 	}
-	out.WriteString("\n]}\n")
-	return out.Flush()
-}
-
-func newTraceEvent(e *event.Event, lane int) traceEvent {
-	t := traceEvent{Name: e.Name, Cat: e.Kind, Phase: "X", TS: float64(e.MonoNanos) / 1e3, Dur: float64(e.Nanos) / 1e3, PID: e.PID, TID: lane, Args: eventArgs(e.Args)}
-	if e.Nanos == 0 {
-		t.Phase = "i"
-	}
-	if e.WaitNanos > 0 {
-		if t.Args == nil {
-			t.Args = map[string]string{}
+	notes, err := perfetto.Write(w, &t)
+	if o.Note != nil {
+		for _, note := range notes {
+			o.Note(note)
 		}
-		t.Args["time to safepoint"] = fmt.Sprintf("%.3f ms", float64(e.WaitNanos)/1e6)
 	}
-	return t
+	return err
 }
 
 // eventText describes an event by its place and its arguments: "at Workload::main:12, cause=G1 Evacuation Pause".

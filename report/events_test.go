@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
 )
 
 // Names in lists of events are escaped, and a list that is longer than a table is complete.
@@ -21,9 +23,17 @@ func TestEventFormats(t *testing.T) {
 	for _, f := range EventFormats {
 		var b bytes.Buffer
 		require.NoError(t, f.Write(&b, events, EventOptions{}))
+		if f.Name == "perfetto" {
+			trace, err := perfettotest.Decode(b.Bytes())
+			require.NoError(t, err)
+			assert.Equal(t, len(events), len(trace.Slices))
+			assert.Equal(t, `A::\x1b[31mb`, trace.Slices[0].Name)
+			continue
+		}
 		assert.NotContains(t, b.String(), "\x1b", f.Name)
 		assert.Equal(t, tableRows, strings.Count(b.String(), "Cleanup"), f.Name)
-		b.Reset()
-		require.NoError(t, f.Write(&b, nil, EventOptions{}))
+	}
+	for _, f := range EventFormats {
+		require.NoError(t, f.Write(io.Discard, nil, EventOptions{}), f.Name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/internal/progress"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
 )
@@ -31,9 +32,10 @@ func eventsCommand(s streams) *cobra.Command {
 the order of the start: pauses of the garbage collector and safepoints, and if
 profile had --events, also compilations, locks, allocations and the program's own
 events. jsonl has a line of JSON for each event, with times of CLOCK_MONOTONIC;
-perfetto is a trace for ui.perfetto.dev and chrome://tracing.`,
+perfetto is a trace for ui.perfetto.dev, which also has the samples, with their
+call stacks.`,
 		Example: `  gasm events capture
-  gasm events --format perfetto --report trace.json capture`,
+  gasm events --format perfetto --report capture.pftrace capture`,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -43,6 +45,9 @@ perfetto is a trace for ui.perfetto.dev and chrome://tracing.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...), oneOf("sites", flags.report.sites, event.SiteRules...), flags.report.checkInputs(args)); err != nil {
+				return err
+			}
+			if err := flags.report.checkOutput(s.out, false); err != nil {
 				return err
 			}
 			return runEvents(s, &flags, args[0])
@@ -88,11 +93,21 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 	if pid := flags.report.pid; pid != 0 {
 		events = slices.DeleteFunc(events, func(e event.Event) bool { return e.PID != pid })
 	}
-	for _, note := range slices.Concat(notes, whyNoEvents(c, len(events))) {
-		say(s.err, "gasm: %s", note)
-	}
+	say := func(note string) { say(s.err, "gasm: %s", note) }
 	format := report.EventFormats[slices.Index(report.EventFormatNames(), flags.report.format)]
-	o := report.EventOptions{Look: flags.report.reportOptions(s.out).Look, Sites: event.SiteRule(flags.report.sites)}
+	if !format.Samples {
+		notes = append(notes, whyNoEvents(c, len(events))...)
+	}
+	for _, note := range notes {
+		say(note)
+	}
+	chosen.Stacks = true
+	o := report.EventOptions{Look: flags.report.reportOptions(s.out).Look, Sites: event.SiteRule(flags.report.sites), Capture: c, Samples: chosen, Note: say}
+	if format.Samples {
+		bar := progress.New(s.err, "reading the samples", c.SamplesSize())
+		defer bar.Done()
+		c.Progress = bar.Add
+	}
 	if err := flags.report.write(s, func(w io.Writer) error { return format.Write(w, events, o) }); err != nil {
 		return fmt.Errorf("writing the events: %w", err)
 	}

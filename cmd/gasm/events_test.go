@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -186,21 +188,42 @@ func checkEventLists(t *testing.T, dir string) {
 	inFile, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, text.stdout, string(inFile))
-	trace := runGasm(t, []string{"events", "--format", "perfetto", dir})
-	require.Equal(t, 0, trace.code, trace.stderr)
-	var tr struct {
-		TraceEvents []struct{ Ph string }
-	}
-	require.NoError(t, json.Unmarshal([]byte(trace.stdout), &tr))
-	shown := 0
-	for _, e := range tr.TraceEvents {
-		if e.Ph != "M" {
-			shown++
-		}
-	}
-	assert.Equal(t, len(objects), shown)
+	checkTrace(t, dir)
 	assert.Equal(t, 2, runGasm(t, []string{"events"}).code)
 	assert.Equal(t, 2, runGasm(t, []string{"events", "--format", "xml", dir}).code)
+}
+
+// checkTrace compares the trace for Perfetto of a capture of one program with the events in the format jsonl, and with the
+// samples of the report.
+func checkTrace(t *testing.T, dir string) {
+	t.Helper()
+	r := runGasm(t, []string{"events", "--format", "perfetto", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	trace, err := perfettotest.Decode([]byte(r.stdout))
+	require.NoError(t, err)
+	slice := func(pid int, kind, name string, at, nanos int64) string { return fmt.Sprint(pid, kind, name, at, nanos) }
+	var want, got []string
+	for line := range strings.Lines(runGasm(t, []string{"events", "--format", "jsonl", dir}).stdout) {
+		var e struct {
+			PID        int
+			Kind, Name string
+			MonoNanos  int64 `json:"mono_nanos"`
+			Nanos      int64
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		want = append(want, slice(e.PID, e.Kind, e.Name, e.MonoNanos, e.Nanos))
+	}
+	for _, s := range trace.Slices {
+		got = append(got, slice(s.PID, s.Category, s.Name, s.MonoNanos, s.Nanos))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, len(want), len(got))
+	assert.True(t, slices.Equal(want, got), "the events are not the same")
+	account := jsonReport(t, dir).Profiles[0].Account.Values[0]
+	assert.Len(t, trace.Samples, int(account.Profiled))
+	assert.Equal(t, account.Lost, trace.Lost)
+	assert.NotEmpty(t, trace.Samples)
 }
 
 // A user's own -Xlog options do what they do without gasm, and --events none logs nothing.

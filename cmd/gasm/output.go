@@ -14,7 +14,7 @@ import (
 
 // notForPeople lists the formats that are of no use on a terminal. The values say why, and become part of an error
 // message.
-var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser"}
+var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser", "perfetto": "is binary"}
 
 // checkOutput returns an error if a report in one of the formats of notForPeople would go to a terminal. If shared is
 // true, the profiled command writes to the same stdout, and checkOutput returns an error even if that is not a

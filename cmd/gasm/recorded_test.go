@@ -117,6 +117,7 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	}
 	assert.Regexp(t, `\[Locks[^\]]*\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, held by worker-\n`, text.stdout)
 	assert.Regexp(t, `\[Allocations[^\]]*\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`, text.stdout)
+	checkTrace(t, dir)
 	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
 	require.Equal(t, 0, jsonl.code, jsonl.stderr)
 	framed := 0

@@ -3,6 +3,7 @@ package calltree
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -37,7 +38,7 @@ func (c *Code) Label() string {
 	case c.Kind == Thread:
 		return "[no name]"
 	case c.Module != "":
-		return "[" + c.Module + "]"
+		return "[" + strings.Trim(c.Module, "[]") + "]"
 	}
 	return "[" + c.Kind.String() + "]"
 }

@@ -10,6 +10,15 @@ func (t *Table) AddNames(pid int, names map[int][]string) {
 	}
 }
 
+// Name returns the whole name of a thread or, if that is not known, the kernel's name for it. If the kernel's name is not
+// known either, kernel is "", and Name returns the latest name that the thread's id has had.
+func (t *Table) Name(pid, tid int, kernel string) string {
+	if names := t.whole[pid][tid]; kernel == "" && len(names) > 0 {
+		return names[len(names)-1]
+	}
+	return t.nameOf(pid, tid, kernel)
+}
+
 // nameOf returns the whole name of a thread or, if that is not known, the kernel's name for it.
 func (t *Table) nameOf(pid, tid int, kernel string) string {
 	names := t.whole[pid][tid]
