@@ -44,12 +44,12 @@ func TestBlobs(t *testing.T) {
 	var methods, stubs, codelets share
 	var ran emulated
 	for _, b := range blobs(t) {
-		c, counted := Stub(b.lo, b.code, ""), &stubs
+		c, counted := AMD64.Stub(b.lo, b.code, ""), &stubs
 		switch {
 		case b.nmethod:
-			c, counted = NMethod(b.lo, b.code, Method{}), &methods
+			c, counted = AMD64.NMethod(b.lo, b.code, Method{}), &methods
 		case bytes.Contains(b.code, dispatch):
-			c, counted = Codelet(b.lo, b.code, ""), &codelets
+			c, counted = AMD64.Codelet(b.lo, b.code, ""), &codelets
 		}
 		table := Analyze(c)
 		counted.add(table, c)
@@ -74,7 +74,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	for _, blob := range all {
 		if blob.nmethod {
 			size += len(blob.code)
-			codes = append(codes, NMethod(blob.lo, blob.code, Method{FrameSize: 48, FrameComplete: 16}))
+			codes = append(codes, AMD64.NMethod(blob.lo, blob.code, Method{FrameSize: 48, FrameComplete: 16}))
 		}
 	}
 	b.SetBytes(int64(size))

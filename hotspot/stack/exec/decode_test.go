@@ -179,7 +179,7 @@ func TestWrites(t *testing.T) {
 
 // TestImplied checks instructions that write registers that are not among their operands.
 func TestImplied(t *testing.T) {
-	check := func(want uint16, code string) {
+	check := func(want uint32, code string) {
 		t.Helper()
 		b, err := hex.DecodeString(code)
 		require.NoError(t, err)

@@ -55,7 +55,7 @@ func emulateAll(t *testing.T, c Code, table *Table, paths int) emulated {
 func (e *emulator) begin(s Seed) {
 	e.memory, e.polled = map[uint64]byte{}, s.start.kind == polled
 	e.Registers = Registers{PC: s.At}
-	for r := range registers {
+	for r := range AMD64.registers {
 		e.Set(r, e.random.Uint64())
 	}
 	sp := 0x7ffe_0000_0000 + e.random.Uint64N(1<<20)*8
@@ -167,9 +167,9 @@ func (e *emulator) compare(f Frame, in asm.Inst) bool {
 			got.PC, e.truth.PC, got.R[RSP], e.truth.R[RSP])
 		return false
 	}
-	for _, r := range Preserved {
+	for _, r := range AMD64.preserved {
 		if got.Has(r) && got.R[r] != e.truth.R[r] {
-			e.t.Errorf("%#x: %s: %v: %s is %#x, want %#x", e.PC, in.Text, f, registerNames[r], got.R[r], e.truth.R[r])
+			e.t.Errorf("%#x: %s: %v: %s is %#x, want %#x", e.PC, in.Text, f, AMD64.names[r], got.R[r], e.truth.R[r])
 			return false
 		}
 	}

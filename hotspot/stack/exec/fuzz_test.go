@@ -17,11 +17,11 @@ func FuzzAnalyze(f *testing.F) {
 	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16) {
 		m := Method{VerifiedEntry: testLo, OSREntry: testLo + uint64(osr), FrameSize: int(frameSize),
 			FrameComplete: int(frameComplete) - 1, Native: osr&1 != 0}
-		codes := []Code{NMethod(testLo, code, m), Adapter(testLo, code)}
+		codes := []Code{AMD64.NMethod(testLo, code, m), AMD64.Adapter(testLo, code)}
 		for _, name := range []string{"SafepointBlob", "ExceptionBlob", "handle_exception_from_callee", "forward_exception"} {
-			codes = append(codes, Stub(testLo, code, name))
+			codes = append(codes, AMD64.Stub(testLo, code, name))
 		}
-		codes = append(codes, Codelet(testLo, code, ""), Codelet(testLo, code, "method entry point"))
+		codes = append(codes, AMD64.Codelet(testLo, code, ""), AMD64.Codelet(testLo, code, "method entry point"))
 		for _, c := range codes {
 			table := Analyze(c)
 			checkTable(t, table)
@@ -39,13 +39,13 @@ func checkTable(t *testing.T, table *Table) {
 		}
 		for _, p := range append(f.Saved[:], f.CFA, f.RA) {
 			require.LessOrEqual(t, p.Where, AtCFA)
-			require.Less(t, p.Reg, uint8(registers))
+			require.Less(t, p.Reg, uint8(AMD64.registers))
 		}
 		require.NotEqual(t, AtCFA, f.CFA.Where)
 		require.NotEqual(t, Unknown, f.CFA.Where)
 		require.NotEqual(t, Unknown, f.RA.Where)
 		var r Registers
-		for n := range registers {
+		for n := range AMD64.registers {
 			r.Set(n, uint64(n)<<60)
 		}
 		_, ok = f.Caller(&r, func(addr uint64) (uint64, bool) { return addr, true })
