@@ -173,6 +173,7 @@ func (k *walk) unwindLibrary(m *mapped) step {
 	switch result {
 	case cfi.Caller, cfi.Interrupted:
 		k.exact = result == cfi.Interrupted
+		k.at.PC &= k.mask
 		k.trueReturn()
 		return found
 	case cfi.Bottom:
@@ -186,18 +187,28 @@ func (k *walk) unwindLibrary(m *mapped) step {
 }
 
 // unwindNameless finds the caller of a function without call frame information. HotSpot's functions in assembler have
-// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is on top of
-// the stack, if the function is the leaf.
+// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is where the
+// call has left it, if the function is the leaf.
 func (k *walk) unwindNameless() step {
-	sp := k.at.Values[rsp]
-	pc, ok := k.dump.Word(sp)
+	pc, sp, ok := k.calledFrom()
 	if !k.exact || !ok || !k.isCode(pc) || !k.followsCall(pc) {
 		return failed
 	}
-	k.at.Known &= 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15 // which functions preserve
+	k.at.Known &= k.preserved
 	k.at.PC, k.exact = pc, false
-	k.at.Set(rsp, sp+8)
+	k.at.Set(k.sp, sp)
 	return found
+}
+
+// calledFrom returns the return address of code that has no frame, and the caller's stack pointer.
+func (k *walk) calledFrom() (pc, sp uint64, ok bool) {
+	sp = k.at.Values[k.sp]
+	if k.link >= 0 {
+		pc, ok = k.at.Get(k.link)
+		return pc & k.mask, sp, ok
+	}
+	pc, ok = k.dump.Word(sp)
+	return pc, sp + 8, ok
 }
 
 // isCode reports whether an address is in the code cache or in a mapped file.
@@ -222,16 +233,5 @@ func (k *walk) followsCall(pc uint64) bool {
 		b, _ := vm.Read(nil, pc-before, before)
 		return b
 	})
-	if len(b) < before {
-		return false
-	}
-	if b[2] == 0xe8 { // call rel32
-		return true
-	}
-	for n := 2; n <= 7; n++ { // call r/m: FF /2, of 2 to 7 bytes
-		if b[7-n] == 0xff && b[8-n]>>3&7 == 2 {
-			return true
-		}
-	}
-	return false
+	return len(b) == before && k.endsWithCall(b)
 }
