@@ -39,5 +39,5 @@ func notEntrant(entry uint64, code []byte, frameSize int) Seed {
 // polls reports whether a SafepointBlob begins with "push %rbx", to make room for the return address.
 func polls(code []byte) bool { return len(code) > 0 && code[0] == 0x53 }
 
-// padding reports whether HotSpot fills the space between pieces of code with a byte: hlt, int3 or 0.
-func padding(b byte) bool { return b == 0xf4 || b == 0xcc || b == 0 }
+// padding reports whether code begins with hlt, int3 or 0, with which HotSpot fills the space between pieces of code.
+func padding(code []byte) bool { return code[0] == 0xf4 || code[0] == 0xcc || code[0] == 0 }

@@ -22,7 +22,7 @@ type Arch struct {
 	// step is the alignment of instructions.
 	step    int
 	decode  func(code []byte) inst
-	padding func(b byte) bool // whether HotSpot fills the space between pieces of code with this byte
+	padding func(code []byte) bool // whether HotSpot fills the space between pieces of code with what code begins with
 	// notEntrant returns the seed of a verified entry that begins with that code. HotSpot may have overwritten its start.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed
 	// polls reports whether the code of a SafepointBlob is that of a poll where nothing is called, so that it stores its

@@ -22,7 +22,7 @@ var ARM64 = &Arch{
 	names: strings.Fields("x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 " +
 		"x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 x26 x27 x28 x29 x30 sp"),
 	senderSP: x19, exceptionPC: x3,
-	step: armLen, decode: decodeARM64, padding: func(b byte) bool { return b == 0 }, notEntrant: notEntrantARM64, polls: pollsARM64,
+	step: armLen, decode: decodeARM64, padding: paddingARM64, notEntrant: notEntrantARM64, polls: pollsARM64,
 }
 
 // armLen is the length of an instruction in bytes.
@@ -36,6 +36,11 @@ func notEntrantARM64(entry uint64, code []byte, _ int) Seed {
 		return Called(entry + armLen)
 	}
 	return Called(entry)
+}
+
+// paddingARM64 reports whether code begins with "udf #0".
+func paddingARM64(code []byte) bool {
+	return len(code) < armLen || binary.LittleEndian.Uint32(code) == 0
 }
 
 // pollsARM64 reports whether a SafepointBlob has "str x20, [x29, #8]" before its first call. It stores there the address

@@ -258,9 +258,8 @@ func (d *armDecoder) scalable() {
 		d.in.writes |= 1 << d.rd()
 	case d.x&0xff20e000 == 0x0420e000, // cntb, incb, sqincb
 		d.x&0xffe0f800 == 0x04a05000, // rdvl
-		d.x&0xff38e000 == 0x25208000, // cntp, incp
-		d.x&0xff3fe000 == 0x25288000,
-		d.x&0xff3fe000 == 0x252c8000,
+		d.x&0xff3fc200 == 0x25208000, // cntp
+		d.x&0xff38f800 == 0x25288800, // incp, decp, sqincp
 		d.x&0xff2ee000 == 0x0520a000: // lasta, clasta
 		d.write(d.rd())
 	}

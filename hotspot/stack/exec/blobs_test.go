@@ -5,9 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/gasm-profiler/gasm/disasm/amd64"
-	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
 // A share counts instructions of some code.
@@ -19,8 +16,8 @@ type share struct {
 }
 
 func (s *share) add(table *Table, c Code) {
-	for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
-		if padding(c.Bytes[in.Addr-c.Lo]) || in.Bad {
+	for _, in := range disassemble(c) {
+		if c.arch.padding(c.Bytes[in.Addr-c.Lo:]) || in.Bad {
 			continue
 		}
 		s.all++

@@ -95,7 +95,7 @@ func compareInst(t *testing.T, want asm.Inst, code []byte) {
 }
 
 // traps are instructions whose kind does not matter, because HotSpot's code does not have them, or ends there.
-var traps = regexp.MustCompile(`\b(hlt|ud2|int3|xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
+var traps = regexp.MustCompile(`\b(hlt|ud2|brk|udf|dcps1|int3|xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
 
 // prefixWords are the prefixes that disasm/amd64 prints as words.
 const prefixWords = " data16 addr32 lock rep repz repnz es cs ss ds fs gs bnd notrack "

@@ -107,7 +107,7 @@ func (r *run) sweep() {
 			offset += int(r.insts[r.at[offset]-1].len)
 			continue
 		}
-		if !r.code.arch.padding(r.code.Bytes[offset]) {
+		if !r.code.arch.padding(r.code.Bytes[offset:]) {
 			r.execute(Seed{r.code.Lo + uint64(offset), r.code.rest})
 		}
 		if !r.frozen(offset) {
