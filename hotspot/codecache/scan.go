@@ -58,7 +58,7 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	}
 	for ; len(data) >= 8; data = data[8:] {
 		at := binary.LittleEndian.Uint64(data)
-		if at%8 != 0 || at < 1<<16 || at >= 1<<47 || seen[at] {
+		if at%8 != 0 || at < 1<<16 || at >= 1<<48 || seen[at] {
 			continue
 		}
 		seen[at] = true
