@@ -3,7 +3,6 @@ package native
 import (
 	"fmt"
 	"io"
-	"math/bits"
 )
 
 // signsAddresses reports whether code of this architecture (as in GOARCH) may sign its return addresses. AArch64 has
@@ -17,8 +16,5 @@ func signsAddresses(arch string) bool { return arch == "arm64" }
 func parseSignatureBits(text io.Reader, pid int) (uint64, error) {
 	highest := uint64(0)
 	err := scanMaps(text, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, _ bool) { highest = max(highest, m.Hi-1) })
-	if highest == 0 {
-		return 0, err // it has ended
-	}
-	return ^uint64(0) << bits.Len64(highest), err
+	return ^AddressMask(highest), err // 0 if the process has ended
 }
