@@ -8,14 +8,22 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
+// arch returns what the JVM's release makes of the instruction set.
+func (k *walk) arch() *exec.Arch {
+	if k.jvm.layout.release < 20 {
+		return k.before20
+	}
+	return k.exec
+}
+
 // frameAt returns where the frame of the current instruction is, as symbolic execution of its code has found it.
 func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code, whose bounds are not known
-		return k.exec.NoFrame(), true
+		return k.arch().NoFrame(), true
 	}
 	if !c.executed {
 		j := k.jvm.openJVM
-		table := ask(k, func() *exec.Table { return j.execute(k.processor, c) })
+		table := ask(k, func() *exec.Table { return j.execute(k.arch(), c) })
 		if k.late {
 			return exec.Frame{}, false
 		}
@@ -34,7 +42,7 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 const mostCode = 1 << 18
 
 // execute reads a piece of code and executes it symbolically. It returns nil if the code can't be read.
-func (j *openJVM) execute(p *processor, c *code) *exec.Table {
+func (j *openJVM) execute(a *exec.Arch, c *code) *exec.Table {
 	if c.Hi-c.Lo > mostCode || j.gone(c.Blob) {
 		return nil
 	}
@@ -50,13 +58,13 @@ func (j *openJVM) execute(p *processor, c *code) *exec.Table {
 		if c.complete != 0 {
 			m.FrameComplete = int(c.complete - c.Lo)
 		}
-		code = p.exec.NMethod(c.Lo, bytes, m)
+		code = a.NMethod(c.Lo, bytes, m)
 	case c.Kind == printassembly.Interpreter:
-		code = p.exec.Codelet(c.Lo, bytes, c.Name)
+		code = a.Codelet(c.Lo, bytes, c.Name)
 	case c.Kind == printassembly.Adapter:
-		code = p.exec.Adapter(c.Lo, bytes)
+		code = a.Adapter(c.Lo, bytes)
 	default:
-		code = p.exec.Stub(c.Lo, bytes, c.Name)
+		code = a.Stub(c.Lo, bytes, c.Name)
 	}
 	return exec.Analyze(code)
 }
@@ -91,6 +99,9 @@ func (k *walk) unwindByExecution(c *code) step {
 			next.Set(dwarf, caller.R[number])
 		}
 	}
+	if now := k.at.Values[k.sp]; k.low && c.rule == interpreter && next.Values[k.sp] < now {
+		next.Set(k.sp, now) // see unwindByFP
+	}
 	return k.returnTo(&next)
 }
 
@@ -101,7 +112,7 @@ func (k *walk) hasFrame(c *code) bool {
 	if !ok {
 		return !isMethodEntry(c.Name)
 	}
-	if frame.RA == k.exec.Interpreted().RA {
+	if frame.RA == k.arch().Interpreted().RA {
 		return true
 	}
 	// While registers are pushed, the return address may be found relative to the stack pointer. There is a frame if the

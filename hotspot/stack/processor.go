@@ -12,6 +12,8 @@ import (
 // DWARF's numbers.
 type processor struct {
 	exec *exec.Arch
+	// before20 is what JDK 8 to 19 have in place of exec.
+	before20 *exec.Arch
 	// numbers are the numbers that package exec has for the registers.
 	numbers []int
 	// sampled are the indexes of the registers in a sample, and pc that of the program counter.
@@ -23,6 +25,9 @@ type processor struct {
 	link int
 	// preserved are the registers that C functions preserve, without sp, as bits.
 	preserved uint32
+	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
+	// be in space that the caller has reserved for its own stack.
+	low bool
 	// signs is true if return addresses may have a signature in their upper bits.
 	signs bool
 
@@ -63,7 +68,7 @@ const (
 )
 
 var amd64 = &processor{
-	exec: exec.AMD64,
+	exec: exec.AMD64, before20: exec.AMD64,
 	numbers: []int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
 		r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15},
 	sampled: []int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
@@ -96,8 +101,8 @@ const (
 )
 
 var arm64 = &processor{
-	exec: exec.ARM64, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
-	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, signs: true,
+	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
+	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
 	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // since JDK 9 there are the mirror and another word
 	endsWithCall: func(code []byte) bool {

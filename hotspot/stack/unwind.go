@@ -93,6 +93,10 @@ func (k *walk) missing(addr uint64) step {
 const farthest = 1 << 30
 
 // unwindByFP finds the caller of a frame that begins with a saved frame pointer, to which the frame pointer points.
+//
+// On aarch64, the stack pointer of an interpreter frame is below all that the frame may push, and a called method's frame
+// begins where the caller has pushed the arguments. So the caller's stack pointer may be below the frame. Then it is not
+// known here where the caller's frame begins. Nobody needs to know, because that is an interpreter frame, too.
 func (k *walk) unwindByFP(c *code) step {
 	fp, known := k.at.Get(k.fp)
 	if !known {
@@ -106,10 +110,12 @@ func (k *walk) unwindByFP(c *code) step {
 	}
 	if c.rule == interpreter {
 		sender, ok := k.dump.Word(fp - senderSP)
-		if !ok || sender < fp+8 { // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
+		switch {
+		case ok && sender >= fp+8: // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
+			sp = sender
+		case !ok || !k.low:
 			return failed
 		}
-		sp = sender
 	}
 	next := cfi.Registers{PC: pc}
 	next.Set(k.sp, sp)

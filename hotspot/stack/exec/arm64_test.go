@@ -50,17 +50,24 @@ func armBlobs(t testing.TB) (all []armBlob) {
 	return all
 }
 
+func (b *armBlob) arch() *Arch {
+	if strings.HasSuffix(b.file, "jdk17-arm64.hex.gz") {
+		return ARM64JDK17
+	}
+	return ARM64
+}
+
 // make returns the blob's Code.
 func (b *armBlob) make() Code {
 	switch b.kind {
 	case "nmethod", "native":
-		return ARM64.NMethod(b.lo, b.code, b.method)
+		return b.arch().NMethod(b.lo, b.code, b.method)
 	case "codelet":
-		return ARM64.Codelet(b.lo, b.code, b.name)
+		return b.arch().Codelet(b.lo, b.code, b.name)
 	case "adapter":
-		return ARM64.Adapter(b.lo, b.code)
+		return b.arch().Adapter(b.lo, b.code)
 	}
-	return ARM64.Stub(b.lo, b.code, b.name)
+	return b.arch().Stub(b.lo, b.code, b.name)
 }
 
 // TestBlobsARM64 compares the frames of HotSpot's code with those of an emulator: that of this package's testdata, whose

@@ -52,7 +52,7 @@ func emulateAll(t *testing.T, c Code, table *Table, paths int) emulated {
 
 // disassemble returns the instructions of some code.
 func disassemble(c Code) []asm.Inst {
-	if c.arch == ARM64 {
+	if c.arch != AMD64 {
 		return arm64.Decode(c.Bytes, c.Lo)
 	}
 	return amd64.Decode(asm.ATT, c.Bytes, c.Lo)
@@ -67,7 +67,7 @@ func (e *emulator) begin(s Seed) {
 		e.Set(r, e.random.Uint64())
 	}
 	sp := 0x7ffe_0000_0000 + e.random.Uint64N(1<<20)*8
-	if s.start.kind == thrown || s.start.exceptionPC || s.start.java || a == ARM64 {
+	if s.start.kind == thrown || s.start.exceptionPC || s.start.java || a != AMD64 {
 		sp &^= 15
 	}
 	e.truth = e.Registers
@@ -154,7 +154,7 @@ func (e *emulator) run() bool {
 				}
 			}
 		default:
-			if e.code.arch == ARM64 {
+			if e.code.arch != AMD64 {
 				e.executeARM64(in)
 			} else {
 				e.executeAMD64(next)
