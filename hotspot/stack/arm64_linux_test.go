@@ -157,3 +157,40 @@ func TestEndsWithCall(t *testing.T) {
 		assert.Equal(t, c.want, c.processor.endsWithCall(c.code), "% x", c.code)
 	}
 }
+
+// TestSignalARM64 walks from a signal handler to the code that the signal has interrupted.
+func TestSignalARM64(t *testing.T) {
+	m := assemble(t, armLibrary)
+	at := symbols(t, m)
+	vdso := append(make([]byte, 12), sigreturn...)
+	require.EqualValues(t, 12, findSigreturn(vdso))
+	require.Zero(t, findSigreturn(vdso[:18]))
+
+	const stackBase, interrupted = 0xffff_f000_0000, 0xffff_f000_0300
+	words := make([]uint64, 0x400/8)
+	for n := range 31 {
+		words[signalRegisters/8+n] = uint64(1000 + n)
+	}
+	words[signalRegisters/8+x30] = at["middle"] + 12
+	words[signalRegisters/8+armSP], words[signalPC/8] = interrupted, at["leaf"]
+	k := &walk{processor: arm64, mask: 1<<48 - 1}
+	k.dump.Base = stackBase
+	for _, word := range words {
+		k.dump.Data = binary.LittleEndian.AppendUint64(k.dump.Data, word)
+	}
+	for _, pc := range []uint64{12, 16, 20} {
+		assert.True(t, (&library{sigreturn: 12}).inSigreturn(pc), "%d", pc)
+	}
+	assert.False(t, (&library{sigreturn: 12}).inSigreturn(8))
+	assert.False(t, (&library{}).inSigreturn(0))
+	k.at.Set(k.sp, stackBase)
+	require.Equal(t, found, k.unwindSignal())
+	assert.True(t, k.exact, "the interrupted code was not calling")
+	assert.Equal(t, at["leaf"], k.at.PC)
+	assert.EqualValues(t, interrupted, k.at.Values[k.sp])
+	assert.EqualValues(t, 1029, k.at.Values[k.fp])
+	assert.Equal(t, at["middle"]+12, k.at.Values[k.link])
+
+	k.at.Set(k.sp, stackBase+0x200)
+	require.Equal(t, cut, k.unwindSignal(), "the registers are behind the end of the copy")
+}

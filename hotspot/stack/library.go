@@ -21,11 +21,12 @@ type libraryKey struct {
 
 // A library is a mapped file with its call frame information.
 type library struct {
-	table    *cfi.Table // nil if the file has none, or could not be read
-	attempts int        // by how many processes it was tried to be read
-	tried    int        // the last one of them
-	segments native.Segments
-	reading  *reading // nil if it is not being read
+	table     *cfi.Table // nil if the file has none, or could not be read
+	attempts  int        // by how many processes it was tried to be read
+	tried     int        // the last one of them
+	segments  native.Segments
+	sigreturn uint64   // the address of sigreturn; 0 if it is not there
+	reading   *reading // nil if it is not being read
 }
 
 // settled reports whether a process can't learn more about the library.
@@ -41,9 +42,10 @@ type reading struct {
 
 // A content is what has been read of a library.
 type content struct {
-	table    *cfi.Table
-	segments native.Segments
-	err      error
+	table     *cfi.Table
+	segments  native.Segments
+	sigreturn uint64
+	err       error
 }
 
 const (
@@ -129,7 +131,7 @@ func (w *Walker) take(l *library, c content) {
 	l.reading = nil
 	switch {
 	case c.err == nil:
-		l.table, l.segments = c.table, c.segments
+		l.table, l.segments, l.sigreturn = c.table, c.segments, c.sigreturn
 		w.tables += l.table.Size()
 	case errors.Is(c.err, cfi.ErrNone):
 		l.attempts = mostAttempts // the file is the same for all processes
@@ -139,12 +141,13 @@ func (w *Walker) take(l *library, c content) {
 // readLibrary reads the call frame information of a mapped file.
 func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 	var in io.ReaderAt
+	var signal uint64
 	if m.Path == native.VDSO {
 		data, err := native.ReadVDSO(m)
 		if err != nil {
 			return content{err: err}
 		}
-		in = bytes.NewReader(data)
+		in, signal = bytes.NewReader(data), findSigreturn(data)
 	} else {
 		file, err := open()
 		if err != nil {
@@ -158,7 +161,7 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 		return content{err: err}
 	}
 	table, err := cfi.Open(f)
-	return content{table, native.LoadSegments(f), err}
+	return content{table, native.LoadSegments(f), signal, err}
 }
 
 // unwindLibrary finds the caller of a native function.
@@ -168,6 +171,9 @@ func (k *walk) unwindLibrary(m *mapped) step {
 	address, ok := l.segments.Address(at - m.Lo + m.FileOffset)
 	if l.table == nil || !ok {
 		return k.unwindNameless()
+	}
+	if k.processor == arm64 && l.inSigreturn(address+k.at.PC-at) {
+		return k.unwindSignal()
 	}
 	result, _ := l.table.Unwind(address+k.at.PC-at, k.exact, &k.at, k.dump)
 	switch result {
