@@ -22,7 +22,7 @@ import (
 // (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report. The second finding is about
 // these events.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
-	ctx, cancel := withPatience(ctx)
+	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()
 	attached, events = Finding{area, "attach", OK, "", ""}, Finding{area, "events", Note, "not tried: no JVM could be started", ""}
 	jvm, err := startOrphan(j.java())

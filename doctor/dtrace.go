@@ -88,7 +88,7 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 	// itself, but less than usual.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
-	limit := time.AfterFunc(patience, func() { kill(errNoAnswer()) })
+	limit := time.AfterFunc(patience, func() { kill(noAnswerError{patience}) })
 	defer limit.Stop()
 	defer context.AfterFunc(ctx, func() { limit.Reset(patienceAtEnd) })()
 

@@ -137,7 +137,7 @@ func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 		if _, _, err := run(ctx, j.java(), "-version"); err == nil {
 			continue
 		}
-		if _, _, err := runWith(ctx, without, j.java(), "-version"); err == nil {
+		if _, _, err := runWithin(ctx, patience, without, j.java(), "-version"); err == nil {
 			c.Status, c.Fix = Problem, "unset "+strings.Join(set, " ")
 			c.Text = strings.Join(set, " and ") + verb(len(set), " keeps", " keep") + " java from starting"
 			return c

@@ -13,27 +13,35 @@ import (
 )
 
 // patience limits how long one program may take, so that the doctor does not hang when a
-// java hangs.
+// java hangs. A java may take longer where JVMs are slow; see foundJDK.limit.
 var patience = 20 * time.Second
 
-func errNoAnswer() error { return fmt.Errorf("no answer within %s", patience) }
+// A noAnswerError is the error for a program that has not ended within a limit.
+type noAnswerError struct{ limit time.Duration }
+
+func (e noAnswerError) Error() string { return fmt.Sprintf("no answer within %s", e.limit) }
+
+// withLimit returns a child of ctx with a timeout, whose cause is a noAnswerError.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, limit, noAnswerError{limit})
+}
 
 // withPatience returns a child of ctx with a timeout, so that no program can take longer than
 // patience allows.
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, patience, errNoAnswer())
+	return withLimit(ctx, patience)
 }
 
 // run runs a program and returns what it printed. The program is killed, with its
 // children, when it takes too long or ctx ends.
 func run(ctx context.Context, command ...string) (stdout, stderr string, err error) {
-	return runWith(ctx, os.Environ(), command...)
+	return runWithin(ctx, patience, os.Environ(), command...)
 }
 
-// runWith is like run, but runs the program in the environment env. Both functions set LC_ALL=C, so that messages are
-// in English.
-func runWith(ctx context.Context, env []string, command ...string) (stdout, stderr string, err error) {
-	ctx, cancel := withPatience(ctx)
+// runWithin is like run, but with a limit of its own, and runs the program in the environment env. Both functions set
+// LC_ALL=C, so that messages are in English. If the limit is reached, err is a noAnswerError.
+func runWithin(ctx context.Context, limit time.Duration, env []string, command ...string) (stdout, stderr string, err error) {
+	ctx, cancel := withLimit(ctx, limit)
 	defer cancel()
 	cmd := tool.Command(ctx, command[0], command[1:]...)
 	cmd.Env = append(env[:len(env):len(env)], "LC_ALL=C")
@@ -57,10 +65,11 @@ func (c *capped) Write(b []byte) (int, error) {
 func (c *capped) String() string { return c.text.String() }
 
 // A target is a process to try a sampler on. It waits until release is called. Then it executes another shell, which
-// keeps a CPU busy for some seconds. If gasm ends first, the target ends by itself soon afterwards.
+// writes a line and keeps a CPU busy for some seconds. If gasm ends first, the target ends by itself soon afterwards.
 type target struct {
-	cmd   *exec.Cmd
-	stdin *os.File // the writing end of the pipe to the target's stdin
+	cmd    *exec.Cmd
+	stdin  *os.File // the writing end of the pipe to the target's stdin
+	stdout *os.File // the reading end of the pipe from its stdout
 }
 
 func startTarget() (*target, error) {
@@ -69,22 +78,37 @@ func startTarget() (*target, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	cmd := exec.Command("/bin/sh", "-c", "read go && exec /bin/sh -c 'i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
-	cmd.Stdin = theirs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
-	if err := cmd.Start(); err != nil {
+	said, says, err := os.Pipe()
+	if err != nil {
 		ours.Close()
 		return nil, err
 	}
-	return &target{cmd, ours}, nil
+	defer says.Close()
+	cmd := exec.Command("/bin/sh", "-c", "read go && exec /bin/sh -c 'echo; i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
+	cmd.Stdin, cmd.Stdout = theirs, says
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
+	if err := cmd.Start(); err != nil {
+		ours.Close()
+		said.Close()
+		return nil, err
+	}
+	return &target{cmd, ours, said}, nil
 }
 
 func (t *target) pid() int { return t.cmd.Process.Pid }
 
 func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
 
+// awaitWork waits until the released target works, as long as patience allows. On a slow machine it takes the target as
+// long to begin as it works for the samples.
+func (t *target) awaitWork() {
+	_ = t.stdout.SetReadDeadline(time.Now().Add(patience))
+	_, _ = t.stdout.Read(make([]byte, 1)) // the error is that it has ended, or is late: then there are no samples
+}
+
 func (t *target) end() {
 	t.stdin.Close()
+	t.stdout.Close()
 	_ = t.cmd.Process.Kill()
 	_ = t.cmd.Wait() // the error is that it was killed
 }

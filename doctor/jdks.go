@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
@@ -23,7 +24,13 @@ type foundJDK struct {
 	vendor  string
 	variant string // "Hotspot", "Openj9"; "" if the release file does not say
 	libjvm  string // path of the JVM's library; "" if the JDK has none
+	// startTime is how long java -version took.
+	startTime time.Duration
 }
+
+// limit returns how long a JVM of this JDK may take for one thing. Where JVMs start slowly, for example in an emulated
+// machine, they do everything slowly.
+func (j *foundJDK) limit() time.Duration { return max(patience, min(10*j.startTime, 9*patience)) }
 
 // findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns each JDK once. The
 // findings report a JAVA_HOME that is not a JDK, a java on PATH that is missing or does not run, and a machine without
@@ -135,22 +142,27 @@ func homeOnPath(ctx context.Context) (string, error) {
 //	java.home = /usr/lib/jvm/temurin-25
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
+// start runs java -version, and notes how long that takes. It returns what java has printed. If java does not end
+// within three times the usual patience, the error is a noAnswerError.
+func (j *foundJDK) start(ctx context.Context) (text string, err error) {
+	begin := time.Now()
+	_, text, err = runWithin(ctx, 3*patience, os.Environ(), j.java(), "-version")
+	j.startTime = time.Since(begin)
+	return text, err
+}
+
 // describe fills in the version, vendor and variant from the release file, or else from what
-// java -version prints.
-func (j *foundJDK) describe(ctx context.Context) {
+// java -version has printed, which is "" if it failed.
+func (j *foundJDK) describe(printed string) {
 	release := jdk.Properties(j.home)
 	j.version = cmp.Or(release["JAVA_RUNTIME_VERSION"], release["JAVA_VERSION"])
 	j.vendor, j.variant = release["IMPLEMENTOR"], release["JVM_VARIANT"]
 	if j.version != "" && j.vendor != "" {
 		return
 	}
-	_, stderr, err := run(ctx, j.java(), "-version")
-	if err != nil {
-		return // printCode runs java again and reports the error
-	}
-	version, vendor := parseVersion(stderr)
+	version, vendor := parseVersion(printed)
 	j.version, j.vendor = cmp.Or(j.version, version), cmp.Or(j.vendor, vendor)
-	if j.variant == "" && strings.Contains(stderr, "OpenJ9") {
+	if j.variant == "" && strings.Contains(printed, "OpenJ9") {
 		j.variant = "Openj9"
 	}
 }

@@ -93,8 +93,24 @@ func TestBrokenJDKs(t *testing.T) {
 		left, _ := exec.Command("pgrep", "-xf", sleep).Output() // it may have been killed, and not be gone yet
 		return len(left) == 0
 	}, time.Minute, 10*time.Millisecond, "a process that java started")
-	assert.Equal(t, "java does not run: no answer within 200ms", code.Text)
+	assert.Equal(t, "java does not run: no answer within 600ms", code.Text)
 	assert.Less(t, time.Since(began), 100*time.Second, "nothing waits for sleep, which is killed too")
+
+	// What a JVM has printed by then is not what is wrong with it.
+	_, code = examine(t, fakeJDK(t, release, `echo 'openjdk version "25.0.5" 2026-10-20' >&2; case $JAVA_TOOL_OPTIONS in *LogFile*) exec `+sleep+";; esac"))
+	assert.Regexp(t, `^java does not run: no answer within [0-9.]+m?s$`, code.Text)
+}
+
+// TestPatience checks that the doctor waits longer for a JDK whose java starts slowly.
+func TestPatience(t *testing.T) {
+	j := &foundJDK{home: fakeJDK(t, "", "echo 'openjdk version \"21\"' >&2; sleep 0.2")}
+	text, err := j.start(t.Context())
+	require.NoError(t, err)
+	assert.Contains(t, text, `openjdk version "21"`)
+	assert.GreaterOrEqual(t, j.startTime, 200*time.Millisecond)
+	for start, limit := range map[time.Duration]time.Duration{50 * time.Millisecond: 20 * time.Second, 10 * time.Second: 100 * time.Second, 50 * time.Second: 180 * time.Second} {
+		assert.Equal(t, limit, (&foundJDK{startTime: start}).limit())
+	}
 }
 
 // Without a release file, what java says of itself counts.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -48,7 +49,11 @@ func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 // check runs one JDK and returns the findings about it. log is the path of the file for the JVM's
 // log.
 func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
-	j.describe(ctx)
+	said, failed := j.start(ctx)
+	if failed != nil {
+		said = "" // printCode runs java again and reports the error
+	}
+	j.describe(said)
 	area := "jdk " + j.home
 	text := cmp.Or(j.version, "unknown version") + ", " + cmp.Or(j.vendor, "unknown vendor")
 	if len(j.foundBy) > 0 {
@@ -58,6 +63,10 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	if !j.hotspot() {
 		r.checks = append(r.checks, Finding{area, "code", Note,
 			j.variant + " is not HotSpot: its methods have neither names nor code in a profile", installJDK(osRelease())})
+		return r
+	}
+	if late := (noAnswerError{}); errors.As(failed, &late) {
+		r.checks = append(r.checks, j.judgeCode(area, codeNone, notRunning("", failed), false)) // nothing else would be answered
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
@@ -180,10 +189,10 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	if printassembly.OldestKnown <= j.feature() && j.feature() <= printassembly.NewestKnown {
 		flags = append(flags, printassembly.RefuseUnknownFlags) // gasm profile does the same if its command is java
 	}
-	_, stderr, err := runWith(ctx, jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
+	_, stderr, err := runWithin(ctx, j.limit(), jdk.AddToolOptions(os.Environ(), flags), j.java(), "-version")
 	defer os.Remove(log)
 	if err != nil {
-		return codeNone, fmt.Errorf("java does not run: %s", cmp.Or(jvmComplaint(stderr), err.Error()))
+		return codeNone, notRunning(stderr, err)
 	}
 	f, err := os.Open(log)
 	if err != nil {
@@ -217,14 +226,24 @@ func printedForm(log []byte) codeForm {
 	return codeNone
 }
 
-// jvmComplaint returns the line of a JVM's stderr that says what is wrong, or "".
-func jvmComplaint(stderr string) string {
+// notRunning returns the error for a JVM that has failed with err.
+func notRunning(stderr string, err error) error {
+	return errors.New("java does not run: " + jvmComplaint(stderr, err))
+}
+
+// jvmComplaint returns the reason why a JVM has failed with err: the line of its stderr that says what is wrong. A JVM
+// that was ended, because it gave no answer or because the user stopped the doctor, complains of nothing, whatever it
+// has printed.
+func jvmComplaint(stderr string, err error) string {
+	if ended := (*exec.ExitError)(nil); !errors.As(err, &ended) {
+		return err.Error()
+	}
 	for line := range strings.Lines(stderr) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Picked up ") {
 			return line
 		}
 	}
-	return ""
+	return err.Error()
 }
 
 // smallCodeCache is a size of the code cache in bytes. If both compilers are used and the code cache is smaller than
@@ -238,9 +257,9 @@ func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 		return nil
 	}
 	c := Finding{Area: "code cache", Name: "size", Status: OK}
-	stdout, stderr, err := run(ctx, jdks[0].java(), "-XX:+PrintFlagsFinal", "-version")
+	stdout, stderr, err := runWithin(ctx, jdks[0].limit(), os.Environ(), jdks[0].java(), "-XX:+PrintFlagsFinal", "-version")
 	if err != nil {
-		c.Status, c.Text = Note, "java -XX:+PrintFlagsFinal fails: "+cmp.Or(jvmComplaint(stderr), err.Error())
+		c.Status, c.Text = Note, "java -XX:+PrintFlagsFinal fails: "+jvmComplaint(stderr, err)
 		return []Finding{c}
 	}
 	return []Finding{judgeCodeCache(c, parseFlags(stdout))}

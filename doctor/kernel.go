@@ -139,7 +139,7 @@ func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {
 		checks = append(checks, Finding{"native", "rate", Note,
 			fmt.Sprintf("the kernel allows %d samples per second and CPU, not %d", rate, collect.DefaultFrequency),
-			fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", collect.DefaultFrequency)})
+			collect.RaiseLimit(collect.DefaultFrequency)})
 	}
 	return checks
 }

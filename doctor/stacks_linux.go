@@ -30,9 +30,9 @@ var knownStack []byte
 // them. dir is a folder for temporary files, which are removed at the end.
 func (j *foundJDK) checkStacks(ctx context.Context, area, dir string) Finding {
 	if !stack.Supported() {
-		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 only so far, and this is " + runtime.GOARCH, ""}
+		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 and aarch64 only, and this is " + runtime.GOARCH, ""}
 	}
-	ctx, cancel := withPatience(ctx)
+	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()
 	dir, err := os.MkdirTemp(dir, "stacks-")
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
@@ -42,8 +42,8 @@ func helpStacks(args []string) int {
 func needStacks(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
-	if runtime.GOARCH != "amd64" {
-		t.Skip("stacks are walked on x86-64 only")
+	if !stack.Supported() {
+		t.Skip("stacks are not walked on this kind of processor")
 	}
 }
 

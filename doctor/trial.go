@@ -66,8 +66,9 @@ func onTarget(dir string, try func(dir string, child *target) trial) trial {
 
 // work releases a target, lets it work for a moment, and stores in t.seconds how long that was.
 func (t *trial) work(ctx context.Context, x *target) {
-	begin := time.Now()
 	x.release()
+	x.awaitWork()
+	begin := time.Now()
 	pause(ctx, 150*time.Millisecond)
 	t.seconds = time.Since(begin).Seconds()
 }

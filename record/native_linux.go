@@ -62,7 +62,7 @@ func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampl
 // stacksSupported returns an error if gasm can't walk call stacks on this kind of machine.
 func stacksSupported() error {
 	if !stack.Supported() {
-		return fmt.Errorf("gasm walks them on x86-64 only, and not on %s", runtime.GOARCH)
+		return fmt.Errorf("gasm walks them on x86-64 and aarch64 only, and not on %s", runtime.GOARCH)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package record
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -18,16 +18,16 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-func needX86(t *testing.T) {
+func needWalks(t *testing.T) {
 	t.Helper()
-	if runtime.GOARCH != "amd64" {
-		t.Skip("stacks are walked on x86-64 only")
+	if !stack.Supported() {
+		t.Skip("stacks are not walked on this kind of processor")
 	}
 }
 
 // Whether there are stacks is decided by the choice, the sampler and the command. If there are none, the user learns why.
 func TestPlanStacks(t *testing.T) {
-	needX86(t)
+	needWalks(t)
 	java, jmh := []string{"java", "Main"}, []string{"java", "org.openjdk.jmh.Main"}
 	const pointers = "no call stacks: perf can only follow frame pointers, which few JVMs keep: use --sampler native, or --stacks on"
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func (f *fakeSampling) discard()                   { f.ended = append(f.ended, "
 
 // If the kernel refuses stacks, samples are taken without them, or the user learns why there is nothing.
 func TestStacksRefused(t *testing.T) {
-	needX86(t)
+	needWalks(t)
 	little := &failure.RefusedError{Reason: failure.ReasonLimit, Cause: "there is room for only 8 KiB of a call stack", Hint: "ulimit -l"}
 	kernel := &failure.RefusedError{Reason: failure.ReasonUnsupportedEvent, Cause: "the kernel can't sample cpu-clock of a process (invalid argument)"}
 	gone := &failure.RefusedError{Reason: failure.ReasonTargetGone, Cause: "process 1 has ended"}
@@ -140,7 +140,7 @@ func TestStacksRefused(t *testing.T) {
 // The method of --window-method is found in stacks if there are any, and if they tell the method apart. Otherwise it is
 // probed.
 func TestWindowProbe(t *testing.T) {
-	needX86(t)
+	needWalks(t)
 	gasmtest.NeedNative(t)
 	spec := func(text string) *probe.Spec {
 		s, err := probe.ParseMethod(text, probe.Methods)
@@ -174,7 +174,7 @@ func TestWindowProbe(t *testing.T) {
 
 // A command may run JMH without showing it.
 func TestLateJMH(t *testing.T) {
-	needX86(t)
+	needWalks(t)
 	check := func(want bool, choice StackChoice, trials bool) {
 		t.Helper()
 		p := planStacks(choice, SamplerNative, []string{"mvn", "verify"})

@@ -27,18 +27,11 @@ fail() {
 }
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/apt.sh
+. "$root/scripts/apt.sh"
 variables=(http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY
   GOPROXY GONOPROXY GOSUMDB GONOSUMDB GOPRIVATE GOINSECURE
   PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST NODE_EXTRA_CA_CERTS NPM_CONFIG_REGISTRY MAVEN_OPTS MAVEN_ARGS CI)
-
-# mirror: MIRROR, or the Debian mirror that this machine's apt uses: the address in
-# "URIs: http://deb.debian.org/debian", or in "deb [signed-by=…] http://deb.debian.org/debian bookworm main".
-mirror() {
-  local found
-  found=$(sed -nE 's/^(URIs:|deb( \[[^]]*\])?) *([a-z]+:\/\/[^ ]*\/debian)\/?( .*)?$/\3/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null || true)
-  sed -n 1p <<<"${MIRROR:-${found:-http://deb.debian.org/debian}}"
-}
 
 # copy PATH...: copies those that are there to the same place in the Debian.
 copy() {
@@ -81,8 +74,8 @@ enter() {
 # inside: makes the Debian and runs the commands in it. It is called in the mount namespace.
 inside() {
   readlink /proc/self/ns/mnt >"$work/namespace"
-  say "making a bare Debian $release of $(mirror)"
-  debootstrap --variant=minbase --include=git,make "$release" "$dir" "$(mirror)" >"$work/log" 2>&1 ||
+  say "making a bare Debian $release of $(debian_mirror)"
+  debootstrap --variant=minbase --include=git,make "$release" "$dir" "$(debian_mirror)" >"$work/log" 2>&1 ||
     { tail -n 20 "$work/log" >&2; fail "debootstrap failed"; }
 
   mount --bind "$dir" "$dir"

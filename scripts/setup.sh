@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# setup.sh [demo|lint|unit|live|pages|test]: installs what this machine lacks of what `make demo`, one of the stages of
+# setup.sh [demo|lint|unit|live|pages|test|arm64]: installs what this machine lacks of what `make demo`, one of the stages of
 # `make test`, or all of it needs.
 #
 #   all    Go, make
@@ -12,6 +12,7 @@
 #   pages  rpm, and where they can be had Chromium, axe-core (in testdata/axe) and prettier and eslint (in testdata/web),
 #          by npm
 #   test   all of these
+#   arm64  QEMU for aarch64, and what builds its disks: what `make test-arm64` needs besides Go and a JDK
 #
 # It works on Debian and Ubuntu, and installs through apt-get only. If nothing is missing, it prints and changes nothing;
 # otherwise it prints one line for each thing that it installs. Elsewhere (macOS) it names what is missing. It never
@@ -21,9 +22,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 part=${1:-test}
 case $part in
-demo | lint | unit | live | pages | test) ;;
+demo | lint | unit | live | pages | test | arm64) ;;
 *)
-  echo "usage: scripts/setup.sh [demo|lint|unit|live|pages|test]" >&2
+  echo "usage: scripts/setup.sh [demo|lint|unit|live|pages|test|arm64]" >&2
   exit 2
   ;;
 esac
@@ -332,6 +333,16 @@ setup_shells() { # their completions are tested, and man shows the manual
   install "bash's completions" bash-completion
 }
 
+setup_emulator() { # scripts/arm64.sh
+  setup_command qemu-system-aarch64 qemu-system-arm
+  setup_command mke2fs e2fsprogs
+  setup_command cpio cpio
+  setup_command xz xz-utils
+  [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] && return
+  refresh "Debian's keys"
+  install "Debian's keys" debian-archive-keyring
+}
+
 setup_rpm() { # a test installs the package with it
   [ "$(uname -s)" = Linux ] || return 0
   setup_command rpm rpm
@@ -342,7 +353,7 @@ for_stages() { [ "$part" = test ] || [[ " $* " = *" $part "* ]]; }
 
 setup_certificates
 setup_make
-if for_stages demo unit live; then setup_jdk; fi
+if for_stages demo unit live || [ "$part" = arm64 ]; then setup_jdk; fi
 if for_stages demo live; then
   setup_command mvn maven
   setup_perf
@@ -365,6 +376,7 @@ if for_stages live; then
     setup_command strace strace # it shows what gasm attach writes
   fi
 fi
+if [ "$part" = arm64 ]; then setup_emulator; fi
 if for_stages pages; then
   setup_rpm
   setup_browser

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -19,8 +19,8 @@ import (
 func needStacks(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
-	if runtime.GOARCH != "amd64" {
-		t.Skip("stacks are walked on x86-64 only")
+	if !stack.Supported() {
+		t.Skip("stacks are not walked on this kind of processor")
 	}
 }
 

@@ -2,12 +2,12 @@ package main
 
 import (
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -33,8 +33,8 @@ func stackNode(t *testing.T, p *schema.Profile, path ...string) *schema.StackNod
 func TestStacksLive(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
-	if runtime.GOARCH != "amd64" {
-		t.Skip("stacks are walked on x86-64 only")
+	if !stack.Supported() {
+		t.Skip("stacks are not walked on this kind of processor")
 	}
 	classPath := programs8(t, "Stacks")
 	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {

@@ -44,6 +44,16 @@ func (c *Cache) check(t *testing.T) {
 	}
 }
 
+// TestMayPoint checks that the heap's addresses count as such on both architectures.
+func TestMayPoint(t *testing.T) {
+	for _, at := range []uint64{0x7f4027ac7008, 0x55d0c0de1230, 0xffff90b30008, 0xaaaac0de1230, 1 << 16} {
+		assert.True(t, mayPoint(at), "%#x", at)
+	}
+	for _, word := range []uint64{0, 8, 1<<16 - 8, 0xffff90b30004, 0x5affff90b30008, 0xfffffffffffffff8} {
+		assert.False(t, mayPoint(word), "%#x", word)
+	}
+}
+
 func TestPieces(t *testing.T) {
 	for _, release := range fakeReleases {
 		c := newFakeJVM(release).cache(t)

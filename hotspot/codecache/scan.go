@@ -58,7 +58,7 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	}
 	for ; len(data) >= 8; data = data[8:] {
 		at := binary.LittleEndian.Uint64(data)
-		if at%8 != 0 || at < 1<<16 || at >= 1<<47 || seen[at] {
+		if !mayPoint(at) || seen[at] {
 			continue
 		}
 		seen[at] = true
@@ -71,6 +71,11 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	}
 	return descs, flush()
 }
+
+// mayPoint reports whether a word may be the address of a structure. The addresses of a process have at most 47 bits on
+// x86-64, and 48 on AArch64, where the heap and the libraries have the uppermost bit set. (A process has longer
+// addresses only where it asks for them.)
+func mayPoint(word uint64) bool { return word%8 == 0 && word >= 1<<16 && word < 1<<48 }
 
 // isStubDesc reports whether data looks like a StubCodeDesc: its code lies in a heap of the code cache, and its
 // pointers to the names of the group and the stub are not null. begin is the offset of _begin.

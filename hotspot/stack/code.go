@@ -15,7 +15,7 @@ type rule uint8
 const (
 	byExecution   rule = iota // by symbolic execution: stubs, adapters
 	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
-	byRBP                     // by rbp where execution finds nothing: blobs that replace frames
+	byFP                      // by the frame pointer where execution finds nothing: blobs that replace frames
 	interpreter               // by the slots of an interpreter frame
 	returnBarrier             // frames are in the heap, or are being moved from there to the stack
 )
@@ -139,7 +139,7 @@ func (c *code) chooseRule() rule {
 	case c.Kind != printassembly.RuntimeBlob:
 		return byExecution
 	case strings.Contains(c.Name, "DeoptimizationBlob"), strings.Contains(c.Name, "UncommonTrapBlob"):
-		return byRBP
+		return byFP
 	case c.frameSize > 0 && !strings.Contains(c.Name, "ExceptionBlob"):
 		return byFrameSize
 	}

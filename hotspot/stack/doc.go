@@ -14,13 +14,17 @@
 //
 // How the caller is found depends on the code that the frame belongs to:
 //
-//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, rbp below it
+//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it is
+//	                           the caller's frame pointer
 //	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or no more
-//	interpreter                by rbp: the frame has the caller's rbp, return address and sp, and its own Method and
-//	                           the address of the bytecode (frame_x86.hpp)
+//	interpreter                by the frame pointer: the frame has the caller's frame pointer, return address and sp,
+//	                           and its own Method and the address of the bytecode (frame_x86.hpp)
 //	stub, adapter, codelet     symbolic execution
 //	RuntimeStub, SafepointBlob CodeBlob::_frame_size, unless it is sampled
 //	library                    .eh_frame (package internal/cfi)
+//
+// The processor's conventions are in processor.go. On aarch64, the leaf may have its return address in x30, and return
+// addresses may be signed: their upper bits are cleared when a frame becomes the current one.
 //
 // A method that was deoptimised while it called has the address of a handler in place of its return address. The true
 // one is in its frame (nmethod::_orig_pc_offset).

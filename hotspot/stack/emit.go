@@ -151,21 +151,29 @@ func (k *walk) interpretedAt(at methodAt) *frame {
 // unknown.
 func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	entry := isMethodEntry(c.Name)
-	if fp, known := k.at.Get(rbp); known && (!k.exact || k.hasFrame(c)) {
-		if method, ok = k.dump.Word(fp - k.jvm.layout.method); ok {
+	if fp, known := k.at.Get(k.fp); known && (!k.exact || k.hasFrame(c)) {
+		if method, ok = k.dump.Word(fp - k.methodSlot); ok {
 			switch {
 			case !k.exact:
-				bcp, _ = k.dump.Word(fp - k.jvm.layout.bcp)
+				bcp, _ = k.dump.Word(fp - k.bcpAt())
 			case !entry:
-				bcp, _ = k.at.Get(r13)
+				bcp, _ = k.at.Get(k.bcp)
 			}
 			return method, bcp, true
 		}
 	}
 	if k.exact && entry { // the frame is not there yet, or is not complete
-		method, ok = k.at.Get(rbx)
+		method, ok = k.at.Get(k.method)
 	}
-	return method, 0, ok // elsewhere, the method has returned already, and rbp is its caller's
+	return method, 0, ok // elsewhere, the method has returned already, and fp is its caller's
+}
+
+// bcpAt returns how far below fp an interpreter frame has the address of the bytecode.
+func (k *walk) bcpAt() uint64 {
+	if k.jvm.layout.release == 8 {
+		return k.bcpSlot8
+	}
+	return k.bcpSlot
 }
 
 // isMethodEntry reports whether a codelet is one that the interpreter begins a method with. Native methods have some of

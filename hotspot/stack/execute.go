@@ -1,31 +1,29 @@
 package stack
 
 import (
+	"slices"
+
 	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// execNumbers are the numbers that package exec has for the registers with DWARF's numbers.
-var execNumbers = [...]int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
-	r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15}
-
-// cfiNumbers are the inverse of execNumbers.
-var cfiNumbers = func() (numbers [len(execNumbers)]int) {
-	for dwarf, number := range execNumbers {
-		numbers[number] = dwarf
+// arch returns what the JVM's release makes of the instruction set.
+func (k *walk) arch() *exec.Arch {
+	if k.jvm.layout.release < 20 {
+		return k.before20
 	}
-	return numbers
-}()
+	return k.exec
+}
 
 // frameAt returns where the frame of the current instruction is, as symbolic execution of its code has found it.
 func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code, whose bounds are not known
-		return exec.ReturnOnTop(), true
+		return k.arch().NoFrame(), true
 	}
 	if !c.executed {
 		j := k.jvm.openJVM
-		table := ask(k, func() *exec.Table { return j.execute(c) })
+		table := ask(k, func() *exec.Table { return j.execute(k.arch(), c) })
 		if k.late {
 			return exec.Frame{}, false
 		}
@@ -44,7 +42,7 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 const mostCode = 1 << 18
 
 // execute reads a piece of code and executes it symbolically. It returns nil if the code can't be read.
-func (j *openJVM) execute(c *code) *exec.Table {
+func (j *openJVM) execute(a *exec.Arch, c *code) *exec.Table {
 	if c.Hi-c.Lo > mostCode || j.gone(c.Blob) {
 		return nil
 	}
@@ -60,13 +58,13 @@ func (j *openJVM) execute(c *code) *exec.Table {
 		if c.complete != 0 {
 			m.FrameComplete = int(c.complete - c.Lo)
 		}
-		code = exec.NMethod(c.Lo, bytes, m)
+		code = a.NMethod(c.Lo, bytes, m)
 	case c.Kind == printassembly.Interpreter:
-		code = exec.Codelet(c.Lo, bytes, c.Name)
+		code = a.Codelet(c.Lo, bytes, c.Name)
 	case c.Kind == printassembly.Adapter:
-		code = exec.Adapter(c.Lo, bytes)
+		code = a.Adapter(c.Lo, bytes)
 	default:
-		code = exec.Stub(c.Lo, bytes, c.Name)
+		code = a.Stub(c.Lo, bytes, c.Name)
 	}
 	return exec.Analyze(code)
 }
@@ -78,7 +76,7 @@ func (k *walk) unwindByExecution(c *code) step {
 		return failed
 	}
 	var r exec.Registers
-	for dwarf, number := range execNumbers {
+	for dwarf, number := range k.numbers {
 		if value, known := k.at.Get(dwarf); known {
 			r.Set(number, value)
 		}
@@ -96,27 +94,30 @@ func (k *walk) unwindByExecution(c *code) step {
 		return failed
 	}
 	next := cfi.Registers{PC: caller.PC}
-	for dwarf, number := range execNumbers {
+	for dwarf, number := range k.numbers {
 		if caller.Has(number) {
 			next.Set(dwarf, caller.R[number])
 		}
 	}
+	if now := k.at.Values[k.sp]; k.low && c.rule == interpreter && next.Values[k.sp] < now {
+		next.Set(k.sp, now) // see unwindByFP
+	}
 	return k.returnTo(&next)
 }
 
-// hasFrame reports whether rbp points to the codelet's frame at the current instruction. Where execution does not reach,
+// hasFrame reports whether the frame pointer points to the codelet's frame at the current instruction. Where execution does not reach,
 // it is assumed to do so.
 func (k *walk) hasFrame(c *code) bool {
 	frame, ok := k.frameAt(c)
 	if !ok {
 		return !isMethodEntry(c.Name)
 	}
-	if frame.RA == exec.Interpreted().RA {
+	if frame.RA == k.arch().Interpreted().RA {
 		return true
 	}
-	// While registers are pushed, the return address may be found relative to rsp. There is a frame if rbp points to
-	// the word below it.
-	at, known := k.at.Get(cfiNumbers[frame.RA.Reg])
-	fp, ok := k.at.Get(rbp)
+	// While registers are pushed, the return address may be found relative to the stack pointer. There is a frame if the
+	// frame pointer points to the word below it.
+	at, known := k.at.Get(slices.Index(k.numbers, int(frame.RA.Reg)))
+	fp, ok := k.at.Get(k.fp)
 	return known && ok && frame.RA.Where == exec.InMemory && at+uint64(int64(frame.RA.Offset)) == fp+8
 }

@@ -6,6 +6,7 @@ import (
 
 // A layout says where HotSpot's structures have the fields that walking needs.
 type layout struct {
+	release   int             // of the JVM, as vmstructs.VM.Release
 	blobSize  uint64          // how many bytes are read of a blob's header
 	frameSize vmstructs.Field // CodeBlob::_frame_size, in words
 	complete  vmstructs.Field // CodeBlob::_frame_complete_offset, from the start of the code; -1 if there is none
@@ -17,23 +18,17 @@ type layout struct {
 	verifiedIsOffset bool            // verified is an offset from the start of the code
 	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimised frames return
 	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
-	// The slots of an interpreter frame, in bytes below rbp (frame_x86.hpp). HotSpot's tables have only some of them.
-	method, bcp uint64
 }
 
-// senderSP is how far below rbp an interpreter frame has the caller's sp, in bytes.
+// senderSP is how far below the frame pointer an interpreter frame has the caller's sp, in bytes.
 const senderSP = 8
 
 // newLayout returns the layout of a JVM. If something is missing in HotSpot's tables, the error names it.
 func newLayout(vm *vmstructs.VM) (*layout, error) {
 	q := vmstructs.Query{VM: vm, Of: "the frames of "}
-	l := &layout{blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
+	l := &layout{release: vm.Release, blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
 		frameSize: q.Field("CodeBlob::_frame_size"), complete: q.Field("CodeBlob::_frame_complete_offset"),
-		compileID: q.Field("nmethod::_compile_id"), origPC: q.Field("nmethod::_orig_pc_offset"), osr: q.Field("nmethod::_osr_entry_point"),
-		method: 24, bcp: 64}
-	if vm.Release == 8 {
-		l.bcp = 56 // frames have no mirror of the class
-	}
+		compileID: q.Field("nmethod::_compile_id"), origPC: q.Field("nmethod::_orig_pc_offset"), osr: q.Field("nmethod::_osr_entry_point")}
 	if l.verified, l.verifiedIsOffset = vm.Field("nmethod::_verified_entry_offset"); !l.verifiedIsOffset {
 		l.verified = q.Field("nmethod::_verified_entry_point")
 	}

@@ -21,11 +21,12 @@ type libraryKey struct {
 
 // A library is a mapped file with its call frame information.
 type library struct {
-	table    *cfi.Table // nil if the file has none, or could not be read
-	attempts int        // by how many processes it was tried to be read
-	tried    int        // the last one of them
-	segments native.Segments
-	reading  *reading // nil if it is not being read
+	table     *cfi.Table // nil if the file has none, or could not be read
+	attempts  int        // by how many processes it was tried to be read
+	tried     int        // the last one of them
+	segments  native.Segments
+	sigreturn uint64   // the address of sigreturn; 0 if it is not there
+	reading   *reading // nil if it is not being read
 }
 
 // settled reports whether a process can't learn more about the library.
@@ -41,9 +42,10 @@ type reading struct {
 
 // A content is what has been read of a library.
 type content struct {
-	table    *cfi.Table
-	segments native.Segments
-	err      error
+	table     *cfi.Table
+	segments  native.Segments
+	sigreturn uint64
+	err       error
 }
 
 const (
@@ -129,7 +131,7 @@ func (w *Walker) take(l *library, c content) {
 	l.reading = nil
 	switch {
 	case c.err == nil:
-		l.table, l.segments = c.table, c.segments
+		l.table, l.segments, l.sigreturn = c.table, c.segments, c.sigreturn
 		w.tables += l.table.Size()
 	case errors.Is(c.err, cfi.ErrNone):
 		l.attempts = mostAttempts // the file is the same for all processes
@@ -139,12 +141,13 @@ func (w *Walker) take(l *library, c content) {
 // readLibrary reads the call frame information of a mapped file.
 func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 	var in io.ReaderAt
+	var signal uint64
 	if m.Path == native.VDSO {
 		data, err := native.ReadVDSO(m)
 		if err != nil {
 			return content{err: err}
 		}
-		in = bytes.NewReader(data)
+		in, signal = bytes.NewReader(data), findSigreturn(data)
 	} else {
 		file, err := open()
 		if err != nil {
@@ -158,7 +161,7 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 		return content{err: err}
 	}
 	table, err := cfi.Open(f)
-	return content{table, native.LoadSegments(f), err}
+	return content{table, native.LoadSegments(f), signal, err}
 }
 
 // unwindLibrary finds the caller of a native function.
@@ -169,10 +172,14 @@ func (k *walk) unwindLibrary(m *mapped) step {
 	if l.table == nil || !ok {
 		return k.unwindNameless()
 	}
+	if k.processor == arm64 && l.inSigreturn(address+k.at.PC-at) {
+		return k.unwindSignal()
+	}
 	result, _ := l.table.Unwind(address+k.at.PC-at, k.exact, &k.at, k.dump)
 	switch result {
 	case cfi.Caller, cfi.Interrupted:
 		k.exact = result == cfi.Interrupted
+		k.at.PC &= k.mask
 		k.trueReturn()
 		return found
 	case cfi.Bottom:
@@ -186,18 +193,28 @@ func (k *walk) unwindLibrary(m *mapped) step {
 }
 
 // unwindNameless finds the caller of a function without call frame information. HotSpot's functions in assembler have
-// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is on top of
-// the stack, if the function is the leaf.
+// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is where the
+// call has left it, if the function is the leaf.
 func (k *walk) unwindNameless() step {
-	sp := k.at.Values[rsp]
-	pc, ok := k.dump.Word(sp)
+	pc, sp, ok := k.calledFrom()
 	if !k.exact || !ok || !k.isCode(pc) || !k.followsCall(pc) {
 		return failed
 	}
-	k.at.Known &= 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15 // which functions preserve
+	k.at.Known &= k.preserved
 	k.at.PC, k.exact = pc, false
-	k.at.Set(rsp, sp+8)
+	k.at.Set(k.sp, sp)
 	return found
+}
+
+// calledFrom returns the return address of code that has no frame, and the caller's stack pointer.
+func (k *walk) calledFrom() (pc, sp uint64, ok bool) {
+	sp = k.at.Values[k.sp]
+	if k.link >= 0 {
+		pc, ok = k.at.Get(k.link)
+		return pc & k.mask, sp, ok
+	}
+	pc, ok = k.dump.Word(sp)
+	return pc, sp + 8, ok
 }
 
 // isCode reports whether an address is in the code cache or in a mapped file.
@@ -222,16 +239,5 @@ func (k *walk) followsCall(pc uint64) bool {
 		b, _ := vm.Read(nil, pc-before, before)
 		return b
 	})
-	if len(b) < before {
-		return false
-	}
-	if b[2] == 0xe8 { // call rel32
-		return true
-	}
-	for n := 2; n <= 7; n++ { // call r/m: FF /2, of 2 to 7 bytes
-		if b[7-n] == 0xff && b[8-n]>>3&7 == 2 {
-			return true
-		}
-	}
-	return false
+	return len(b) == before && k.endsWithCall(b)
 }

@@ -13,7 +13,7 @@ func (k *walk) unwindCode(c *code) step {
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier()
 	}
-	if k.exact || c.rule == byExecution || c.rule == byRBP || pushed {
+	if k.exact || c.rule == byExecution || c.rule == byFP || pushed {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}
@@ -22,20 +22,16 @@ func (k *walk) unwindCode(c *code) step {
 	case pushed, k.exact && c.Method == nil && c.rule == byFrameSize:
 		return failed // the frame has not the size that the header says
 	case k.exact && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete):
-		top, ok := k.dump.Word(k.at.Values[rsp])
-		if !c.known || ok && !k.isCode(top) {
-			return failed
-		}
-		return k.caller(k.at.Values[rsp]+8, rbpUnchanged)
+		return k.frameless(c)
 	}
 	switch c.rule {
 	case byFrameSize:
 		if c.frameSize == 0 {
 			return failed
 		}
-		return k.caller(k.at.Values[rsp]+c.frameSize, rbpBelowRA)
-	case byRBP, interpreter:
-		return k.unwindByRBP(c)
+		return k.caller(k.at.Values[k.sp] + c.frameSize)
+	case byFP, interpreter:
+		return k.unwindByFP(c)
 	}
 	return failed
 }
@@ -44,27 +40,34 @@ func (k *walk) unwindCode(c *code) step {
 // (LIR_Assembler::emit_typecheck_helper).
 const pushedTo = "slow_subtype_check"
 
-// Where the caller's rbp is.
-const (
-	rbpUnchanged = iota // in the register
-	rbpBelowRA          // in the word below the return address
-)
-
-// caller sets the registers of the caller of a frame whose return address is the word below cfa. Compiled code keeps no
-// register for its caller but rbp.
-func (k *walk) caller(cfa uint64, rbpAt int) step {
+// caller sets the registers of the caller of a complete frame. The word below cfa is the return address, and that below
+// it the caller's frame pointer. Compiled code keeps no other register for its caller.
+func (k *walk) caller(cfa uint64) step {
 	pc, ok := k.dump.Word(cfa - 8)
 	if !ok {
 		return k.missing(cfa - 8)
 	}
 	next := cfi.Registers{PC: pc}
-	next.Set(rsp, cfa)
-	if rbpAt == rbpUnchanged {
-		if value, known := k.at.Get(rbp); known {
-			next.Set(rbp, value)
-		}
-	} else if value, ok := k.dump.Word(cfa - 16); ok {
-		next.Set(rbp, value)
+	next.Set(k.sp, cfa)
+	if value, ok := k.dump.Word(cfa - 16); ok {
+		next.Set(k.fp, value)
+	}
+	return k.returnTo(&next)
+}
+
+// frameless sets the registers of the caller of compiled code that has not made its frame yet.
+func (k *walk) frameless(c *code) step {
+	pc, sp, ok := k.calledFrom()
+	switch {
+	case !c.known || ok && !k.isCode(pc):
+		return failed
+	case !ok:
+		return k.missing(k.at.Values[k.sp])
+	}
+	next := cfi.Registers{PC: pc}
+	next.Set(k.sp, sp)
+	if value, known := k.at.Get(k.fp); known {
+		next.Set(k.fp, value)
 	}
 	return k.returnTo(&next)
 }
@@ -72,6 +75,7 @@ func (k *walk) caller(cfa uint64, rbpAt int) step {
 // returnTo makes the caller's frame the current one.
 func (k *walk) returnTo(caller *cfi.Registers) step {
 	k.at, k.exact = *caller, false
+	k.at.PC &= k.mask
 	k.trueReturn()
 	return found
 }
@@ -88,9 +92,13 @@ func (k *walk) missing(addr uint64) step {
 // that of the main thread may be larger.
 const farthest = 1 << 30
 
-// unwindByRBP finds the caller of a frame that begins with a saved rbp, to which rbp points.
-func (k *walk) unwindByRBP(c *code) step {
-	fp, known := k.at.Get(rbp)
+// unwindByFP finds the caller of a frame that begins with a saved frame pointer, to which the frame pointer points.
+//
+// On aarch64, the stack pointer of an interpreter frame is below all that the frame may push, and a called method's frame
+// begins where the caller has pushed the arguments. So the caller's stack pointer may be below the frame. Then it is not
+// known here where the caller's frame begins. Nobody needs to know, because that is an interpreter frame, too.
+func (k *walk) unwindByFP(c *code) step {
+	fp, known := k.at.Get(k.fp)
 	if !known {
 		return failed
 	}
@@ -102,14 +110,16 @@ func (k *walk) unwindByRBP(c *code) step {
 	}
 	if c.rule == interpreter {
 		sender, ok := k.dump.Word(fp - senderSP)
-		if !ok || sender < fp+8 { // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
+		switch {
+		case ok && sender >= fp+8: // fp+8 after MethodHandle.linkToStatic, which takes an argument off the stack
+			sp = sender
+		case !ok || !k.low:
 			return failed
 		}
-		sp = sender
 	}
 	next := cfi.Registers{PC: pc}
-	next.Set(rsp, sp)
-	next.Set(rbp, saved)
+	next.Set(k.sp, sp)
+	next.Set(k.fp, saved)
 	return k.returnTo(&next)
 }
 
@@ -123,8 +133,8 @@ func (k *walk) trueReturn() {
 	if c == nil || c.Method == nil || k.at.PC != c.deopt[0] && k.at.PC != c.deopt[1] {
 		return
 	}
-	if pc, ok := k.dump.Word(k.at.Values[rsp] + c.origPC); ok && pc >= c.Lo && pc < c.Hi {
-		k.at.PC = pc
+	if pc, ok := k.dump.Word(k.at.Values[k.sp] + c.origPC); ok && pc&k.mask >= c.Lo && pc&k.mask < c.Hi {
+		k.at.PC = pc & k.mask
 	}
 }
 
@@ -156,7 +166,7 @@ func (k *walk) unwindReturnBarrier() step {
 	if below.frameSize == 0 {
 		return failed
 	}
-	return k.caller(k.at.Values[rsp]+below.frameSize, rbpBelowRA)
+	return k.caller(k.at.Values[k.sp] + below.frameSize)
 }
 
 // mostCandidates is the largest number of words that findContinuation takes for return addresses into Java methods.
@@ -168,7 +178,7 @@ const mostCandidates = 64
 func (k *walk) findContinuation() step {
 	before := k.at
 	candidates := 0
-	for at := k.at.Values[rsp] &^ 7; candidates < mostCandidates; at += 8 {
+	for at := k.at.Values[k.sp] &^ 7; candidates < mostCandidates; at += 8 {
 		c, s := k.returnAt(at)
 		switch {
 		case s != found:
@@ -198,14 +208,15 @@ func (k *walk) returnAt(at uint64) (c *code, s step) {
 	if !ok {
 		return nil, k.missing(at)
 	}
+	pc &= k.mask
 	b, _ := k.jvm.view.Cache.At(pc-1, k.monoNanos)
 	if b == nil || b.Method == nil && b.Kind != printassembly.Interpreter {
 		return nil, found
 	}
 	next := cfi.Registers{PC: pc}
-	next.Set(rsp, at+8)
+	next.Set(k.sp, at+8)
 	if value, ok := k.dump.Word(at - 8); ok {
-		next.Set(rbp, value)
+		next.Set(k.fp, value)
 	}
 	return k.codeOf(b), k.returnTo(&next)
 }
@@ -217,6 +228,6 @@ func (k *walk) isRun(c *code) bool {
 		frames, _ := k.compiled(c, k.at.PC)
 		return frames[0].Name == run
 	}
-	fp, known := k.at.Get(rbp)
-	return known && fp > k.at.Values[rsp] && k.interpreted(c).Name == run
+	fp, known := k.at.Get(k.fp)
+	return known && fp > k.at.Values[k.sp] && k.interpreted(c).Name == run
 }

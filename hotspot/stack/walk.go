@@ -12,35 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// DWARF's numbers of x86-64 registers (System V ABI, AMD64 supplement, figure 3.36).
-const (
-	rax = iota
-	rdx
-	rcx
-	rbx
-	rsi
-	rdi
-	rbp
-	rsp
-	r8
-	r9
-	r10
-	r11
-	r12
-	r13
-	r14
-	r15
-)
-
-// perfRegisters are the registers of a sample in the order of DWARF's numbers.
-var perfRegisters = [...]int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
-	perfevent.R8, perfevent.R9, perfevent.R10, perfevent.R11, perfevent.R12, perfevent.R13, perfevent.R14, perfevent.R15}
-
 // mostFrames is the largest number of frames of a stack, with inlined ones. Deeper stacks are cut.
 const mostFrames = 4096
 
 // A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
 type Walker struct {
+	processor *processor // nil if stacks can't be walked
 	set       *shared.JVMs
 	givenUp   chan struct{}     // closed by GiveUp
 	out       *callstack.Writer // the one that the numbers of frames belong to
@@ -54,14 +31,16 @@ type Walker struct {
 
 // NewWalker returns a Walker. It does not open those JVMs again that are open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
-	return &Walker{set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
+	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
 }
 
 // A walk is one sample's stack while it is being walked.
 type walk struct {
+	*processor
 	w         *Walker
 	jvm       *jvm
 	pid       int
+	mask      uint64 // the bits of an address
 	monoNanos int64
 	mappings  *native.Resolver
 	dump      cfi.Memory    // the top of the thread's stack
@@ -80,15 +59,12 @@ type walk struct {
 	cpuUntil time.Duration
 }
 
-// Supported reports whether stacks can be walked on this machine's processor.
-func Supported() bool { return runtime.GOARCH == "amd64" }
-
 // Walk returns the stack of a sample, as package callstack describes it, without the frames of the kernel. It returns 0
 // if the sample has no registers, because its thread is one of the kernel's own, and callstack.NoRoom if out is full.
 // The record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order of
 // their times.
 func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
-	if r.ThreadState == nil || r.ABI == perfevent.NoABI || !Supported() {
+	if r.ThreadState == nil || r.ABI == perfevent.NoABI || w.processor == nil {
 		return 0
 	}
 	w.caller = 0
@@ -152,12 +128,15 @@ func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Re
 	}
 	j.sites.refresh(generation, mappings.Version(j.pid), r.MonoNanos)
 	frames := k.frames[:0]
-	*k = walk{w: w, jvm: j, pid: j.pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
-	k.dump = cfi.Memory{Base: r.Regs[perfevent.SP], Data: r.Stack}
-	for to, from := range perfRegisters {
+	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
+	if k.signs {
+		k.mask = native.AddressMask(mappings.Highest(j.pid))
+	}
+	k.dump = cfi.Memory{Base: r.Regs[k.sampled[k.sp]], Data: r.Stack}
+	for to, from := range k.sampled {
 		k.at.Set(to, r.Regs[from])
 	}
-	k.at.PC = r.Regs[perfevent.IP]
+	k.at.PC = r.Regs[k.pc]
 	return true
 }
 
@@ -186,7 +165,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		if k.late {
 			return callstack.Unwalked
 		}
-		sp := k.at.Values[rsp]
+		sp, exact := k.at.Values[k.sp], k.exact
 		k.pushed = k.pushed && p.code != nil
 		switch k.unwind(p) {
 		case bottom:
@@ -196,7 +175,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		case failed:
 			return callstack.Unwalked
 		}
-		if now, known := k.at.Get(rsp); !known || now < sp || now == sp && !k.leaf || k.at.PC == 0 {
+		if now, known := k.at.Get(k.sp); !known || now < sp || now == sp && !exact || k.at.PC == 0 {
 			return callstack.Unwalked
 		}
 		k.leaf = false

@@ -152,7 +152,7 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	if i := slices.IndexFunc(all, func(s seen) bool { return s.mark() == 0 }); i >= 0 {
 		outermost := all[i].stack[len(all[i].stack)-1]
 		at := &perfevent.ThreadState{ABI: perfevent.ABI64}
-		at.Regs[perfevent.IP] = outermost.PC
+		at.Regs[w.processor.pc] = outermost.PC
 		id := w.Walk(out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid), MonoNanos: monotonic.Nanos(), IP: outermost.PC, ThreadState: at}, mappings)
 		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id, "a sample in the outermost function has a whole stack")
 	}

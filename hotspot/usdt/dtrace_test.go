@@ -195,6 +195,10 @@ func TestDTraceScript(t *testing.T) {
 	assert.Equal(t, `hotspot_jni4711:::Many-entry { @n = count(); printf("e %x %x %x %x %x %x %x %x %x %x %x %x %x %x\n", 4, cpu, timestamp, tid, arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9); } `, clauses[4])
 	assert.Equal(t, `profile-5 { printf("m %x %x\n", cpu, timestamp); } `, clauses[5])
 	assert.Equal(t, `END { printa("n %@d\n", @n); }`, clauses[6])
+	assert.NotContains(t, script.Clauses, "copyin(this->frame + 8, 8) &", "no address is signed on x86-64")
+	script = dtraceScript(4711, places, layouts, library{lo: 0x1000, hi: 0x3000, signature: 0xffff << 48})
+	assert.Equal(t, mostFrames, strings.Count(script.Clauses, "this->back = (*(uint64_t *)copyin(this->frame + 8, 8) & 0xffffffffffff); "))
+	assert.Contains(t, script.Clauses, "? (*(uint64_t *)copyin(this->next + 8, 8) & 0xffffffffffff) : 0; ")
 	assert.NotContains(t, dtraceScript(4711, places, layouts, library{}).Clauses, "uregs", "where the library is not known, nor is the caller")
 }
 

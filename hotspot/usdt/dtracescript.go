@@ -111,13 +111,19 @@ func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 // library is reached, the remaining steps change nothing.
 func callerClause(lib library) string {
 	var s strings.Builder
+	word := func(at string) string { return "*(uint64_t *)copyin(" + at + ", 8)" }
+	address := func(at string) string {
+		if lib.signature == 0 {
+			return word(at)
+		}
+		return fmt.Sprintf("(%s & 0x%x)", word(at), ^lib.signature)
+	}
 	fmt.Fprintf(&s, "this->frame = uregs[%d]; ", framePointer/8)
 	for range mostFrames {
-		fmt.Fprintf(&s, "this->back = *(uint64_t *)copyin(this->frame + 8, 8); "+
-			"this->frame = this->back - 0x%x < 0x%x ? *(uint64_t *)copyin(this->frame, 8) : this->frame; ", lib.lo, lib.hi-lib.lo)
+		fmt.Fprintf(&s, "this->back = %s; this->frame = this->back - 0x%x < 0x%x ? %s : this->frame; ",
+			address("this->frame + 8"), lib.lo, lib.hi-lib.lo, word("this->frame"))
 	}
-	fmt.Fprintf(&s, "this->next = *(uint64_t *)copyin(this->frame, 8); "+
-		"this->above = this->next - this->frame < %d ? *(uint64_t *)copyin(this->next + 8, 8) : 0; "+
-		"this->words = (uint64_t *)copyin(this->frame + 16, %d); ", deepest, 8*words)
+	fmt.Fprintf(&s, "this->next = %s; this->above = this->next - this->frame < %d ? %s : 0; this->words = (uint64_t *)copyin(this->frame + 16, %d); ",
+		word("this->frame"), deepest, address("this->next + 8"), 8*words)
 	return s.String()
 }

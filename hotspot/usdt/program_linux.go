@@ -22,6 +22,7 @@ type target struct {
 	device, inode uint64
 	// The addresses of the library's code.
 	libjvmLo, libjvmHi uint64
+	signature          uint64 // as in library
 }
 
 // program assembles the BPF program that runs when a thread reaches a probe. One program serves all
@@ -133,7 +134,9 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		p = append(p, read(fp)...)
 		p = append(p,
 			asm.LoadMem(cookie, asm.RFP, next, asm.DWord),
-			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord), // 0 if the memory can't be read
+			asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord)) // 0 if the memory can't be read
+		p = append(p, t.withoutSignature(asm.R1)...)
+		p = append(p,
 			asm.StoreMem(record, at, asm.R1, asm.DWord),
 			asm.LoadImm(asm.R2, int64(t.libjvmLo), asm.DWord),
 			asm.Sub.Reg(asm.R1, asm.R2),
@@ -149,10 +152,20 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Sub.Reg(asm.R1, fp),
 		asm.JGE.Imm(asm.R1, deepest, end))
 	p = append(p, read(cookie)...)
+	p = append(p, asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord))
+	p = append(p, t.withoutSignature(asm.R1)...)
 	return append(p,
-		asm.LoadMem(asm.R1, asm.RFP, back, asm.DWord),
 		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
+}
+
+// withoutSignature returns code that clears the signature of the return address in a register. It
+// overwrites R2.
+func (t *target) withoutSignature(address asm.Register) asm.Instructions {
+	if t.signature == 0 {
+		return nil
+	}
+	return asm.Instructions{asm.LoadImm(asm.R2, int64(^t.signature), asm.DWord), asm.And.Reg(address, asm.R2)}
 }
 
 // write returns code that writes an argument into the record, at the given offset.

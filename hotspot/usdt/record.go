@@ -42,6 +42,9 @@ type library struct {
 	file   *os.File // nil if the file is not known
 	path   string   // a path that gasm can open while file is open
 	lo, hi uint64   // addresses of its code in the process; 0 if they are not known
+	// The bits in which a return address on a stack may have a signature instead of the address
+	// (pointer authentication on arm64). They are cleared before an address is compared or kept.
+	signature uint64
 }
 
 func (l *library) close() {
@@ -67,7 +70,7 @@ func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, cho
 	}
 	r.from, r.age = d, d.forget
 	r.sink = newSink(o.Text, places, layouts)
-	r.sink.texts, r.sink.thread, r.sink.placed = d.text, func(own int) int { return own }, o.Placed
+	r.sink.texts, r.sink.thread, r.sink.placed, r.sink.signature = d.text, func(own int) int { return own }, o.Placed, lib.signature
 	return nil
 }
 

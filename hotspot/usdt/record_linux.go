@@ -81,7 +81,7 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 	if err != nil {
 		return err
 	}
-	t.libjvmLo, t.libjvmHi = lib.lo, lib.hi
+	t.libjvmLo, t.libjvmHi, t.signature = lib.lo, lib.hi, lib.signature
 	places, layouts := layOut(chosen)
 	b, err := load(t, pid, lib.path, places, layouts)
 	r.from = b
@@ -102,7 +102,7 @@ func (r *Recorder) recordByKernel(pid int, lib library, chosen []Probe, o Option
 	r.close = process.Close
 	r.age = func() { texts.age(time.Now()) }
 	r.sink = newSink(o.Text, places, layouts)
-	r.sink.texts, r.sink.thread, r.sink.placed = texts.text, threads, o.Placed
+	r.sink.texts, r.sink.thread, r.sink.placed, r.sink.signature = texts.text, threads, o.Placed, lib.signature
 	return nil
 }
 
@@ -138,7 +138,10 @@ func findLibrary(pid int) (lib library, err error) {
 	if lib.file == nil {
 		return lib, fmt.Errorf("process %d has no libjvm.so mapped", pid)
 	}
-	return lib, nil
+	if lib.signature, err = native.SignatureBits(pid); err != nil {
+		lib.close()
+	}
+	return lib, err
 }
 
 // readLibrary reads the probes of a library. name is the library's name in errors.

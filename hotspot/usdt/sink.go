@@ -34,6 +34,8 @@ type sink struct {
 	thread func(own int) int
 	// placed is [Options.Placed]; it may be nil.
 	placed func(pc uint64, monoNanos int64)
+	// signature is that of the [library].
+	signature uint64
 
 	// until is when the recording ends; 0 while it goes on.
 	until atomic.Uint64
@@ -189,7 +191,7 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 	at := data[l.callerAt():]
 	site := allocSite{binary.NativeEndian.Uint64(at), binary.NativeEndian.Uint64(at[8:]), 0, uint64(v[1]), uint64(v[2])}
 	if l.words {
-		site.above = firstNear(at[16:][:8*words], site.pc)
+		site.above = firstNear(at[16:][:8*words], site.pc, s.signature)
 	}
 	sum := s.allocs[site]
 	if sum == nil {
@@ -211,10 +213,10 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 const codeCache = 2 << 30
 
 // firstNear returns the first word of a stack that may be an address in the same code cache as pc.
-// It returns 0 if there is none.
-func firstNear(stack []byte, pc uint64) uint64 {
+// The bits of a signature do not count. It returns 0 if there is none.
+func firstNear(stack []byte, pc, signature uint64) uint64 {
 	for ; len(stack) >= 8; stack = stack[8:] {
-		if word := binary.NativeEndian.Uint64(stack); word-pc+codeCache < 2*codeCache {
+		if word := binary.NativeEndian.Uint64(stack) &^ signature; word-pc+codeCache < 2*codeCache {
 			return word
 		}
 	}

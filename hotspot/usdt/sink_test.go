@@ -179,6 +179,15 @@ func TestSinkAllocations(t *testing.T) {
 	}
 }
 
+// TestFirstNear checks that the first address of the code cache on a stack is found, signed or not.
+func TestFirstNear(t *testing.T) {
+	stack := make([]byte, 32)
+	binary.NativeEndian.PutUint64(stack[8:], 0xfffe_0000_0000) // too far away
+	binary.NativeEndian.PutUint64(stack[16:], 0x11_ffff_740a_b0fe)
+	assert.Equal(t, uint64(0xffff_740a_b0fe), firstNear(stack, 0xffff_7400_c0de, 0xffff<<48))
+	assert.Zero(t, firstNear(stack, 0xffff_7400_c0de, 0))
+}
+
 // TestSinkFull checks that events for which the text has no room are counted as lost, and that an error
 // of writing is kept.
 func TestSinkFull(t *testing.T) {

@@ -172,6 +172,25 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// signed are return addresses as AArch64 code signs them: here one of libjvm's, one of a stub, and one of
+// what called the stub, with the signatures that a JVM in an emulated machine had.
+var signed = struct{ libjvm, stub, above, signature uint64 }{0x5a_ffff_90b3_0005, 0x20_ffff_7400_c0de, 0x11_ffff_740a_b0fe, 0xffff << 48}
+
+// TestSignedCaller checks that the caller is found, and has its address without a signature, if return
+// addresses are signed.
+func TestSignedCaller(t *testing.T) {
+	const sp = 0xffff_d8f3_a000
+	stack := make([]byte, 256)
+	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: signed.libjvm, 0x40: sp + 0x80, 0x48: signed.stub, 0x80: 0, 0x88: signed.above} {
+		binary.NativeEndian.PutUint64(stack[at:], word)
+	}
+	m := moment{stack: stack}
+	m.registers[framePointer/8], m.registers[stackPointer/8] = sp+0x20, sp
+	s := samples{lib: library{lo: 0xffff_90b3_0000, hi: 0xffff_91b3_0000, signature: signed.signature}}
+	pc, above, frame := s.caller(&m)
+	assert.Equal(t, []uint64{0xffff_7400_c0de, 0xffff_740a_b0fe, sp + 0x40}, []uint64{pc, above, frame})
+}
+
 // sampleOf returns the bytes that perf writes for a sample of thread 8 of process 7.
 func sampleOf(registers [32]uint64, stack []byte, used int) []byte {
 	body := binary.NativeEndian.AppendUint64(nil, 99)

@@ -154,13 +154,13 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 		if !ok {
 			return 0, 0, frame
 		}
-		next, back := wordOf(pair, 0), wordOf(pair, 1)
+		next, back := wordOf(pair, 0), wordOf(pair, 1)&^s.lib.signature
 		if back-s.lib.lo < s.lib.hi-s.lib.lo {
 			frame = next
 			continue
 		}
 		if pair, ok = m.memory(next, 16); ok && next-frame < deepest {
-			above = wordOf(pair, 1)
+			above = wordOf(pair, 1) &^ s.lib.signature
 		}
 		return back, above, frame
 	}

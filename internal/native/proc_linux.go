@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,9 +21,24 @@ import (
 // undumpable. ReadMaps returns an error if /proc/PID/maps can't be opened or parsed, if the list is too long, or if the
 // kernel does not answer in time. Even with an error, it returns the mappings that it could read.
 func ReadMaps(pid int) ([]Mapping, error) {
+	return readMaps(pid, func(text io.Reader) ([]Mapping, error) { return ParseMaps(text, pid) })
+}
+
+// SignatureBits returns the bits in which a code address on a stack of a live process may have a signature instead of
+// the address. It is 0 on processors that sign no addresses, which are all but arm64. It needs the same rights as
+// ReadMaps, and returns the same errors.
+func SignatureBits(pid int) (uint64, error) {
+	if !signsAddresses(runtime.GOARCH) {
+		return 0, nil
+	}
+	return readMaps(pid, func(text io.Reader) (uint64, error) { return parseSignatureBits(text, pid) })
+}
+
+// readMaps returns what parse returns for the text of /proc/PID/maps.
+func readMaps[T any](pid int, parse func(text io.Reader) (T, error)) (T, error) {
 	type result struct {
-		mappings []Mapping
-		err      error // mappings may be set as well
+		value T
+		err   error // value may be set as well
 	}
 	r, err := foreign.WithinLimit(mapsTime, func() (r result, err error) {
 		f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
@@ -31,12 +47,12 @@ func ReadMaps(pid int) ([]Mapping, error) {
 		}
 		defer f.Close()
 		text := &io.LimitedReader{R: f, N: maxMaps}
-		if r.mappings, r.err = ParseMaps(text, pid); text.N == 0 {
+		if r.value, r.err = parse(text); text.N == 0 {
 			r.err = fmt.Errorf("the list of process %d's mappings is too long for a JVM", pid)
 		}
 		return r, nil
 	})
-	return r.mappings, cmp.Or(err, r.err)
+	return r.value, cmp.Or(err, r.err)
 }
 
 // Limits for the list of a process's mappings. maxMaps limits its size in bytes. A process has at most 65 530 mappings,

@@ -15,6 +15,11 @@ func ReadMaps(pid int) ([]Mapping, error) {
 	return nil, fmt.Errorf("reading the mappings of process %d: %w", pid, errors.ErrUnsupported)
 }
 
+// SignatureBits returns an error that wraps [errors.ErrUnsupported]: it works on Linux only.
+func SignatureBits(pid int) (uint64, error) {
+	return 0, fmt.Errorf("reading the mappings of process %d: %w", pid, errors.ErrUnsupported)
+}
+
 // OpenMapped opens the regular file at the path of a mapping for reading, and returns its size in bytes. It can't check
 // whether that is the file that was mapped, because the mappings come from another machine.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) { return regular.Open(m.Path) }

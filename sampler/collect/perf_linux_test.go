@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -267,7 +266,7 @@ func TestPerfFrequencyLimit(t *testing.T) {
 		t.Fatal("perf works, and the kernel has no perf_event_max_sample_rate")
 	}
 	p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock:u"), Frequency: 10 * limit})
-	want := "sudo sysctl kernel.perf_event_max_sample_rate=" + strconv.Itoa(10*limit)
+	want := RaiseLimit(10 * limit)
 	if notes := p.Notes(); len(notes) != 1 || !strings.Contains(notes[0].String(), want) {
 		t.Errorf("notes %q, want one with %s", notes, want)
 	}

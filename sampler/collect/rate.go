@@ -203,6 +203,22 @@ func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	if !ok || limit <= 0 || limit >= asked {
 		return asked, fix.Note{}
 	}
-	return limit, fix.Note{Text: fmt.Sprintf("sampled at %d Hz, not %d", limit, asked),
-		Fix: fmt.Sprintf("sudo sysctl kernel.perf_event_max_sample_rate=%d", asked)}
+	return limit, fix.Note{Text: fmt.Sprintf("sampled at %d Hz, not %d", limit, asked), Fix: RaiseLimit(asked)}
+}
+
+// RaiseLimit returns the command that makes the kernel allow a frequency in Hz.
+func RaiseLimit(hertz int) string {
+	percent, known := machine.Sysctl("kernel/perf_cpu_time_max_percent")
+	return raiseLimit(hertz, percent, known)
+}
+
+// raiseLimit is RaiseLimit for a value of kernel.perf_cpu_time_max_percent, if that is known. The kernel lowers its
+// limit for frequencies where samples take more of the time than so many percent. With 0 and 100 it does not, and then
+// refuses to have the limit changed (EINVAL). 25 is its default. sysctl sets what it is given in order.
+func raiseLimit(hertz, percent int, known bool) string {
+	first := ""
+	if known && (percent == 0 || percent == 100) {
+		first = "kernel.perf_cpu_time_max_percent=25 "
+	}
+	return fmt.Sprintf("sudo sysctl %skernel.perf_event_max_sample_rate=%d", first, hertz)
 }

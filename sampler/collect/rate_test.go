@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,23 @@ func TestDrawFrequency(t *testing.T) {
 }
 
 // The note says what the rate takes, and how much of that is for call stacks.
+// TestRaiseLimit checks that the command first sets what makes the kernel refuse a new limit.
+func TestRaiseLimit(t *testing.T) {
+	const limit, share = "kernel.perf_event_max_sample_rate=1001", "kernel.perf_cpu_time_max_percent=25 "
+	for _, c := range []struct {
+		percent int
+		known   bool
+		want    string
+	}{{25, true, limit}, {1, true, limit}, {0, true, share + limit}, {100, true, share + limit}, {0, false, limit}} {
+		if got := raiseLimit(1001, c.percent, c.known); got != "sudo sysctl "+c.want {
+			t.Errorf("%d %t: %q", c.percent, c.known, got)
+		}
+	}
+	if got := RaiseLimit(1001); !strings.HasPrefix(got, "sudo sysctl kernel.perf_") || !strings.HasSuffix(got, " "+limit) {
+		t.Error(got)
+	}
+}
+
 func TestRateNote(t *testing.T) {
 	check := func(cost, stack time.Duration, timers int, want string) {
 		t.Helper()

@@ -5,9 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/gasm-profiler/gasm/disasm/amd64"
-	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
 // A share counts instructions of some code.
@@ -19,8 +16,8 @@ type share struct {
 }
 
 func (s *share) add(table *Table, c Code) {
-	for _, in := range amd64.Decode(asm.ATT, c.Bytes, c.Lo) {
-		if padding(c.Bytes[in.Addr-c.Lo]) || in.Bad {
+	for _, in := range disassemble(c) {
+		if c.arch.padding(c.Bytes[in.Addr-c.Lo:]) || in.Bad {
 			continue
 		}
 		s.all++
@@ -44,12 +41,12 @@ func TestBlobs(t *testing.T) {
 	var methods, stubs, codelets share
 	var ran emulated
 	for _, b := range blobs(t) {
-		c, counted := Stub(b.lo, b.code, ""), &stubs
+		c, counted := AMD64.Stub(b.lo, b.code, ""), &stubs
 		switch {
 		case b.nmethod:
-			c, counted = NMethod(b.lo, b.code, Method{}), &methods
+			c, counted = AMD64.NMethod(b.lo, b.code, Method{}), &methods
 		case bytes.Contains(b.code, dispatch):
-			c, counted = Codelet(b.lo, b.code, ""), &codelets
+			c, counted = AMD64.Codelet(b.lo, b.code, ""), &codelets
 		}
 		table := Analyze(c)
 		counted.add(table, c)
@@ -74,7 +71,7 @@ func BenchmarkAnalyze(b *testing.B) {
 	for _, blob := range all {
 		if blob.nmethod {
 			size += len(blob.code)
-			codes = append(codes, NMethod(blob.lo, blob.code, Method{FrameSize: 48, FrameComplete: 16}))
+			codes = append(codes, AMD64.NMethod(blob.lo, blob.code, Method{FrameSize: 48, FrameComplete: 16}))
 		}
 	}
 	b.SetBytes(int64(size))

@@ -5,24 +5,24 @@ package exec
 
 // Complete returns the complete frame of an nmethod, or of another blob with a frame size, in bytes. It is the frame at
 // each call that has debug info or an oop map.
-func Complete(frameSize int) Frame {
-	return FullFrame(0, frameSize).start.frame()
+func (a *Arch) Complete(frameSize int) Frame {
+	return a.frame(FullFrame(0, frameSize).start)
 }
 
-// Interpreted returns the complete frame of an interpreted method, which rbp points to.
-func Interpreted() Frame { return Bytecode(0).start.frame() }
+// Interpreted returns the complete frame of an interpreted method, which the frame pointer points to.
+func (a *Arch) Interpreted() Frame { return a.frame(Bytecode(0).start) }
 
-// ByFramePointer returns the frame of code that keeps a frame pointer in rbp, as C code does. DeoptimizationBlob and
+// ByFramePointer returns the frame of code that keeps a frame pointer, as C code does. DeoptimizationBlob and
 // UncommonTrapBlob do so while they replace frames, where a Table has none.
-func ByFramePointer() Frame { return FramePointer(0).start.frame() }
+func (a *Arch) ByFramePointer() Frame { return a.frame(FramePointer(0).start) }
 
-// ReturnOnTop returns the frame of code that has none: the return address is on top of the stack. It is that of a blob
+// NoFrame returns the frame of code that has none: the return address is where a call has left it. It is that of a blob
 // with many small pieces whose bounds are not known, such as InlineCacheBuffer, and of vtable stubs.
-func ReturnOnTop() Frame { return Called(0).start.frame() }
+func (a *Arch) NoFrame() Frame { return a.frame(Called(0).start) }
 
 // frame returns the frame at the start of the execution.
-func (st start) frame() Frame {
-	s := st.state()
+func (a *Arch) frame(st start) Frame {
+	s := st.state(a)
 	f, _ := s.frame()
 	return f
 }

@@ -2,12 +2,13 @@ package exec
 
 import "strings"
 
-// A Code is a piece of HotSpot's machine code. NMethod, Stub, Adapter and Codelet make Codes.
+// A Code is a piece of HotSpot's machine code. An Arch's methods NMethod, Stub, Adapter and Codelet make Codes.
 type Code struct {
 	Lo    uint64
 	Bytes []byte
 	Seeds []Seed
 
+	arch *Arch
 	// rest is the state of code that the execution does not reach. It begins restFrom bytes behind Lo.
 	rest     start
 	restFrom int
@@ -22,25 +23,25 @@ type Method struct {
 	OSREntry      uint64 // nmethod::_osr_entry_point; 0 if there is none
 	FrameSize     int    // CodeBlob::_frame_size, in bytes
 	FrameComplete int    // CodeBlob::_frame_complete_offset; negative if there is none
-	Native        bool   // it is the wrapper of a native method, whose rbp points into its frame
+	Native        bool   // it is the wrapper of a native method, whose frame pointer points into its frame
 }
 
 // NMethod returns the code of an nmethod.
-func NMethod(lo uint64, code []byte, m Method) Code {
-	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}}
+func (a *Arch) NMethod(lo uint64, code []byte, m Method) Code {
+	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Called(lo)}}
 	c.Seeds[0].start.java = true
 	for _, entry := range []uint64{m.VerifiedEntry, m.OSREntry} {
 		if entry == 0 {
 			continue
 		}
-		s := notEntrant(entry, c.from(entry), m.FrameSize)
+		s := a.notEntrant(entry, c.from(entry), m.FrameSize)
 		s.start.java = true
 		c.Seeds = append(c.Seeds, s)
 	}
 	c.rest = start{kind: completeFrame, frameSize: m.FrameSize, native: m.Native, java: true}
 	c.restFrom = len(code)
 	if m.FrameComplete >= 0 && m.FrameSize > 0 {
-		c.restFrom = m.FrameComplete
+		c.restFrom = a.align(m.FrameComplete)
 	}
 	return c
 }
@@ -53,36 +54,10 @@ func (c *Code) from(addr uint64) []byte {
 	return nil
 }
 
-// notEntrant returns the seed of the verified entry whose code is given. When HotSpot makes a method not entrant, it
-// overwrites five bytes there with a jmp (NativeJump::patch_verified_entry). Threads may still be in the code after it,
-// whose first instruction was one of these:
-//
-//	89 84 24 00 c0 fe ff    mov    %eax,-0x14000(%rsp)    the check for a stack overflow
-//	48 81 ec 30 00 00 00    sub    $0x30,%rsp             a method of C2's that needs no such check
-//	0f 1f 44 00 00          nopl   0x0(%rax,%rax,1)       a native wrapper that needs no such check
-//
-// The bytes behind the jmp tell which.
-func notEntrant(entry uint64, code []byte, frameSize int) Seed {
-	const jmpLen, wholeLen = 5, 7
-	if len(code) < wholeLen || code[0] != 0xe9 {
-		return Called(entry)
-	}
-	switch last := code[jmpLen:wholeLen]; {
-	case last[0] == 0 && last[1] == 0:
-		s := FullFrame(entry+wholeLen, frameSize)
-		s.start.keepsRBP = true
-		return s
-	case last[1] == 0xff:
-		return Called(entry + wholeLen)
-	}
-	return Called(entry + jmpLen)
-}
-
 // Stub returns the code of a stub, or of any other blob that is not one of the other kinds. The name is that which
 // package codecache has: some stubs are entered in a way of their own.
-func Stub(lo uint64, code []byte, name string) Code {
-	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
-	const pushRBX = 0x53
+func (a *Arch) Stub(lo uint64, code []byte, name string) Code {
+	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
 	switch {
 	case name == "InlineCacheBuffer" || name == "vtable chunks":
 		// These are many small pieces whose bounds are not known: a sweep would be out of step.
@@ -93,23 +68,23 @@ func Stub(lo uint64, code []byte, name string) Code {
 		c.Seeds[0].start.exceptionPC = true
 	case strings.Contains(name, "forward_exception") && !strings.HasPrefix(name, "StubRoutines"):
 		c.Seeds = []Seed{FramePointer(lo)} // C1's stubs jump to it
-	case strings.Contains(name, "SafepointBlob") && len(code) > 0 && code[0] == pushRBX:
+	case strings.Contains(name, "SafepointBlob") && a.polls(code):
 		c.Seeds = []Seed{Polled(lo)}
 	}
 	return c
 }
 
 // Adapter returns the code of an i2c/c2i adapter. It begins with i2c, which the interpreter enters.
-func Adapter(lo uint64, code []byte) Code {
+func (a *Arch) Adapter(lo uint64, code []byte) Code {
 	s := Called(lo)
 	s.start.senderSP = true
-	return Code{Lo: lo, Bytes: code, Seeds: []Seed{s}, rest: start{kind: called}}
+	return Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{s}, rest: start{kind: called}}
 }
 
 // Codelet returns the code of a codelet of the interpreter. The name tells the entries of methods from the rest:
 // "method entry point (kind = zerolocals)", "native method entry point (kind = native)".
-func Codelet(lo uint64, code []byte, name string) Code {
-	c := Code{Lo: lo, Bytes: code, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted}, followsCalls: true}
+func (a *Arch) Codelet(lo uint64, code []byte, name string) Code {
+	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted}, followsCalls: a.followsCalls}
 	if strings.Contains(name, "method entry point") {
 		c.Seeds[0] = MethodEntry(lo)
 	}

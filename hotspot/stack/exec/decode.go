@@ -143,7 +143,7 @@ func (d *decoder) operands(f form) {
 	case f&(writesRM|storesRM) != 0 && d.rm == noReg:
 		d.in.store = d.width(f)
 	}
-	d.in.writes |= uint16(f>>writesShift) & (1<<rax | 1<<rcx | 1<<rdx | 1<<rbx)
+	d.in.writes |= uint32(f>>writesShift) & (1<<rax | 1<<rcx | 1<<rdx | 1<<rbx)
 	if f&writesStrings != 0 {
 		d.in.writes |= 1<<rsi | 1<<rdi
 	}

@@ -95,7 +95,7 @@ func compareInst(t *testing.T, want asm.Inst, code []byte) {
 }
 
 // traps are instructions whose kind does not matter, because HotSpot's code does not have them, or ends there.
-var traps = regexp.MustCompile(`\b(hlt|ud2|int3|xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
+var traps = regexp.MustCompile(`\b(hlt|ud2|brk|udf|dcps1|int3|xbegin|into|int1|sysexit\w*|iret\w*|int)\b`)
 
 // prefixWords are the prefixes that disasm/amd64 prints as words.
 const prefixWords = " data16 addr32 lock rep repz repnz es cs ss ds fs gs bnd notrack "
@@ -179,7 +179,7 @@ func TestWrites(t *testing.T) {
 
 // TestImplied checks instructions that write registers that are not among their operands.
 func TestImplied(t *testing.T) {
-	check := func(want uint16, code string) {
+	check := func(want uint32, code string) {
 		t.Helper()
 		b, err := hex.DecodeString(code)
 		require.NoError(t, err)

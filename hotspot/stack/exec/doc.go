@@ -1,8 +1,8 @@
-// Package exec finds out where the frame of each instruction in HotSpot's generated code is, on x86-64. It executes the
-// code symbolically: nothing is known of registers and memory but where they hold the frame's address, the return
-// address, and what the caller has in its registers.
+// Package exec finds out where the frame of each instruction in HotSpot's generated code is, on x86-64 and aarch64. It
+// executes the code symbolically: nothing is known of registers and memory but where they hold the frame's address, the
+// return address, and what the caller has in its registers.
 //
-//	code := exec.NMethod(lo, bytes, exec.Method{VerifiedEntry: entry, FrameSize: 48, FrameComplete: 12})
+//	code := exec.AMD64.NMethod(lo, bytes, exec.Method{VerifiedEntry: entry, FrameSize: 48, FrameComplete: 12})
 //	table := exec.Analyze(code)
 //	if frame, ok := table.At(pc); ok { // cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]
 //		caller, ok := frame.Caller(&registers, readStack)
@@ -23,41 +23,47 @@
 //	ret                         cfa=rsp+8
 //
 // For the other frames on the stack, which are in calls, [Table.Return] has the frame after the call. It differs from
-// [Complete] at calls of leaf functions that come between pushes.
+// [Arch.Complete] at calls of leaf functions that come between pushes.
 //
 // # How code is executed
 //
 // Execution begins at seeds (see [Seed]): the entries of the code, with what HotSpot's conventions say about the stack
 // there. It takes all jumps. A value is the sum of a constant and a number that is not known, like "the canonical frame
-// address − 16" or "what the caller has in rbp". Each of the 16 registers has a value or is unknown, and so does each
+// address − 16" or "what the caller has in rbp". Each general register has a value or is unknown, and so does each
 // slot of the stack. Where two paths meet, all that differs becomes unknown. The execution ends when no state changes
 // any more; each change makes something unknown, so it does end. A limit of the steps guards against code that is not
 // HotSpot's.
 //
 // Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter,
-// leave, and "and $-16". Of all others, the registers and slots that they write become unknown. If rsp becomes unknown,
-// it gets a new number of its own as its value, so that what is pushed after that is found again. That is how the frame
-// of an interpreted method is followed, which begins after an unknown number of local variables.
+// leave, and "and $-16"; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
+// slots that they write become unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
+// value, so that what is pushed after that is found again. That is how the frame of an interpreted method is followed,
+// which begins after an unknown number of local variables.
 //
-// A call is assumed to return with the same rsp, and with the registers that C functions preserve. Calls that lead into
-// the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
+// A call is assumed to return with the same stack pointer, and with the registers that C functions preserve. Calls that
+// lead into the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
 // (InterpreterMacroAssembler::call_VM). A call of the next instruction is one everywhere. Some calls do not return, and
-// the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another rsp, the call does
-// not return.
+// the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another stack pointer, the
+// call does not return.
 //
 // # What is not reached
 //
 // Handlers of exceptions and of deoptimization are entered from outside. Code that is not reached from the seeds is
 // executed afterwards, with what is likely there: a complete frame in an nmethod and in a codelet, and a return address
-// on top of the stack in a stub. The frames found so are marked as [Frame.Assumed], and don't influence the frames of
-// code that was reached.
+// on top of the stack, or in x30, in a stub. The frames found so are marked as [Frame.Assumed], and don't influence the
+// frames of code that was reached.
 //
 // A few pieces of code have no frame in their Table:
 //
-//   - DeoptimizationBlob and UncommonTrapBlob, while they replace the frame of their caller: see [ByFramePointer].
-//   - InlineCacheBuffer, and vtable stubs whose bounds are not known: see [ReturnOnTop].
+//   - DeoptimizationBlob and UncommonTrapBlob, while they replace the frame of their caller: see [Arch.ByFramePointer].
+//   - InlineCacheBuffer, and vtable stubs whose bounds are not known: see [Arch.NoFrame].
 //   - A codelet that takes off its frame before it calls the runtime, and the entry of abstract methods, which uses the
-//     frame of its caller: see [Interpreted].
+//     frame of its caller: see [Arch.Interpreted].
 //   - SafepointBlob, before it has stored the return address.
 //   - The stubs that thaw the frames of virtual threads. Their caller is in the heap.
+//
+// # Architectures
+//
+// An [Arch] has what differs: the decoder of instructions, the registers with a meaning, where a call leaves the return
+// address, how HotSpot fills gaps and makes methods not entrant. Values, states, paths and tables are the same for all.
 package exec

@@ -66,16 +66,16 @@ func expand(frame string) string {
 
 func method(frameSize, frameComplete int) func([]byte) Code {
 	return func(code []byte) Code {
-		return NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: frameSize, FrameComplete: frameComplete})
+		return AMD64.NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: frameSize, FrameComplete: frameComplete})
 	}
 }
 
 func stub(name string) func([]byte) Code {
-	return func(code []byte) Code { return Stub(testLo, code, name) }
+	return func(code []byte) Code { return AMD64.Stub(testLo, code, name) }
 }
 
 func codelet(name string) func([]byte) Code {
-	return func(code []byte) Code { return Codelet(testLo, code, name) }
+	return func(code []byte) Code { return AMD64.Codelet(testLo, code, name) }
 }
 
 // TestNMethod: C2's prologue, an epilogue with a poll, the out-of-line stub of the poll, which is entered without a
@@ -137,7 +137,7 @@ func TestNotEntrant(t *testing.T) {
 		c3                   | ret                      | cfa=rsp+48 rbp=[cfa-16]
 		`
 	l := parseListing(t, text)
-	table := Analyze(NMethod(testLo, l.code, Method{VerifiedEntry: testLo + 7, FrameSize: 48, FrameComplete: 19}))
+	table := Analyze(AMD64.NMethod(testLo, l.code, Method{VerifiedEntry: testLo + 7, FrameSize: 48, FrameComplete: 19}))
 	for pc, want := range l.frames {
 		got := "-"
 		if f, ok := table.At(pc); ok {
@@ -172,7 +172,7 @@ func TestOSR(t *testing.T) {
 		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
 		eb ec                | jmp 0x1005               | cfa=rsp+48 rbp=[cfa-16]
 		`, func(code []byte) Code {
-		return NMethod(testLo, code, Method{VerifiedEntry: testLo, OSREntry: testLo + 11, FrameSize: 48, FrameComplete: 5})
+		return AMD64.NMethod(testLo, code, Method{VerifiedEntry: testLo, OSREntry: testLo + 11, FrameSize: 48, FrameComplete: 5})
 	})
 }
 
@@ -196,7 +196,7 @@ func TestNativeWrapper(t *testing.T) {
 		ff d1                | call *%rcx               | cfa=rsp+80 rbp=[cfa-16] assumed
 		eb ea                | jmp 0x1013               | cfa=rsp+80 rbp=[cfa-16] assumed
 		`, func(code []byte) Code {
-		return NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: 80, FrameComplete: 15, Native: true})
+		return AMD64.NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: 80, FrameComplete: 15, Native: true})
 	})
 }
 
@@ -255,7 +255,7 @@ func TestPopPush(t *testing.T) {
 		48 83 e4 f0          | and $0xfffffffffffffff0,%rsp | cfa=rsp+32 ra=rax
 		50                   | push %rax                | cfa=r13 ra=rax
 		ff e1                | jmp *%rcx                | cfa=r13 ra=[rsp]
-		`, func(code []byte) Code { return Adapter(testLo, code) })
+		`, func(code []byte) Code { return AMD64.Adapter(testLo, code) })
 }
 
 // TestCallStub: the stub through which native code calls Java saves all registers that C code wants preserved, and
@@ -386,20 +386,20 @@ func TestFrames(t *testing.T) {
 		rbp    uint64
 		caller []uint64 // pc, rsp, rbp
 	}{
-		{Complete(48), 7, []uint64{0xa0, 0x1000, 0xb0}},
-		{Interpreted(), 0x900, []uint64{0xa1, 0x1234, 0xb1}},
-		{ByFramePointer(), 0x1000 - 16, []uint64{0xa0, 0x1000, 0xb0}},
+		{AMD64.Complete(48), 7, []uint64{0xa0, 0x1000, 0xb0}},
+		{AMD64.Interpreted(), 0x900, []uint64{0xa1, 0x1234, 0xb1}},
+		{AMD64.ByFramePointer(), 0x1000 - 16, []uint64{0xa0, 0x1000, 0xb0}},
 	} {
 		r.Set(RBP, c.rbp)
 		caller, ok := c.frame.Caller(&r, read)
 		require.True(t, ok, c.frame)
 		assert.Equal(t, c.caller, []uint64{caller.PC, caller.R[RSP], caller.R[RBP]}, c.frame)
-		assert.Equal(t, uint16(1<<RSP|1<<RBP), caller.Known)
+		assert.Equal(t, uint32(1<<RSP|1<<RBP), caller.Known)
 	}
-	frame := Interpreted()
+	frame := AMD64.Interpreted()
 	_, ok := frame.Caller(&Registers{}, read)
 	assert.False(t, ok, "rbp is not known")
-	frame = Complete(64)
+	frame = AMD64.Complete(64)
 	_, ok = frame.Caller(&r, read)
 	assert.False(t, ok, "there is no such memory")
 }
@@ -410,11 +410,11 @@ func TestLimits(t *testing.T) {
 	for i := range 100_000 { // each jump goes to somewhere else
 		code = append(code, 0x70, byte(i*37))
 	}
-	assert.NotPanics(t, func() { Analyze(Stub(testLo, code, "")) })
-	assert.NotPanics(t, func() { Analyze(Stub(^uint64(0)-10, []byte{0x55, 0xeb, 0x7f, 0xe9, 0, 0, 0, 0x80, 0xc3}, "")) })
-	_, ok := Analyze(Stub(testLo, make([]byte, maxCode+1), "")).At(testLo)
+	assert.NotPanics(t, func() { Analyze(AMD64.Stub(testLo, code, "")) })
+	assert.NotPanics(t, func() { Analyze(AMD64.Stub(^uint64(0)-10, []byte{0x55, 0xeb, 0x7f, 0xe9, 0, 0, 0, 0x80, 0xc3}, "")) })
+	_, ok := Analyze(AMD64.Stub(testLo, make([]byte, maxCode+1), "")).At(testLo)
 	assert.False(t, ok)
-	table := Analyze(Stub(testLo, []byte{0x48, 0x81, 0xec, 0, 0, 0, 0x7f, 0xc3}, "")) // sub $0x7f000000,%rsp
+	table := Analyze(AMD64.Stub(testLo, []byte{0x48, 0x81, 0xec, 0, 0, 0, 0x7f, 0xc3}, "")) // sub $0x7f000000,%rsp
 	_, ok = table.At(testLo + 7)
 	assert.False(t, ok)
 	for _, pc := range []uint64{0, testLo - 1, testLo + 1, testLo + 8, ^uint64(0)} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The numbers of general registers, as instructions encode them.
+// The numbers of x86-64's general registers, as instructions encode them.
 const (
 	RAX = iota
 	RCX
@@ -25,18 +25,16 @@ const (
 	R15
 )
 
-// Preserved are the registers that a C function preserves, other than rsp. Frame.Saved has a Place for each, in this
-// order.
-var Preserved = [6]int{RBP, RBX, R12, R13, R14, R15}
-
 // A Frame says where the frame of an instruction is, before the instruction is executed.
 type Frame struct {
-	CFA   Place    // the canonical frame address: the caller's rsp when the code has returned to it
+	CFA   Place    // the canonical frame address: the caller's stack pointer when the code has returned to it
 	RA    Place    // the return address
-	Saved [6]Place // what the caller has in the Preserved registers
+	Saved [6]Place // what the caller has in the registers that Arch.preserved names
 	// Assumed is true if execution does not reach the instruction from the seeds of the code. It is then assumed that
 	// the frame is complete there.
 	Assumed bool
+
+	arch *Arch
 }
 
 // A Place says where a number is.
@@ -60,8 +58,8 @@ const (
 // Registers are the registers of a thread, as far as they are known.
 type Registers struct {
 	PC    uint64
-	R     [16]uint64
-	Known uint16 // bit r is set if R[r] is known
+	R     [maxRegisters]uint64 // by the numbers in instructions; on aarch64, 31 is sp
+	Known uint32               // bit r is set if R[r] is known
 }
 
 // Set sets a register to a known value.
@@ -76,8 +74,8 @@ func (r *Registers) Has(number int) bool { return r.Known>>number&1 != 0 }
 // A ReadFunc returns the eight bytes at an address of the memory, and reports whether they are known.
 type ReadFunc func(addr uint64) (uint64, bool)
 
-// Caller returns the registers of the caller: pc and rsp as they are after the return, and those of the Preserved
-// registers that are known. r are the registers at the instruction that the Frame belongs to. Caller returns false if
+// Caller returns the registers of the caller: pc and the stack pointer as they are after the return, and those that C
+// functions preserve, as far as they are known. On aarch64, the pc may be signed. r are the registers at the instruction that the Frame belongs to. Caller returns false if
 // the return address or the canonical frame address can't be found, because a register or the memory is not known.
 func (f *Frame) Caller(r *Registers, read ReadFunc) (Registers, bool) {
 	var caller Registers
@@ -85,13 +83,13 @@ func (f *Frame) Caller(r *Registers, read ReadFunc) (Registers, bool) {
 	if !ok {
 		return Registers{}, false
 	}
-	caller.Set(RSP, sp)
+	caller.Set(int(f.arch.sp), sp)
 	if caller.PC, ok = f.RA.in(r, sp, read); !ok {
 		return Registers{}, false
 	}
-	for i, p := range f.Saved {
-		if v, ok := p.in(r, sp, read); ok {
-			caller.Set(Preserved[i], v)
+	for i, number := range f.arch.preserved {
+		if v, ok := f.Saved[i].in(r, sp, read); ok {
+			caller.Set(number, v)
 		}
 	}
 	return caller, true
@@ -113,11 +111,8 @@ func (p *Place) in(r *Registers, cfa uint64, read ReadFunc) (uint64, bool) {
 	return v + uint64(int64(p.Plus)), ok
 }
 
-var registerNames = [registers]string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"}
-
-// String returns a place as "rsp+24", "[rbp-8]+16" or "[cfa-8]". It is "?" if the place is unknown.
-func (p Place) String() string {
+// text returns a place as "rsp+24", "[rbp-8]+16" or "[cfa-8]". It is "?" if the place is unknown.
+func (a *Arch) text(p Place) string {
 	signed := func(base string, n int32) string {
 		if n == 0 {
 			return base
@@ -126,9 +121,9 @@ func (p Place) String() string {
 	}
 	switch p.Where {
 	case InRegister:
-		return signed(registerNames[p.Reg&15], p.Offset)
+		return signed(a.names[p.Reg], p.Offset)
 	case InMemory:
-		return signed("["+signed(registerNames[p.Reg&15], p.Offset)+"]", p.Plus)
+		return signed("["+signed(a.names[p.Reg], p.Offset)+"]", p.Plus)
 	case AtCFA:
 		return "[" + signed("cfa", p.Offset) + "]"
 	}
@@ -139,10 +134,11 @@ func (p Place) String() string {
 // that are unknown, are left out.
 func (f Frame) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cfa=%v ra=%v", f.CFA, f.RA)
-	for i, p := range f.Saved {
-		if r := Preserved[i]; p.Where != Unknown && p != (Place{Where: InRegister, Reg: uint8(r)}) {
-			fmt.Fprintf(&b, " %s=%v", registerNames[r], p)
+	a := f.arch
+	fmt.Fprintf(&b, "cfa=%s ra=%s", a.text(f.CFA), a.text(f.RA))
+	for i, r := range a.preserved {
+		if p := f.Saved[i]; p.Where != Unknown && p != (Place{Where: InRegister, Reg: uint8(r)}) {
+			fmt.Fprintf(&b, " %s=%s", a.names[r], a.text(p))
 		}
 	}
 	if f.Assumed {

@@ -11,41 +11,50 @@ import (
 func FuzzAnalyze(f *testing.F) {
 	for i, b := range blobs(f) {
 		if i%64 == 0 {
-			f.Add(b.code[:min(len(b.code), 512)], uint16(48), uint16(12), uint16(0))
+			f.Add(b.code[:min(len(b.code), 512)], uint16(48), uint16(12), uint16(0), false)
 		}
 	}
-	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16) {
+	for i, b := range armBlobs(f) {
+		if i%16 == 0 {
+			f.Add(b.code[:min(len(b.code), 512)], uint16(48), uint16(12), uint16(0), true)
+		}
+	}
+	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16, aarch64 bool) {
+		a := AMD64
+		if aarch64 {
+			a = ARM64
+		}
 		m := Method{VerifiedEntry: testLo, OSREntry: testLo + uint64(osr), FrameSize: int(frameSize),
 			FrameComplete: int(frameComplete) - 1, Native: osr&1 != 0}
-		codes := []Code{NMethod(testLo, code, m), Adapter(testLo, code)}
+		codes := []Code{a.NMethod(testLo, code, m), a.Adapter(testLo, code)}
 		for _, name := range []string{"SafepointBlob", "ExceptionBlob", "handle_exception_from_callee", "forward_exception"} {
-			codes = append(codes, Stub(testLo, code, name))
+			codes = append(codes, a.Stub(testLo, code, name))
 		}
-		codes = append(codes, Codelet(testLo, code, ""), Codelet(testLo, code, "method entry point"))
+		codes = append(codes, a.Codelet(testLo, code, ""), a.Codelet(testLo, code, "method entry point"))
 		for _, c := range codes {
 			table := Analyze(c)
-			checkTable(t, table)
+			checkTable(t, a, table)
 			require.Equal(t, table, Analyze(c))
 		}
 	})
 }
 
-func checkTable(t *testing.T, table *Table) {
+func checkTable(t *testing.T, a *Arch, table *Table) {
 	t.Helper()
 	for i := range table.at {
 		f, ok := table.At(testLo + uint64(i))
 		if !ok {
 			continue
 		}
-		for _, p := range append(f.Saved[:], f.CFA, f.RA) {
+		for _, p := range append(f.Saved[:len(a.preserved)], f.CFA, f.RA) {
 			require.LessOrEqual(t, p.Where, AtCFA)
-			require.Less(t, p.Reg, uint8(registers))
+			require.Less(t, p.Reg, uint8(a.registers))
 		}
 		require.NotEqual(t, AtCFA, f.CFA.Where)
 		require.NotEqual(t, Unknown, f.CFA.Where)
 		require.NotEqual(t, Unknown, f.RA.Where)
 		var r Registers
-		for n := range registers {
+		for n := range a.registers {
 			r.Set(n, uint64(n)<<60)
 		}
 		_, ok = f.Caller(&r, func(addr uint64) (uint64, bool) { return addr, true })

@@ -142,7 +142,7 @@ func (d *decoder) immediateOperation(b byte) {
 	case d.digit == 5 && in.imm != -1<<31:
 		*in = inst{op: opAdd, dst: d.rm, imm: -in.imm, mem: in.mem}
 	case d.digit == 4 && in.imm < 0:
-		*in = inst{op: opAlign, dst: d.rm, imm: in.imm, mem: in.mem}
+		*in = inst{op: opAlign, dst: d.rm, src: d.rm, imm: in.imm, mem: in.mem}
 	}
 }
 

@@ -3,14 +3,14 @@ package exec
 // A reg is the number of a general register, as instructions encode it.
 type reg = uint8
 
-// The registers that the execution treats specially. Seeds name others by their numbers.
+// The registers of x86-64 that the decoder and the conventions name.
 const (
 	rax, rcx, rdx, rbx = 0, 1, 2, 3
 	rsp, rbp, rsi, rdi = 4, 5, 6, 7
 	r11, r12, r13      = 11, 12, 13
 
-	registers = 16
-	noReg     = 0xff // in place of a register: there is none
+	maxRegisters = 32
+	noReg        = 0xff // in place of a register: there is none
 )
 
 // An operation is what an instruction does, as far as the execution understands it.
@@ -23,7 +23,11 @@ const (
 	opStore                      // memory = src
 	opLea                        // dst = address of memory
 	opAdd                        // dst += imm
-	opAlign                      // dst &= imm, which is negative
+	opAlign                      // dst = src & imm, which is negative
+	opAdd2                       // dst = src + src2; imm is -1 if src2 is subtracted
+	opConstant                   // dst = imm
+	opLoadPair                   // dst, dst2 = memory, the eight bytes above it
+	opStorePair                  // memory, the eight bytes above it = src, src2
 	opSwap                       // dst, src = src, dst
 	opSwapMem                    // dst, memory = memory, dst
 	opPush                       // push src
@@ -38,7 +42,7 @@ const (
 	opCondJump
 	opJumpOther
 	opReturn
-	opStop // hlt, int3, ud2: HotSpot puts them where execution never comes
+	opStop // hlt, int3, ud2, brk: HotSpot puts them where execution never comes
 	opBad  // not an instruction
 )
 
@@ -47,13 +51,25 @@ type inst struct {
 	op       operation
 	len      uint8
 	dst, src reg
-	writes   uint16 // registers that get a value that is not tracked, as bits
+	dst2     reg // of opLoadPair; noReg for xzr, as dst
+	src2     reg // of opAdd2 and opStorePair; noReg for xzr, as src
+	update   update
+	writes   uint32 // registers that get a value that is not tracked, as bits
 	// store is the number of bytes in memory that get a value that is not tracked.
 	store uint16
 	mem   memory
 	imm   int32
 	rel   int32 // of a direct jump or call: the target's distance from the end of the instruction
 }
+
+// An update says what becomes of mem.base after the operation.
+type update uint8
+
+const (
+	noUpdate   update = iota
+	byConstant        // imm is added
+	byRegister        // src is added
+)
 
 // A memory is a memory operand. Its address is known to the execution only if it has a base register, and no index.
 type memory struct {

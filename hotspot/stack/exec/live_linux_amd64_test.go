@@ -141,13 +141,13 @@ func liveCode(t *testing.T, vm *vmstructs.VM, b *codecache.Blob, code []byte) (c
 	switch {
 	case b.Method != nil:
 		m := liveMethod(t, vm, b)
-		return NMethod(b.Lo, code, m), m.FrameSize
+		return AMD64.NMethod(b.Lo, code, m), m.FrameSize
 	case b.Kind == printassembly.Interpreter:
-		return Codelet(b.Lo, code, b.Name), 0
+		return AMD64.Codelet(b.Lo, code, b.Name), 0
 	case strings.Contains(b.Name, "I2C/C2I"):
-		return Adapter(b.Lo, code), 0
+		return AMD64.Adapter(b.Lo, code), 0
 	}
-	return Stub(b.Lo, code, b.Name), 0
+	return AMD64.Stub(b.Lo, code, b.Name), 0
 }
 
 // liveMethod reads from an nmethod's header what this package needs.

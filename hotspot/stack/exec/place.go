@@ -9,17 +9,18 @@ func (s *state) frame() (f Frame, ok bool) {
 	if f.RA = s.placeOf(returnAddress); f.RA.Where == Unknown {
 		return Frame{}, false
 	}
-	for i, r := range Preserved {
+	f.arch = s.arch
+	for i, r := range s.arch.preserved {
 		f.Saved[i] = s.placeOf(callers + base(r))
 	}
 	return f, true
 }
 
-// placeOfCFA returns how the canonical frame address is computed. It prefers rsp and rbp, which a walk of the stack
-// knows in most frames.
+// placeOfCFA returns how the canonical frame address is computed. It prefers the stack pointer and the frame
+// pointer, which a walk of the stack knows in most frames.
 func (s *state) placeOfCFA() Place {
 	r := s.find(cfa)
-	if r == rsp || r == rbp {
+	if r == s.arch.sp || r == s.arch.fp {
 		return Place{Where: InRegister, Reg: r, Offset: -s.regs[r].off}
 	}
 	for _, slot := range s.slots[:s.n] {
@@ -46,11 +47,11 @@ func (s *state) placeOf(b base) Place {
 			}
 		}
 	}
-	// rbp itself first, because "unchanged" is the most common place.
+	// The register itself first, because "unchanged" is the most common place.
 	if b >= callers && b < moved && s.regs[b-callers] == (value{b, 0}) {
 		return Place{Where: InRegister, Reg: reg(b - callers)}
 	}
-	for r, v := range s.regs {
+	for r, v := range s.regs[:s.arch.registers] {
 		if v.base == b && v.off == 0 {
 			return Place{Where: InRegister, Reg: reg(r)}
 		}
@@ -70,15 +71,14 @@ func (s *state) memory(at value) Place {
 	return Place{Where: InMemory, Reg: r, Offset: at.off - s.regs[r].off}
 }
 
-// find returns a register whose value has the base b: rsp or rbp if possible. It returns noReg if there is none.
+// find returns a register whose value has the base b: the stack or frame pointer if possible. It returns noReg if there is none.
 func (s *state) find(b base) reg {
-	if s.regs[rsp].base == b {
-		return rsp
+	for _, r := range [...]reg{s.arch.sp, s.arch.fp} {
+		if s.regs[r].base == b {
+			return r
+		}
 	}
-	if s.regs[rbp].base == b {
-		return rbp
-	}
-	for r, v := range s.regs {
+	for r, v := range s.regs[:s.arch.registers] {
 		if v.base == b {
 			return reg(r)
 		}

@@ -52,7 +52,7 @@ func (r *run) execute(seeds ...Seed) {
 	}
 	r.decode()
 	for _, s := range seeds {
-		st := s.start.state()
+		st := s.start.state(r.code.arch)
 		r.reach(r.offset(s.At), &st)
 	}
 	if r.settle() {
@@ -62,7 +62,7 @@ func (r *run) execute(seeds ...Seed) {
 
 // offset returns the offset of an address in the code, or -1.
 func (r *run) offset(addr uint64) int {
-	if n := addr - r.code.Lo; addr >= r.code.Lo && n < uint64(len(r.at)) {
+	if n := addr - r.code.Lo; addr >= r.code.Lo && n < uint64(len(r.at)) && n%uint64(r.code.arch.step) == 0 {
 		return int(n)
 	}
 	return -1
@@ -86,7 +86,7 @@ func (r *run) target(offset int) {
 
 // insert decodes the instruction at an offset.
 func (r *run) insert(offset int) *node {
-	in := decode(r.code.Bytes[offset:])
+	in := r.code.arch.decode(r.code.Bytes[offset:])
 	if r.sweeping && r.overlaps(offset, int(in.len)) {
 		in = inst{op: opBad, len: 1}
 	}
@@ -160,7 +160,7 @@ func (r *run) reach(offset int, s *state) {
 
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
-// Otherwise, if two paths reach it with different values of rsp, the code after it would first be executed with only
+// Otherwise, if two paths reach it with different values of the stack pointer, the code after it would first be executed with only
 // one of the values, and then be merged with the result.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
@@ -220,8 +220,8 @@ func (r *run) block(i int32) {
 
 // step executes an instruction. It reports whether the next one follows.
 func (r *run) step(n *node, s *state) bool {
-	if s.regs[rsp].base == unknown {
-		s.set(rsp, value{moved + base(n.offset), 0})
+	if sp := s.arch.sp; s.regs[sp].base == unknown {
+		s.set(sp, value{moved + base(n.offset), 0})
 	}
 	switch {
 	case n.op == opCall && (n.rel == 0 || r.follows(n)):
@@ -247,7 +247,7 @@ func (r *run) jump(n *node, s *state) {
 	case n.op == opCondJump, n.op == opJump, n.op == opCall && n.rel != 0 && r.follows(n):
 		r.reach(int(n.offset)+int(n.len)+int(n.rel), s)
 	case n.op == opReturn:
-		if to := s.load(s.regs[rsp]); to.base == codeStart {
+		if to := s.load(s.regs[s.arch.sp]); to.base == codeStart {
 			s.pop()
 			r.reach(int(to.off), s)
 		}
@@ -274,15 +274,15 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that later has noted. If a jump has got there with another rsp,
-// the call does not return.
+// returned continues at the leader after an instruction that later has noted. If a jump has got there with another
+// stack pointer, the call does not return.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)
 	s := &r.states[n.after-1]
 	if to := r.at[next]; to != 0 {
 		has := r.insts[to-1].state
-		if has != 0 && disagree(r.states[has-1].regs[rsp], s.regs[rsp]) {
+		if has != 0 && disagree(r.states[has-1].regs[s.arch.sp], s.regs[s.arch.sp]) {
 			return
 		}
 	}

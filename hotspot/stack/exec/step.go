@@ -14,7 +14,20 @@ func (s *state) step(in *inst) {
 	case opAdd:
 		s.set(in.dst, s.regs[in.dst].plus(in.imm))
 	case opAlign:
-		s.align(in.dst, in.imm)
+		s.set(in.dst, s.align(s.regs[in.src], in.imm))
+	case opAdd2:
+		s.set(in.dst, s.sum(in))
+	case opConstant:
+		s.set(in.dst, value{constant, in.imm})
+	case opLoadPair:
+		at := s.address(in.mem)
+		first, second := s.load(at), s.load(at.plus(8))
+		s.put(in.dst, first)
+		s.put(in.dst2, second)
+	case opStorePair:
+		at := s.address(in.mem)
+		s.store(at, s.get(in.src))
+		s.store(at.plus(8), s.get(in.src2))
 	case opSwap:
 		a, b := s.regs[in.dst], s.regs[in.src]
 		s.set(in.dst, b)
@@ -28,6 +41,50 @@ func (s *state) step(in *inst) {
 		s.stepStack(in)
 	}
 	s.others(in)
+	switch base := in.mem.base; in.update {
+	case byConstant:
+		s.set(base, s.regs[base].plus(in.imm))
+	case byRegister:
+		s.set(base, add(s.regs[base], s.regs[in.src]))
+	}
+}
+
+// get returns the value of a register, which may be xzr.
+func (s *state) get(r reg) value {
+	if r == noReg {
+		return value{}
+	}
+	return s.regs[r]
+}
+
+// put is set for a register that may be xzr.
+func (s *state) put(r reg, v value) {
+	if r != noReg {
+		s.set(r, v)
+	}
+}
+
+// sum executes an opAdd2.
+func (s *state) sum(in *inst) value {
+	a, b := s.get(in.src), s.get(in.src2)
+	if in.imm >= 0 {
+		return add(a, b)
+	}
+	if b.base != constant {
+		return value{}
+	}
+	return a.plus(-b.off)
+}
+
+// add returns a + b, one of which must be a constant. Otherwise the sum is unknown.
+func add(a, b value) value {
+	if a.base == constant {
+		a, b = b, a
+	}
+	if b.base != constant {
+		return value{}
+	}
+	return a.plus(b.off)
 }
 
 // stepStack executes push, pop, enter and leave.
@@ -54,7 +111,7 @@ func (s *state) stepStack(in *inst) {
 // others executes what is not tracked: it forgets the values that an instruction overwrites.
 func (s *state) others(in *inst) {
 	if in.writes != 0 {
-		for r := range reg(registers) {
+		for r := range reg(s.arch.registers) {
 			if in.writes>>r&1 != 0 {
 				s.set(r, value{})
 			}
@@ -88,24 +145,20 @@ func (s *state) address(m memory) value {
 	return s.regs[m.base].plus(m.disp)
 }
 
-// align executes "and $-16,%r".
-func (s *state) align(r reg, mask int32) {
-	v := s.regs[r]
+// align returns what is known of v & mask, where the mask is negative.
+func (s *state) align(v value, mask int32) value {
 	if v.base != cfa || !s.aligned || mask != -16 {
-		s.set(r, value{})
-		return
+		return value{}
 	}
 	v.off &= mask
-	s.set(r, v)
+	return v
 }
 
-// called forgets the registers that a called function overwrites. A Java method preserves only rsp and rbp. But code
+// called forgets the registers that a called function overwrites. A Java method preserves only the stack and frame pointers. But code
 // that calls Java methods keeps nothing in other registers that matters here, so the rules for C functions do for all.
 func (s *state) called() {
-	for r := range reg(registers) {
-		switch {
-		case r == rsp, r == rbp, r == rbx, r >= r12:
-		default:
+	for r := range reg(s.arch.registers) {
+		if s.arch.kept>>r&1 == 0 {
 			s.set(r, value{})
 		}
 	}

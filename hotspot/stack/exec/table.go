@@ -107,17 +107,14 @@ func (r *run) sweep() {
 			offset += int(r.insts[r.at[offset]-1].len)
 			continue
 		}
-		if !padding(r.code.Bytes[offset]) {
+		if !r.code.arch.padding(r.code.Bytes[offset:]) {
 			r.execute(Seed{r.code.Lo + uint64(offset), r.code.rest})
 		}
 		if !r.frozen(offset) {
-			offset++
+			offset += r.code.arch.step
 		}
 	}
 }
-
-// padding reports whether HotSpot fills the space between pieces of code with a byte: hlt, int3 or 0.
-func padding(b byte) bool { return b == 0xf4 || b == 0xcc || b == 0 }
 
 // emit notes the frames of the instructions that were reached since the last emit.
 func (r *run) emit() {

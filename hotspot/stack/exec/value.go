@@ -11,14 +11,15 @@ type base int32
 
 const (
 	unknown       base = iota
-	cfa                // the canonical frame address: the caller's rsp when the code has returned to it
+	cfa                // the canonical frame address: the caller's stack pointer when the code has returned to it
 	returnAddress      // the address in the caller at which it continues
-	framePointer       // rbp of a complete frame of the interpreter
-	arguments          // rsp above the return address, where the interpreter enters a method
+	framePointer       // the frame pointer of a complete frame of the interpreter
+	arguments          // the stack pointer, above the return address if that is on the stack, where the interpreter enters a method
+	constant           // 0
 	codeStart          // the start of the code: the return address of a call into the code itself
 	callers            // callers+r is what the caller has in register r
-	// moved+n is rsp before the instruction at offset n, if nothing else is known about it.
-	moved base = callers + registers
+	// moved+n is the stack pointer before the instruction at offset n, if nothing else is known about it.
+	moved base = callers + maxRegisters
 )
 
 // inStack reports whether b is an address of the stack.
@@ -49,7 +50,8 @@ type slot struct{ at, has value }
 
 // A state is what is known at an instruction, before it is executed.
 type state struct {
-	regs    [registers]value
+	arch    *Arch
+	regs    [maxRegisters]value
 	slots   [maxSlots]slot
 	n       uint8 // number of slots
 	aligned bool  // the canonical frame address is a multiple of 16
@@ -62,12 +64,12 @@ func (s *state) set(r reg, v value) {
 		return
 	}
 	s.regs[r], s.dirty = v, true
-	if r == rsp && v.base != unknown {
+	if r == s.arch.sp && v.base != unknown {
 		s.dropBelow(v)
 	}
 }
 
-// dropBelow forgets the slots below rsp. A signal handler may overwrite them.
+// dropBelow forgets the slots below the stack pointer. A signal handler may overwrite them.
 func (s *state) dropBelow(sp value) {
 	for i := int(s.n) - 1; i >= 0; i-- {
 		if at := s.slots[i].at; at.base == sp.base && at.off < sp.off {
@@ -117,22 +119,22 @@ func (s *state) clobber(at value, n int32) {
 
 // push executes a push of v.
 func (s *state) push(v value) {
-	sp := s.regs[rsp].plus(-8)
-	s.set(rsp, sp)
+	sp := s.regs[s.arch.sp].plus(-8)
+	s.set(s.arch.sp, sp)
 	s.store(sp, v)
 }
 
 // pop executes a pop, and returns the popped value.
 func (s *state) pop() value {
-	v := s.load(s.regs[rsp])
-	s.set(rsp, s.regs[rsp].plus(8))
+	v := s.load(s.regs[s.arch.sp])
+	s.set(s.arch.sp, s.regs[s.arch.sp].plus(8))
 	return v
 }
 
 // merge forgets what is not so in other, too. It reports whether that has changed s.
 func (s *state) merge(other *state) bool {
 	s.dirty = false
-	for r := range s.regs {
+	for r := range s.arch.registers {
 		if s.regs[r] != other.regs[r] {
 			s.set(reg(r), value{})
 		}

@@ -227,17 +227,17 @@ func (w *walker) frame(b *codecache.Blob, pc uint64, leaf bool) (Frame, bool) {
 		f, ok = table.Return(pc)
 	}
 	switch {
-	case ok && leaf && b.Method != nil && f.CFA != Complete(w.sizes[b]).CFA:
+	case ok && leaf && b.Method != nil && f.CFA != AMD64.Complete(w.sizes[b]).CFA:
 		w.special++
 	case ok:
 	case b.Method != nil:
-		return Complete(w.sizes[b]), true
+		return AMD64.Complete(w.sizes[b]), true
 	case b.Kind == printassembly.Interpreter:
-		return Interpreted(), true
+		return AMD64.Interpreted(), true
 	case strings.Contains(b.Name, "InlineCacheBuffer"):
-		return ReturnOnTop(), true
+		return AMD64.NoFrame(), true
 	case strings.Contains(b.Name, "DeoptimizationBlob"), strings.Contains(b.Name, "UncommonTrapBlob"):
-		return ByFramePointer(), true
+		return AMD64.ByFramePointer(), true
 	}
 	return f, ok
 }

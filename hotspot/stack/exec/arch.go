@@ -1,0 +1,34 @@
+package exec
+
+// An Arch is what the execution knows about an instruction set, and about HotSpot's conventions on it.
+type Arch struct {
+	registers int // the number of general registers
+	sp, fp    reg // the stack pointer and the frame pointer
+	// link is the register in which a call leaves the return address; noReg if a call pushes it.
+	link reg
+	// preserved are the registers whose values in the caller are found, the frame pointer first. Frame.Saved has a Place
+	// for each, in this order.
+	preserved []int
+	// kept are the registers that a C function preserves, as bits.
+	kept  uint32
+	names []string
+
+	// senderSP is the register that has the caller's stack pointer where the interpreter enters a method or an adapter.
+	// exceptionPC is the one with the address at which an exception was thrown, when a method jumps to a handler.
+	senderSP, exceptionPC reg
+	// followsCalls is true if codelets call their own code; see Code.followsCalls.
+	followsCalls bool
+
+	// step is the alignment of instructions.
+	step    int
+	decode  func(code []byte) inst
+	padding func(code []byte) bool // whether HotSpot fills the space between pieces of code with what code begins with
+	// notEntrant returns the seed of a verified entry that begins with that code. HotSpot may have overwritten its start.
+	notEntrant func(entry uint64, code []byte, frameSize int) Seed
+	// polls reports whether the code of a SafepointBlob is that of a poll where nothing is called, so that it stores its
+	// return address itself.
+	polls func(code []byte) bool
+}
+
+// align rounds an offset up to that of an instruction.
+func (a *Arch) align(offset int) int { return (offset + a.step - 1) &^ (a.step - 1) }

@@ -1,0 +1,126 @@
+package stack
+
+import (
+	"encoding/binary"
+	"runtime"
+
+	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// A processor is what walks need to know about an instruction set, and about HotSpot's conventions on it. Registers have
+// DWARF's numbers.
+type processor struct {
+	exec *exec.Arch
+	// before20 is what JDK 8 to 19 have in place of exec.
+	before20 *exec.Arch
+	// numbers are the numbers that package exec has for the registers.
+	numbers []int
+	// sampled are the indexes of the registers in a sample, and pc that of the program counter.
+	sampled []int
+	pc      int
+
+	sp, fp int
+	// link is the register in which a call leaves the return address; -1 if a call pushes it.
+	link int
+	// preserved are the registers that C functions preserve, without sp, as bits.
+	preserved uint32
+	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
+	// be in space that the caller has reserved for its own stack.
+	low bool
+	// signs is true if return addresses may have a signature in their upper bits.
+	signs bool
+
+	// bcp is the register that has the address of the bytecode while the interpreter executes one, and method the one
+	// that has the Method when the interpreter enters it.
+	bcp, method int
+	// methodSlot and bcpSlot are where an interpreter frame has these, in bytes below fp. bcpSlot8 is that of JDK 8.
+	methodSlot, bcpSlot, bcpSlot8 uint64
+
+	// endsWithCall reports whether the last of some bytes of code are a call.
+	endsWithCall func(code []byte) bool
+}
+
+// processors are those whose stacks can be walked, by the names of architectures in Go.
+var processors = map[string]*processor{"amd64": amd64, "arm64": arm64}
+
+// Supported reports whether stacks can be walked on this machine's processor.
+func Supported() bool { return processors[runtime.GOARCH] != nil }
+
+// DWARF's numbers of x86-64 registers (System V ABI, AMD64 supplement, figure 3.36).
+const (
+	rax = iota
+	rdx
+	rcx
+	rbx
+	rsi
+	rdi
+	rbp
+	rsp
+	r8
+	r9
+	r10
+	r11
+	r12
+	r13
+	r14
+	r15
+)
+
+var amd64 = &processor{
+	exec: exec.AMD64, before20: exec.AMD64,
+	numbers: []int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
+		r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15},
+	sampled: []int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
+		perfevent.R8, perfevent.R9, perfevent.R10, perfevent.R11, perfevent.R12, perfevent.R13, perfevent.R14, perfevent.R15},
+	pc: perfevent.IP, sp: rsp, fp: rbp, link: -1,
+	preserved: 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15,
+	bcp:       r13, method: rbx, // frame_x86.hpp
+	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8 has no mirror of the class
+	endsWithCall: func(code []byte) bool {
+		b := code[len(code)-7:]
+		if b[2] == 0xe8 { // call rel32
+			return true
+		}
+		for n := 2; n <= 7; n++ { // call r/m: FF /2, of 2 to 7 bytes
+			if b[7-n] == 0xff && b[8-n]>>3&7 == 2 {
+				return true
+			}
+		}
+		return false
+	},
+}
+
+// The numbers of aarch64's registers are the same everywhere: 0 to 30 are x0 to x30, and 31 is sp.
+const (
+	x12   = 12
+	x22   = 22
+	x29   = 29
+	x30   = 30
+	armSP = 31
+)
+
+var arm64 = &processor{
+	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
+	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, signs: true,
+	bcp: x22, method: x12, // frame_aarch64.hpp
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // since JDK 9 there are the mirror and another word
+	endsWithCall: func(code []byte) bool {
+		const armLen = 4
+		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {
+		case x>>26 == 0x25: // bl
+			return true
+		case x&0xfefff000 == 0xd63f0000: // blr, blraa
+			return true
+		}
+		return false
+	},
+}
+
+// upTo returns the numbers from 0 to n.
+func upTo(n int) (numbers []int) {
+	for i := range n + 1 {
+		numbers = append(numbers, i)
+	}
+	return numbers
+}

@@ -1,0 +1,20 @@
+package native
+
+import (
+	"fmt"
+	"io"
+)
+
+// signsAddresses reports whether code of this architecture (as in GOARCH) may sign its return addresses. AArch64 has
+// pointer authentication for that since Armv8.3: a function signs x30 before it saves it (paciasp), and checks it before
+// it returns (autiasp). The signature is in the upper bits of the address, which no address of the process needs.
+func signsAddresses(arch string) bool { return arch == "arm64" }
+
+// parseSignatureBits returns the bits that no address of a process needs. text is the process's /proc/PID/maps. The
+// number of bits that addresses do need (39, 42, 47, 48 or 52) depends on how the kernel was built, on its pages, and on
+// the processor. In each case the stack is at the upper end of the addresses, and so the highest mapping needs them all.
+func parseSignatureBits(text io.Reader, pid int) (uint64, error) {
+	highest := uint64(0)
+	err := scanMaps(text, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, _ bool) { highest = max(highest, m.Hi-1) })
+	return ^AddressMask(highest), err // 0 if the process has ended
+}
