@@ -17,7 +17,7 @@ import (
 var (
 	carrier = regexp.MustCompile(`^java.util.concurrent.ForkJoinWorkerThread::run( java.util.concurrent.ForkJoin\S+)+( java.util.concurrent.ForkJoinTask\S*)*( java.lang.\S+)* ` +
 		`java.lang.VirtualThread::runContinuation jdk.internal.vm.Continuation::run jdk.internal.vm.Continuation::enterSpecial$`)
-	virtual = regexp.MustCompile(`^jdk.internal.vm.Continuation::enter( jdk.internal.vm.Continuation::enter0)? java.lang.VirtualThread\$VThreadContinuation\$1::run java.lang.VirtualThread::run( java.lang.VirtualThread::runWith)?` +
+	virtual = regexp.MustCompile(`^jdk.internal.vm.Continuation::enter( jdk.internal.vm.Continuation::enter0)? java.lang.VirtualThread\$VThreadContinuation\$1::run java.lang.VirtualThread::run( java.lang.(Virtual)?Thread::runWith)?` +
 		`( \S*Lambda\S*::run)?( Virtual::lambda\$main\$\d+( Virtual::loop( \S*Lambda\S*::run)*( Virtual::lambda\$main\$\d+)?` +
 		`( Virtual::yielding( Virtual::recurse){0,21}| Virtual::sleeping( Virtual::slept)?| Virtual::computing)?( Virtual::work)?( (java|jdk|sun)\.\S+)*)?)?$`)
 	// thawed are the inner frames of a virtual thread whose outer ones are in the heap.
