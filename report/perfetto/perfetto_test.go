@@ -284,7 +284,7 @@ func TestArguments(t *testing.T) {
 	}
 	trace, _ := written(t, events)
 	require.Len(t, trace.Slices, 3)
-	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "pc": "2748", "timeout": "1 s"}, trace.Slices[0].Args)
+	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "pc": "0xabc", "timeout": "1 s"}, trace.Slices[0].Args)
 	assert.Equal(t, map[string]string{"time to safepoint (ns)": "3", "caused by": "Flight Recorder or an agent, not the program"}, trace.Slices[1].Args)
 	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "bytes": "4096"}, trace.Slices[2].Args)
 	assert.Equal(t, []perfettotest.Frame{{Function: "jdk.internal.misc.Unsafe::park", Mapping: "[java]", Source: "jdk/internal/misc/Unsafe.java"},

@@ -296,10 +296,11 @@ func (d *decoder) event(s *sequence, number uint64, at int64, m message) {
 		for _, a := range m[4] {
 			arg := d.message(a.bytes)
 			value := d.text(arg, 6)
-			for _, num := range []uint64{4, 7} {
-				if arg.has(num) {
-					value = fmt.Sprint(int64(arg.value(num)))
-				}
+			switch {
+			case arg.has(4):
+				value = fmt.Sprint(int64(arg.value(4)))
+			case arg.has(7): // a pointer
+				value = fmt.Sprintf("0x%x", arg.value(7))
 			}
 			slice.Args[d.text(d.interned(s, 3, arg.value(1)), 2)] = value
 		}
