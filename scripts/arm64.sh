@@ -14,6 +14,10 @@
 #     both models of processor, and prints a table for each. It takes 5 to 10 minutes for a JDK. Variables: CPUS, the models;
 #     OPTIONS, options for the JVMs.
 #
+# arm64.sh gotest [--cpu neoverse-n1|max] [--limit SECONDS] PACKAGE [ARGUMENT]...: runs the tests of a package, such as
+#     ./hotspot/nmethod, in the machine: of what is committed, with such arguments as -test.run TestCopy. Some of them need
+#     more time than they have there.
+#
 # It needs Debian's apt and what `scripts/setup.sh arm64` installs, and no root. It never uses the network of the machine's
 # owner from inside: the emulated machine has none. Variables: JDKS, the releases of Java in the image (17 21 25; others are
 # taken from Debian unstable); KERNEL, the flavour of Debian's kernel (cloud-arm64; arm64-16k has pages of 16 kB).
@@ -267,6 +271,26 @@ test_features() {
   return "$failed"
 }
 
+# go_test: see above.
+go_test() {
+  local options=() package tree=$work/tree
+  while [ $# -gt 1 ]; do
+    case $1 in
+    --cpu | --limit) options+=("$1" "$2"); shift 2 ;;
+    *) break ;;
+    esac
+  done
+  [ $# -gt 0 ] || usage
+  package=${1#./}
+  shift
+  mkdir -p "$tree/testdata/captures" # by which tests find the others' folder
+  git -C "$root" archive HEAD go.mod "$package" testdata/programs | tar -x -C "$tree" || fail "could not copy $package"
+  (cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=arm64 scripts/go.sh test -c -o "$tree/$package/go.test" "./$package") ||
+    fail "could not build the tests"
+  # shellcheck disable=SC2016 # for the other shell
+  run "${options[@]}" --add "$tree" bash -c 'cd "tree/$1" && shift && exec ./go.test -test.v "$@"' bash "$package" "$@"
+}
+
 [ $# -gt 0 ] || usage
 command=$1
 shift
@@ -278,5 +302,6 @@ case $command in
 image) image ;;
 run) run "$@" ;;
 test) test_features "$@" ;;
+gotest) go_test "$@" ;;
 *) usage ;;
 esac

@@ -166,7 +166,7 @@ func (t *trial) probeSDT() (string, error) {
 		return "", errNotThere
 	}
 	var errs bytes.Buffer
-	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--record-only", "--length", "60s", "--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
+	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--report", "/dev/null", "--length", "60s", "--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		return "", err
