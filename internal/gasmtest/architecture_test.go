@@ -114,6 +114,7 @@ var mayImport = map[string][]string{
 	"internal/lines":           nil,
 	"internal/monotonic":       nil,
 	"internal/skips":           nil,
+	"internal/features":        {"internal/native", "report/schema"},
 	"internal/sockdiag":        nil,
 	"internal/student":         nil,
 	"internal/tool":            nil,
@@ -185,9 +186,9 @@ func TestReadersKnowNoKernel(t *testing.T) {
 	}
 }
 
-// commands are the packages that print and exit: gasm, what measures it, what packs it, and
-// what sums up its tests.
-var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips"}
+// commands are the packages that print and exit: gasm, what measures it, what packs it, what sums up its tests, and
+// what tries its features.
+var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips", "internal/features"}
 
 // TestSilence checks that only commands print and exit.
 func TestSilence(t *testing.T) {
