@@ -154,6 +154,9 @@ func (t *trial) jfr() (string, error) {
 	return text, nil
 }
 
+// patience is how long gasm may take to have the program load its agent.
+const patience = 5 * time.Minute
+
 // probeSDT has gasm show a probe, sets a uprobe there as a tracer does, with the semaphore, and checks that it is reached.
 func (t *trial) probeSDT() (string, error) {
 	if t.running == nil {
@@ -166,7 +169,7 @@ func (t *trial) probeSDT() (string, error) {
 		return "", errNotThere
 	}
 	var errs bytes.Buffer
-	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--report", "/dev/null", "--length", "60s", "--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
+	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--report", "/dev/null", "--length", "600s", "--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		return "", err
@@ -177,7 +180,7 @@ func (t *trial) probeSDT() (string, error) {
 	}()
 	var note *sdtNote
 	var object string
-	for end := time.Now().Add(50 * time.Second); note == nil; time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(patience); note == nil; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
 			return "", fmt.Errorf("no object with probes in the JVM: %s", errs.String())
 		}
@@ -198,7 +201,7 @@ func (t *trial) probeSDT() (string, error) {
 	if err := tell(filepath.Join(events, "enable"), "1"); err != nil {
 		return "", err
 	}
-	for time.Since(begin) < 20*time.Second {
+	for time.Since(begin) < time.Minute {
 		time.Sleep(500 * time.Millisecond)
 		text, err := os.ReadFile(filepath.Join(tracefs, "trace"))
 		if err != nil {
