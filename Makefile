@@ -41,10 +41,10 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all check lint unit live pages tests golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing on this machine
 	$(call step,setting up this machine)
@@ -122,6 +122,18 @@ test-all: ## make test with every JDK of the machine, and not only the oldest, t
 check: lint tests ## the checks alone, on a machine that is set up
 
 java: benchmarks perfasm jmh surefire languages ## build all that the tests need in Java
+
+features: build ## try gasm's features on this machine, with the JDK on the PATH, and print a table (SUDO=sudo: as root)
+	$(call step,trying features)
+	@mkdir -p bin/classes; javac -g -Xlint:-options --release 8 -d bin/classes testdata/programs/Shares.java testdata/programs/Features.java
+	@CGO_ENABLED=0 $(GO) build -buildvcs=false -o bin/features ./internal/features
+	@$(SUDO) bin/features -gasm bin/gasm -classes bin/classes "$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")"
+
+test-arm64: ## set up, and try gasm's features on aarch64, in a machine that QEMU emulates (half an hour, 3 GB)
+	$(call step,setting up this machine)
+	@scripts/setup.sh arm64
+	@scripts/arm64.sh image
+	@scripts/arm64.sh test
 
 lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	$(call step,gofmt)

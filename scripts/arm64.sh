@@ -10,6 +10,14 @@
 #     /job, has a copy of each file or folder that is added. What it leaves in /job/out is copied to the FOLDER. The machine
 #     is lost after that, and it is ended after the SECONDS (600); then the exit code is 124.
 #
+# arm64.sh test [FEATURE,...]: tries gasm's features (internal/features), or some of them, with all JDKs of the image, on
+#     both models of processor, and prints a table for each. It takes 5 to 10 minutes for a JDK. Variables: CPUS, the models;
+#     OPTIONS, options for the JVMs.
+#
+# arm64.sh gotest [--cpu neoverse-n1|max] [--limit SECONDS] PACKAGE [ARGUMENT]...: runs the tests of a package, such as
+#     ./hotspot/nmethod, in the machine: of what is committed, with such arguments as -test.run TestCopy. Some of them need
+#     more time than they have there.
+#
 # It needs Debian's apt and what `scripts/setup.sh arm64` installs, and no root. It never uses the network of the machine's
 # owner from inside: the emulated machine has none. Variables: JDKS, the releases of Java in the image (17 21 25; others are
 # taken from Debian unstable); KERNEL, the flavour of Debian's kernel (cloud-arm64; arm64-16k has pages of 16 kB).
@@ -32,7 +40,7 @@ fail() {
 }
 
 usage() {
-  sed -n '/^# arm64.sh image/,/^set/s/^# //p' "$0" >&2
+  sed -n '/^# arm64.sh image/,/^set/s/^#  *//p' "$0" >&2
   exit 2
 }
 
@@ -193,14 +201,15 @@ some_image() {
   image
 }
 
-# run: see above.
+# run: see above. It returns the exit code.
 run() {
   local cpu=neoverse-n1 out='' limit=600 image job=$work/job result=0 model
-  mkdir -p "$job/out" "$job/bin"
+  rm -rf "$job" "$work/result" "$work/exit"
+  mkdir -p "$job/out" "$job/bin" "$work/result"
   while [ $# -gt 0 ]; do
     case $1 in
     --cpu) cpu=$2 ;;
-    --add) cp -rL "$2" "$job/" ;;
+    --add) cp -rL "$2" "$job/" || fail "could not add $2" ;;
     --out) out=$2 ;;
     --limit) limit=$2 ;;
     --) shift; break ;;
@@ -217,10 +226,11 @@ run() {
   esac
   image=$(some_image)
   [ -n "$image" ] || exit 125
-  (cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=arm64 scripts/go.sh build -buildvcs=false -o "$job/bin/" ./cmd/gasm)
+  (cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=arm64 scripts/go.sh build -buildvcs=false -o "$job/bin/" ./cmd/gasm) ||
+    fail "could not build gasm"
   cp "$root/scripts/arm64/init" "$job/init"
   printf '%q ' "$@" >"$job/command"
-  file_system "$job" "$work/job.img" 1500
+  file_system "$job" "$work/job.img" 1500 || fail "could not make the disk of the job"
 
   timeout --kill-after 5 "$limit" nice qemu-system-aarch64 -M virt -cpu "$model" -smp 2 -m "${MEMORY:-3G}" \
     -accel tcg,thread=multi,tb-size=512 -kernel "$image/vmlinuz" -initrd "$image/initrd.gz" \
@@ -230,19 +240,55 @@ run() {
   qemu=$!
   wait "$qemu" || result=$?
   qemu=
-  mkdir "$work/result"
-  debugfs -R "rdump /out $work/result" "$work/job.img" >/dev/null 2>&1
-  debugfs -R "dump /exit $work/exit" "$work/job.img" >/dev/null 2>&1
+  debugfs -R "rdump /out $work/result" "$work/job.img" >/dev/null 2>&1 || true
+  debugfs -R "dump /exit $work/exit" "$work/job.img" >/dev/null 2>&1 || true
   if [ -n "$out" ]; then
     mkdir -p "$out"
     cp -r "$work/result/out/." "$out/"
   fi
   if [ "$result" = 124 ]; then
     say "ended after $limit s"
-    exit 124
+    return 124
   fi
   [ -s "$work/exit" ] || fail "the machine did not run the command to its end"
-  exit "$(cat "$work/exit")"
+  return "$(cat "$work/exit")"
+}
+
+# test_features: see above.
+test_features() {
+  local cpu failed=0 count
+  mkdir "$work/classes" "$work/bin"
+  javac -g -Xlint:-options --release 8 -d "$work/classes" "$root"/testdata/programs/{Shares,Features}.java || fail "could not compile the program"
+  (cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=arm64 scripts/go.sh build -buildvcs=false -o "$work/bin/" ./internal/features) ||
+    fail "could not build the tests"
+  count=$(wc -w <<<"$jdks")
+  for cpu in ${CPUS:-neoverse-n1 max}; do
+    say "$cpu"
+    # shellcheck disable=SC2046 # a path for each JDK
+    run --cpu "$cpu" --add "$work/classes" --add "$work/bin/features" --limit $((120 + 900 * count)) ./features -classes classes \
+      -only "${1:-}" -options "${OPTIONS:-}" $(printf '/usr/lib/jvm/java-%s-openjdk-arm64 ' $jdks) || failed=1
+  done
+  return "$failed"
+}
+
+# go_test: see above.
+go_test() {
+  local options=() package tree=$work/tree
+  while [ $# -gt 1 ]; do
+    case $1 in
+    --cpu | --limit) options+=("$1" "$2"); shift 2 ;;
+    *) break ;;
+    esac
+  done
+  [ $# -gt 0 ] || usage
+  package=${1#./}
+  shift
+  mkdir -p "$tree/testdata/captures" # by which tests find the others' folder
+  git -C "$root" archive HEAD go.mod "$package" testdata/programs | tar -x -C "$tree" || fail "could not copy $package"
+  (cd "$root" && CGO_ENABLED=0 GOOS=linux GOARCH=arm64 scripts/go.sh test -c -o "$tree/$package/go.test" "./$package") ||
+    fail "could not build the tests"
+  # shellcheck disable=SC2016 # for the other shell
+  run "${options[@]}" --add "$tree" bash -c 'cd "tree/$1" && shift && exec ./go.test -test.v "$@"' bash "$package" "$@"
 }
 
 [ $# -gt 0 ] || usage
@@ -255,5 +301,7 @@ trap 'exit 130' INT TERM HUP # and clean_up
 case $command in
 image) image ;;
 run) run "$@" ;;
+test) test_features "$@" ;;
+gotest) go_test "$@" ;;
 *) usage ;;
 esac

@@ -3,6 +3,9 @@
 # (bookworm, trixie), which has nothing but git and make, and prints how long each took. It needs root, Debian or Ubuntu,
 # 6 GB in TMPDIR (/var/tmp), and leaves nothing there.
 #
+# fresh.sh RELEASE arm64: builds the image of scripts/arm64.sh in such a Debian, as root, and again as an ordinary user, who
+# starts the emulated machine.
+#
 # fresh.sh RELEASE package: installs the .deb that `make dist` has left in dist/ in such a Debian, and runs gasm there.
 #
 # What is tested is a clone of this repository's last commit. What this machine needs to reach the registries is passed
@@ -15,7 +18,7 @@
 set -euo pipefail
 
 usage() {
-  echo "usage: scripts/fresh.sh RELEASE [demo|test|package]" >&2
+  echo "usage: scripts/fresh.sh RELEASE [demo|test|arm64|package]" >&2
   exit 2
 }
 
@@ -57,6 +60,13 @@ install_package() {
   echo "$doctor"
   [ "$result" = 0 ] || { [ "$result" = 1 ] && grep -q 'there is no JDK' <<<"$doctor"; } || return 1
   env -i "$@" dpkg -r gasm
+}
+
+# emulate ENVIRONMENT...: builds the image of the emulated machine as both users, and starts it.
+emulate() {
+  local command='scripts/setup.sh arm64 && scripts/arm64.sh image && useradd -m user && cp -r /srv/gasm /home/user/ && chown -R user: /home/user'
+  env -i "$@" sh -c "cd /srv/gasm && $command" || return 1
+  env -i "$@" HOME=/home/user setpriv --reuid user --regid user --init-groups sh -c 'cd ~/gasm && scripts/arm64.sh run gasm version'
 }
 
 # enter: makes the Debian the root of all that runs in the mount namespace, as a machine's own is. With chroot alone it is not a
@@ -102,11 +112,13 @@ inside() {
     say "$part, in Debian $release"
     start=$SECONDS
     result=passed
-    if [ "$part" = package ]; then
-      install_package "${environment[@]}" || result=FAILED
-    else
+    case $part in
+    package) install_package "${environment[@]}" || result=FAILED ;;
+    arm64) emulate "${environment[@]}" || result=FAILED ;;
+    *)
       env -i "${environment[@]}" sh -c 'cd /srv/gasm && exec make "$1"' sh "$part" || result=FAILED
-    fi
+      ;;
+    esac
     [ "$result" = passed ] || failed=1
     took=$((SECONDS - start))
     summary+=("$part $result in Debian $release after $((took / 60)) min $((took % 60)) s")
@@ -141,7 +153,7 @@ clean_up() {
 release=$1
 case ${2:-all} in
 all) parts=(demo test) ;;
-demo | test) parts=("$2") ;;
+demo | test | arm64) parts=("$2") ;;
 package)
   ls "$root"/dist/gasm_*.deb >/dev/null 2>&1 || fail "there is no package in dist/: make dist"
   parts=(package)

@@ -98,6 +98,9 @@ func look(ctx context.Context, pid int) (*Process, error) {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
+	if errors.Is(mapsErr, foreign.ErrLate) { // on a very busy machine, too: then libjvm may only seem to be missing
+		return nil, fmt.Errorf("process %d can't be looked at: its mappings: %w", pid, mapsErr)
+	}
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
 	j := &Process{PID: pid, User: userName(status.UID), OfOther: !p.Trusted(),
 		StartMonoNanos: p.startMonoNanos()}

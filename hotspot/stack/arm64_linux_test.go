@@ -14,6 +14,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -119,6 +120,16 @@ func TestWalkARM64(t *testing.T) {
 	}
 }
 
+func segments(t *testing.T, m native.Mapping) native.Segments {
+	t.Helper()
+	f, err := os.Open(m.Path)
+	require.NoError(t, err)
+	defer f.Close()
+	e, err := native.NewELF(f)
+	require.NoError(t, err)
+	return native.LoadSegments(e)
+}
+
 // symbols returns the addresses of a mapped library's functions.
 func symbols(t *testing.T, m native.Mapping) map[string]uint64 {
 	t.Helper()
@@ -184,7 +195,10 @@ func TestSignalARM64(t *testing.T) {
 	assert.False(t, (&library{sigreturn: 12}).inSigreturn(8))
 	assert.False(t, (&library{}).inSigreturn(0))
 	k.at.Set(k.sp, stackBase)
-	require.Equal(t, found, k.unwindSignal())
+	k.at.PC = at["leaf"]
+	l := &library{attempts: 1}
+	(&Walker{}).take(l, content{segments: segments(t, m), sigreturn: at["leaf"] - m.Lo, err: cfi.ErrNone})
+	require.Equal(t, found, k.unwindLibrary(&mapped{m, l}), "without call frame information, as in the vDSO")
 	assert.True(t, k.exact, "the interrupted code was not calling")
 	assert.Equal(t, at["leaf"], k.at.PC)
 	assert.EqualValues(t, interrupted, k.at.Values[k.sp])

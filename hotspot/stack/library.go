@@ -135,6 +135,7 @@ func (w *Walker) take(l *library, c content) {
 		w.tables += l.table.Size()
 	case errors.Is(c.err, cfi.ErrNone):
 		l.attempts = mostAttempts // the file is the same for all processes
+		l.segments, l.sigreturn = c.segments, c.sigreturn
 	}
 }
 
@@ -169,11 +170,11 @@ func (k *walk) unwindLibrary(m *mapped) step {
 	l := m.library
 	at := k.lookup()
 	address, ok := l.segments.Address(at - m.Lo + m.FileOffset)
-	if l.table == nil || !ok {
-		return k.unwindNameless()
-	}
-	if k.processor == arm64 && l.inSigreturn(address+k.at.PC-at) {
+	switch {
+	case ok && k.processor == arm64 && l.inSigreturn(address+k.at.PC-at):
 		return k.unwindSignal()
+	case l.table == nil || !ok:
+		return k.unwindNameless()
 	}
 	result, _ := l.table.Unwind(address+k.at.PC-at, k.exact, &k.at, k.dump)
 	switch result {

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/cfi"
 )
 
-// sigreturn is what a signal handler returns to on aarch64: "mov x8, #139; svc #0". It is in the vDSO. Linux gives it no
-// call frame information on purpose, and wants unwinders to look for the code (arch/arm64/kernel/vdso/sigreturn.S).
+// sigreturn is what a signal handler returns to on aarch64: "mov x8, #139; svc #0". It is in the vDSO, which has no
+// call frame information there. Linux wants unwinders to look for the code (arch/arm64/kernel/vdso/sigreturn.S).
 var sigreturn = []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
 
 // Where the kernel stores the registers of the interrupted code, in bytes from the handler's stack pointer (struct

@@ -105,6 +105,7 @@ var mayImport = map[string][]string{
 	"internal/cfi":                 nil,
 	"internal/gasmtest":            nil,
 	"packaging":                    nil,
+	"internal/features":            {"internal/native", "report/schema"},
 	"internal/fields":              nil,
 	"internal/fix":                 nil,
 	"internal/foreign":             nil,
@@ -189,9 +190,9 @@ func TestReadersKnowNoKernel(t *testing.T) {
 	}
 }
 
-// commands are the packages that print and exit: gasm, what measures it, what packs it, and
-// what sums up its tests.
-var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips"}
+// commands are the packages that print and exit: gasm, what measures it, what packs it, what sums up its tests, and
+// what tries its features.
+var commands = []string{"cmd/gasm", "bench", "packaging", "internal/skips", "internal/features"}
 
 // TestSilence checks that only commands print and exit.
 func TestSilence(t *testing.T) {

@@ -67,7 +67,7 @@ type SyntaxError = lines.SyntaxError
 // wraps the error of r.
 func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	var mappings []Mapping
-	err := scanMaps(r, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, executable bool) {
+	err := scanMaps(r, nameOfMaps(pid), func(m Mapping, executable bool) {
 		if executable && m.file() {
 			m.PID = pid
 			mappings = append(mappings, m)
@@ -75,6 +75,9 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	})
 	return mappings, err
 }
+
+// nameOfMaps returns the name of the text of a process's mappings, for messages.
+func nameOfMaps(pid int) string { return fmt.Sprintf("/proc/%d/maps", pid) }
 
 // scanMaps calls each(m, executable) for the mapping m in every line. Errors contain name as the name of the text.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {

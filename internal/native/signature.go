@@ -1,9 +1,6 @@
 package native
 
-import (
-	"fmt"
-	"io"
-)
+import "io"
 
 // signsAddresses reports whether code of this architecture (as in GOARCH) may sign its return addresses. AArch64 has
 // pointer authentication for that since Armv8.3: a function signs x30 before it saves it (paciasp), and checks it before
@@ -15,6 +12,6 @@ func signsAddresses(arch string) bool { return arch == "arm64" }
 // the processor. In each case the stack is at the upper end of the addresses, and so the highest mapping needs them all.
 func parseSignatureBits(text io.Reader, pid int) (uint64, error) {
 	highest := uint64(0)
-	err := scanMaps(text, fmt.Sprintf("/proc/%d/maps", pid), func(m Mapping, _ bool) { highest = max(highest, m.Hi-1) })
+	err := scanMaps(text, nameOfMaps(pid), func(m Mapping, _ bool) { highest = max(highest, m.Hi-1) })
 	return ^AddressMask(highest), err // 0 if the process has ended
 }

@@ -101,10 +101,7 @@ public class Shares {
     public static void main(String[] args) {
         double warmup = Double.parseDouble(System.getProperty("warmup", "1.5"));
         double sec = Double.parseDouble(System.getProperty("sec", "3"));
-        for (int i = 0; i < SIZE; i++) {
-            numbers[i] = i * 0x9E3779B9;
-            walk[i] = (i * 7919 + 12345) & (SIZE - 1);
-        }
+        fill();
 
         // Many short calls first: calls, not loops alone, make C2 compile the methods and rounds() as a whole.
         long warm = System.nanoTime() + (long) (warmup * 1e9);
@@ -120,6 +117,19 @@ public class Shares {
         System.out.println("DONE");
         System.out.flush();
 
+        print();
+    }
+
+    /** Fills the arrays. */
+    static void fill() {
+        for (int i = 0; i < SIZE; i++) {
+            numbers[i] = i * 0x9E3779B9;
+            walk[i] = (i * 7919 + 12345) & (SIZE - 1);
+        }
+    }
+
+    /** Prints the shares and the CPU time. */
+    static void print() {
         double total = heavyNanos + middleNanos + lightNanos;
         System.out.printf(Locale.ROOT, "share heavy %.4f%nshare middle %.4f%nshare light %.4f%ncpu %.0f%nsink %d%n",
                 heavyNanos / total, middleNanos / total, lightNanos / total, total, sink);

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -316,4 +317,29 @@ func TestCallersARM64(t *testing.T) {
 	frame := ARM64.NoFrame()
 	_, ok := frame.Caller(&Registers{}, read)
 	assert.False(t, ok)
+}
+
+// TestRandomARM64 executes words at random, and instructions of HotSpot's in any order.
+func TestRandomARM64(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	blobs := armBlobs(t)
+	for i := range 40 {
+		var code []byte
+		for range 100 {
+			if i%2 == 0 {
+				code = binary.LittleEndian.AppendUint32(code, random.Uint32())
+				continue
+			}
+			from := blobs[random.IntN(len(blobs))].code
+			at := random.IntN(len(from)/armLen) * armLen
+			code = append(code, from[at:at+armLen]...)
+		}
+		code = code[:len(code)-i%armLen]
+		m := Method{VerifiedEntry: testLo + uint64(random.IntN(400)), OSREntry: testLo + uint64(random.IntN(400)), FrameSize: random.IntN(1 << 20),
+			FrameComplete: random.IntN(200) - 1}
+		for _, c := range []Code{ARM64.NMethod(testLo, code, m), ARM64.Adapter(testLo, code), ARM64.Stub(testLo, code, "SafepointBlob"),
+			ARM64.Codelet(testLo, code, ""), ARM64JDK17.Codelet(testLo, code, "method entry point")} {
+			checkTable(t, ARM64, Analyze(c))
+		}
+	}
 }
