@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/event"
-	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
+	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
 // Names in lists of events are escaped, and a list that is longer than a table is complete.
@@ -24,7 +24,7 @@ func TestEventFormats(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, f.Write(&b, events, EventOptions{}))
 		if f.Name == "perfetto" {
-			trace, err := perfettotest.Decode(b.Bytes())
+			trace, err := tracetest.Decode(b.Bytes())
 			require.NoError(t, err)
 			assert.Equal(t, len(events), len(trace.Slices))
 			assert.Equal(t, `A::\x1b[31mb`, trace.Slices[0].Name)

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
 	"github.com/gasm-profiler/gasm/report/schema"
+	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
 // withLog wants the JDKs that log events.
@@ -199,9 +199,11 @@ func checkTrace(t *testing.T, dir string) {
 	t.Helper()
 	r := runGasm(t, []string{"events", "--format", "perfetto", dir})
 	require.Equal(t, 0, r.code, r.stderr)
-	trace, err := perfettotest.Decode([]byte(r.stdout))
+	trace, err := tracetest.Decode([]byte(r.stdout))
 	require.NoError(t, err)
-	slice := func(pid int, kind, name string, at, nanos int64) string { return fmt.Sprint(pid, kind, name, at, nanos) }
+	slice := func(pid int, kind, name string, at, nanos int64) string {
+		return fmt.Sprint(pid, kind, name, at, nanos)
+	}
 	var want, got []string
 	for line := range strings.Lines(runGasm(t, []string{"events", "--format", "jsonl", dir}).stdout) {
 		var e struct {

@@ -21,8 +21,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/windows"
-	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
 	"github.com/gasm-profiler/gasm/report/stacks"
+	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
 // wholeCaptures are packed captures: with call stacks and events, with perf's chains, of several JVMs, and of Maven with
@@ -59,15 +59,15 @@ func traceOf(t *testing.T, c *capture.Capture) (text []byte, events []event.Even
 }
 
 // decode decodes a trace.
-func decode(t *testing.T, text []byte) *perfettotest.Trace {
+func decode(t *testing.T, text []byte) *tracetest.Trace {
 	t.Helper()
-	trace, err := perfettotest.Decode(text)
+	trace, err := tracetest.Decode(text)
 	require.NoError(t, err)
 	return trace
 }
 
 // written returns the trace of events without samples.
-func written(t *testing.T, events []event.Event) (trace *perfettotest.Trace, notes []string) {
+func written(t *testing.T, events []event.Event) (trace *tracetest.Trace, notes []string) {
 	t.Helper()
 	var b bytes.Buffer
 	notes, err := Write(&b, &Trace{Capture: &capture.Description{}, Events: events, SourceFile: func(string) string { return "" }})
@@ -130,7 +130,7 @@ func leafOf(l *profile.Location) string {
 }
 
 // checkEvents compares events with the slices of a trace.
-func checkEvents(t *testing.T, events []event.Event, trace *perfettotest.Trace) {
+func checkEvents(t *testing.T, events []event.Event, trace *tracetest.Trace) {
 	t.Helper()
 	line := func(pid, tid int, kind, name string, at, nanos int64) string {
 		return fmt.Sprint(pid, tid, kind, name, at, nanos)
@@ -230,7 +230,7 @@ func TestThreadNames(t *testing.T) {
 	require.NoError(t, err)
 	trace := decode(t, b.Bytes())
 	for tid, all := range names {
-		assert.Equal(t, all[len(all)-1], trace.Threads[perfettotest.Thread{PID: j.PID, TID: tid}])
+		assert.Equal(t, all[len(all)-1], trace.Threads[tracetest.Thread{PID: j.PID, TID: tid}])
 	}
 }
 
@@ -287,7 +287,7 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "pc": "0xabc", "timeout": "1 s"}, trace.Slices[0].Args)
 	assert.Equal(t, map[string]string{"time to safepoint (ns)": "3", "caused by": "Flight Recorder or an agent, not the program"}, trace.Slices[1].Args)
 	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "bytes": "4096"}, trace.Slices[2].Args)
-	assert.Equal(t, []perfettotest.Frame{{Function: "jdk.internal.misc.Unsafe::park", Mapping: "[java]", Source: "jdk/internal/misc/Unsafe.java"},
+	assert.Equal(t, []tracetest.Frame{{Function: "jdk.internal.misc.Unsafe::park", Mapping: "[java]", Source: "jdk/internal/misc/Unsafe.java"},
 		{Function: "com.acme.Handler::get", Mapping: "[java]", Source: "com/acme/Handler.java", PC: 42, Line: 42}}, trace.Slices[0].Stack)
 	assert.Equal(t, trace.Slices[0].Stack, trace.Slices[2].Stack)
 }

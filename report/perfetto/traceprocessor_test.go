@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/report/perfetto/perfettotest"
+	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
 // needTraceProcessor returns the path of Perfetto's trace_processor_shell: $TRACE_PROCESSOR, or what is on the PATH.
@@ -96,7 +96,7 @@ func TestTraceProcessor(t *testing.T) {
 	}
 }
 
-// checkTraceProcessor compares what trace_processor finds in a trace with what perfettotest finds.
+// checkTraceProcessor compares what trace_processor finds in a trace with what tracetest finds.
 func checkTraceProcessor(t *testing.T, shell string, text []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace.pftrace")
@@ -109,8 +109,8 @@ func checkTraceProcessor(t *testing.T, shell string, text []byte) {
 		lost = append(lost, fmt.Sprintf("perf_cpu_lost_records\t%d", trace.Lost))
 	}
 	assert.Equal(t, strings.Join(lost, "\n"), strings.Join(ask(sqlErrors), "\n"))
-	first := slices.MinFunc(trace.Samples, func(a, b perfettotest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
-	last := slices.MaxFunc(trace.Samples, func(a, b perfettotest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+	first := slices.MinFunc(trace.Samples, func(a, b tracetest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+	last := slices.MaxFunc(trace.Samples, func(a, b tracetest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 	assert.Equal(t, []string{fmt.Sprintf("%d\t%d", first.MonoNanos, last.MonoNanos)}, ask(sqlClock))
 
 	var threads, stacks, slicesOf, args []string

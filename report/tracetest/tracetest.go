@@ -1,7 +1,7 @@
-// Package perfettotest decodes traces for tests, by Perfetto's own rules: interned data belongs to a sequence and lasts
+// Package tracetest decodes traces for tests, by Perfetto's own rules: interned data belongs to a sequence and lasts
 // until the sequence begins again, and the end of a slice is that of the innermost one on its track. It shares no code
 // with what writes traces. The numbers are those of the fields in Perfetto's .proto files.
-package perfettotest
+package tracetest
 
 import (
 	"cmp"
