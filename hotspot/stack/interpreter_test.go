@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
-
 	"github.com/gasm-profiler/gasm/hotspot/stack/exec"
 	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/printassembly"
