@@ -41,7 +41,7 @@ func hasRecorder(ctx context.Context, pid int) (bool, error) {
 		return false, err
 	}
 	defer p.Close()
-	for range 200 { // wait up to about two seconds until the JVM runs its program
+	for { // until the JVM runs its program
 		if started, known := attach.Started(ctx, p); started || !known {
 			break
 		}
