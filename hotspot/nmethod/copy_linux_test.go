@@ -164,13 +164,17 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	for what, n := range c.rest {
 		t.Logf("%6d %s", n, what)
 	}
+	least := 10_000
+	if *enoughMethods < 600 { // a JVM's first methods are small: 19 relocations and 10 comments on the average
+		least = 5 * *enoughMethods
+	}
 	// Once a call is resolved, stubs of static calls lead to the interpreter's adapters: 0.1 to 0.3 % of all
 	// relocations.
 	assert.Less(t, float64(c.otherRelocs), 0.01*float64(c.relocs), "relocations that differ")
-	assert.Greater(t, c.relocs, 16**enoughMethods, "a method has 30 to 40 on the average")
+	assert.Greater(t, c.relocs, least, "a method has 30 to 40 on the average")
 	assert.Equal(t, result.Copied, c.methods)
 	assert.LessOrEqual(t, unseen, result.Missed+result.Late)
-	assert.Greater(t, c.comments, 16**enoughMethods, "a method has 22 to 35 on the average")
+	assert.Greater(t, c.comments, least, "a method has 22 to 35 on the average")
 	// HotSpot fills in calls and classes after it has printed the code: 0.1 to 0.2 % of the bytes, and more where a
 	// busy machine makes the copy late. A copy of another method would differ in most bytes.
 	assert.Less(t, float64(c.patched), 0.02*float64(c.bytes), "bytes that differ")

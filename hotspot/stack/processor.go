@@ -28,6 +28,9 @@ type processor struct {
 	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
 	// be in space that the caller has reserved for its own stack.
 	low bool
+	// pushes is true if methods push registers before they call C functions, so that their frame is larger then
+	// (MacroAssembler::call_VM_leaf_base).
+	pushes bool
 	// signs is true if return addresses may have a signature in their upper bits.
 	signs bool
 
@@ -102,7 +105,7 @@ const (
 
 var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
-	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, signs: true,
+	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
 	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // since JDK 9 there are the mirror and another word
 	endsWithCall: func(code []byte) bool {

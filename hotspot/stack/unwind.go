@@ -13,7 +13,7 @@ func (k *walk) unwindCode(c *code) step {
 	if c.rule == returnBarrier {
 		return k.unwindReturnBarrier()
 	}
-	if k.exact || c.rule == byExecution || c.rule == byFP || pushed {
+	if k.exact || c.rule == byExecution || c.rule == byFP || pushed || k.native && k.pushes && c.Method != nil {
 		if s := k.unwindByExecution(c); s != failed {
 			return s
 		}

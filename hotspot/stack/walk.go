@@ -49,6 +49,7 @@ type walk struct {
 	exact  bool
 	leaf   bool
 	pushed bool  // the callee has arguments on the stack, above the frame of the current code
+	native bool  // the callee is a library's function
 	here   *site // the last result of site, which was for herePC; may be nil
 	herePC uint64
 	late   bool           // the JVM's memory was not read in time
@@ -167,7 +168,9 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		}
 		sp, exact := k.at.Values[k.sp], k.exact
 		k.pushed = k.pushed && p.code != nil
-		switch k.unwind(p) {
+		result := k.unwind(p)
+		k.native = p.mapped != nil
+		switch result {
 		case bottom:
 			return 0
 		case cut:
