@@ -71,7 +71,7 @@ func TestNamesOfStartingJVM(t *testing.T) {
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Names.java"))
 	command := []string{gasmtest.NeedJava(t), "-cp", classes, "Names"}
-	for range 20 { // on a busy machine, the JVM may be stopped too late
+	for range 20 { // on a busy machine, a slice may be long
 		if n, pid := stoppedEarly(t, command); n != nil {
 			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 			require.Eventually(t, func() bool {
@@ -83,8 +83,8 @@ func TestNamesOfStartingJVM(t *testing.T) {
 	t.Error("no JVM was stopped between the making of its code cache and the loading of class Thread")
 }
 
-// stoppedEarly starts the program, and stops it as soon as it has a code cache. It returns nil if the class Thread is
-// loaded then.
+// stoppedEarly starts the program, and lets it run in slices of some 100 µs until it has a code cache. Then it stays
+// stopped. stoppedEarly returns nil if the class Thread is loaded by then.
 func stoppedEarly(t *testing.T, command []string) (n *names, pid int) {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -97,9 +97,23 @@ func stoppedEarly(t *testing.T, command []string) (n *names, pid int) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+	p, err := foreign.Open(pid)
+	require.NoError(t, err)
+	defer p.Close()
 	f := &Follower{pid: pid, o: Options{JVMs: shared.NewJVMs()}}
-	require.Eventually(t, func() bool { return f.open() == nil }, time.Minute, 100*time.Microsecond)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Microsecond) {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+		require.Eventually(t, func() bool {
+			stat, err := p.Stat()
+			return err == nil && stat.Stopped()
+		}, time.Minute, 10*time.Microsecond)
+		err := f.open()
+		if err == nil {
+			break
+		}
+		require.True(t, time.Now().Before(limit), "%v", err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	}
 	n = newNames(pid, f.jvm.VM)
 	if len(n.read()) > 0 || n.reader != nil {
 		return nil, pid
