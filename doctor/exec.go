@@ -99,11 +99,11 @@ func (t *target) pid() int { return t.cmd.Process.Pid }
 
 func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
 
-// awaitWork waits until the released target works, as long as patience allows. On a slow machine it takes the target as
-// long to begin as it works for the samples.
+// awaitWork waits until the released target works, but no longer than patience. On a slow machine, the target may take as
+// long to begin as it works afterwards.
 func (t *target) awaitWork() {
 	_ = t.stdout.SetReadDeadline(time.Now().Add(patience))
-	_, _ = t.stdout.Read(make([]byte, 1)) // the error is that it has ended, or is late: then there are no samples
+	_, _ = t.stdout.Read(make([]byte, 1)) // after an error, the target has ended or is late, and the trial gets no samples
 }
 
 func (t *target) end() {

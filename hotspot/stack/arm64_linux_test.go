@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"io"
 	"os"
@@ -120,25 +121,21 @@ func TestWalkARM64(t *testing.T) {
 	}
 }
 
-func segments(t *testing.T, m native.Mapping) native.Segments {
+// openELF opens the file of a mapping, until the test ends.
+func openELF(t *testing.T, m native.Mapping) *elf.File {
 	t.Helper()
 	f, err := os.Open(m.Path)
 	require.NoError(t, err)
-	defer f.Close()
+	t.Cleanup(func() { f.Close() })
 	e, err := native.NewELF(f)
 	require.NoError(t, err)
-	return native.LoadSegments(e)
+	return e
 }
 
 // symbols returns the addresses of a mapped library's functions.
 func symbols(t *testing.T, m native.Mapping) map[string]uint64 {
 	t.Helper()
-	f, err := os.Open(m.Path)
-	require.NoError(t, err)
-	defer f.Close()
-	e, err := native.NewELF(f)
-	require.NoError(t, err)
-	all, err := e.Symbols()
+	all, err := openELF(t, m).Symbols()
 	require.NoError(t, err)
 	at := map[string]uint64{}
 	for _, s := range all {
@@ -197,7 +194,7 @@ func TestSignalARM64(t *testing.T) {
 	k.at.Set(k.sp, stackBase)
 	k.at.PC = at["leaf"]
 	l := &library{attempts: 1}
-	(&Walker{}).take(l, content{segments: segments(t, m), sigreturn: at["leaf"] - m.Lo, err: cfi.ErrNone})
+	(&Walker{}).take(l, content{segments: native.LoadSegments(openELF(t, m)), sigreturn: at["leaf"] - m.Lo, err: cfi.ErrNone})
 	require.Equal(t, found, k.unwindLibrary(&mapped{m, l}), "without call frame information, as in the vDSO")
 	assert.True(t, k.exact, "the interrupted code was not calling")
 	assert.Equal(t, at["leaf"], k.at.PC)

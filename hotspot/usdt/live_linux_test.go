@@ -239,7 +239,6 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 	t.Helper()
 	require.NotEmpty(t, probes, what)
 	within, sameTime := cmp.Or(near.within, nearby), cmp.Or(near.same, sameTime)
-	endsWithin := cmp.Or(near.endsWithin, within)
 	var begins, ends []int64
 	var alone []event.Event
 	left := slices.Clone(others)
@@ -274,11 +273,11 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 			far := slices.DeleteFunc(slices.Clone(all), func(d int64) bool { return -within <= d && d <= within })
 			assert.LessOrEqual(t, len(far), len(all)*3/4, "%s: not within %d ns", what, within)
 		}
-		return lateness{least: begins[0], middle: begins[middle]}
+	} else {
+		share := func(all []int64, of float64) int64 { return all[int(of*float64(len(all)))] }
+		assert.InDelta(t, 0, share(begins, near.begins), float64(within), what)
+		assert.InDelta(t, 0, share(ends, near.ends), float64(cmp.Or(near.endsWithin, within)), what)
 	}
-	share := func(all []int64, of float64) int64 { return all[int(of*float64(len(all)))] }
-	assert.InDelta(t, 0, share(begins, near.begins), float64(within), what)
-	assert.InDelta(t, 0, share(ends, near.ends), float64(endsWithin), what)
 	return lateness{least: begins[0], middle: begins[middle]}
 }
 

@@ -121,7 +121,7 @@ func (t *trial) number(name string) float64 {
 	return -1
 }
 
-// errNoProfile is the error of what needs a profile if there is none.
+// errNoProfile is the error of a trial that needs the profile of an earlier trial, which has failed.
 var errNoProfile = errors.New("there is no profile")
 
 // windows checks that the window is as long as the program has worked between its two lines.

@@ -356,21 +356,27 @@ func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 	return bars
 }
 
-// works are what HotSpot's own code does, by the kind of thread in which it runs. In all other threads it is the runtime,
-// which resolves calls, loads classes or locks for the program, for example.
-var works = []struct{ name, kind string }{{"JIT", threads.Compilers}, {"GC", threads.Collector}, {"runtime", ""}}
+// workOf returns what HotSpot's own code does in threads of a kind.
+func workOf(kind string) string {
+	switch kind {
+	case threads.Compilers:
+		return "JIT"
+	case threads.Collector:
+		return "GC"
+	}
+	return "runtime" // resolves calls, loads classes or locks for the program, for example
+}
 
 // splitByWork splits the samples in HotSpot's library by what it did, the largest part first.
 func splitByWork(whole bar, all *profile.Parts, counts parts.Counts) (bars []bar) {
-	split := make([]parts.Counts, len(works))
+	split := map[string]parts.Counts{}
 	for _, c := range counts {
-		kind := all.Threads[all.List[c.Part].Thread].Kind
-		i := slices.IndexFunc(works, func(w struct{ name, kind string }) bool { return w.kind == kind || w.kind == "" })
-		split[i] = append(split[i], c)
+		work := workOf(all.Threads[all.List[c.Part].Thread].Kind)
+		split[work] = append(split[work], c)
 	}
-	for i, some := range split {
-		one := bar{Class: whole.Class, Name: whole.Name + ", " + works[i].name, Parts: partText(some, 0)}
-		for _, c := range some {
+	for _, work := range []string{"JIT", "GC", "runtime"} {
+		one := bar{Class: whole.Class, Name: whole.Name + ", " + work, Parts: partText(split[work], 0)}
+		for _, c := range split[work] {
 			one.Raw += c.Counts[0]
 		}
 		if one.Raw > 0 {

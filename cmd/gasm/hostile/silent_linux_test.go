@@ -80,7 +80,13 @@ func (v *jvm) alive() bool {
 }
 
 // left are the files that gasm has made for the JVM and not removed.
-func (v *jvm) left(t *testing.T) (paths []string) {
+func (v *jvm) left(t *testing.T) []string {
+	t.Helper()
+	return append(v.files(t), v.notes(t)...)
+}
+
+// files are the files and folders in /tmp that gasm or the JVM has made for gasm.
+func (v *jvm) files(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/.attach_pid" + v.pid()} {
 		found, err := filepath.Glob(pattern)
@@ -92,7 +98,7 @@ func (v *jvm) left(t *testing.T) (paths []string) {
 			paths = append(paths, f)
 		}
 	}
-	return append(paths, v.notes(t)...)
+	return paths
 }
 
 // eventFolders returns the folders into which JVMs of the user nobody write events.
@@ -232,7 +238,8 @@ func TestSilentJVM(t *testing.T) {
 // and only its folder is left, there is nothing to say.
 func (v *jvm) cleanedUp(t *testing.T) {
 	t.Helper()
-	before, notes := v.left(t), v.notes(t)
+	notes := v.notes(t)
+	before := append(v.files(t), notes...)
 	onlyFolder := len(notes) > 0 && !slices.ContainsFunc(notes, func(note string) bool { return !strings.HasSuffix(note, " off") })
 	r := v.endLeft(t)
 	if len(before) > 0 && !onlyFolder {

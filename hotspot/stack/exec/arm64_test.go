@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,22 +31,17 @@ type armBlob struct {
 // armBlobs returns the code in testdata; see the README there.
 func armBlobs(t testing.TB) (all []armBlob) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.hex.gz")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		for line := range strings.Lines(string(gasmtest.Gunzip(t, file))) {
-			f := strings.Split(strings.TrimSpace(line), "\t")
-			require.Len(t, f, 8)
-			b := armBlob{file: file}
-			_, err := fmt.Sscan(strings.Join(f[2:7], " "), &b.method.FrameSize, &b.method.FrameComplete, &b.lo, &b.method.VerifiedEntry, &b.method.OSREntry)
-			require.NoError(t, err)
-			b.kind, b.name, b.method.Native = f[0], f[1], f[0] == "native"
-			b.code, err = hex.DecodeString(f[7])
-			require.NoError(t, err)
-			all = append(all, b)
-		}
-	}
+	eachLine(t, "testdata/*.hex.gz", func(file, line string) {
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		require.Len(t, f, 8)
+		b := armBlob{file: file}
+		_, err := fmt.Sscan(strings.Join(f[2:7], " "), &b.method.FrameSize, &b.method.FrameComplete, &b.lo, &b.method.VerifiedEntry, &b.method.OSREntry)
+		require.NoError(t, err)
+		b.kind, b.name, b.method.Native = f[0], f[1], f[0] == "native"
+		b.code, err = hex.DecodeString(f[7])
+		require.NoError(t, err)
+		all = append(all, b)
+	})
 	return all
 }
 

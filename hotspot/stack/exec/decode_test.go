@@ -28,21 +28,29 @@ type blob struct {
 // blobs returns the code in the testdata of disasm/amd64: nmethods, stubs, adapters and codelets.
 func blobs(t testing.TB) (all []blob) {
 	t.Helper()
-	files, err := filepath.Glob("../../../disasm/amd64/testdata/*.hex.gz")
+	eachLine(t, "../../../disasm/amd64/testdata/*.hex.gz", func(_, line string) {
+		words := strings.Fields(line) // "nmethod 7f0523ef2180 55488b…"
+		require.Len(t, words, 3)
+		lo, err := strconv.ParseUint(words[1], 16, 64)
+		require.NoError(t, err)
+		code, err := hex.DecodeString(words[2])
+		require.NoError(t, err)
+		all = append(all, blob{words[0] == "nmethod", lo, code})
+	})
+	return all
+}
+
+// eachLine calls see for each line of the compressed files that match a pattern. There must be such a file.
+func eachLine(t testing.TB, pattern string, see func(file, line string)) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		for line := range strings.Lines(string(gasmtest.Gunzip(t, file))) {
-			words := strings.Fields(line) // "nmethod 7f0523ef2180 55488b…"
-			require.Len(t, words, 3)
-			lo, err := strconv.ParseUint(words[1], 16, 64)
-			require.NoError(t, err)
-			code, err := hex.DecodeString(words[2])
-			require.NoError(t, err)
-			all = append(all, blob{words[0] == "nmethod", lo, code})
+			see(file, line)
 		}
 	}
-	return all
 }
 
 // TestLengths compares lengths and kinds of all instructions with those of disasm/amd64.
