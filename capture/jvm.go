@@ -27,6 +27,9 @@ type JVM struct {
 	// only for the safepoints in its code, unless the flag was switched on before it compiled a method. For all other
 	// instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
+	// DetailedFromMillis is set if gasm switched DebugNonSafepoints on in the JVM's memory when the JVM started. It is the
+	// JVM's uptime at that moment, in milliseconds. Methods that were installed before have records at safepoints only.
+	DetailedFromMillis int64 `json:"detailed_from_millis,omitempty"`
 
 	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a sampler
 	// can follow.

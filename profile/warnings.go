@@ -28,6 +28,10 @@ func (w *work) warn(p *Profile) {
 		if share := float64(a.Unresolved) / n; share > 0.02 {
 			say("%.1f%% of the profile is at addresses %s", 100*share, w.b.whyUnresolved())
 		}
+		if share := float64(a.Early) / n; share >= 0.005 {
+			say("%.1f%% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on: "+
+				"most of their lines are guesses (~)", 100*share)
+		}
 		var unknown int64
 		for _, f := range p.Native {
 			if f.Module == UnknownModule {

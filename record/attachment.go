@@ -18,6 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/debuginfo"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/record/probes"
 	"github.com/gasm-profiler/gasm/record/processend"
@@ -180,7 +181,7 @@ func (a *Attachment) run(ctx context.Context) error {
 // work of switching the events on.
 func (a *Attachment) beginEvents(ctx context.Context) {
 	a.followed = a.followedJVM
-	a.events = a.newEvents(a.o.Events, false)
+	a.events = a.newEvents(jvmevents.Options{Choice: a.o.Events})
 	for _, j := range a.jvms {
 		a.events.Found(ctx, j.PID)
 	}

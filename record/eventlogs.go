@@ -5,76 +5,107 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
-	"github.com/gasm-profiler/gasm/record/folder"
 )
 
 // eventLogs are the logs that the command's JVMs write about their events.
 //
 // HotSpot's -Xlog can keep a JVM from starting. A JVM of JDK 8 does not start with -Xlog. A newer JVM does not start if
-// it can't create the log's file, whereas with -XX:LogFile it would write the file elsewhere. So gasm puts -Xlog
+// it can't create the log's file, whereas with -XX:LogFile it would write the file elsewhere. So gasm has three ways to
+// make a JVM log:
 //
-//   - into JDK_JAVA_OPTIONS, which the java program reads from JDK 9 on, so JDK 8 does not see it. JVMs that JMH, a
-//     script or a build tool starts with the java program get the option, too;
-//   - into JAVA_TOOL_OPTIONS only if the command is another tool of such a JDK, such as javac, because these tools do
-//     not read JDK_JAVA_OPTIONS.
+//   - If the command is the java program of JDK 9 or newer, or another tool of such a JDK, gasm adds the option to the
+//     command's own options. The log is in the capture's folder, because the JVM has the same user and the same root
+//     directory as gasm. The JVM prints nothing about the option.
+//   - If the command is another program, such as a script or a build tool, the option is in JDK_JAVA_OPTIONS. The java
+//     program reads that variable from JDK 9 on, so JDK 8 does not see it. gasm does this only if the user has asked for
+//     events, because each java program prints a line about the variable on stderr, and because gasm does not know where,
+//     and as which user, the JVMs will run. The option is left out if a JVM might not start with it; see eventObstacle.
+//   - All JVMs that have started without the option are told to log through their attach socket, as soon as they run their
+//     program. That misses the JVM's first collections. If the command is another program, this also needs the user to
+//     have asked for events.
 //
-// If the command is a script or a build tool, gasm sets the option only if the user has asked for events, because gasm
-// does not know where, and as which user, its JVMs will run. The option is left out if a JVM might not start with it;
-// see eventObstacle.
-//
-// Two other ways would be worse. The first is to switch the log on through the attach socket in each JVM that starts.
-// That misses the JVM's first collections, and sends a signal to a JVM that may not handle it yet. The second is to
-// make JAVA_TOOL_OPTIONS longer than 1023 bytes: JDK 8 ignores such a value, so the option would do no harm there, but
-// JDK 8 would ignore the user's own options in the variable, too.
+// Another way would be worse, which is to make JAVA_TOOL_OPTIONS longer than 1023 bytes: JDK 8 ignores such a value, so
+// the option would do no harm there, but JDK 8 would ignore the user's own options in the variable, too.
 type eventLogs struct {
-	logs *folder.Logs // nil if no JVM logs events
-	note string       // why there are no logs; "" if there are
+	pattern string // the path of the logs that JVMs write because of the option, with %p for the process id; or ""
+	note    string // why there are no logs, or why the option is left out; "" if there is no reason
+}
+
+// logsEvents reports whether the command's JVMs are to log events.
+func (r *Recording) logsEvents() bool {
+	return len(r.o.Events.Log) > 0 && (r.o.Events.Asked || startsJava(r.o.Command) || takesOptions(r.o.Command)) && !tooOldToLog(r.o.Command)
+}
+
+// tooOldToLog reports whether a command is the java program of JDK 8, which can't log events with their times.
+func tooOldToLog(command []string) bool {
+	return startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease
 }
 
 // addEventFlag adds the option that makes JVMs log their events. If the option can't be added, the recording goes on
-// without the logs, and a note says why.
+// without it, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
-	release := jdk.Release(r.o.Command)
-	tool := !startsJava(r.o.Command) && release >= hslog.OldestRelease
-	if len(r.o.Events.Log) == 0 || !r.o.Events.Asked && !tool && !startsJava(r.o.Command) {
+	if !r.logsEvents() {
+		if len(r.o.Events.Log) > 0 && tooOldToLog(r.o.Command) {
+			r.eventLogs.note = fmt.Sprintf("HotSpot logged no events (garbage collections, safepoints): JDK %d can't log them with their times", jdk.Release(r.o.Command))
+		}
 		return flags
 	}
-	if err := r.makeEventFolder(); err != nil {
-		r.eventLogs.note = "HotSpot logged no events (garbage collections, safepoints): " + err.Error()
+	err := eventObstacle(r.o.Command)
+	own := takesOptions(r.o.Command) && jdk.Release(r.o.Command) >= hslog.OldestRelease
+	var pattern string
+	switch {
+	case err != nil:
+	case own:
+		pattern, err = r.folder.EventPattern()
+	case r.o.Events.Asked:
+		pattern, err = r.sharedPattern()
+	default:
 		return flags
 	}
-	option := hslog.Flag(r.o.Events.Log, r.eventLogs.logs.EventPattern())
-	if tool {
-		flags.tool = append(slices.Clip(flags.tool), option)
+	if err == nil {
+		err = hslog.CheckFolder(filepath.Dir(pattern))
+	}
+	if err != nil {
+		r.eventLogs.note = "HotSpot logs its events (garbage collections, safepoints) only from the time at which a JVM takes commands: " + err.Error()
+		return flags
+	}
+	r.eventLogs.pattern = pattern
+	option := hslog.Flag(r.o.Events.Log, pattern)
+	if own {
+		flags.command = append(slices.Clip(flags.command), option)
 	} else {
 		flags.launcher = append(slices.Clip(flags.launcher), option)
 	}
 	return flags
 }
 
-// makeEventFolder makes the folder for the logs. If HotSpot prints its code, it prints the code to files in the same
-// folder.
-func (r *Recording) makeEventFolder() error {
-	if err := eventObstacle(r.o.Command); err != nil {
-		return err
-	}
+// sharedPattern makes the folder for the logs of JVMs that may have another user, and returns the pattern of the logs
+// there. If HotSpot prints its code, it prints the code to files in the same folder.
+func (r *Recording) sharedPattern() (string, error) {
 	logs, err := r.folder.MakeLogs()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if logs.Closed != "" && !startsJava(r.o.Command) {
-		return fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.Describe())
+		return "", fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.Describe())
 	}
-	if err := hslog.CheckFolder(logs.Path); err != nil {
-		return err
+	return logs.EventPattern(), nil
+}
+
+// logsByOption reports whether a JVM, which runs its program already, has a log because of the option. ownPID is the
+// process id that the JVM itself sees.
+func (r *Recording) logsByOption(ownPID int) bool {
+	if r.eventLogs.pattern == "" {
+		return false
 	}
-	r.eventLogs.logs = logs
-	return nil
+	_, err := os.Lstat(strings.Replace(r.eventLogs.pattern, "%p", strconv.Itoa(ownPID), 1))
+	return err == nil
 }
 
 // rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that
@@ -84,9 +115,6 @@ var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail",
 // eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if there is no such
 // reason.
 func eventObstacle(command []string) error {
-	if startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease {
-		return fmt.Errorf("JDK %d can't log them with their times", jdk.Release(command))
-	}
 	for i, word := range command {
 		words := strings.Fields(word) // sh -c "chroot /srv java …"
 		at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(rootChangers, filepath.Base(w)) })
@@ -100,44 +128,23 @@ func eventObstacle(command []string) error {
 	return nil
 }
 
-// takeEvents moves the logs of events into the capture, and sets EventLog of each JVM to the JVM's log. The notes say
-// which JVMs have no log, and why.
+// takeEvents moves the logs of events into the capture, and sets EventLog of each JVM that has logged because of the
+// option. The notes say what is missing.
 func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	if r.eventLogs.note != "" {
 		notes = append(notes, r.eventLogs.note)
 	}
-	if r.eventLogs.logs == nil {
+	if r.eventLogs.pattern == "" {
 		return notes
 	}
 	if err := r.folder.Gather(); err != nil {
 		r.problem(err)
 	}
-	var without []string
 	for i := range jvms {
-		j := &jvms[i]
-		switch _, err := os.Lstat(r.path(capture.EventLog(j.PID))); {
-		case err == nil:
-			j.EventLog = capture.EventLog(j.PID)
-		case len(without) < maxWithout:
-			without = append(without, jvmWithout(j))
-		case len(without) == maxWithout:
-			without = append(without, "others")
+		log := capture.EventLog(jvms[i].PID)
+		if _, err := os.Lstat(r.path(log)); err == nil {
+			jvms[i].EventLog = log
 		}
 	}
-	if len(without) > 0 {
-		notes = append(notes, "no events of "+strings.Join(without, ", "))
-	}
 	return notes
-}
-
-// maxWithout is the maximum number of JVMs without events that a note lists.
-const maxWithout = 4
-
-// jvmWithout returns the name of a JVM that has logged no events and the likely reason, as text for a note.
-func jvmWithout(j *capture.JVM) string {
-	name := fmt.Sprintf("JVM %d", j.PID)
-	if release := jdk.Feature(j.Version); 0 < release && release < hslog.OldestRelease {
-		return fmt.Sprintf("%s (JDK %d can't log them with their times)", name, release)
-	}
-	return name + " (not started by the java program, or with -Xlog:disable)"
 }

@@ -31,43 +31,63 @@ func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording,
 }
 
 // JDK 8 does not start with -Xlog, and no JVM starts with it that can't write its log. So it depends on the command
-// which variable has the option, if any.
+// where the option is, if anywhere.
 func TestEventFlags(t *testing.T) {
 	java17, java8 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java")
 	for _, c := range []struct {
-		name           string
-		command        []string
-		tool, launcher bool
-		note           string
+		name              string
+		command           []string
+		own, launcher     bool
+		note              string
+		withoutOtherUsers bool // other users must be able to write the logs; they are not where fs.protected_symlinks is 0
 	}{
-		{"java 17", []string{java17}, false, true, ""},
-		{"a script", []string{"sh", "-c", "java X"}, false, true, ""},
-		{"javac 17", []string{fakeJDK(t, "17.0.15", "javac")}, true, false, ""},
-		{"javac 8", []string{fakeJDK(t, "1.8.0_504", "javac")}, false, true, ""},
-		{"java 8", []string{java8}, false, false, "JDK 8 can't log them with their times"},
-		{"JMH's forks of JDK 17", []string{java17, "-jar", "b.jar", "-jvm", java17}, false, true, ""},
-		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false, "the JVM that -jvm names may be JDK 8"},
-		{"another root", []string{"chroot", "/srv", "java"}, false, false, "a JVM that chroot starts may be unable to open its log"},
-		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
-		{"java's own argument", []string{java17, "Main", "docker"}, false, true, ""}, // what java runs gets no other root
+		{"java 17", []string{java17}, true, false, "", false},
+		{"a script", []string{"sh", "-c", "java X"}, false, true, "", true},
+		{"javac 17", []string{fakeJDK(t, "17.0.15", "javac")}, true, false, "", false},
+		{"javac 8", []string{fakeJDK(t, "1.8.0_504", "javac")}, false, true, "", true},
+		{"java 8", []string{java8}, false, false, "JDK 8 can't log them with their times", false},
+		{"JMH's forks of JDK 17", []string{java17, "-jar", "b.jar", "-jvm", java17}, true, false, "", false},
+		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false, "the JVM that -jvm names may be JDK 8", false},
+		{"another root", []string{"chroot", "/srv", "java"}, false, false, "a JVM that chroot starts may be unable to open its log", false},
+		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable", false},
+		{"java's own argument", []string{java17, "Main", "docker"}, true, false, "", false}, // what java runs gets no other root
 	} {
 		r, flags := eventsFor(t, jvmevents.DefaultKinds, c.command...)
-		assert.Equal(t, c.tool, strings.Contains(strings.Join(flags.tool, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
-		assert.Equal(t, c.launcher, strings.Contains(strings.Join(flags.launcher, " "), "-Xlog:gc,gc+start,safepoint:file="), c.name)
+		has := func(options []string) bool {
+			return strings.Contains(strings.Join(options, " "), "-Xlog:gc,gc+start,safepoint:file=")
+		}
+		if logs := r.folder.Logs(); c.withoutOtherUsers && logs != nil && logs.Closed != "" {
+			assert.Contains(t, r.eventLogs.note, logs.Closed, c.name)
+			continue
+		}
+		assert.Equal(t, c.own, has(flags.command), c.name)
+		assert.Equal(t, c.launcher, has(flags.launcher), c.name)
+		assert.Empty(t, flags.tool, c.name)
 		assert.Contains(t, r.eventLogs.note, c.note, c.name)
 		assert.Equal(t, c.note == "", r.eventLogs.note == "", "%s: %s", c.name, r.eventLogs.note)
 	}
 	// JVMs of a script may be unable to write a log, so they get the option only if the user has asked for events.
-	for _, asked := range []bool{false, true} {
-		for command, always := range map[string]bool{java17: true, "sh": false} {
-			r := New(Options{Command: []string{command}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds, Asked: asked}})
-			assert.Equal(t, asked || always, len(r.addEventFlag(javaFlags{}).launcher) > 0, "%s, asked for: %v", command, asked)
-			assert.Empty(t, r.eventLogs.note)
-		}
-	}
+	r := New(Options{Command: []string{"sh"}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds}})
+	assert.Zero(t, r.addEventFlag(javaFlags{}))
+	assert.False(t, r.logsEvents())
+	r = New(Options{Command: []string{java17}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds}})
+	assert.Len(t, r.addEventFlag(javaFlags{}).command, 1, "by default, too")
 	r, flags := eventsFor(t, nil, java17)
 	assert.Zero(t, flags)
 	assert.Nil(t, r.folder.Logs())
+}
+
+// Options on the command line come before the user's own, and tools take them with -J.
+func TestAddToCommand(t *testing.T) {
+	flags := javaFlags{command: []string{"-Xa", "-Xb"}}
+	assert.Equal(t, []string{"/jdk/bin/java", "-Xa", "-Xb", "-Xc", "Main"}, flags.addToCommand([]string{"/jdk/bin/java", "-Xc", "Main"}))
+	assert.Equal(t, []string{"javac", "-J-Xa", "-J-Xb", "A.java"}, flags.addToCommand([]string{"javac", "A.java"}))
+	assert.Equal(t, []string{"sh"}, javaFlags{}.addToCommand([]string{"sh"}))
+	script := fakeJDK(t, "17.0.15", "tool")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755))
+	assert.False(t, takesOptions([]string{script}))
+	assert.False(t, takesOptions([]string{"sh"}))
+	assert.True(t, takesOptions([]string{fakeJDK(t, "17.0.15", "tool")}))
 }
 
 // Every JVM of this machine starts with the option that a script's JVMs get, and prints nothing on its stdout. All but
@@ -82,7 +102,7 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 				out, _ = java(t, flags, j.Java(), flags.launcher[0], "-version")
 				assert.Empty(t, out, "%s with the option twice", j.Name())
 			}
-			logs, err := filepath.Glob(strings.Replace(r.eventLogs.logs.EventPattern(), "%p", "*", 1))
+			logs, err := filepath.Glob(strings.Replace(r.eventLogs.pattern, "%p", "*", 1))
 			require.NoError(t, err)
 			want := 2
 			if j.Feature <= 8 {
@@ -101,14 +121,14 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 // Full files of a log come into the capture together with the file that is being written.
 func TestGatherEvents(t *testing.T) {
 	r, _ := eventsFor(t, jvmevents.DefaultKinds, "sh")
-	dir := r.eventLogs.logs.Path
+	dir := filepath.Dir(r.eventLogs.pattern)
 	for _, name := range []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log", "ev-x.log", "ev-73.log.9"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("[1ns][1][gc] x\n"), 0o644))
 	}
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "ev-74.log")))
 	jvms := []capture.JVM{{PID: 71}, {PID: 72}, {PID: 75, Version: "1.8.0_504"}}
 	notes := r.takeEvents(jvms)
-	assert.Equal(t, []string{"no events of JVM 75 (JDK 8 can't log them with their times)"}, notes)
+	assert.Empty(t, notes)
 	assert.Equal(t, "ev-71.log", jvms[0].EventLog)
 	assert.Empty(t, jvms[2].EventLog)
 	found, err := filepath.Glob(filepath.Join(r.folder.Path, "ev-*"))

@@ -80,6 +80,7 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	read.Log = nil // only the head was read; the capture opens the whole log later
 	read.OfOther = j.foreign
 	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
+	read.DetailedFromMillis = j.result.DetailedFromMillis
 	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
 	return read
 }
@@ -125,6 +126,10 @@ func (j *followedJVM) codeNotes() (notes []string) {
 	}
 	if r.NoFrames != nil {
 		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v (with hsdis, --code print has them)", j.PID, r.NoFrames))
+	}
+	if r.NotSwitched != nil {
+		notes = append(notes, fmt.Sprintf("lines and frames of JVM %d with ~ are guesses, because gasm could not switch DebugNonSafepoints on in its memory: %v "+
+			"(start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints)", j.PID, r.NotSwitched))
 	}
 	if r.Ambiguous*manyAmbiguous > r.Samples {
 		notes = append(notes, fmt.Sprintf("%d of the %d samples in code of JVM %d were at addresses whose code was replaced between two looks, some 10 ms apart: they count as the newer code's",

@@ -2,15 +2,24 @@ package record
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
 // javaFlags are the options that gasm adds to the user's options for the command's JVMs.
+//
+// A JVM prints a line about each of the two environment variables that it finds options in. So an option that need not
+// reach every JVM of the command is on the command line instead, if the command is java or another tool of a JDK.
 type javaFlags struct {
+	// command is for the command line of a java program or another tool whose JDK is known. JMH passes the options there on
+	// to its forks.
+	command []string
 	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know,
 	// so tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
 	tool []string
@@ -22,6 +31,40 @@ type javaFlags struct {
 // addTo returns an environment with the options added to the two variables.
 func (f javaFlags) addTo(env []string) []string {
 	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
+}
+
+// addToCommand returns a command with the options added before its own arguments, so that the user's own options win.
+// Tools such as javac take options for their JVM with -J.
+func (f javaFlags) addToCommand(command []string) []string {
+	words := []string{command[0]}
+	for _, option := range f.command {
+		if !startsJava(command) {
+			option = "-J" + option
+		}
+		words = append(words, option)
+	}
+	return append(words, command[1:]...)
+}
+
+// takesOptions reports whether a command takes options for its JVM on its command line. It does if it is the java program
+// or another tool of a JDK. A script does not, because it may choose any JDK; scripts named java are outside of JDKs.
+func takesOptions(command []string) bool {
+	return jdk.Release(command) > 0 && (startsJava(command) || !isScript(command[0]))
+}
+
+func isScript(command string) bool {
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return false
+	}
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "#!"
 }
 
 // longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores a

@@ -23,7 +23,7 @@ func fakeJDK(t *testing.T, version, program string) (path string) {
 	home := t.TempDir()
 	path = filepath.Join(home, "bin", program)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte("\x7fELF"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "release"), []byte("JAVA_VERSION=\""+version+"\"\n"), 0o644))
 	return path
 }

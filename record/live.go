@@ -18,6 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/record/debuginfo"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -57,9 +58,13 @@ func readable(command []string) error {
 
 func (c *liveCode) kind() string { return capture.CodeCopied }
 
-// javaFlags returns the options that make JIT compilers record more debug info. Every JVM knows these options.
-func (c *liveCode) javaFlags() (javaFlags, error) {
-	return javaFlags{tool: printassembly.DebugInfoFlags()}, nil
+// javaFlags returns the options that make JIT compilers record more debug info, for a command that takes options. Every
+// JVM knows these options. In a JVM that starts without them, the flag is switched on in its memory; see mapped.
+func (c *liveCode) javaFlags() (flags javaFlags, err error) {
+	if takesOptions(c.r.o.Command) {
+		flags.command = printassembly.DebugInfoFlags()
+	}
+	return flags, nil
 }
 
 // begin starts delivering samples to the followers or, if the sampler delivers none, watching which files processes
@@ -100,7 +105,9 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.FollowJVM(c.r.patience.Reach(ctx), m.PID)
-	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path, follow.Options{Launched: true, All: c.watch != nil, JVMs: c.r.open}); err != nil {
+	switchOn := func(flag vmstructs.Flag) error { return debuginfo.SwitchOnFor(c.r.patience.Begin(ctx), m.PID, flag) }
+	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path,
+		follow.Options{Launched: true, All: c.watch != nil, SwitchDebugInfo: switchOn, JVMs: c.r.open}); err != nil {
 		c.r.problem(err)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
+	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/record/probes"
 	"github.com/gasm-profiler/gasm/record/windows"
@@ -36,10 +37,12 @@ type Recording struct {
 	codeNote  string // the note of chooseCode; may be ""
 	longNote  string // says that the options are too long for JDK 8; "" if they are not
 	eventLogs eventLogs
-	publisher *probes.Publisher // nil if there are no probes for other tracers (--probe-sdt)
-	exitCode  int
-	endOnce   sync.Once // for endSampling
-	over      bool      // the sampling ended while the command ran, because no further window would open
+	// recordingOption is the option that starts Flight Recorder with the JVMs; nil if there is none.
+	recordingOption *jvmevents.RecordingOption
+	publisher       *probes.Publisher // nil if there are no probes for other tracers (--probe-sdt)
+	exitCode        int
+	endOnce         sync.Once // for endSampling
+	over            bool      // the sampling ended while the command ran, because no further window would open
 
 	mu          sync.Mutex
 	command     *command.Held // gets signals; nil unless the command runs
@@ -108,7 +111,10 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	}
 	choice := r.o.Events
 	choice.Sudo = r.o.Sudo
-	r.events = r.newEvents(choice, true)
+	if !r.logsEvents() {
+		choice.Log = nil
+	}
+	r.events = r.newEvents(jvmevents.Options{Choice: choice, Logs: r.logsByOption, Started: r.recordingOption})
 	if r.sampling, err = r.startSampler(ctx, held.PID()); err != nil {
 		return err
 	}
@@ -146,14 +152,17 @@ func (r *Recording) javaFlags() (javaFlags, error) {
 	if err != nil {
 		return flags, err
 	}
-	flags, err = r.addProbeFlag(r.addUSDTFlags(r.addEventFlag(flags)))
+	if flags, err = r.addRecordingFlag(r.addEventFlag(flags)); err != nil {
+		return flags, err
+	}
+	flags, err = r.addProbeFlag(r.addUSDTFlags(flags))
 	r.longNote = flags.longNote(r.o.Command)
 	return flags, err
 }
 
 // hold makes the command's process. Before its exec, the process waits until it is released.
 func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
-	o := command.Options{Command: r.o.Command, Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
+	o := command.Options{Command: flags.addToCommand(r.o.Command), Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
 		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
 	if r.rules.ByLines() && r.o.WindowFrom != FromStdout {
 		o.SeeStderr = r.output.SeeStderr

@@ -48,10 +48,10 @@ type session struct {
 	problems   []error
 }
 
-// newEvents returns the jvmevents.Events that record the chosen events of the JVMs. byOption is true if the JVMs were
-// started with an option for HotSpot's log.
-func (s *session) newEvents(choice EventChoice, byOption bool) *jvmevents.Events {
-	return jvmevents.New(jvmevents.Options{Choice: choice, ByOption: byOption, Dir: s.folder.Path, Patience: s.patience, Problem: s.problem, Placed: s.placedIn})
+// newEvents returns the jvmevents.Events that record events of the JVMs. It adds to the options what all sessions have.
+func (s *session) newEvents(o jvmevents.Options) *jvmevents.Events {
+	o.Dir, o.Patience, o.Problem, o.Placed = s.folder.Path, s.patience, s.problem, s.placedIn
+	return jvmevents.New(o)
 }
 
 // placedIn returns a function for a process. A call of that function makes gasm copy the code at an address of the

@@ -297,7 +297,7 @@ func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
 		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, NotUnder: a.NotUnder, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
-		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
+		Compiled: a.Compiled, Early: a.Early, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 		StackWhole: a.Whole, StackCut: a.Cut, StackFrozen: a.Frozen, StackUnwalked: a.Unwalked,
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
@@ -30,6 +32,9 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
+	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM. The Follower calls it as soon as it can read the
+	// JVM's flags, unless the flag is on already, or the JVM's user has set it. If it is nil, the flag stays as it is.
+	SwitchDebugInfo func(vmstructs.Flag) error
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
 
@@ -111,6 +116,10 @@ type Result struct {
 	// SafepointsOnly is true if methods have lines, but some of them only at safepoints, because the JVM was started
 	// without -XX:+DebugNonSafepoints.
 	SafepointsOnly bool
+	// DetailedFromMillis is the JVM's uptime at which Options.SwitchDebugInfo switched DebugNonSafepoints on, in
+	// milliseconds. It is at least 1, or 0 if that function was not called or has failed. Then NotSwitched is its error.
+	DetailedFromMillis int64
+	NotSwitched        error
 }
 
 // Start begins to follow a process. If the JVM was already running (o.Launched is false), the Follower knows all of its
@@ -171,13 +180,30 @@ func (f *Follower) stubName(at uint64) string {
 // already there.
 func (f *Follower) began() {
 	flags, err := f.jvm.VM.Flags(debugInfoFlag, framePointersFlag)
+	if err == nil {
+		f.readDebugInfoFlag(flags)
+	}
 	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
 	f.names = newNames(f.pid, f.jvm.VM)
 	f.poll(always)
-	flag := flags[debugInfoFlag]
+}
+
+// readDebugInfoFlag finds out for which methods HotSpot records the bytecode of every instruction. It switches that on
+// if Options.SwitchDebugInfo is set.
+func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
+	flag, known := flags[debugInfoFlag]
+	if f.result.NoFrames != nil || !known {
+		return
+	}
+	if f.o.SwitchDebugInfo != nil && flag.Type == "bool" && flag.Value == 0 && !flag.Given {
+		if f.result.NotSwitched = f.o.SwitchDebugInfo(flag); f.result.NotSwitched == nil {
+			f.result.DetailedFromMillis = max(1, f.uptimeMillis(monotonic.Nanos()))
+			return
+		}
+	}
 	// If the flag was set while the JVM ran, by gasm or by another profiler, code that was compiled before that lacks
 	// records.
-	f.result.SafepointsOnly = err == nil && f.result.NoFrames == nil && flag.Size > 0 && (flag.Value == 0 || !flag.Given)
+	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
 }
 
 // framePointersFlag is the flag that makes Java code keep frame pointers.

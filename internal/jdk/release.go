@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,21 @@ func Release(command []string) int {
 		return 0
 	}
 	return javaRelease(path)
+}
+
+// Has reports whether the JDK that a command belongs to has a module, such as "jdk.jfr". It returns false if the JDK's
+// release file does not list its modules.
+func Has(command []string, module string) bool {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	home := filepath.Dir(filepath.Dir(target))
+	return slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
 }
 
 // javaRelease returns the feature release of the JDK that a program belongs to. It returns 0 if it

@@ -59,8 +59,18 @@ func (c *Reader) read(r Ref) ([]printassembly.Instruction, error) {
 
 // sparse reports whether a blob may have records of frames at safepoints only.
 func (c *Reader) sparse(r Ref) bool {
-	return c.jvms[r.JVM].SafepointsOnly && c.Blob(r).Kind == printassembly.NMethod
+	j, b := c.jvms[r.JVM], c.Blob(r)
+	if b.Kind != printassembly.NMethod {
+		return false
+	}
+	return j.SafepointsOnly || j.DetailedFromMillis > 0 && b.UptimeMillis < j.DetailedFromMillis+inCompilation
 }
+
+// inCompilation is the time in milliseconds that a compilation at the start of a JVM takes at most. A method whose
+// compilation had begun before DebugNonSafepoints was switched on may be installed that much later, and still has
+// records at safepoints only.
+const inCompilation = 1000
+
 
 // place returns the frames and the end of the instruction at each of these PCs. insts are all instructions of the blob.
 func place(pcs iter.Seq[uint64], insts []printassembly.Instruction) map[uint64]placed {
@@ -162,7 +172,7 @@ func (c *Reader) ReadDebugInfo(r Ref) {
 // belongs to the method itself.
 func (c *Reader) Chain(r Ref, pc uint64) []printassembly.Frame {
 	chain := c.wholeChain(r, pc)
-	if c.jvms[r.JVM].SafepointsOnly {
+	if c.sparse(r) {
 		return withoutAgent(chain)
 	}
 	return chain

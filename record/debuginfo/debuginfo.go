@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 	"github.com/gasm-profiler/gasm/record/processend"
@@ -79,6 +80,18 @@ func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 		return nil, fmt.Errorf("--debug-info: switching %s on: %w", flagName, err)
 	}
 	return s, nil
+}
+
+// SwitchOnFor switches the flag on in a process that gasm's own command has started, for as long as the process runs.
+// The flag's address is from the process's memory. There is no note of that, because nobody needs to switch the flag
+// off again: it only makes the JVM's compilers record more.
+func SwitchOnFor(ctx context.Context, pid int, flag vmstructs.Flag) error {
+	memory, err := openMemory(pid)
+	if err != nil {
+		return fmt.Errorf("opening the memory of the JVM: %w", err)
+	}
+	defer memory.Close()
+	return writeByte(ctx, memory, flag.Address, 1)
 }
 
 // Switched reports whether gasm has switched the flag. It returns false for a nil Switch.

@@ -24,9 +24,10 @@ type Capture struct {
 
 	lock   *lockedfolder.Lock // the lock of a temporary folder; otherwise nil
 	logs   *Logs              // nil until MakeLogs
+	events string             // the beginning of the paths of the logs that EventPattern is for; "" if there are none
 	gather sync.Once
-	// users are processes that may still start JVMs that log to the logs' folder. If there are such processes, the
-	// folder was not removed.
+	// users are processes that may still start JVMs that log to the logs' folder or to a temporary capture's folder. If
+	// there are such processes, the folder was not removed.
 	users []lockedfolder.Process
 }
 
@@ -107,12 +108,27 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
+// EventPattern returns the path for -Xlog of JVMs that have the same user and root directory as gasm. HotSpot replaces %p
+// with the process id. These logs are in the capture's folder from the start. Unlike the folder of [Logs], it may be seen
+// by everyone in the JVMs' command lines, because other users can't write there.
+func (c *Capture) EventPattern() (string, error) {
+	dir, err := filepath.Abs(c.Path)
+	if err != nil {
+		return "", err
+	}
+	c.events = filepath.Join(dir, eventHead)
+	return c.events + "%p" + eventTail, nil
+}
+
 // Gather moves the JVMs' logs into the capture. Only the first call does anything, and only that call can return an
 // error. Further calls just wait until the first call is done, and return nil.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
+		if c.events != "" {
+			err = checkEvents(c.Path)
+		}
 		if c.logs != nil {
-			err = c.logs.Gather(c.Path)
+			err = errors.Join(err, c.logs.Gather(c.Path))
 		}
 	})
 	return err
@@ -122,11 +138,14 @@ func (c *Capture) Gather() (err error) {
 // it is empty.
 func (c *Capture) Remove() error {
 	c.release()
+	logging := c.logging()
+	c.users = append(c.users, logging...)
 	switch {
 	case !c.Temporary:
+		c.removeEvents()
 		os.Remove(c.Path) // fails if the folder is not empty, as intended
 		return nil
-	case c.logsInside() && len(c.users) > 0:
+	case c.logsInside() && len(c.users) > 0, len(logging) > 0:
 		c.lock.Close() // without the lock, a later gasm removes the folder
 		return nil
 	}
@@ -151,6 +170,24 @@ func (c *Capture) release() {
 	}
 }
 
+// logging returns the processes that may still start JVMs that log to a temporary capture's folder.
+func (c *Capture) logging() []lockedfolder.Process {
+	if c.events == "" || c.lock == nil {
+		return nil
+	}
+	return c.lock.Users(c.events)
+}
+
+// removeEvents removes the logs that EventPattern is for.
+func (c *Capture) removeEvents() {
+	if c.events == "" {
+		return
+	}
+	for _, log := range eventLogs(c.Path) {
+		os.Remove(log.Path)
+	}
+}
+
 // logsInside reports whether the logs' folder is inside the capture's folder.
 func (c *Capture) logsInside() bool { return c.logs != nil && filepath.Dir(c.logs.Path) == c.Path }
 
@@ -160,7 +197,11 @@ func (c *Capture) InUse() string {
 	if len(c.users) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", lockedfolder.ProcessList(c.users), filepath.Dir(c.logs.Path))
+	to := c.Path
+	if c.logs != nil {
+		to = filepath.Dir(c.logs.Path)
+	}
+	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", lockedfolder.ProcessList(c.users), to)
 	if c.logsInside() && !c.Temporary {
 		return text + "has a folder for them, " + filepath.Base(c.logs.Path) + ", until you remove it"
 	}

@@ -173,6 +173,33 @@ func (l *Logs) gatherProbes(dir string) error {
 // maxEventLog limits the size of a log of events, in bytes. HotSpot begins a new file when a file has 20 MB.
 const maxEventLog = 1 << 28
 
+// checkEvents removes what can't be a log of events from a capture, in which JVMs have written their logs themselves.
+func checkEvents(dir string) error {
+	var errs []error
+	for _, log := range eventLogs(dir) {
+		info, err := os.Lstat(log.Path)
+		if err == nil {
+			_, err = CheckLog(info)
+		}
+		if err == nil {
+			err = checkSize(info, maxEventLog)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			os.Remove(log.Path)
+			errs = append(errs, fmt.Errorf("taking the events of JVM %d: %w", log.PID, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// eventLogs returns the logs of events in a folder, with the full files of each.
+func eventLogs(dir string) (found []Log) {
+	for _, suffix := range append([]string{""}, hslog.Rotated("")...) {
+		found = append(found, logsIn(dir, eventHead, eventTail+suffix)...)
+	}
+	return found
+}
+
 // gatherEvents moves the logs of events into the capture's folder, under the same names. Like Gather, it takes only
 // regular files.
 func (l *Logs) gatherEvents(dir string) error {

@@ -6,12 +6,12 @@
 // call each source in turn:
 //
 //   - HotSpot's log and recordings of Flight Recorder are switched on by commands over the JVM's attach socket
-//     (recorder.go). For the log, gasm does that only in JVMs that it attaches to.
+//     (recorder.go). For the log, gasm does that only in JVMs that do not log already.
 //   - HotSpot's USDT probes are set from outside the JVM, without its help (usdt.go).
 //
-// The JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder could
-// be started by an option, too, but then JDK 11 to 16 would print on the program's stdout that a recording has started.
-// The option -Xlog:jfr+startup turns that message off in JDK 17 and newer, but JDK 16 and older do not start with it.
+// Most JVMs of a command get an option for HotSpot's log when they start; package record adds it. Flight Recorder
+// is started by an option, too, in JVMs of JDK 21 and newer. There, it records from the start of the JVM; see
+// [RecordingOption].
 package jvmevents
 
 import (
@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,8 +32,12 @@ import (
 
 // Options say which events are recorded, where they are saved, and how problems are reported.
 type Options struct {
-	Choice   Choice
-	ByOption bool   // the JVMs were started with an option that makes them log, so they need no command for that
+	Choice Choice
+	// Logs reports whether a JVM that runs its program logs its events already, because it was started with an option for
+	// that. pid is the process id that the JVM itself sees. A nil Logs means that no JVM does.
+	Logs func(pid int) bool
+	// Started is the option with which JVMs have started that record since their start. It may be nil.
+	Started  *RecordingOption
 	Dir      string // the capture's folder
 	Patience *patience.Patience
 	Problem  func(error) // called when something is lost
@@ -90,9 +96,6 @@ func (j *foundJVM) ownTID(tid int) int {
 
 // New returns Events that wait for calls of Found. For a command, it must be called before the command's JVMs run.
 func New(o Options) *Events {
-	if o.ByOption {
-		o.Choice.Log = nil
-	}
 	e := &Events{o: o, stop: make(chan struct{}), jvms: map[int]*foundJVM{}}
 	e.usdt.begin(&e.o, e.stop)
 	return e
@@ -264,12 +267,36 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 	if len(e.o.Choice.JFR) > 0 && runtime.GOOS != "linux" {
 		notes = append(notes, "no events from Flight Recorder: gasm can have JVMs record on Linux alone; report --jfr FILE reads a recording of your own")
 	}
+	var early []string
 	for _, r := range e.recorders {
 		j := byPID[r.pid]
 		if j == nil {
 			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
+		if r.early && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
+			early = append(early, strconv.Itoa(r.pid))
+		}
+	}
+	if note := earlyNote(early); note != "" {
+		notes = append(notes, note)
 	}
 	return append(notes, e.usdt.take(byPID, startedMonoNanos)...)
+}
+
+// maxEarly is the maximum number of JVMs that earlyNote lists.
+const maxEarly = 4
+
+// earlyNote returns a note about JVMs that ended before they took commands, or "" if there are none.
+func earlyNote(pids []string) string {
+	switch n := len(pids); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "JVM " + pids[0] + " ended before it could be told to record events"
+	case n > maxEarly:
+		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s …", n, strings.Join(pids[:maxEarly], ", "))
+	default:
+		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s", n, strings.Join(pids, ", "))
+	}
 }

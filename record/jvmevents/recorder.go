@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/hotspot/attach"
@@ -41,10 +39,12 @@ type recorder struct {
 	note       *jvmfolder.Note
 	logs       bool // the JVM may be logging events
 	records    bool // the JVM may be recording events
+	byOption   bool // the JVM has recorded since its start, because of Options.Started
 	repository *repository
 	// recordingMono is when the JVM answered that its recording had begun. It is 0 until then.
 	recordingMono int64
-	feature       int // feature release of the JVM's JDK; 0 if unknown
+	feature       int  // feature release of the JVM's JDK; 0 if unknown
+	early         bool // the JVM, or the sampling, ended before the JVM took commands
 	notes         []string
 	problems      []error
 	begun         chan struct{} // closed when start has finished, whether it succeeded or not
@@ -53,6 +53,7 @@ type recorder struct {
 func newRecorder(pid, ownPID int, o *Options) *recorder {
 	r := &recorder{o: o, pid: pid, ownPID: ownPID, ticks: processend.StartTicks(pid), begun: make(chan struct{})}
 	r.process, _ = foreign.Open(pid) // if this fails, start notes that the JVM has ended
+	r.byOption = r.process != nil && pid == ownPID && o.Started.of(r.process)
 	return r
 }
 
@@ -61,17 +62,26 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if !r.awaitStart(begin) {
-		r.notes = append(r.notes, fmt.Sprintf("JVM %d ended before it could be told to record events", r.pid))
+		r.early = true
+		return
+	}
+	needsLog := len(r.o.Choice.Log) > 0 && (r.o.Logs == nil || !r.o.Logs(r.ownPID))
+	if !needsLog && len(r.o.Choice.JFR) == 0 {
 		return
 	}
 	if err := r.prepare(begin, reach); err != nil {
 		r.refused("", err)
 		return
 	}
-	if len(r.o.Choice.Log) > 0 && !r.startLog(begin) {
+	if needsLog && !r.startLog(begin) {
 		return
 	}
-	if len(r.o.Choice.JFR) > 0 && begin.Err() == nil {
+	switch {
+	case len(r.o.Choice.JFR) == 0 || begin.Err() != nil:
+	case r.byOption:
+		r.records = true
+		r.findRepository(false)
+	default:
 		r.startRecording(begin)
 	}
 }
@@ -112,7 +122,11 @@ func (r *recorder) prepare(begin, reach context.Context) (err error) {
 	if r.world, err = r.process.World(reach); err != nil {
 		return err
 	}
-	if r.note, err = jvmfolder.Leave(r.pid, r.ticks, r.world.User(), jvmfolder.NewPath()); err != nil {
+	started := ""
+	if r.byOption {
+		started = r.o.Started.Name
+	}
+	if r.note, err = jvmfolder.Leave(r.pid, r.ticks, r.world.User(), jvmfolder.NewPath(), started); err != nil {
 		return err
 	}
 	if r.folder, err = jvmfolder.New(r.world, r.note.Path); err != nil {
@@ -184,6 +198,11 @@ func (r *recorder) startRecording(ctx context.Context) {
 		return
 	}
 	r.recordingMono = monotonic.Nanos()
+	r.findRepository(shared)
+}
+
+// findRepository finds the folder with the JVM's chunks. shared is true if the user has a recording there, too.
+func (r *recorder) findRepository(shared bool) {
 	if chunk := r.openChunk(); chunk != "" {
 		r.repository = openRepository(r.world, path.Dir(chunk), shared)
 	}
@@ -235,7 +254,10 @@ func (r *recorder) endBegun(ctx context.Context) {
 
 // switchOff ends the recording and the log. If the JVM does not answer the first command, the second one is not sent.
 func (r *recorder) switchOff(ctx context.Context) (err error) {
-	if r.records {
+	switch {
+	case r.byOption && r.records:
+		err = jcmd.StopRecording(ctx, r.process, r.o.Started.Name, r.o.Started.file(r.ownPID))
+	case r.records:
 		err = jcmd.StopRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.RecordingFile))
 	}
 	if !r.logs || !jvmfolder.Answered(err) {
@@ -270,6 +292,9 @@ func (r *recorder) discard() {
 func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer r.close()
 	if r.folder == nil {
+		if r.byOption { // the JVM ended early, and wrote its recording then
+			r.takeOwnRecording(j)
+		}
 		return r.notes
 	}
 	defer r.release()
@@ -278,7 +303,10 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	}
 	if r.records {
 		j.Recordings = r.takeRecordings()
-		j.StartsUnasked = slices.Contains(r.o.Choice.JFR, event.Alloc) && !slices.Contains(r.o.Choice.JFR, event.Thread)
+		j.StartsUnasked = r.o.Choice.startsUnasked()
+		if r.byOption {
+			r.recordingMono = j.StartMonoNanos
+		}
 		switch late := time.Duration(r.recordingMono - max(j.StartMonoNanos, startedMonoNanos)); {
 		case r.recordingMono == 0: // the recording did not begin, and a note says why
 		case len(j.Recordings) == 0:
@@ -344,6 +372,9 @@ func (r *recorder) takeRecordings() (names []string) {
 // the size in bytes. If the file is empty, the error is ErrNotThere: Flight Recorder creates the file when the
 // recording begins, but a JVM that was killed never wrote to it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
+	if r.byOption {
+		return wholeRecording(to)
+	}
 	if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
 		return 0, err
 	}

@@ -59,6 +59,14 @@ func NewPath() string {
 	return path.Join("/tmp", head+lockedfolder.SecretName(), lockedfolder.SecretName())
 }
 
+// RecordingName returns a random name for a recording that JVMs start with.
+func RecordingName() string { return head + lockedfolder.SecretName() }
+
+var recordingName = regexp.MustCompile(fmt.Sprintf(`^%s[0-9a-f]{%d}$`, head, lockedfolder.SecretLength))
+
+// isRecording reports whether RecordingName could have returned a name.
+func isRecording(name string) bool { return recordingName.MatchString(name) }
+
 // folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
 // name is optional.
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))

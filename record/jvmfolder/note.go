@@ -29,6 +29,7 @@ type Note struct {
 	pid      int
 	ticks    uint64 // when the JVM started (processend.StartTicks)
 	uid, gid int    // the JVM's user, to whom the folder belongs
+	started  string // the name of a recording that has run since the JVM's start; "" if there is none
 	lock     *lockedfolder.Lock
 	off      bool // the JVM has switched everything off again, and only its folder is left
 }
@@ -42,9 +43,10 @@ const (
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
 // Leave writes a note about the folder at jvmPath, which belongs to a JVM. The process id and the start time
-// (processend.StartTicks) identify the JVM.
-func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, err error) {
-	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath}
+// (processend.StartTicks) identify the JVM. started is the name of a recording that the JVM has started with, from
+// RecordingName, or "". If there is none, a recording has the folder's name.
+func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n *Note, err error) {
+	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath, started: started}
 	for _, dir := range lockedfolder.NoteFolders() {
 		if n.Dir, err = os.MkdirTemp(dir, notePattern); err == nil {
 			break
@@ -67,7 +69,7 @@ func Leave(pid int, ticks uint64, user foreign.User, jvmPath string) (n *Note, e
 const offWord = "off"
 
 func (n *Note) write(state string) error {
-	text := strings.TrimSpace(fmt.Sprintf("%d %d %d %d %s %s", n.pid, n.ticks, n.uid, n.gid, n.Path, state))
+	text := strings.Join(strings.Fields(fmt.Sprintf("%d %d %d %d %s %s %s", n.pid, n.ticks, n.uid, n.gid, n.Path, n.started, state)), " ")
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 
@@ -153,6 +155,9 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 		return probe.EndLeft(ctx, p, w, n.Path)
 	}
 	name, _ := names(n.Path)
+	if n.started != "" {
+		name = n.started
+	}
 	if err := jcmd.StopRecording(ctx, p, name, ""); !Answered(err) {
 		return err
 	}
@@ -254,5 +259,8 @@ func readNote(dir string) (*Note, bool) {
 		return nil, false
 	}
 	n.off = off
-	return n, n.probes() || isFolder(n.Path)
+	if words := strings.Fields(note); len(words) > 5 {
+		n.started = words[5]
+	}
+	return n, n.probes() || isFolder(n.Path) && (n.started == "" || isRecording(n.started))
 }

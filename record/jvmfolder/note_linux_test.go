@@ -65,11 +65,11 @@ func isLeft(t *testing.T, n *Note) bool {
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646/"+lockedfolder.SecretName())
+	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646/"+lockedfolder.SecretName(), "")
 	require.NoError(t, err)
 	t.Cleanup(alive.Forget)
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(alive.Path)) })
-	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName()) // another process has its id now
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName(), "") // another process has its id now
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
 	require.NoError(t, os.MkdirAll(ended.Path, 0o700))
@@ -96,7 +96,7 @@ func TestFolderOfEndedWorld(t *testing.T) {
 	require.NoError(t, err)
 	defer w.Close()
 	pid := os.Getpid()
-	n, err := Leave(pid, processend.StartTicks(pid), self(), NewPath())
+	n, err := Leave(pid, processend.StartTicks(pid), self(), NewPath(), "")
 	require.NoError(t, err)
 	t.Cleanup(n.Forget)
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(n.Path)) })
@@ -119,7 +119,7 @@ func TestNoteDone(t *testing.T) {
 	w, err := foreign.OwnWorld(t.Context(), self())
 	require.NoError(t, err)
 	defer w.Close()
-	n, err := Leave(os.Getpid(), processend.StartTicks(os.Getpid()), self(), NewPath())
+	n, err := Leave(os.Getpid(), processend.StartTicks(os.Getpid()), self(), NewPath(), "")
 	require.NoError(t, err)
 	f, err := New(w, n.Path)
 	require.NoError(t, err)
@@ -133,10 +133,10 @@ func TestNoteDone(t *testing.T) {
 func TestLeftFoldersOfJVMs(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	off, err := Leave(pid, processend.StartTicks(pid), self(), NewPath())
+	off, err := Leave(pid, processend.StartTicks(pid), self(), NewPath(), "")
 	require.NoError(t, err)
 	t.Cleanup(off.Forget)
-	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), NewPath())
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), NewPath(), "")
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
 	for _, n := range []*Note{off, ended} {

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Process is one that has, or may have, the path of a locked folder in its environment.
+// A Process is one that has, or may have, the path of a locked folder in its environment or arguments.
 type Process struct {
 	PID  int
 	Name string // as in ps -o comm
@@ -28,7 +28,7 @@ const usersTime = 6 * time.Second
 const maxEnviron = 8 << 20
 
 // Users returns the processes that have one of the paths in their environment, because JVMs that these processes start
-// inherit the paths. The environment of another user's process can't be read. Users returns such a process, too, if
+// inherit the paths, or in their arguments, because some JVMs pass their options on. The environment of another user's process can't be read. Users returns such a process, too, if
 // gasm's command may have started it. For that, the process must have started after the gasm process that made the
 // folder, and be in the same control groups. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
@@ -53,7 +53,10 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 	}
 	defer p.Close()
 	environ, err := environOf(p)
-	uses := slices.ContainsFunc(paths, func(path string) bool { return bytes.Contains(environ, []byte(path)) })
+	arguments, _ := p.Read("cmdline", maxEnviron) // everyone may read it; without it, the process has ended
+	uses := slices.ContainsFunc(paths, func(path string) bool {
+		return bytes.Contains(environ, []byte(path)) || bytes.Contains(arguments, []byte(path))
+	})
 	if !uses && !(errors.Is(err, fs.ErrPermission) && m.before(p)) {
 		return Process{}, false
 	}

@@ -168,7 +168,7 @@ func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err 
 // leaveNote makes a note that says that the JVM is about to get probes, and in which folder their files will be. Any
 // user can see the note, and may take the folder's name before gasm makes the folder.
 func (j *attachedJVM) leaveNote(folder string) (err error) {
-	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder); err != nil {
+	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder, ""); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
 	}
 	return nil

@@ -142,9 +142,12 @@ type Account struct {
 	Compiled    int64 `json:"compiled"`
 	Stub        int64 `json:"stub"`
 	Interpreter int64 `json:"interpreter"`
-	Native      int64 `json:"native"`
-	Kernel      int64 `json:"kernel"`
-	Unresolved  int64 `json:"unresolved"`
+	// Early is the part of Compiled in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on, at
+	// the start of the JVM. Most of their frames and lines are guesses.
+	Early      int64 `json:"early,omitempty"`
+	Native     int64 `json:"native"`
+	Kernel     int64 `json:"kernel"`
+	Unresolved int64 `json:"unresolved"`
 	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
 	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
 	// (StackFrozen), or because they could not be found (StackUnwalked).

@@ -113,7 +113,7 @@ func writeRegion(v *view, reg *profile.Region) {
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)
-		return j.SafepointsOnly
+		return j.SafepointsOnly || j.DetailedFromMillis > 0
 	}
 	guessed := func(l code.Line) bool { return len(l.Frames) > 0 && l.Frames[0].Guess != 0 }
 	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) || !slices.ContainsFunc(reg.Lines, guessed) {
