@@ -79,9 +79,9 @@ var inRecord = map[string][]string{
 	"record/folder/gather.go":       {"os.Chmod"}, // of what is in the capture already
 	"record/folder/leftfolders.go":  {"os.RemoveAll"},
 	"record/folder/logs.go":         {"os.Chmod", "os.RemoveAll"},
+	"record/jvmevents/started.go":   {"os.WriteFile"}, // in the capture, before the command runs
 	"record/jvmfolder/note.go":      {"os.RemoveAll", "os.WriteFile"},
 	"record/optionsfile.go":         {"os.Chmod", "os.WriteFile"},
-	"record/recordingflag.go":       {"os.WriteFile"}, // in the capture, before the command runs
 }
 
 var dangerous = regexp.MustCompile(`^(os\.(RemoveAll|Chmod|Chown|Lchown|WriteFile|Symlink|Link|Truncate|OpenRoot|DirFS)|filepath\.(Walk|WalkDir)|net\.Dial|net\.DialUnix|unix\.\w+at2?|unix\.(Kill|Connect|Capset))$`)

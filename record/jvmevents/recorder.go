@@ -124,7 +124,7 @@ func (r *recorder) prepare(begin, reach context.Context) (err error) {
 	}
 	started := ""
 	if r.byOption {
-		started = r.o.Started.Name
+		started = r.o.Started.name
 	}
 	if r.note, err = jvmfolder.Leave(r.pid, r.ticks, r.world.User(), jvmfolder.NewPath(), started); err != nil {
 		return err
@@ -256,7 +256,7 @@ func (r *recorder) endBegun(ctx context.Context) {
 func (r *recorder) switchOff(ctx context.Context) (err error) {
 	switch {
 	case r.byOption && r.records:
-		err = jcmd.StopRecording(ctx, r.process, r.o.Started.Name, r.o.Started.file(r.ownPID))
+		err = jcmd.StopRecording(ctx, r.process, r.o.Started.name, r.o.Started.file(r.ownPID))
 	case r.records:
 		err = jcmd.StopRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.RecordingFile))
 	}

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/jfr"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
@@ -17,10 +19,39 @@ import (
 // A RecordingOption is an option with which a JVM's Flight Recorder records from the start of the JVM, until the JVM ends
 // or gasm stops the recording.
 type RecordingOption struct {
-	Option string // as in the JVM's arguments
-	Name   string // of the recording
-	File   string // the path to which the JVM writes the recording, with %p for the process id; it is in the capture's folder
+	option  string // as in the JVM's arguments
+	name    string // of the recording
+	pattern string // the path to which the JVM writes the recording, with %p for the process id
 }
+
+// OldestWithOption is the first JDK with long support whose Flight Recorder can be started silently by an option, and
+// replaces %p in the name of the recording. JDK 17 does not replace it. JDK 11 prints that a recording has started, and
+// does not know the option that turns this off.
+const OldestWithOption = 21
+
+// settingsFile is the name of the file in the capture with the settings of Flight Recorder. JVMs read it when they start.
+const settingsFile = "gasm.jfc"
+
+// NewRecordingOption returns an option for JVMs of a JDK's feature release, which must have the module jdk.jfr. dir is
+// the capture's folder. NewRecordingOption writes a file with the settings there, and the JVMs write their recordings
+// there.
+func NewRecordingOption(dir string, feature int, c *Choice) (*RecordingOption, error) {
+	text, err := jfr.Settings(feature, c.JFR, c.Own...)
+	if err != nil {
+		return nil, err
+	}
+	settings := filepath.Join(dir, settingsFile)
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		return nil, fmt.Errorf("writing the settings of Flight Recorder: %w", err)
+	}
+	o := &RecordingOption{name: jvmfolder.RecordingName()}
+	o.pattern = filepath.Join(dir, strings.Replace(capture.RecordingFile(0, 0), "0", "%p", 1))
+	o.option = fmt.Sprintf("-XX:StartFlightRecording=name=%s,settings=%s,filename=%s,dumponexit=true", o.name, settings, o.pattern)
+	return o, nil
+}
+
+// Options returns all options that the JVMs need. Without the last one, they would print that a recording has started.
+func (o *RecordingOption) Options() []string { return []string{o.option, "-Xlog:jfr+startup=error"} }
 
 // maxArguments is an upper bound for the size of a process's arguments, in bytes (execve(2)).
 const maxArguments = 8 << 20
@@ -32,12 +63,12 @@ func (o *RecordingOption) of(p *foreign.Process) bool {
 		return false
 	}
 	arguments, err := p.Read("cmdline", maxArguments)
-	return err == nil && slices.Contains(strings.Split(string(arguments), "\x00"), o.Option)
+	return err == nil && slices.Contains(strings.Split(string(arguments), "\x00"), o.option)
 }
 
 // file returns the path of the recording of one JVM.
 func (o *RecordingOption) file(pid int) string {
-	return strings.Replace(o.File, "%p", strconv.Itoa(pid), 1)
+	return strings.Replace(o.pattern, "%p", strconv.Itoa(pid), 1)
 }
 
 // takeOwnRecording names the recording that a JVM has written into the capture itself, if there is one.
