@@ -61,6 +61,13 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 // begin is done. When the context reach is done, the JVM's files are not accessed any more.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
+	if r.byOption { // the JVM may be recording already, so the next gasm must know
+		if err := r.prepare(begin, reach); err != nil {
+			r.refused("", err)
+			return
+		}
+		r.records = true
+	}
 	if !r.awaitStart(begin) {
 		r.early = true
 		return
@@ -69,9 +76,11 @@ func (r *recorder) start(begin, reach context.Context) {
 	if !needsLog && len(r.o.Choice.JFR) == 0 {
 		return
 	}
-	if err := r.prepare(begin, reach); err != nil {
-		r.refused("", err)
-		return
+	if !r.byOption {
+		if err := r.prepare(begin, reach); err != nil {
+			r.refused("", err)
+			return
+		}
 	}
 	if needsLog && !r.startLog(begin) {
 		return
@@ -79,7 +88,6 @@ func (r *recorder) start(begin, reach context.Context) {
 	switch {
 	case len(r.o.Choice.JFR) == 0 || begin.Err() != nil:
 	case r.byOption:
-		r.records = true
 		r.findRepository(false)
 	default:
 		r.startRecording(begin)

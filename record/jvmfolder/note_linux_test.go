@@ -113,6 +113,29 @@ func TestFolderOfEndedWorld(t *testing.T) {
 	assert.NoDirExists(t, n.Dir)
 }
 
+// A note has the name of a recording that the JVM has started with, whether all is off again or not. Other names are
+// not gasm's.
+func TestNoteOfStarted(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for name, valid := range map[string]bool{"": true, RecordingName(): true, "user": false, RecordingName() + "0": false} {
+		n, err := Leave(os.Getpid(), processend.StartTicks(os.Getpid()), self(), NewPath(), name)
+		require.NoError(t, err)
+		for _, off := range []bool{false, true} {
+			if off {
+				n.SwitchedOff()
+			}
+			got, ok := readNote(n.Dir)
+			require.Equal(t, valid, ok, name)
+			if ok {
+				assert.Equal(t, name, got.started)
+				assert.Equal(t, off, got.off)
+				assert.Equal(t, n.Path, got.Path)
+			}
+		}
+		n.Forget()
+	}
+}
+
 // If the folder was removed, nothing is left of the note.
 func TestNoteDone(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
