@@ -274,7 +274,9 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
-		if r.early && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
+		// Without having asked for events, nobody misses those of JVMs that run for a tenth of a second, such as those that
+		// JMH asks about blackholes.
+		if r.early && e.o.Choice.Asked && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
 			early = append(early, strconv.Itoa(r.pid))
 		}
 	}
