@@ -105,7 +105,9 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 		j.Process = *seen
 	}
 	c.r.jmhFiles.FollowJVM(c.r.patience.Reach(ctx), m.PID)
-	switchOn := func(flag vmstructs.Flag) error { return debuginfo.SwitchOnFor(c.r.patience.Begin(ctx), m.PID, flag) }
+	switchOn := func(vm *vmstructs.VM) (bool, error) {
+		return debuginfo.SwitchOnFor(c.r.patience.Begin(ctx), m.PID, vm)
+	}
 	if err := j.follow(c.r.patience.Begin(ctx), c.r.folder.Path,
 		follow.Options{Launched: true, All: c.watch != nil, SwitchDebugInfo: switchOn, JVMs: c.r.open}); err != nil {
 		c.r.problem(err)

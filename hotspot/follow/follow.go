@@ -32,9 +32,10 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
-	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM. The Follower calls it as soon as it can read the
-	// JVM's flags, unless the flag is on already, or the JVM's user has set it. If it is nil, the flag stays as it is.
-	SwitchDebugInfo func(vmstructs.Flag) error
+	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The Follower
+	// calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has set it. If it is
+	// nil, the flag stays as it is.
+	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
 
@@ -195,8 +196,9 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 	if f.result.NoFrames != nil || !known {
 		return
 	}
-	if f.o.SwitchDebugInfo != nil && flag.Type == "bool" && flag.Value == 0 && !flag.Given {
-		if f.result.NotSwitched = f.o.SwitchDebugInfo(flag); f.result.NotSwitched == nil {
+	if f.o.SwitchDebugInfo != nil && flag.Value == 0 && !flag.Given {
+		switched, err := f.o.SwitchDebugInfo(f.jvm.VM)
+		if f.result.NotSwitched = err; switched && err == nil {
 			f.result.DetailedFromMillis = max(1, f.uptimeMillis(monotonic.Nanos()))
 			return
 		}

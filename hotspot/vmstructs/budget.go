@@ -2,6 +2,7 @@ package vmstructs
 
 import (
 	"errors"
+	"io"
 	"sync"
 	"time"
 )
@@ -50,6 +51,14 @@ func (b *Budget) Refused() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused
+}
+
+// Through returns a VM whose memory is read by another reader, which takes addresses as offsets as in New. Reads of the
+// two VMs are otherwise the same.
+func (vm *VM) Through(memory io.ReaderAt) *VM {
+	other := *vm
+	other.Memory.reader = memory
+	return &other
 }
 
 // Within returns a VM whose reads take from a budget. Reads of the two VMs are otherwise the same.

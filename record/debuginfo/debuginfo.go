@@ -82,16 +82,24 @@ func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	return s, nil
 }
 
-// SwitchOnFor switches the flag on in a process that gasm's own command has started, for as long as the process runs.
-// The flag's address is from the process's memory. There is no note of that, because nobody needs to switch the flag
-// off again: it only makes the JVM's compilers record more.
-func SwitchOnFor(ctx context.Context, pid int, flag vmstructs.Flag) error {
+// SwitchOnFor switches the flag on in a JVM that gasm's own command has started, for as long as the JVM runs. vm is the
+// JVM of the process. SwitchOnFor changes nothing, and returns false, if the flag is on already or the JVM's user has set
+// it. There is no note of the change, because nobody needs to switch the flag off again: it only makes the JVM's compilers
+// record more.
+//
+// The process may be hostile, and execute a program of another user at any time. So the address of the flag is read from
+// the same memory to which the flag is written, which is never that of another program.
+func SwitchOnFor(ctx context.Context, pid int, vm *vmstructs.VM) (switched bool, err error) {
 	memory, err := openMemory(pid)
 	if err != nil {
-		return fmt.Errorf("opening the memory of the JVM: %w", err)
+		return false, fmt.Errorf("opening the memory of the JVM: %w", err)
 	}
 	defer memory.Close()
-	return writeByte(ctx, memory, flag.Address, 1)
+	flag, err := flagOf(ctx, vm.Through(memory))
+	if err != nil || flag.Value != 0 || flag.Given {
+		return false, err
+	}
+	return true, writeByte(ctx, memory, flag.Address, 1)
 }
 
 // Switched reports whether gasm has switched the flag. It returns false for a nil Switch.

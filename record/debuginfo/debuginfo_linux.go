@@ -14,14 +14,21 @@ import (
 
 // findFlag finds the flag in a JVM's memory, and reports whether it is on.
 func findFlag(ctx context.Context, pid int) (address uint64, on bool, err error) {
-	flag, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, func(vm *vmstructs.VM) (vmstructs.Flag, error) {
-		flags, err := vm.Flags(flagName)
-		if flag, ok := flags[flagName]; ok && flag.Type == "bool" && flag.Value <= 1 || err != nil {
-			return flag, err
-		}
-		return vmstructs.Flag{}, fmt.Errorf("this JVM has no flag %s", flagName)
-	})
+	flag, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, findIn)
 	return flag.Address, flag.Value == 1, err
+}
+
+// flagOf finds the flag in a JVM that is open already.
+func flagOf(ctx context.Context, vm *vmstructs.VM) (vmstructs.Flag, error) {
+	return foreign.Within(ctx, vmstructs.FlagsTime, func() (vmstructs.Flag, error) { return findIn(vm) })
+}
+
+func findIn(vm *vmstructs.VM) (vmstructs.Flag, error) {
+	flags, err := vm.Flags(flagName)
+	if flag, ok := flags[flagName]; ok && flag.Type == "bool" && flag.Value <= 1 || err != nil {
+		return flag, err
+	}
+	return vmstructs.Flag{}, fmt.Errorf("this JVM has no flag %s", flagName)
 }
 
 // openMemory opens the memory of a process for writing. If the process executes another program later, that program

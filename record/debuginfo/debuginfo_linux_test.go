@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
@@ -92,4 +95,44 @@ func TestSwitchDebugInfoRefused(t *testing.T) {
 	s, err := SwitchOn(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
 	require.ErrorContains(t, err, "--debug-info: ")
 	assert.Nil(t, s)
+}
+
+// spinning starts a JVM that spins, and opens it.
+func spinning(t *testing.T, flags ...string) (pid int, vm *vmstructs.VM) {
+	t.Helper()
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 17, gasmtest.Testdata("programs", "Spin.java"))
+	jvm := exec.Command(gasmtest.NeedJava(t), append(flags, "-Dsec=60", "-cp", classes, "Spin")...)
+	out, err := jvm.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, jvm.Start())
+	t.Cleanup(func() {
+		_ = jvm.Process.Kill()
+		_ = jvm.Wait()
+	})
+	require.True(t, bufio.NewScanner(out).Scan(), "it runs")
+	vm, err = vmstructs.Open(jvm.Process.Pid)
+	require.NoError(t, err)
+	return jvm.Process.Pid, vm
+}
+
+// The flag is switched on once, and never in another process than the one whose memory says where it is.
+func TestSwitchOnFor(t *testing.T) {
+	gasmtest.NeedNative(t)
+	pid, vm := spinning(t)
+	switched, err := SwitchOnFor(t.Context(), os.Getpid(), vm)
+	require.Error(t, err, "this process has nothing at the addresses of the JVM")
+	assert.False(t, switched)
+	for _, want := range []bool{true, false} {
+		switched, err = SwitchOnFor(t.Context(), pid, vm)
+		require.NoError(t, err)
+		assert.Equal(t, want, switched)
+		flag, err := findIn(vm)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, flag.Value)
+	}
+	pid, vm = spinning(t, "-XX:+UnlockDiagnosticVMOptions", "-XX:-DebugNonSafepoints")
+	switched, err = SwitchOnFor(t.Context(), pid, vm)
+	require.NoError(t, err)
+	assert.False(t, switched, "the user has set it")
 }

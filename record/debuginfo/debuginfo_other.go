@@ -6,10 +6,16 @@ import (
 	"context"
 	"errors"
 	"os"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
 func findFlag(context.Context, int) (address uint64, on bool, err error) {
 	return 0, false, errors.ErrUnsupported
+}
+
+func flagOf(context.Context, *vmstructs.VM) (vmstructs.Flag, error) {
+	return vmstructs.Flag{}, errors.ErrUnsupported
 }
 
 func openMemory(int) (*os.File, error) { return nil, errors.ErrUnsupported }
