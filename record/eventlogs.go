@@ -72,7 +72,8 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 		err = hslog.CheckFolder(filepath.Dir(pattern))
 	}
 	if err != nil {
-		r.eventLogs.note = "HotSpot logs its events (garbage collections, safepoints) only from the time at which a JVM takes commands: " + err.Error()
+		r.eventLogs.note = "HotSpot logged its events (garbage collections, safepoints) only after a JVM had begun to take commands, some tenths of a second after its start. " +
+			"No option made it log them from the start: " + err.Error()
 		return flags
 	}
 	r.eventLogs.pattern = pattern
