@@ -28,7 +28,7 @@ const (
 	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
 	// Safepoint begins when the JVM asks all threads to stop, and ends when they run again. Its name is that of the VM
-	// operation for which the threads stopped: "G1CollectForAllocation".
+	// operation for which the threads stopped: "G1CollectForAllocation". It is UnknownSafepoint if that is unknown.
 	Safepoint Kind = "safepoint"
 	// VMOperation is work of the VM thread, with or without a safepoint: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
@@ -130,10 +130,10 @@ func (e *Event) OfRecorder() bool {
 var agentOperations = []string{"RedefineClasses", "SetNotifyJvmtiEventsMode"}
 
 // OfTool reports whether the event was caused by Flight Recorder or an agent, such as gasm's, and not by the program.
-// Examples are a wait for a lock in Flight Recorder's own code, and a safepoint that Flight Recorder or an agent asked
-// for: "JFRSafepointClear", "RedefineClasses".
+// Examples are a wait for a lock in Flight Recorder's own code, and a safepoint or a VM operation that Flight Recorder
+// or an agent asked for: "JFRSafepointClear", "RedefineClasses".
 func (e *Event) OfTool() bool {
-	if e.Kind == Safepoint {
+	if e.Kind == Safepoint || e.Kind == VMOperation {
 		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)
 	}
 	return e.OfRecorder()

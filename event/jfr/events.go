@@ -148,7 +148,7 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	}
 	delete(x.begun, id)
 	x.event = begin
-	x.event.Kind, x.event.Name = event.Safepoint, "safepoint"
+	x.event.Kind, x.event.Name = event.Safepoint, event.UnknownSafepoint
 	x.event.WaitNanos = begin.Nanos
 	x.event.Nanos = max(end.EndMonoNanos()-begin.MonoNanos, begin.Nanos)
 	return true
