@@ -15,6 +15,7 @@ package event
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -137,6 +138,18 @@ func (e *Event) OfTool() bool {
 		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)
 	}
 	return e.OfRecorder()
+}
+
+// Times returns how many events the event stands for. It is 1, except for allocations that the USDT probes have counted.
+func (e *Event) Times() int {
+	if e.Kind != Alloc {
+		return 1
+	}
+	n, err := strconv.ParseInt(e.Arg("count"), 10, 32)
+	if err != nil || n <= 0 {
+		return 1
+	}
+	return int(n)
 }
 
 // Arg returns the value of the argument with the given name, or "" if the event has no such argument.

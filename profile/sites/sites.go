@@ -4,7 +4,6 @@ package sites
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
@@ -133,17 +132,8 @@ func (t *Counter) addAllocation(e *event.Event, site event.Frame, key allocKey) 
 		s = &Alloc{Frame: site, Class: key.class}
 		t.allocs[key] = s
 	}
-	s.Events += allocations(e)
+	s.Events += e.Times()
 	s.Bytes += min(e.Bytes, maxBytes-min(s.Bytes, maxBytes))
-}
-
-// allocations returns how many allocations an event stands for.
-func allocations(e *event.Event) int {
-	n, err := strconv.ParseInt(e.Arg("count"), 10, 32)
-	if err != nil || n <= 0 {
-		return 1
-	}
-	return int(n)
 }
 
 // maxBytes limits the sum of bytes, because it could otherwise overflow in a damaged capture.

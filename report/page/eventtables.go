@@ -26,8 +26,13 @@ func number(text string, value float64) cell {
 	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
-// millis returns a cell with a time in ms.
-func millis(ms float64) cell { return number(fmt.Sprintf("%.2f", ms), ms) }
+// millis returns a cell with a time in ms. It is "-" for 0, which stands for a time that is unknown.
+func millis(ms float64) cell {
+	if ms == 0 {
+		return number("-", 0)
+	}
+	return number(fmt.Sprintf("%.2f", ms), ms)
+}
 
 // events returns the table of events, summed up by kind and name.
 func (t *tableBuilder) events() *table {

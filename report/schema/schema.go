@@ -375,9 +375,9 @@ type Event struct {
 	Name      string  `json:"name"`
 	Tool      bool    `json:"tool,omitempty"` // caused by Flight Recorder or by an agent such as gasm's, not by the program
 	Count     int     `json:"count"`          // how many of these events began in the windows
-	TotalMS   float64 `json:"total_ms"`
+	TotalMS   float64 `json:"total_ms"`       // 0 if unknown, or if such events have no length
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it.
+	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it. It is absent if it is unknown.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
 	Samples       Counts  `json:"samples"` // samples that were taken during these events
