@@ -86,9 +86,10 @@ type Event struct {
 	// return address. PC is 0 if the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
-	// share a slice, so it must not be changed.
-	Frames []Frame
-	Args   []Arg
+	// share a slice, so it must not be changed. If Truncated is true, the outermost frames are missing.
+	Frames    []Frame
+	Truncated bool
+	Args      []Arg
 }
 
 // A Frame is a frame of a stack.

@@ -110,7 +110,8 @@ func (x *Events) convert(e *Event) bool {
 			}
 		}
 	}
-	x.event.Frames = x.stacks.frames(e.Field("stackTrace"))
+	at := x.stacks.stack(e.Field("stackTrace"))
+	x.event.Frames, x.event.Truncated = at.frames, at.truncated
 	return true
 }
 

@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"profile/parts":            {"capture", "profile/tally", "profile/threads", "profile/windows"},
 	"profile/printing":         {"capture", "profile/threads", "sampler"},
 	"profile/probes":           {"capture", "event/rings"},
-	"profile/sites":            {"event", "profile/jvmcode"},
+	"profile/sites":            {"callstack", "event", "profile/calltree", "profile/jvmcode", "profile/tally"},
 	"profile/tally":            nil,
 	"profile/threads":          {"profile/tally"},
 	"profile/windows":          {"capture", "event"},

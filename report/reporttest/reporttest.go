@@ -288,7 +288,7 @@ func Sites(t *testing.T) profile.Profile {
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}
-	p.Locks = []sites.Lock{
+	p.Locks = []sites.Wait{
 		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6},
 		{Class: "A\x1b[31m", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}
