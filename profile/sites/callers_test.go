@@ -13,7 +13,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 )
 
-func frame(method string, line int) event.Frame { return event.Frame{Method: method, BCI: 1, Line: line} }
+func frame(method string, line int) event.Frame {
+	return event.Frame{Method: method, BCI: 1, Line: line}
+}
 
 // lines writes a line for each node of a tree.
 func lines(tree *calltree.Tree) (list []string) {

@@ -90,7 +90,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 }
 
 // plainKinds are the kinds of events that the overview only counts. The empty kind is that of events.Others.
-var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
+var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Sleep, event.Thread, event.Probe, ""}
 
 // plainEvents returns a line of the overview that counts the events of plainKinds: "7 jni, 5 others".
 func plainEvents(p *profile.Profile) []string {
