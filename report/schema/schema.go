@@ -226,7 +226,8 @@ type Loop struct {
 	Counts       Counts  `json:"counts"` // including the loops in it
 }
 
-// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start.
+// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
+// copied the code from the JVM's memory, MadeMillis is when gasm last saw that the code was not there yet.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
