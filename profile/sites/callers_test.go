@@ -85,8 +85,8 @@ func TestStacksOfEvents(t *testing.T) {
 func TestManyStacks(t *testing.T) {
 	var c Counter
 	const more = 10
-	for range maxStacks + more {
-		e := event.Event{Kind: event.Lock, Name: "A", Nanos: 1, Frames: []event.Frame{frame("A::a", 1), frame("B::b", 2)}}
+	for i := range maxStacks + more {
+		e := event.Event{Kind: event.Lock, Name: "A", Nanos: int64(i), Frames: []event.Frame{frame("A::a", 1), frame("B::b", 2)}}
 		c.Add(&e, event.SiteOwn, jvmcode.Ref{}, 0)
 	}
 	locks := c.Locks()
