@@ -61,6 +61,7 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	probed, more := c.readUSDT(events, budget)
 	events = append(events, probed...)
 	event.Sort(events)
+	event.NameSafepoints(events)
 	return events, append(notes, more...)
 }
 

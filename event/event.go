@@ -15,6 +15,7 @@ package event
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ const (
 	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
 	// Safepoint begins when the JVM asks all threads to stop, and ends when they run again. Its name is that of the VM
-	// operation for which the threads stopped: "G1CollectForAllocation".
+	// operation for which the threads stopped: "G1CollectForAllocation". It is UnknownSafepoint if that is unknown.
 	Safepoint Kind = "safepoint"
 	// VMOperation is work of the VM thread, with or without a safepoint: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
@@ -85,9 +86,10 @@ type Event struct {
 	// return address. PC is 0 if the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
-	// share a slice, so it must not be changed.
-	Frames []Frame
-	Args   []Arg
+	// share a slice, so it must not be changed. If Truncated is true, the outermost frames are missing.
+	Frames    []Frame
+	Truncated bool
+	Args      []Arg
 }
 
 // A Frame is a frame of a stack.
@@ -130,13 +132,25 @@ func (e *Event) OfRecorder() bool {
 var agentOperations = []string{"RedefineClasses", "SetNotifyJvmtiEventsMode"}
 
 // OfTool reports whether the event was caused by Flight Recorder or an agent, such as gasm's, and not by the program.
-// Examples are a wait for a lock in Flight Recorder's own code, and a safepoint that Flight Recorder or an agent asked
-// for: "JFRSafepointClear", "RedefineClasses".
+// Examples are a wait for a lock in Flight Recorder's own code, and a safepoint or a VM operation that Flight Recorder
+// or an agent asked for: "JFRSafepointClear", "RedefineClasses".
 func (e *Event) OfTool() bool {
-	if e.Kind == Safepoint {
+	if e.Kind == Safepoint || e.Kind == VMOperation {
 		return strings.HasPrefix(e.Name, "JFR") || slices.Contains(agentOperations, e.Name)
 	}
 	return e.OfRecorder()
+}
+
+// Times returns how many events the event stands for. It is 1, except for allocations that the USDT probes have counted.
+func (e *Event) Times() int {
+	if e.Kind != Alloc {
+		return 1
+	}
+	n, err := strconv.ParseInt(e.Arg("count"), 10, 32)
+	if err != nil || n <= 0 {
+		return 1
+	}
+	return int(n)
 }
 
 // Arg returns the value of the argument with the given name, or "" if the event has no such argument.

@@ -31,19 +31,31 @@ func isIn(packages []string, method string) bool {
 	return slices.ContainsFunc(packages, func(p string) bool { return strings.HasPrefix(method, p) })
 }
 
-// Choose returns the frame of a stack that the rule chooses. It returns the zero Frame if there is none. The innermost
-// frame comes first. parked is true if the stack is that of a parked thread.
-func (r SiteRule) Choose(stack []Frame, parked bool) Frame {
+// Index returns the index of the frame that the rule chooses from a stack, or -1 if there is none. The innermost frame
+// comes first. parked is true if the stack is that of a parked thread.
+func (r SiteRule) Index(stack []Frame, parked bool) int {
 	if r != SiteInnermost {
 		if i := slices.IndexFunc(stack, func(f Frame) bool { return !isIn(jdkPackages, f.Method) }); i >= 0 {
-			return stack[i]
+			return i
 		}
 	}
-	if i := slices.IndexFunc(stack, func(f Frame) bool { return !parked || !isIn(lockPackages, f.Method) }); i >= 0 {
-		return stack[i]
+	return slices.IndexFunc(stack, func(f Frame) bool { return !parked || !isIn(lockPackages, f.Method) })
+}
+
+// From returns the frames of an event's stack from the one that the rule chooses to the outermost one. It returns nil if
+// the rule chooses none.
+func (r SiteRule) From(e *Event) []Frame {
+	i := r.Index(e.Frames, e.Kind == Park)
+	if i < 0 {
+		return nil
 	}
-	return Frame{}
+	return e.Frames[i:]
 }
 
 // Site returns the frame that the rule chooses for an event. It returns the zero Frame if there is none.
-func (r SiteRule) Site(e *Event) Frame { return r.Choose(e.Frames, e.Kind == Park) }
+func (r SiteRule) Site(e *Event) Frame {
+	if stack := r.From(e); len(stack) > 0 {
+		return stack[0]
+	}
+	return Frame{}
+}

@@ -89,7 +89,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Threads = w.threads()
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
-	p.Locks, p.Sites = t.sites.Locks(), cmp.Or(w.b.sites, event.SiteOwn)
+	p.Locks, p.Parks, p.Sites = t.sites.Locks(), t.sites.Parks(), cmp.Or(w.b.sites, event.SiteOwn)
 	p.Allocations, p.UnrecordedNanos = t.sites.Allocs(w.code, w.b.sites), w.b.unrecorded(t)
 	if parted != nil {
 		p.Parts = parted.sum(w.b, w.code, w.sampled)

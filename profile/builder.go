@@ -43,6 +43,7 @@ type Builder struct {
 
 	events        *events.Index // nil without events
 	eventWindows  *windows.OfThreads
+	chosenEvents  *windows.Chosen
 	methodWindows windows.InsideMethod
 	sites         event.SiteRule
 	copied        bool             // gasm has copied the code from the JVMs' memory
@@ -87,6 +88,7 @@ func NewBuilder(c Config) *Builder {
 		jvms:          &jvmcode.JVMs{},
 		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
+		chosenEvents:  c.chosenEvents,
 		methodWindows: c.methodWindows,
 		sites:         c.Sites,
 		copied:        c.Code == capture.CodeCopied,

@@ -94,6 +94,7 @@ func orderedCounters(asked []string) []string {
 // does not have the times of the calls, the method is looked for in the call stacks. narrow returns notes about calls
 // that the probes have missed.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
+	c.chosenEvents = o.WindowEvent.Chosen(c.measured)
 	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {
 		return nil, err
 	}

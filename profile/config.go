@@ -42,5 +42,6 @@ type Config struct {
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil
 	others        []capture.JVM         // all JVMs of the command; samples of those not in JVMs count as OtherJVM
 	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
+	chosenEvents  *windows.Chosen       // nil if no event is a window
 	methodWindows windows.InsideMethod  // nil if no method is a window
 }

@@ -19,19 +19,26 @@ type eventCounts struct {
 func (b *Builder) countEvents(all []event.Event) {
 	for i := range all {
 		e := &all[i]
-		p := b.processes[e.PID]
-		if p == nil {
-			continue
+		if trial, in := b.trialOf(e); in {
+			t := b.trials[trial]
+			b.addSites(t, e)
+			t.sums.Add(b.events, e)
 		}
-		at := max(e.MonoNanos, 0)
-		trial, _, in := p.Find(at)
-		if !in || e.Kind.OfThread() && !b.eventWindows.Has(e.PID, e.TID, at) {
-			continue
-		}
-		t := b.trials[trial]
-		b.addSites(t, e)
-		t.sums.Add(b.events, e)
 	}
+}
+
+// trialOf returns the trial in whose windows an event began.
+func (b *Builder) trialOf(e *event.Event) (trial int, in bool) {
+	if trial, in, chosen := b.chosenEvents.Find(e); chosen {
+		return trial, in
+	}
+	p := b.processes[e.PID]
+	if p == nil {
+		return 0, false
+	}
+	at := max(e.MonoNanos, 0)
+	trial, _, in = p.Find(at)
+	return trial, in && (!e.Kind.OfThread() || b.eventWindows.Has(e.PID, e.TID, at))
 }
 
 // addDuring counts a sample for the events that were going on when it was taken. If a safepoint was waiting for an

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -89,4 +90,33 @@ func TestEventsOfTrials(t *testing.T) {
 		assert.Equal(t, 1, ps[i].Events[1].Count, "safepoints")
 	}
 	assert.Empty(t, ps[1].Delays)
+}
+
+// With --window-event, each of the chosen events counts, also one that lasts no time or whose thread is unknown.
+func TestEventsThatAreWindows(t *testing.T) {
+	request := func(tid int, from, length int64) event.Event {
+		e := ms(event.Own, "acme.Request", from, length, 0)
+		e.TID = tid
+		return e
+	}
+	counted := func(choice string) map[string]int {
+		c := Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t)}}, Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 1e9)}}},
+			Events: []event.Event{request(7, 100, 0), request(7, 200, 50), {PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 210e6, Nanos: 1e6},
+				request(0, 300, 50), {PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 310e6, Nanos: 1e6}}}
+		c.measured = windows.Measurements(c.JVMs, c.Trials)
+		o := DefaultOptions()
+		var err error
+		o.WindowEvent, err = windows.ParseEventChoice(choice)
+		require.NoError(t, err)
+		_, err = c.narrow(&o, nil)
+		require.NoError(t, err)
+		counts := map[string]int{}
+		for _, total := range build(t, NewBuilder(c), o)[0].Events {
+			counts[string(total.Kind)] = total.Count
+		}
+		return counts
+	}
+	assert.Equal(t, map[string]int{"jfr": 3, "lock": 2}, counted(""))
+	assert.Equal(t, map[string]int{"jfr": 3, "lock": 1}, counted("jfr:acme.Request"))
+	assert.Equal(t, map[string]int{"lock": 1}, counted("!jfr:acme.Request"))
 }

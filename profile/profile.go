@@ -21,7 +21,7 @@
 //   - codemap: the map of a JVM's code, by address and time
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
-//   - sites: the places of locks and allocations
+//   - sites: the places of locks, parks and allocations
 //   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops
 //   - history, parts: the samples over time, of a run and of a profile
@@ -95,14 +95,15 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
-	// Locks are where threads waited for locks, those with the longest time first.
-	Locks []sites.Lock
+	// Locks are where threads waited for locks, and Parks where they waited for something else. The places with the
+	// longest time come first.
+	Locks, Parks []sites.Wait
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []sites.Alloc
 	// UnrecordedNanos is how long the windows were already open when Flight Recorder began to record. If there are
-	// several JVMs, it is the longest of these times. Locks and Allocations lack the events of that time.
+	// several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that time.
 	UnrecordedNanos int64
-	// Sites is the rule that named the places of Locks and Allocations.
+	// Sites is the rule that named the places of Locks, Parks and Allocations.
 	Sites event.SiteRule
 	// Compilations lists the compilations of the hottest methods, sorted by method and then by time.
 	Compilations []Compilation

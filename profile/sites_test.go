@@ -113,7 +113,19 @@ func TestSites(t *testing.T) {
 	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
-	assert.Equal(t, []sites.Lock{
+	require.Len(t, p.Parks, 1)
+	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(9)}, Weight: 90e6, Count: 1}}, p.Parks[0].Stacks)
+	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(77)}, Weight: 9e6, Count: 1}}, p.Locks[1].Stacks, "from the place on")
+	for _, list := range [][]sites.Wait{p.Locks, p.Parks} {
+		for i := range list {
+			list[i].Stacks = nil
+		}
+	}
+	for i := range p.Allocations {
+		p.Allocations[i].Stacks = nil
+	}
+	assert.Equal(t, []sites.Wait{{Frame: site(9), Class: "java.lang.Object", Count: 1, Nanos: 90e6, LongestNanos: 90e6}}, p.Parks)
+	assert.Equal(t, []sites.Wait{
 		{Frame: site(7), Class: "java.lang.Object", Owner: "worker-", Count: 3, Nanos: 45e6, LongestNanos: 30e6},
 		{Frame: site(77), Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Count: 1, Nanos: 9e6, LongestNanos: 9e6},
 		{Frame: site(8), Class: "java.lang.Object", Owner: "main", Count: 1, Nanos: 1e6, LongestNanos: 1e6},

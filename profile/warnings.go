@@ -26,7 +26,7 @@ func (w *work) warn(p *Profile) {
 				a.Profiled, samples, math.Ceil(196*math.Sqrt(0.09/n)))
 		}
 		if share := float64(a.Unresolved) / n; share > 0.02 {
-			say("%.1f%% of the profile is at addresses %s", 100*share, w.b.whyUnresolved())
+			say("%.1f%% of the profile is at addresses %s", 100*share, w.whyUnresolved(e))
 		}
 		if share := float64(a.Early) / n; share >= 0.005 {
 			say("%.1f%% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on: "+
@@ -56,14 +56,6 @@ func (w *work) warn(p *Profile) {
 		}
 	}
 	w.warnDamage()
-}
-
-// whyUnresolved says why gasm does not know what is at the unresolved addresses.
-func (b *Builder) whyUnresolved() string {
-	if b.copied {
-		return "of code that gasm did not get to read: the JVM ended, or the code was gone, before that"
-	}
-	return "that neither HotSpot's logs nor the sampler know (is a log missing or cut?)"
 }
 
 // warnDamage warns of logs that are damaged or not complete.

@@ -101,7 +101,8 @@ type jsonEvent struct {
 	TID       int               `json:"tid,omitempty"`
 	Bytes     int64             `json:"bytes,omitempty"`
 	PC        string            `json:"pc,omitempty"`
-	Frames    []jsonFrame       `json:"frames,omitempty"` // the innermost one first
+	Frames    []jsonFrame       `json:"frames,omitempty"`    // the innermost one first
+	Truncated bool              `json:"truncated,omitempty"` // the outermost frames are missing
 	Kind      event.Kind        `json:"kind"`
 	Name      string            `json:"name"`
 	Args      map[string]string `json:"args,omitempty"`
@@ -116,7 +117,7 @@ type jsonFrame struct {
 
 func newJSONEvent(e *event.Event) jsonEvent {
 	j := jsonEvent{MonoNanos: e.MonoNanos, Nanos: e.Nanos, WaitNanos: e.WaitNanos, PID: e.PID, TID: e.TID, Bytes: e.Bytes,
-		Kind: e.Kind, Name: e.Name, Args: eventArgs(e.Args)}
+		Truncated: e.Truncated, Kind: e.Kind, Name: e.Name, Args: eventArgs(e.Args)}
 	if e.PC != 0 {
 		j.PC = fmt.Sprintf("0x%x", e.PC)
 	}

@@ -25,7 +25,7 @@ func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
 	}
 	for i := range ps.Trials {
 		p := &ps.Trials[i]
-		in.Names = append(in.Names, cmp.Or(names.Program(ps.Name(p)), "one program of an unknown name"))
+		in.Names = append(in.Names, cmp.Or(names.Program(ps.Name(p)), "a program of unknown name"))
 	}
 	return page.Write(w, in)
 }

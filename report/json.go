@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/rings"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -16,7 +15,6 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
-	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -122,22 +120,14 @@ func (p jsonProfile) profile() schema.Profile {
 		Sites:  p.siteRule(),
 
 		UnrecordedSeconds: float64(p.UnrecordedNanos) / 1e9,
-		Locks:             each(p.Locks, p.lock),
-		Allocations:       each(p.Allocations, p.allocation),
+		Locks:             p.waits(p.Locks),
+		Parks:             p.waits(p.Parks),
+		Allocations:       p.allocations(),
 		Compilations:      each(p.Compilations, p.compilation),
 		Hottest:           each(p.Hottest, p.hotLine),
 		Loops:             each(p.HotLoops, p.loop),
 		Warnings:          list(p.Warnings),
 	}
-}
-
-// siteRule returns the rule that chose the places of locks and allocations. It returns "" if the profile has neither
-// locks nor allocations.
-func (p jsonProfile) siteRule() string {
-	if len(p.Locks)+len(p.Allocations) == 0 {
-		return ""
-	}
-	return string(p.Sites)
 }
 
 func (p jsonProfile) hotLine(h *profile.HotLine) schema.HotLine {
@@ -163,26 +153,6 @@ func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
 			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
 				Frames: each(l.Frames, p.frame)}
 		})}
-}
-
-func (p jsonProfile) lock(s *sites.Lock) schema.Lock {
-	return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count, TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
-}
-
-func (p jsonProfile) allocation(s *sites.Alloc) schema.Allocation {
-	a := schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
-	if c := s.Code; c != nil {
-		a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC), Text: c.Text}
-	}
-	return a
-}
-
-// site converts a place in the program. It returns nil if the place is unknown.
-func (p jsonProfile) site(f event.Frame) *schema.Frame {
-	if f.Method == "" {
-		return nil
-	}
-	return &schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
 }
 
 // counts returns counts together with the names of the events that they belong to.

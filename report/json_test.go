@@ -149,9 +149,25 @@ func TestSitesJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &rep))
 	p := &rep.Profiles[0]
 	require.Len(t, p.Locks, 2)
+	assert.Equal(t, []schema.SiteCaller{
+		{Parent: -1, Method: "Workload::work", Line: 21, Count: 6, TotalMS: 60},
+		{Parent: 0, Method: "Workload::<init>\x1b", Line: 9, Count: 2, TotalMS: 40},
+		{Parent: 0, Method: "com.acme.Router::route", Line: 88, Count: 4, TotalMS: 20},
+		{Parent: 1, Method: "java.lang.Thread::run", Line: 1583, Count: 2, TotalMS: 40},
+		{Parent: 2, Method: "com.acme.Server::handle", Line: 40, Count: 4, TotalMS: 20},
+		{Parent: 4, Method: "java.lang.Thread::run", Line: 1583, Count: 4, TotalMS: 20},
+	}, p.Locks[0].Callers)
+	p.Locks[0].Callers = nil
 	assert.Equal(t, schema.Lock{At: &schema.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, TotalMS: 60, LongestMS: 31}, p.Locks[0])
 	assert.Nil(t, p.Locks[1].At)
+	assert.Empty(t, p.Locks[1].Callers)
+	require.Len(t, p.Parks, 1)
 	require.Len(t, p.Allocations, 3)
+	assert.Equal(t, []schema.SiteCaller{
+		{Parent: -1, Method: "Workload::allocate", Line: 33, Count: 120, Bytes: 250_500_000},
+		{Parent: 0, Method: "com.acme.Deep::down", Line: 3, Count: 120, Bytes: 250_500_000},
+		{Parent: 1, Count: 120, Bytes: 250_500_000},
+	}, p.Allocations[0].Callers)
 	assert.Equal(t, int64(250_500_000), p.Allocations[0].Bytes)
 	assert.Equal(t, 33, p.Allocations[0].At.Line)
 }

@@ -61,6 +61,7 @@ type reportFlags struct {
 	sourcePaths     []string
 	noPager         bool
 	callers         int
+	siteCallers     int
 	uncertainty     bool
 	eachThread      bool
 	tree            float64
@@ -108,7 +109,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
 	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
-	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
+	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
+	flags.IntVar(&f.siteCallers, "site-callers", 0, "show the callers of this `number` of places of each kind: locks, parks and allocations")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -146,6 +148,7 @@ func (f *reportFlags) check() error {
 	}{
 		{"regions", f.regions}, {"min-samples", f.minSamples}, {"top", f.top}, {"too-big-threshold", f.tooBig},
 		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid}, {"callers", f.callers},
+		{"site-callers", f.siteCallers},
 	} {
 		if number.value < 0 {
 			return usage("--%s is %d; it can't be negative", number.flag, number.value)
@@ -221,7 +224,7 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Threads, o.Margins, o.Callers, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.tree, f.underMethod
+	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.tree, f.underMethod
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

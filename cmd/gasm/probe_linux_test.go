@@ -63,6 +63,7 @@ func probeOf(t *testing.T, p *schema.Profile, kind, method, descriptor string) *
 type listedEvent struct {
 	MonoNanos int64 `json:"mono_nanos"`
 	Nanos     int64
+	WaitNanos int64 `json:"wait_nanos"`
 	PID, TID  int
 	Kind      string
 	Name      string

@@ -110,7 +110,8 @@ func (x *Events) convert(e *Event) bool {
 			}
 		}
 	}
-	x.event.Frames = x.stacks.frames(e.Field("stackTrace"))
+	at := x.stacks.stack(e.Field("stackTrace"))
+	x.event.Frames, x.event.Truncated = at.frames, at.truncated
 	return true
 }
 
@@ -148,7 +149,7 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	}
 	delete(x.begun, id)
 	x.event = begin
-	x.event.Kind, x.event.Name = event.Safepoint, "safepoint"
+	x.event.Kind, x.event.Name = event.Safepoint, event.UnknownSafepoint
 	x.event.WaitNanos = begin.Nanos
 	x.event.Nanos = max(end.EndMonoNanos()-begin.MonoNanos, begin.Nanos)
 	return true

@@ -5,10 +5,16 @@ import "github.com/gasm-profiler/gasm/event"
 // stacks converts stack traces to the frames of events. Events with the same stack share its frames, and frames of
 // the same method share its name.
 type stacks struct {
-	byKey   map[int64][]event.Frame // the stacks of the current chunk, by key
-	methods map[int64]string        // the names of methods of the current chunk, by key
-	kept    int                     // number of frames in all chunks
-	text    int                     // bytes of the names of methods in all chunks
+	byKey   map[int64]stack  // the stacks of the current chunk, by key
+	methods map[int64]string // the names of methods of the current chunk, by key
+	kept    int              // number of frames in all chunks
+	text    int              // bytes of the names of methods in all chunks
+}
+
+// A stack is a stack trace. If it is truncated, its outermost frames are missing.
+type stack struct {
+	frames    []event.Frame
+	truncated bool
 }
 
 // Limits for the stacks of one recording. After maxStackFrames frames, further events get no frames, and after
@@ -25,22 +31,21 @@ const (
 // next is called before each chunk. It forgets the keys of the previous chunk, because each chunk has its own keys: the
 // same key stands for a different constant.
 func (s *stacks) next() {
-	s.byKey, s.methods = map[int64][]event.Frame{}, map[int64]string{}
+	s.byKey, s.methods = map[int64]stack{}, map[int64]string{}
 }
 
-// frames returns the frames of a stack trace. It returns nil if v is not a stack trace, or if maxStackFrames is
-// reached.
-func (s *stacks) frames(v Value) []event.Frame {
+// stack converts a stack trace. The result has no frames if v is not a stack trace, or if maxStackFrames is reached.
+func (s *stacks) stack(v Value) stack {
 	if v.kind != Struct || v.typ.Name != "jdk.types.StackTrace" || v.key == 0 {
-		return nil
+		return stack{}
 	}
-	if frames, ok := s.byKey[v.key]; ok {
-		return frames
+	if known, ok := s.byKey[v.key]; ok {
+		return known
 	}
 	list := v.Field("frames")
 	n := min(list.Len(), maxDepth)
 	if s.kept += n; s.kept > maxStackFrames {
-		return nil
+		return stack{}
 	}
 	frames := make([]event.Frame, 0, n)
 	for f := range list.Elements() {
@@ -50,8 +55,8 @@ func (s *stacks) frames(v Value) []event.Frame {
 		frames = append(frames, event.Frame{Method: s.method(f.Field("method")),
 			BCI: int(f.Field("bytecodeIndex").Int()), Line: max(int(f.Field("lineNumber").Int()), 0)})
 	}
-	s.byKey[v.key] = frames
-	return frames
+	s.byKey[v.key] = stack{frames, v.Field("truncated").Bool() || list.Len() > n}
+	return s.byKey[v.key]
 }
 
 // method returns the name of a method in the same form as in samples: java.util.HashMap::get. It returns "" if the

@@ -155,7 +155,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 	case event.GC:
 		e.Name = collection(what, args)
 	case event.Safepoint:
-		e.Name = "safepoint" // the probes do not say why there was a safepoint
+		e.Name = event.UnknownSafepoint // the VM operation has probes of its own
 	case event.VMOperation:
 		e.Name, used = textOf(args, 0, what), 1
 	case event.Compilation:

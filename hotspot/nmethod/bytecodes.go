@@ -2,6 +2,7 @@ package nmethod
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -35,6 +36,9 @@ getfield putfield aload_0 iload`)
 // (Bytecodes::_java_code). Each element has four bytes.
 const javaCodes = "_ZN9Bytecodes10_java_codeE"
 
+// ErrStarting is the reason of [Copier.Frames] if the JVM is just starting. A Copier that is made later has frames.
+var ErrStarting = errors.New("the JVM is just starting")
+
 // readBytecodes returns the names of all bytecodes, indexed by their numbers. HotSpot's own bytecodes have the names of
 // the standard ones that they replace.
 func (c *Copier) readBytecodes() (*[256]string, error) {
@@ -57,6 +61,8 @@ func (c *Copier) readBytecodes() (*[256]string, error) {
 	for i := range names {
 		code := binary.LittleEndian.Uint32(table[4*i:])
 		switch {
+		case 0 < i && i < len(bytecodeNames) && code == 0:
+			return names, fmt.Errorf("the table of bytecodes has no %s yet: %w", bytecodeNames[i], ErrStarting)
 		case i < len(bytecodeNames) && int(code) != i:
 			return names, fmt.Errorf("the table of bytecodes says that %s is bytecode %d", bytecodeNames[i], code)
 		case int(code) < len(bytecodeNames):

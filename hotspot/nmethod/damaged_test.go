@@ -312,6 +312,27 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
+// Until HotSpot has filled its table of bytecodes, the JVM is just starting, and a later Copier has frames.
+func TestStarting(t *testing.T) {
+	const release = 21
+	tables := fakeTables(release)
+	memory := vmtest.New()
+	tables.Statics["CodeCache::_heaps"] = vmtest.Base
+	tables.Statics["Abstract_VM_Version::_vm_major_version"] = memory.Add(release, 0, 0, 0)
+	symbols := memory.AddTables(tables)
+	frames := func() error {
+		vm, err := vmstructs.New(memory, symbols.Address)
+		require.NoError(t, err)
+		c, err := NewCopier(vm)
+		require.NoError(t, err)
+		return c.Frames()
+	}
+	symbols[javaCodes] = memory.Add(make([]byte, len(codesOf(release)))...)
+	require.ErrorIs(t, frames(), ErrStarting)
+	symbols[javaCodes] = memory.Add(codesOf(release)...)
+	require.NoError(t, frames())
+}
+
 // TestTextBound: without a bound, names of 64 kB and long chains of frames would make an endless text.
 func TestTextBound(t *testing.T) {
 	long := fakeMethod{class: "A", name: strings.Repeat("\x01", 60_000), bytecode: sum} // six characters each as text

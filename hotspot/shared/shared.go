@@ -125,19 +125,17 @@ func (j *jvm) find() (err error) {
 		j.budget = vmstructs.NewBudget(mostBytes, bytesPerSecond)
 		j.unlimited, j.vm = vm, vm.Within(j.budget)
 	}
+	if j.copier, err = nmethod.NewCopier(j.vm); err != nil {
+		return err
+	}
+	cache, err := codecache.New(j.unlimited, j.copier.MethodName)
+	if err != nil {
+		return err
+	}
 	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
-	// init.cpp). A copier that was made before the cache may have found the table empty. Then a second one is made.
-	var cache *codecache.Cache
-	for range 2 {
-		if j.copier, err = nmethod.NewCopier(j.vm); err != nil {
-			return err
-		}
-		if cache, err = codecache.New(j.unlimited, j.copier.MethodName); err != nil {
-			return err
-		}
-		if j.copier.Frames() == nil {
-			break
-		}
+	// init.cpp), so nothing is missed until then.
+	if err := j.copier.Frames(); errors.Is(err, nmethod.ErrStarting) {
+		return err
 	}
 	j.cache = cache
 	return nil

@@ -13,7 +13,7 @@ import (
 // patterns maps each kind of events to the patterns of the probes that report such events.
 var patterns = map[event.Kind][]string{
 	event.GC:          {"hotspot:gc__*", "hs_private:cms__*"},
-	event.Safepoint:   {"hs_private:safepoint__*"},
+	event.Safepoint:   {"hs_private:safepoint__*", "hotspot:vmops__begin", "hotspot:vmops__end"},
 	event.Compilation: {"hotspot:method__compile__*"},
 	event.Lock:        {"hotspot:monitor__contended__enter*"},
 	event.Alloc:       {"hotspot:object__alloc"},

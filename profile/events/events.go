@@ -23,8 +23,9 @@ type Total struct {
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
 	// [event.Event.OfTool].
 	Tool bool
-	// Count is the number of events that began in the windows, which are the times when the trial was measured. Nanos
-	// is how long these events took together, and LongestNanos is how long the longest of them took.
+	// Count is the number of events that began in the windows, which are the times when the trial was measured. If an
+	// event stands for several allocations, it counts that often. Nanos is how long these events took together, and
+	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no length.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
@@ -53,7 +54,8 @@ func (s Set) has(bit int) bool { return s>>bit&1 != 0 }
 
 func (s Set) without(bit int) Set { return s &^ (1 << bit) }
 
-// Waiting reports whether some threads still run while others wait for them to come to a safepoint.
+// Waiting reports whether some threads still run while others wait for them to come to a safepoint. Safepoints that
+// Flight Recorder or an agent asked for do not count.
 func (s Set) Waiting() bool { return s.has(waiting) }
 
 // Named returns the events of the set, without the wait for a safepoint.
@@ -103,7 +105,7 @@ func New(events []event.Event) *Index {
 		if end := e.EndMonoNanos(); end > e.MonoNanos {
 			edges[of] = append(edges[of], edge{e.MonoNanos, bit, 1}, edge{end, bit, -1})
 		}
-		if wait := min(e.WaitNanos, e.Nanos); wait > 0 {
+		if wait := min(e.WaitNanos, e.Nanos); wait > 0 && !e.OfTool() {
 			edges[of] = append(edges[of], edge{e.MonoNanos, waiting, 1}, edge{e.MonoNanos + wait, waiting, -1})
 		}
 	}

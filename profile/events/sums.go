@@ -20,7 +20,7 @@ func (s *Sums) Add(x *Index, e *event.Event) {
 		s.totals = slices.Clone(x.totals)
 	}
 	t := &s.totals[x.bit(e)]
-	t.Count++
+	t.Count += e.Times()
 	t.Nanos += e.Nanos
 	t.LongestNanos = max(t.LongestNanos, e.Nanos)
 	t.WaitNanos += e.WaitNanos

@@ -54,6 +54,11 @@ func (w EventChoice) String() string {
 	return text
 }
 
+// has reports whether an event is one of the chosen events.
+func (w EventChoice) has(e *event.Event) bool {
+	return e.Kind == w.kind && (w.name == "" || e.Name == w.name)
+}
+
 // Kind returns the kind of the events that narrow the windows, or "" if nothing narrows them.
 func (w EventChoice) Kind() event.Kind { return w.kind }
 
@@ -100,7 +105,7 @@ func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, 
 	spans, threads = map[int][]capture.Span{}, &OfThreads{map[threadID][]capture.Span{}, w.outside}
 	for i := range events {
 		e := &events[i]
-		if e.Kind != w.kind || w.name != "" && e.Name != w.name {
+		if !w.has(e) {
 			continue
 		}
 		some++

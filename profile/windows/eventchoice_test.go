@@ -51,3 +51,35 @@ func TestEventChoice(t *testing.T) {
 	_, err = w.Narrow([]Measurement{{}}, events)
 	assert.ErrorContains(t, err, "it is not known when the capture began")
 }
+
+// A chosen event counts for the trial in which it began, whether or not it narrows a window.
+func TestChosen(t *testing.T) {
+	measured := []Measurement{
+		{Trial: capture.Trial{Windows: []capture.Window{window(1, 100e6, 200e6)}}, PIDs: []int{1}},
+		{Trial: capture.Trial{Windows: []capture.Window{window(1, 200e6, 300e6)}}, PIDs: []int{1}},
+	}
+	long, instant, unknown := ms(event.Own, "a.Request", 150, 10), ms(event.Own, "a.Request", 150, 0), ms(event.Own, "a.Request", 250, 10)
+	long.TID, instant.TID = 7, 7
+	early, late, other, elsewhere := ms(event.Own, "a.Request", 99, 10), ms(event.Own, "a.Request", 300, 10), ms(event.Own, "b.Request", 150, 10), long
+	elsewhere.PID = 2
+	type found struct {
+		trial      int
+		in, chosen bool
+	}
+	for text, want := range map[string][]found{
+		"jfr:a.Request":  {{0, true, true}, {0, true, true}, {1, true, true}, {0, false, true}, {0, false, true}, {}, {0, false, true}},
+		"!jfr:a.Request": {{0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {}, {0, false, true}},
+		"gc":             make([]found, 7),
+		"":               make([]found, 7),
+	} {
+		w, err := ParseEventChoice(text)
+		require.NoError(t, err)
+		c := w.Chosen(measured)
+		var got []found
+		for _, e := range []event.Event{long, instant, unknown, early, late, other, elsewhere} {
+			trial, in, chosen := c.Find(&e)
+			got = append(got, found{trial, in, chosen})
+		}
+		assert.Equal(t, want, got, text)
+	}
+}

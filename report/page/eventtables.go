@@ -2,9 +2,11 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -26,8 +28,13 @@ func number(text string, value float64) cell {
 	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
-// millis returns a cell with a time in ms.
-func millis(ms float64) cell { return number(fmt.Sprintf("%.2f", ms), ms) }
+// millis returns a cell with a time in ms. It is "-" for 0, which stands for a time that is unknown.
+func millis(ms float64) cell {
+	if ms == 0 {
+		return number("-", 0)
+	}
+	return number(fmt.Sprintf("%.2f", ms), ms)
+}
 
 // events returns the table of events, summed up by kind and name.
 func (t *tableBuilder) events() *table {
@@ -47,19 +54,35 @@ func (t *tableBuilder) events() *table {
 // locks returns the table of places where threads waited for locks.
 func (t *tableBuilder) locks() *table {
 	out := t.eventTable("locks", strings.TrimSpace("Locks "+t.p.Unrecorded()), "where threads waited for locks that others held", []string{"ms", "longest", "count"}, []string{"at", "lock", "held by"})
-	for _, l := range t.r.Locks[:t.limit(len(t.r.Locks))] {
+	return t.waits(out, t.r.Locks, t.p.Locks)
+}
+
+// parks returns the table of places where threads waited for something else.
+func (t *tableBuilder) parks() *table {
+	out := t.eventTable("parks", strings.TrimSpace("Parks "+t.p.Unrecorded()), "where threads were parked, or in Object.wait, without those that waited for a lock", []string{"ms", "longest", "count"}, []string{"at", "waited for", ""})
+	return t.waits(out, t.r.Parks, t.p.Parks)
+}
+
+// waits adds the rows of places where threads waited.
+func (t *tableBuilder) waits(out *table, waits []schema.Lock, of []sites.Wait) *table {
+	for i, l := range waits[:t.limit(len(waits))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At), Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
-			{Text: site(l.At), Name: true}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
+			{Text: site(l.At), Name: true, Callers: t.callers(of[i].Stacks)}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
 	}
-	return t.cut(out, len(t.r.Locks))
+	return t.cut(out, len(waits))
 }
 
 // allocations returns the table of places where the program allocates.
 func (t *tableBuilder) allocations() *table {
 	out := t.eventTable("allocations", strings.TrimSpace("Allocations "+t.p.Unrecorded()), "how much the program allocated, estimated from samples if not each allocation was recorded", []string{"MB", "events"}, []string{"at", "class"})
-	for _, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
-		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes)),
-			number(strconv.Itoa(a.Events), float64(a.Events)), {Text: allocator(&a), Name: true}, {Text: shown(a.Class)}}})
+	sized := slices.ContainsFunc(t.r.Allocations, func(a schema.Allocation) bool { return a.Bytes > 0 })
+	for i, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
+		megabytes := number("-", 0) // the size is unknown
+		if sized {
+			megabytes = number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes))
+		}
+		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{megabytes, number(strconv.Itoa(a.Events), float64(a.Events)),
+			{Text: allocator(&a), Name: true, Callers: t.callers(t.p.Allocations[i].Stacks)}, {Text: shown(a.Class)}}})
 	}
 	return t.cut(out, len(t.r.Allocations))
 }

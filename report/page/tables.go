@@ -50,10 +50,12 @@ type cell struct {
 	Width string // the width of its bar, in percent
 	Kind  string // the kind of code, for the colour of a source
 	Name  bool   // whether the cell is the row's name, which is also the link
-	Code  bool   // whether the text is an instruction
-	Cut   string // the whole text, if the shown text is cut when it is too long
-	Parts string // the samples by part, see partText
-	Sort  string // the text or number by which the cell is sorted; "" for Text
+	// Callers are the callers of the place that the cell names. They are shown when the user asks for them.
+	Callers []callerLine
+	Code    bool   // whether the text is an instruction
+	Cut     string // the whole text, if the shown text is cut when it is too long
+	Parts   string // the samples by part, see partText
+	Sort    string // the text or number by which the cell is sorted; "" for Text
 }
 
 // maxRows is the maximum number of rows in a table, unless --top asks for more.
@@ -71,7 +73,7 @@ type tableBuilder struct {
 // tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.probes(), t.events(), t.locks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.native(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {
 		table.Whole = !slices.ContainsFunc(table.Rows, func(r row) bool { return r.Cells[0].Parts != "" })

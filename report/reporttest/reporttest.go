@@ -281,19 +281,26 @@ func Empty() profile.Profile {
 	}
 }
 
-// Sites returns a profile with locks, allocations and events of the program's own.
+// Sites returns a profile with locks, parks, allocations and events of the program's own.
 func Sites(t *testing.T) profile.Profile {
 	p := Dot(t)
+	at := func(method string, line int) event.Frame { return event.Frame{Method: method, BCI: 7, Line: line} }
+	run := at("java.lang.Thread::run", 1583)
 	p.Events = []events.Total{
 		{Kind: event.Own, Name: "com.acme.Request", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}
-	p.Locks = []sites.Lock{
-		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6},
+	p.Locks = []sites.Wait{
+		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6,
+			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::work", 21), at("Workload::<init>\x1b", 9), run}, Weight: 40e6, Count: 2},
+				{Frames: []event.Frame{at("Workload::work", 21), at("com.acme.Router::route", 88), at("com.acme.Server::handle", 40), run}, Weight: 20e6, Count: 4}}},
 		{Class: "A\x1b[31m", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}
+	p.Parks = []sites.Wait{{Frame: at("com.acme.Main::main", 12), Class: "java.util.concurrent.FutureTask", Count: 1, Nanos: 5e6, LongestNanos: 5e6,
+		Stacks: []sites.Stack{{Frames: []event.Frame{at("com.acme.Main::main", 12)}, Weight: 5e6, Count: 1}}}}
 	p.Allocations = []sites.Alloc{
-		{Frame: event.Frame{Method: "Workload::allocate", BCI: 3, Line: 33}, Class: "byte[]", Events: 120, Bytes: 250_500_000},
+		{Frame: event.Frame{Method: "Workload::allocate", BCI: 3, Line: 33}, Class: "byte[]", Events: 120, Bytes: 250_500_000,
+			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::allocate", 33), at("com.acme.Deep::down", 3)}, Cut: true, Weight: 250_500_000, Count: 120}}},
 		{Frame: event.Frame{Method: "Native::made"}, Class: "int[][]", Events: 1, Bytes: 100_000},
 		{Class: "java.lang.String", Events: 1, Bytes: 1},
 	}

@@ -85,14 +85,16 @@ type Profile struct {
 	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
 	// longest in total comes first.
 	Locks []Lock `json:"locks,omitempty"`
+	// Parks are the places where threads waited for something else: in LockSupport.park, or in Object.wait.
+	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder began to record. Locks and
-	// Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds is the longest of their
-	// times.
+	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder began to record. Locks,
+	// Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds is the longest
+	// of their times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
-	// Sites says which frame of a stack is a Lock's or an Allocation's place: "own" for the innermost frame outside the
-	// JDK, or "innermost". It is absent if there are neither locks nor allocations.
+	// Sites says which frame of a stack is the place of a lock, a park or an allocation: "own" for the innermost frame
+	// outside the JDK, or "innermost". It is absent if there are none of them.
 	Sites string `json:"sites,omitempty"`
 	// Compilations are the versions of the hottest methods' code, ordered by method and then by the time at which they
 	// were made. If there are several JVMs, the versions of a method are from the JVM with the most samples of that
@@ -227,7 +229,8 @@ type Loop struct {
 	Counts       Counts  `json:"counts"` // including the loops in it
 }
 
-// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start.
+// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
+// copied the code from the JVM's memory, MadeMillis is when gasm last saw that the code was not there yet.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -378,9 +381,9 @@ type Event struct {
 	Name      string  `json:"name"`
 	Tool      bool    `json:"tool,omitempty"` // caused by Flight Recorder or by an agent such as gasm's, not by the program
 	Count     int     `json:"count"`          // how many of these events began in the windows
-	TotalMS   float64 `json:"total_ms"`
+	TotalMS   float64 `json:"total_ms"`       // 0 if unknown, or if such events have no length
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it.
+	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it. It is absent if it is unknown.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
 	Samples       Counts  `json:"samples"` // samples that were taken during these events
@@ -442,15 +445,17 @@ type ProbeThread struct {
 	MaxNS      int64   `json:"max_ns,omitempty"`
 }
 
-// A Lock is a place in the program at which threads waited for a lock.
+// A Lock is a place in the program at which threads waited for a lock or, in Parks, for something else.
 type Lock struct {
 	At    *Frame `json:"at,omitempty"`
-	Class string `json:"class"` // of the lock
+	Class string `json:"class"` // of what they waited for
 	// Owner is the name of the thread that held the lock most often, without the number at the end.
 	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
 	LongestMS float64 `json:"longest_ms"`
+	// Callers are the callers of the place. Only the first places of a list have them, see SiteCaller.
+	Callers []SiteCaller `json:"callers,omitempty"`
 }
 
 // An Allocation is a place in the program that allocates.
@@ -461,6 +466,24 @@ type Allocation struct {
 	Bytes  int64  `json:"bytes"`  // how much the program allocated, according to the events
 	// Code is the instruction that allocates; nil if it is unknown.
 	Code *AllocationCode `json:"code,omitempty"`
+	// Callers are the callers of the place. Only the first places of the list have them, see SiteCaller.
+	Callers []SiteCaller `json:"callers,omitempty"`
+}
+
+// A SiteCaller is a node in the tree of callers of a place: one line of a method, on one path of calls. The first node
+// of a tree is the place itself, and each node comes after its Parent, which it has called. Callers with less than 1 %
+// of the place's time or bytes are left out, and so are the places after the first 100 of a list.
+type SiteCaller struct {
+	Parent int    `json:"parent"`           // index of the node that it has called, or -1 for the place
+	Method string `json:"method,omitempty"` // absent if the frames from here on are unknown
+	Line   int    `json:"line,omitempty"`
+	File   string `json:"file,omitempty"`
+	// Count is the number of events that came from here, and Omitted the number of those whose callers are left out.
+	Count   int64 `json:"count"`
+	Omitted int64 `json:"omitted,omitempty"`
+	// TotalMS is how long the waits took, and Bytes how much was allocated.
+	TotalMS float64 `json:"total_ms,omitempty"`
+	Bytes   int64   `json:"bytes,omitempty"`
 }
 
 // An AllocationCode is an instruction that allocates.

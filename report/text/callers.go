@@ -49,7 +49,7 @@ func writeCallers(v *view) bool {
 		name, tail := callers.Name(root)
 		head := v.inTable(0, root.Counts[0]) + "  "
 		v.Line("%s", v.Paint(v.heat(root.Counts), head+shortFrame(v, root, name, layout.Width(head+tail))+tail))
-		writeTree(v, t, root.Counts[0], callers.Lines(t, leastCaller, mostCallers), callerIndent)
+		writeTree(v, callers.Lines(t, leastCaller, mostCallers), callerIndent, sampleCell(v, root.Counts[0]))
 		v.Line("")
 	}
 	numbers := "their shares of the frame's samples"
@@ -82,21 +82,29 @@ func writeCallTree(v *view, legend string) {
 	tree := v.p.Stacks.TopDown(calltree.Limits{Least: v.opts.Tree, FromJava: true, From: v.opts.TreeFrom})
 	total := v.p.Accounts[0].Profiled
 	v.Rule("Tree of Calls" + firstEvent(v))
-	writeTree(v, tree, total, callers.Lines(tree, v.opts.Tree, mostTreeLines), "")
+	writeTree(v, callers.Lines(tree, v.opts.Tree, mostTreeLines), "", sampleCell(v, total))
 	v.Line("")
 	v.Paragraph("", fmt.Sprintf("Below a frame is what it called. %s Calls with less than %.4g%% of the samples are left out, and so are native frames outside "+
 		"of Java. %s", v.explainUnit(), 100*v.opts.Tree, legend))
 	v.Line("")
 }
 
-// writeTree writes the lines of a tree. Shares are of a total.
-func writeTree(v *view, t *calltree.Tree, total int64, lines []callers.Line, indent string) {
+// sampleCell returns a function that formats samples of the first event. Percentages are shares of a total.
+func sampleCell(v *view, total int64) func(samples int64) string {
+	return func(samples int64) string { return v.cell(0, samples, amount.ShareOf(samples, total)) }
+}
+
+// cellWidth is the width of a number before a line of a tree.
+const cellWidth = 7
+
+// writeTree writes the lines of a tree. cell formats the number before a line.
+func writeTree(v *view, lines []callers.Line, indent string, cell func(samples int64) string) {
 	for _, l := range lines {
-		cell := layout.PadLeft("", 7)
+		number := layout.PadLeft("", cellWidth)
 		if !l.Same {
-			cell = v.cell(0, l.Samples, amount.ShareOf(l.Samples, total))
+			number = cell(l.Samples)
 		}
-		head := indent + cell + "  " + strings.Repeat(" ", l.Indent)
+		head := indent + number + "  " + strings.Repeat(" ", l.Indent)
 		if l.Branch {
 			head += "- "
 		}

@@ -76,7 +76,11 @@ func ownEvents(p *profile.Profile) (lines []string) {
 			continue
 		}
 		if n++; n <= maxOwn {
-			lines = append(lines, fmt.Sprintf("%d %s, %s (longest %s)", t.Count, t.Name, millis(t.Nanos), millis(t.LongestNanos)))
+			line := fmt.Sprintf("%d %s", t.Count, t.Name)
+			if t.Nanos > 0 {
+				line += fmt.Sprintf(", %s (longest %s)", millis(t.Nanos), millis(t.LongestNanos))
+			}
+			lines = append(lines, line)
 		}
 	}
 	if n > maxOwn {
@@ -86,7 +90,7 @@ func ownEvents(p *profile.Profile) (lines []string) {
 }
 
 // plainKinds are the kinds of events that the overview only counts. The empty kind is that of events.Others.
-var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Park, event.Sleep, event.Thread, event.Probe, ""}
+var plainKinds = []event.Kind{event.ClassLoad, event.JNI, event.Sleep, event.Thread, event.Probe, ""}
 
 // plainEvents returns a line of the overview that counts the events of plainKinds: "7 jni, 5 others".
 func plainEvents(p *profile.Profile) []string {
@@ -112,6 +116,14 @@ func millis(nanos int64) string {
 		decimals = 1
 	}
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
+}
+
+// tableMillis formats a time as a number of ms in a table. It returns "-" for 0, which stands for a time that is unknown.
+func tableMillis(nanos int64) string {
+	if nanos == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", float64(nanos)/1e6)
 }
 
 // isTelling reports whether events belong in a table. They do if together they took a large part of the window, or if
@@ -145,7 +157,7 @@ func writeEvents(v *view) {
 		for e, n := range t.Counts {
 			row = append(row, v.inTable(e, n))
 		}
-		row = append(row, fmt.Sprint(t.Count), fmt.Sprintf("%.2f", float64(t.Nanos)/1e6), fmt.Sprintf("%.2f", float64(t.LongestNanos)/1e6))
+		row = append(row, fmt.Sprint(t.Count), tableMillis(t.Nanos), tableMillis(t.LongestNanos))
 		rows = append(rows, append(row, string(t.Kind), t.Name+ofTool(t)))
 	}
 	v.Rule("Events")

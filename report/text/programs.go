@@ -79,9 +79,9 @@ func (d *document) programName(p *profile.Profile) string {
 		return names.Program(name)
 	}
 	if d.ps.Capture.Code == capture.CodeCopied {
-		return "of an unknown name (it ended before gasm could read the name)"
+		return "of unknown name (ended before gasm could read it)"
 	}
-	return "of an unknown name"
+	return "of unknown name"
 }
 
 // allProfiled returns the number of samples of the first event in all profiles.

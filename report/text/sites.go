@@ -2,40 +2,77 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 // writeLocks writes the table of the places where threads waited for locks.
 func writeLocks(v *view) {
-	if len(v.p.Locks) == 0 {
+	count, total := writeWaits(v, "Locks", v.p.Locks)
+	if count == 0 {
 		return
 	}
-	var total int64
-	count := 0
-	for i := range v.p.Locks {
-		total += v.p.Locks[i].Nanos
-		count += v.p.Locks[i].Count
+	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), waitsNote(v, v.p.Locks)))
+	v.Line("")
+	writeCallersOfWaits(v, "Callers of Locks", "waits", v.p.Locks)
+}
+
+// writeParks writes the table of the places where threads waited for something else.
+func writeParks(v *view) {
+	count, total := writeWaits(v, "Parks", v.p.Parks)
+	if count == 0 {
+		return
 	}
-	shown := first(v.p.Locks, v.opts.Top)
+	v.Paragraph("", fmt.Sprintf("Threads were parked, or in Object.wait, %s: %s. Waits for locks are not among them.%s",
+		layout.Plural(count, "time"), millis(total), waitsNote(v, v.p.Parks)))
+	v.Line("")
+	writeCallersOfWaits(v, "Callers of Parks", "waits", v.p.Parks)
+}
+
+// waited returns how often threads waited, how long in all, and how long at most.
+func waited(waits []sites.Wait) (count int, total, longest int64) {
+	for i := range waits {
+		count += waits[i].Count
+		total += waits[i].Nanos
+		longest = max(longest, waits[i].LongestNanos)
+	}
+	return count, total, longest
+}
+
+// writeWaits writes the table of places where threads waited. It returns how often and how long they waited.
+func writeWaits(v *view, title string, waits []sites.Wait) (count int, total int64) {
+	count, total, _ = waited(waits)
+	if count == 0 {
+		return 0, 0
+	}
 	var rows [][]string
-	for i := range shown {
-		s := &shown[i]
+	for i := range first(waits, v.opts.Top) {
+		s := &waits[i]
 		about := v.short(s.Class, false)
 		if s.Owner != "" {
 			about += ", held by " + s.Owner
 		}
-		rows = append(rows, []string{amount.ShareOf(s.Nanos, total).String(), fmt.Sprintf("%.2f", float64(s.Nanos)/1e6), fmt.Sprintf("%.2f", float64(s.LongestNanos)/1e6),
+		rows = append(rows, []string{amount.ShareOf(s.Nanos, total).String(), tableMillis(s.Nanos), tableMillis(s.LongestNanos),
 			strconv.Itoa(s.Count), site(v, s.Frame), about})
 	}
-	v.Rule("Locks" + unrecorded(v))
+	v.Rule(title + unrecorded(v))
 	writeSites(v, []string{"waited", "ms", "longest", "count", "", ""}, rows)
-	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), leftOut(len(v.p.Locks)-len(shown))+siteNote(v)))
-	v.Line("")
+	return count, total
+}
+
+// waitsNote returns sentences about rows that are left out, and about the places.
+func waitsNote(v *view, waits []sites.Wait) string {
+	note := leftOut(len(waits) - len(first(waits, v.opts.Top)))
+	if slices.ContainsFunc(waits, func(s sites.Wait) bool { return s.Frame.Method != "" }) {
+		note += siteNote(v)
+	}
+	return note
 }
 
 // writeAllocations writes the table of the places where the program allocates.
@@ -43,35 +80,54 @@ func writeAllocations(v *view) {
 	if len(v.p.Allocations) == 0 {
 		return
 	}
-	var total int64
-	events := 0
-	for i := range v.p.Allocations {
-		total = addBytes(total, v.p.Allocations[i].Bytes)
-		events += v.p.Allocations[i].Events
-	}
+	total, events := allocated(v.p)
 	shown := first(v.p.Allocations, v.opts.Top)
+	note := leftOut(len(v.p.Allocations)-len(shown)) + siteNote(v)
 	var rows [][]string
 	for i := range shown {
 		s := &shown[i]
-		share := amount.ShareOf(s.Bytes, total)
+		row := []string{allocationShare(s, total, events), megabytes(s.Bytes), strconv.Itoa(s.Events), allocator(v, s), v.short(s.Class, false) + allocCode(s.Code)}
 		if total == 0 {
-			share = amount.ShareOf(int64(s.Events), int64(events))
+			row = slices.Delete(row, 1, 2) // the size is unknown
 		}
-		rows = append(rows, []string{share.String(), megabytes(s.Bytes), strconv.Itoa(s.Events), allocator(v, s), v.short(s.Class, false) + allocCode(s.Code)})
+		rows = append(rows, row)
 	}
 	v.Rule("Allocations" + unrecorded(v))
+	if total == 0 {
+		writeSites(v, []string{"share", "count", "", ""}, rows)
+		v.Paragraph("", fmt.Sprintf("Shares are of %s, whose sizes are unknown.%s", layout.Plural(events, "allocation"), note))
+	} else {
+		writeSites(v, []string{"bytes", "MB", "events", "", ""}, rows)
+		v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"), note))
+	}
+	v.Line("")
+	var places []place
+	for i := range v.p.Allocations[:min(v.opts.SiteCallers, len(v.p.Allocations))] {
+		s := &v.p.Allocations[i]
+		places = append(places, place{allocationShare(s, total, events), allocator(v, s), v.short(s.Class, false), s.Stacks})
+	}
 	of := "bytes"
 	if total == 0 {
-		of = "share"
+		of = "allocations"
 	}
-	writeSites(v, []string{of, "MB", "events", "", ""}, rows)
-	if total == 0 {
-		v.Paragraph("", fmt.Sprintf("From %s; their size is unknown.%s", layout.Plural(events, "allocation"), leftOut(len(v.p.Allocations)-len(shown))))
-		v.Line("")
-		return
+	writeSiteCallers(v, "Callers of Allocations", of, places)
+}
+
+// allocated returns how many bytes the program allocated, and how many events that is from.
+func allocated(p *profile.Profile) (bytes int64, events int) {
+	for i := range p.Allocations {
+		bytes = addBytes(bytes, p.Allocations[i].Bytes)
+		events += p.Allocations[i].Events
 	}
-	v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"), leftOut(len(v.p.Allocations)-len(shown))+siteNote(v)))
-	v.Line("")
+	return bytes, events
+}
+
+// allocationShare returns the share of a place in all bytes or, if no sizes are known, in all events.
+func allocationShare(s *sites.Alloc, bytes int64, events int) string {
+	if bytes == 0 {
+		return amount.ShareOf(int64(s.Events), int64(events)).String()
+	}
+	return amount.ShareOf(s.Bytes, bytes).String()
 }
 
 // allocator returns the place of an allocation: a place in the program or, if that is unknown, the JVM's code that
@@ -160,17 +216,18 @@ func writeSites(v *view, header []string, rows [][]string) {
 	v.EndRule()
 }
 
-// siteSummary returns the lines of the overview about locks and allocations: how long threads waited, and where the
+// siteSummary returns the lines of the overview about waits and allocations: how long threads waited, and where the
 // program allocates most.
 func siteSummary(v *view) (lines []string) {
-	if s := sumOf(v.p, event.Lock); s.count > 0 {
-		lines = append(lines, fmt.Sprintf("%s for a lock, %s (longest %s)", layout.Plural(s.count, "wait"), millis(s.nanos), millis(s.longest)))
+	for _, kind := range []struct {
+		waits []sites.Wait
+		name  string
+	}{{v.p.Locks, "%s for a lock"}, {v.p.Parks, "%s for something else"}} {
+		if count, total, longest := waited(kind.waits); count > 0 {
+			lines = append(lines, fmt.Sprintf(kind.name+", %s (longest %s)", layout.Plural(count, "wait"), millis(total), millis(longest)))
+		}
 	}
-	var bytes int64
-	for i := range v.p.Allocations {
-		bytes = addBytes(bytes, v.p.Allocations[i].Bytes)
-	}
-	if bytes > 0 {
+	if bytes, _ := allocated(v.p); bytes > 0 {
 		line := megabytes(bytes) + " MB allocated" + unrecorded(v)
 		if top := v.p.Allocations[0].Frame; top.Method != "" {
 			line += ", most at " + site(v, top)

@@ -57,6 +57,7 @@ func (d *document) profile(p *profile.Profile) {
 		writeEvents(v)
 		writeDelays(v)
 		writeLocks(v)
+		writeParks(v)
 		writeAllocations(v)
 		writeCompilations(v)
 		if d.single() { // with several profiles, the table is before the first one

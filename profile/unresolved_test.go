@@ -1,0 +1,45 @@
+package profile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+)
+
+// A warning says why code is unresolved: which JVMs ended before gasm had read anything of them, or that it was gone.
+func TestWhyUnresolved(t *testing.T) {
+	const start = "100.0% of the profile is at addresses of code that gasm did not get to read: "
+	for _, c := range []struct {
+		name    string
+		read    int         // the first JVMs, which gasm has read; the others have an empty log
+		samples map[int]int // unresolved ones, by JVM
+		want    string
+	}{
+		{"one that was read", 1, map[int]int{1: 600}, "the JVM ended, or the code was gone, before that"},
+		{"one that was not", 0, map[int]int{1: 600}, "the JVM with pid 1 ended before that"},
+		{"several that were read", 2, map[int]int{1: 10, 2: 600}, "the JVM ended, or the code was gone, before that (pid 2, 1)"},
+		{"most in some that were not", 1, map[int]int{1: 300, 2: 100, 3: 200, 4: 50, 5: 40}, "4 JVMs ended before that (pid 3, 2, 4 and 1 more)"},
+		{"most in one that was read", 1, map[int]int{1: 300, 2: 299}, "the JVM ended, or the code was gone, before that (pid 1, 2)"},
+	} {
+		config := Config{Code: capture.CodeCopied}
+		for pid := range 5 {
+			j := capture.JVM{PID: pid + 1, Log: newLog(t)}
+			if pid < c.read {
+				j.Log = newLog(t, c2(1, 1, "A::a", 0x1000, nops(8)))
+			}
+			if c.samples[j.PID] > 0 {
+				config.JVMs = append(config.JVMs, j)
+			}
+		}
+		b := NewBuilder(config)
+		for pid, n := range c.samples {
+			add(b, repeat(n, at(pid, 1, 0x9000))...)
+		}
+		p := build(t, b, DefaultOptions())
+		require.NotEmpty(t, p, c.name)
+		assert.Contains(t, p[0].Warnings, start+c.want, c.name)
+	}
+}

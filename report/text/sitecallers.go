@@ -1,0 +1,71 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/sites"
+	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/callers"
+)
+
+// A place is a place in the program whose callers are shown.
+type place struct {
+	share, at, about string // of all bytes or all time of the table; the place; what is allocated or waited for there
+	stacks           []sites.Stack
+}
+
+// writeCallersOfWaits writes the callers of the places where threads waited longest.
+func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
+	_, total, _ := waited(waits)
+	var places []place
+	for i := range waits[:min(v.opts.SiteCallers, len(waits))] {
+		s := &waits[i]
+		places = append(places, place{amount.ShareOf(s.Nanos, total).String(), site(v, s.Frame), v.short(s.Class, false), s.Stacks})
+	}
+	writeSiteCallers(v, title, of, places)
+}
+
+// writeSiteCallers writes the callers of places: for each of them a small tree. of says what shares are of: "waits". It
+// writes nothing if no place has a stack.
+func writeSiteCallers(v *view, title, of string, places []place) {
+	if !slices.ContainsFunc(places, func(p place) bool { return len(p.stacks) > 0 }) {
+		return
+	}
+	v.Rule(title + unrecorded(v))
+	cut := false
+	for _, p := range places {
+		v.Line("%s", v.cut(layout.PadLeft(p.share, cellWidth)+"  "+p.at+"  "+p.about))
+		lines := callersOf(v, p.stacks)
+		cut = cut || slices.ContainsFunc(lines, func(l callers.Line) bool { return l.Node != nil && l.Node.Kind == callstack.Cut })
+		v.Line("")
+	}
+	note := fmt.Sprintf("Below a place are its callers, from the nearest to the outermost one, with their shares of the place's %s. "+
+		"A line without a number has the same share as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out.", of, 100*leastCaller)
+	if cut {
+		note += " [cut] is in place of callers that are not known: Flight Recorder keeps the innermost frames of a deep stack (64, or -XX:FlightRecorderOptions=stackdepth=N), " +
+			"and USDT's allocations have only what was inlined."
+	}
+	v.Paragraph("", note)
+	v.Line("")
+}
+
+// callersOf writes the callers of a place, and returns their lines.
+func callersOf(v *view, stacks []sites.Stack) []callers.Line {
+	const indent = len(callerIndent) + cellWidth + 2
+	tree := sites.Callers(stacks, calltree.Limits{Least: leastCaller})
+	if tree == nil {
+		v.Line("%s(its callers are unknown)", layout.PadLeft("", indent))
+		return nil
+	}
+	lines := callers.Lines(tree, leastCaller, mostCallers)
+	if len(lines) == 0 {
+		v.Line("%s(it has no callers)", layout.PadLeft("", indent))
+	}
+	total := tree.Nodes[0].Counts[0]
+	writeTree(v, lines, callerIndent, func(n int64) string { return layout.PadLeft(amount.ShareOf(n, total).String(), cellWidth) })
+	return lines
+}
