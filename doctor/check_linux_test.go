@@ -75,6 +75,7 @@ func TestCheck(t *testing.T) {
 
 // Without perf gasm samples by itself.
 func TestNoPerf(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedJava(t)
@@ -112,6 +113,7 @@ func TestNoSampler(t *testing.T) {
 
 // What a user without rights gets depends on the kernel's setting.
 func TestUser(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedJava(t)

@@ -5,6 +5,7 @@
 #     unit  github.com/gasm-profiler/gasm/report
 #     unit  github.com/gasm-profiler/gasm/profile race
 #     live  github.com/gasm-profiler/gasm/record race alone
+#     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side.
 # live    packages whose tests do (LIVE below). First those that compare what they read from JVMs, or ask tools, two at a
@@ -16,8 +17,9 @@
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
-# nothing where no goroutine is started. cmd/gasm is tested without it, because its tests run gasm as a program, which is
-# built as in a release. TestStages (internal/gasmtest) checks these rules on the parsed code.
+# nothing where no goroutine is started. Tests that call gasmtest.NeedNoRaceDetector (plain) compute much: they run
+# without the detector. cmd/gasm is tested without it, because its tests run gasm as a program, which is built as in a
+# release. TestStages (internal/gasmtest) checks these rules on the parsed code.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
@@ -29,7 +31,7 @@ PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race alone
+  local packages package folder file stage race alone plain
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
   while read -r package folder; do
     stage=unit race='' alone=''
@@ -40,13 +42,22 @@ list() {
       esac
     done
     if [ $stage = live ] && [[ $package =~ $ALONE ]]; then alone=' alone'; fi
-    echo "$stage $package$race$alone"
+    plain=''
+    if [ -n "$race" ]; then plain=$(plain_tests "$folder"/*_test.go); fi
+    echo "$stage $package$race$alone${plain:+ plain=$plain}"
   done <<<"$packages"
 }
 
-# run LINES ARGUMENT...: tests the packages of these lines of the list, in two runs: without the race detector and with it.
+# plain_tests FILE...: prints the names of the tests that call NeedNoRaceDetector, with commas between them.
+plain_tests() {
+  [ -e "$1" ] || return 0
+  awk '/^func /{split(substr($0, 6), name, "(")} /gasmtest\.NeedNoRaceDetector\(/{print name[1]}' "$@" | LC_ALL=C sort -u | paste -sd, -
+}
+
+# run LINES ARGUMENT...: tests the packages of these lines of the list, in three runs: without the race detector, with it,
+# and the plain tests of the latter packages.
 run() {
-  local lines=$1 packages
+  local lines=$1 packages tests
   shift
   packages=$(sed -n '/ race/!s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086 # import paths have no spaces
@@ -54,6 +65,10 @@ run() {
   packages=$(sed -n '/ race/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086
   if [ -n "$packages" ]; then CGO_ENABLED=1 $GO test -json -race -timeout 45m "$@" $packages || result=1; fi
+  packages=$(sed -n '/ plain=/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
+  tests=$(sed -n 's/.* plain=//p' <<<"$lines" | tr , "\n" | sort -u | paste -sd'|' -)
+  # shellcheck disable=SC2086
+  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
 # run_module FOLDER: tests a module of its own.
