@@ -6,6 +6,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 GO ?= scripts/go.sh
+# Packages that were compiled in another folder are the same then: a new clone takes them from the cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 MVN ?= mvn
 FUZZTIME ?= 60s
 VERSION = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -154,7 +156,7 @@ lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
 
 unit: ## stage 2: the tests of packages that neither sample nor start JVMs

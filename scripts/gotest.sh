@@ -13,7 +13,8 @@
 #         measure some of it (ALONE), one at a time. In each of these packages the tests that measure nothing are
 #         parallel (t.Parallel), and so run after the others. They wait for JVMs more than they compute: one more at a
 #         time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of.
+# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
+#         stages run, but for ALONE.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
@@ -71,27 +72,44 @@ run() {
   if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
-# run_module FOLDER: tests a module of its own.
-run_module() { (cd "$1" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1; }
+# start_modules FOLDER...: begins to test modules of their own, side by side.
+start_modules() {
+  for folder; do
+    (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) >"$temp/${folder//\//-}" &
+    modules+=("$!" "$temp/${folder//\//-}")
+  done
+}
+
+# await_modules: waits for the modules, and prints what their tests printed.
+await_modules() {
+  while [ ${#modules[@]} -gt 0 ]; do
+    wait "${modules[0]}" || result=1
+    cat "${modules[1]}"
+    modules=("${modules[@]:2}")
+  done
+}
 
 all=$(list) || exit 1
 result=0
+modules=() # of each that is being tested the process, and the file with what it prints
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+if [[ " $* " = *' pages '* ]]; then start_modules report/page/browsertest packaging; fi
 for stage; do
   case $stage in
   --list) echo "$all" ;;
   unit) run "$(grep '^unit' <<<"$all")" ;;
   live)
-    run "$(grep '^live' <<<"$all" | grep -v ' alone$')" -p 2
-    run "$(grep '^live.* alone$' <<<"$all")" -p 1 -parallel "$PARALLEL"
+    run "$(grep '^live' <<<"$all" | grep -v ' alone')" -count 1 -p 2
+    await_modules
+    run "$(grep '^live.* alone' <<<"$all")" -count 1 -p 1 -parallel "$PARALLEL"
     ;;
-  pages)
-    run_module report/page/browsertest
-    run_module packaging
-    ;;
+  pages) ;; # they have been started
   *)
     echo "gotest.sh: there is no stage $stage: unit, live, pages" >&2
     exit 2
     ;;
   esac
 done
+await_modules
 exit $result
