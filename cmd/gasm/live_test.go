@@ -158,6 +158,7 @@ func TestInlinedShares(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // samples are compared with CPU time
 			p, own := sharesRun{sampler: "native", inline: "inline", java: []string{java, "-Xbatch"}}.profile(t)
 			event := hottestEvent(p)
 			got, total := map[string]int64{}, map[string]int64{}
