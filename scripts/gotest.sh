@@ -4,15 +4,18 @@
 #
 #     unit  github.com/gasm-profiler/gasm/report
 #     unit  github.com/gasm-profiler/gasm/profile race
-#     live  github.com/gasm-profiler/gasm/record race alone
+#     live  github.com/gasm-profiler/gasm/record race lane=alone
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side.
-# live    packages whose tests do (LIVE below). First those that compare what they read from JVMs, or ask tools, two at a
-#         time, because these JVMs and what reads them wait for each other. Then those that take the whole machine, and
-#         measure some of it (ALONE), one at a time. In each of these packages the tests that measure nothing are
-#         parallel (t.Parallel), and so run after the others. They wait for JVMs more than they compute: one more at a
-#         time than there are processors.
+# live    packages whose tests do (LIVE below). First those that measure nothing, in three lanes side by side, because they
+#         wait more than they compute:
+#           - those that compare what they read from JVMs, or ask tools, two at a time;
+#           - those that start DTrace again and again (DTRACE), one at a time, because two that start at once can fail;
+#           - those that attack gasm (HOSTILE): what they leave in JVMs would confuse the tests of cmd/gasm.
+#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
+#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
+#         than they compute: one more at a time than there are processors.
 # pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
 #         stages run, but for ALONE.
 #
@@ -26,26 +29,36 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
-ALONE='/(cmd/gasm|cmd/gasm/hostile|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+DTRACE='/(doctor|sampler/collect/dtrace)$'
+HOSTILE='/cmd/gasm/hostile$'
+ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race alone plain
+  local packages package folder file stage race lane plain
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
   while read -r package folder; do
-    stage=unit race='' alone=''
+    stage=unit race='' lane=''
     for file in "$folder"/*.go; do
       case $file in
       *_test.go) if grep -qE "$LIVE" "$file"; then stage=live; fi ;;
       *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
       esac
     done
-    if [ $stage = live ] && [[ $package =~ $ALONE ]]; then alone=' alone'; fi
+    if [ $stage = live ]; then
+      if [[ $package =~ $DTRACE ]]; then
+        lane=' lane=dtrace'
+      elif [[ $package =~ $HOSTILE ]]; then
+        lane=' lane=hostile'
+      elif [[ $package =~ $ALONE ]]; then
+        lane=' lane=alone'
+      fi
+    fi
     plain=''
     if [ -n "$race" ]; then plain=$(plain_tests "$folder"/*_test.go); fi
-    echo "$stage $package$race$alone${plain:+ plain=$plain}"
+    echo "$stage $package$race$lane${plain:+ plain=$plain}"
   done <<<"$packages"
 }
 
@@ -72,37 +85,52 @@ run() {
   if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
-# start_modules FOLDER...: begins to test modules of their own, side by side.
-start_modules() {
-  for folder; do
-    (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) >"$temp/${folder//\//-}" &
-    modules+=("$!" "$temp/${folder//\//-}")
-  done
+# test_module FOLDER: tests a module of its own.
+test_module() { (cd "$1" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1; }
+
+# beside COMMAND...: runs a function of this script in the background.
+beside() {
+  local output=$temp/${#besides[@]}
+  (
+    result=0
+    "$@"
+    exit $result
+  ) >"$output" &
+  besides+=("$!" "$output")
 }
 
-# await_modules: waits for the modules, and prints what their tests printed.
-await_modules() {
-  while [ ${#modules[@]} -gt 0 ]; do
-    wait "${modules[0]}" || result=1
-    cat "${modules[1]}"
-    modules=("${modules[@]:2}")
+# await: waits for what runs in the background, and prints what it has printed.
+await() {
+  local i
+  for ((i = 0; i < ${#besides[@]}; i += 2)); do
+    wait "${besides[i]}" || result=1
+    cat "${besides[i + 1]}"
   done
+  besides=()
 }
+
+# lane NAME: prints the lines of the list of a lane of the stage live. Without a name they are those of no lane.
+lane() { grep '^live' <<<"$all" | if [ -n "$1" ]; then grep " lane=$1"; else grep -v ' lane='; fi; }
 
 all=$(list) || exit 1
 result=0
-modules=() # of each that is being tested the process, and the file with what it prints
+besides=() # of each command in the background its process, and the file with what it prints
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-if [[ " $* " = *' pages '* ]]; then start_modules report/page/browsertest packaging; fi
+if [[ " $* " = *' pages '* ]]; then
+  beside test_module report/page/browsertest
+  beside test_module packaging
+fi
 for stage; do
   case $stage in
   --list) echo "$all" ;;
   unit) run "$(grep '^unit' <<<"$all")" ;;
   live)
-    run "$(grep '^live' <<<"$all" | grep -v ' alone')" -count 1 -p 2
-    await_modules
-    run "$(grep '^live.* alone' <<<"$all")" -count 1 -p 1 -parallel "$PARALLEL"
+    beside run "$(lane dtrace)" -count 1 -p 1
+    beside run "$(lane hostile)" -count 1 -p 1
+    run "$(lane '')" -count 1 -p 2
+    await
+    run "$(lane alone)" -count 1 -p 1 -parallel "$PARALLEL"
     ;;
   pages) ;; # they have been started
   *)
@@ -111,5 +139,5 @@ for stage; do
     ;;
   esac
 done
-await_modules
+await
 exit $result
