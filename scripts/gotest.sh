@@ -17,7 +17,7 @@
 #         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
 #         than they compute: one more at a time than there are processors.
 # pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
-#         stages run, but for ALONE.
+#         stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the last.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
@@ -32,6 +32,7 @@ LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a
 DTRACE='/(doctor|sampler/collect/dtrace)$'
 HOSTILE='/cmd/gasm/hostile$'
 ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
@@ -85,8 +86,12 @@ run() {
   if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
-# test_module FOLDER: tests a module of its own.
-test_module() { (cd "$1" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1; }
+# test_module FOLDER ARGUMENT...: tests a module of its own.
+test_module() {
+  local folder=$1
+  shift
+  (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m "$@" ./...) || result=1
+}
 
 # beside COMMAND...: runs a function of this script in the background.
 beside() {
@@ -118,7 +123,7 @@ besides=() # of each command in the background its process, and the file with wh
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 if [[ " $* " = *' pages '* ]]; then
-  beside test_module report/page/browsertest
+  beside test_module report/page/browsertest -skip "$MEASURES"
   beside test_module packaging
 fi
 for stage; do
@@ -132,12 +137,14 @@ for stage; do
     await
     run "$(lane alone)" -count 1 -p 1 -parallel "$PARALLEL"
     ;;
-  pages) ;; # they have been started
+  pages) # they have been started
+    await
+    test_module report/page/browsertest -run "$MEASURES"
+    ;;
   *)
     echo "gotest.sh: there is no stage $stage: unit, live, pages" >&2
     exit 2
     ;;
   esac
 done
-await
 exit $result
