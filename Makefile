@@ -6,6 +6,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 GO ?= scripts/go.sh
+# Packages that were compiled in another folder are the same then: a new clone takes them from the cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 MVN ?= mvn
 FUZZTIME ?= 60s
 VERSION = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -41,7 +43,7 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test prepared test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,12 +114,16 @@ demo: ## set up, build, and profile a JMH benchmark
 	$(call step,bin/gasm profile -- $(DEMO))
 	@bin/gasm profile -- $(DEMO)
 
-test: setup ## set up, and run every check there is: the stages lint, unit, live and pages
-	@$(MAKE) -j2 --output-sync=target lint java
+test: ## set up, and run every check there is: the stages lint, unit, live and pages
+	@scripts/setup.sh lint
+	@$(MAKE) -j2 lint prepared
 	@$(MAKE) tests
 
-test-all: ## make test with every JDK of the machine, and not only the oldest, the default and the newest that suit a test
-	@GASM_JDKS=all $(MAKE) test
+prepared: setup # waits for what it downloads: so lint, which needs Go alone, runs beside it
+	@$(MAKE) java
+
+test-all: ## make test with every JDK of the machine, and with all that takes too long for each change
+	@GASM_TESTS=all $(MAKE) test
 
 check: lint tests ## the checks alone, on a machine that is set up
 
@@ -138,7 +144,7 @@ test-arm64: ## set up, and try gasm's features on aarch64, in a machine that QEM
 lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	$(call step,gofmt)
 	@fmt="$$($(GO) env GOROOT)/bin/gofmt"; [ -x "$$fmt" ] || fmt=gofmt; \
-	files=$$("$$fmt" -l .) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
+	files=$$(find . -path './testdata/*/*' -prune -o -name '*.go' -print0 | xargs -0 "$$fmt" -l) || exit 1; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
 	$(call step,go vet)
 	@export CGO_ENABLED=0; $(GO) vet ./...; \
 	for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && $(GO_THERE) vet ./...) || exit 1; done
@@ -154,7 +160,7 @@ lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	for target in $(TARGETS); do \
 		echo "==> building for $$target"; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -buildvcs=false -o "$$dir/" ./cmd/gasm || exit 1; \
 	done
 
 unit: ## stage 2: the tests of packages that neither sample nor start JVMs

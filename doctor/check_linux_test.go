@@ -75,6 +75,8 @@ func TestCheck(t *testing.T) {
 
 // Without perf gasm samples by itself.
 func TestNoPerf(t *testing.T) {
+	t.Parallel()
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedJava(t)
@@ -88,6 +90,7 @@ func TestNoPerf(t *testing.T) {
 // With perf_event_open blocked as under Docker's filter, without perf, and with a dtrace
 // that is missing or for root only, no profile can be made.
 func TestNoSampler(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	gasmtest.NeedJava(t)
 	r := helperAsUser(t, "check-blocked", "java", "sh")
@@ -112,6 +115,8 @@ func TestNoSampler(t *testing.T) {
 
 // What a user without rights gets depends on the kernel's setting.
 func TestUser(t *testing.T) {
+	t.Parallel()
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedJava(t)
@@ -251,8 +256,10 @@ func TestSystemTap(t *testing.T) {
 func TestStopped(t *testing.T) {
 	gasmtest.NeedTime(t)
 	assertNoUprobesLeft(t)
-	moments := []time.Duration{20, 100, 200, 350, 500, 700} // all checks take about a second
-	require.NotEmpty(t, moments)
+	moments := []time.Duration{20, 200, 500} // all checks take about a second
+	if gasmtest.Whole() {
+		moments = []time.Duration{20, 100, 200, 350, 500, 700}
+	}
 	for _, after := range moments {
 		temp := t.TempDir()
 		t.Setenv("TMPDIR", temp)

@@ -250,6 +250,7 @@ func TestPluginPlaces(t *testing.T) {
 
 // The committed captures have logs of real JVMs, with a plug-in and without.
 func TestPrintedForm(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	require.NotEmpty(t, gasmtest.Captures)
 	for _, name := range gasmtest.Captures {
 		want := codeBytes

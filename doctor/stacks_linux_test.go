@@ -49,6 +49,7 @@ func needStacks(t *testing.T) {
 
 // The stacks of all JDKs are as the program's source says.
 func TestStacks(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	needStacks(t)
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
 		temp := t.TempDir()

@@ -72,6 +72,7 @@ func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...
 // was called with must equal the plug-in's text. If both runs compiled a method to the same code, comments must be on
 // the same instructions, or on another instruction of the same cell.
 func TestHsdis(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}

@@ -168,6 +168,7 @@ func TestNewReader(t *testing.T) {
 }
 
 func TestDTraceReaderAllocates(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	check := func(text []byte) {
 		t.Helper()
 		checkAllocations(t, len(text), func(times int) { countDTrace(t, bytes.Repeat(text, times)) })

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // readPerf reads the text and returns copies of its records.
@@ -372,6 +374,7 @@ func TestPerfSameStacks(t *testing.T) {
 }
 
 func TestPerfReaderAllocates(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	text := capture(t)
 	checkAllocations(t, len(text), func(times int) { countSamples(t, bytes.Repeat(text, times)) })
 }

@@ -4,49 +4,75 @@
 #
 #     unit  github.com/gasm-profiler/gasm/report
 #     unit  github.com/gasm-profiler/gasm/profile race
-#     live  github.com/gasm-profiler/gasm/record race alone
+#     live  github.com/gasm-profiler/gasm/record race lane=alone
+#     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side.
-# live    packages whose tests do (LIVE below). First those that compare what they read from JVMs, or ask tools, two at a
-#         time, because these JVMs and what reads them wait for each other. Then those that take the whole machine, and
-#         measure some of it (ALONE), one at a time. In each of these packages the tests that measure nothing are
-#         parallel (t.Parallel), and so run after the others. They wait for JVMs more than they compute: one more at a
-#         time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of.
+# live    packages whose tests do (LIVE below). First those that measure nothing, in three lanes side by side, because they
+#         wait more than they compute:
+#           - those that compare what they read from JVMs, or ask tools, two at a time;
+#           - those that start DTrace again and again (DTRACE), one at a time, because two that start at once can fail;
+#           - those that attack gasm (HOSTILE): what they leave in JVMs would confuse the tests of cmd/gasm.
+#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
+#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
+#         than they compute: one more at a time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
+#         stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the last.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
-# nothing where no goroutine is started. cmd/gasm is tested without it, because its tests run gasm as a program, which is
-# built as in a release. TestStages (internal/gasmtest) checks these rules on the parsed code.
+# nothing where no goroutine is started. Tests that call gasmtest.NeedNoRaceDetector (plain) compute much: they run
+# without the detector. cmd/gasm is tested without it, because its tests run gasm as a program, which is built as in a
+# release. TestStages (internal/gasmtest) checks these rules on the parsed code.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
-ALONE='/(cmd/gasm|cmd/gasm/hostile|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+DTRACE='/(doctor|sampler/collect/dtrace)$'
+HOSTILE='/cmd/gasm/hostile$'
+ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race alone
+  local packages package folder file stage race lane plain
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
   while read -r package folder; do
-    stage=unit race='' alone=''
+    stage=unit race='' lane=''
     for file in "$folder"/*.go; do
       case $file in
       *_test.go) if grep -qE "$LIVE" "$file"; then stage=live; fi ;;
       *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
       esac
     done
-    if [ $stage = live ] && [[ $package =~ $ALONE ]]; then alone=' alone'; fi
-    echo "$stage $package$race$alone"
+    if [ $stage = live ]; then
+      if [[ $package =~ $DTRACE ]]; then
+        lane=' lane=dtrace'
+      elif [[ $package =~ $HOSTILE ]]; then
+        lane=' lane=hostile'
+      elif [[ $package =~ $ALONE ]]; then
+        lane=' lane=alone'
+      fi
+    fi
+    plain=''
+    if [ -n "$race" ]; then plain=$(plain_tests "$folder"/*_test.go); fi
+    echo "$stage $package$race$lane${plain:+ plain=$plain}"
   done <<<"$packages"
 }
 
-# run LINES ARGUMENT...: tests the packages of these lines of the list, in two runs: without the race detector and with it.
+# plain_tests FILE...: prints the names of the tests that call NeedNoRaceDetector, with commas between them.
+plain_tests() {
+  [ -e "$1" ] || return 0
+  awk '/^func /{split(substr($0, 6), name, "(")} /gasmtest\.NeedNoRaceDetector\(/{print name[1]}' "$@" | LC_ALL=C sort -u | paste -sd, -
+}
+
+# run LINES ARGUMENT...: tests the packages of these lines of the list, in three runs: without the race detector, with it,
+# and the plain tests of the latter packages.
 run() {
-  local lines=$1 packages
+  local lines=$1 packages tests
   shift
   packages=$(sed -n '/ race/!s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086 # import paths have no spaces
@@ -54,24 +80,66 @@ run() {
   packages=$(sed -n '/ race/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086
   if [ -n "$packages" ]; then CGO_ENABLED=1 $GO test -json -race -timeout 45m "$@" $packages || result=1; fi
+  packages=$(sed -n '/ plain=/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
+  tests=$(sed -n 's/.* plain=//p' <<<"$lines" | tr , "\n" | sort -u | paste -sd'|' -)
+  # shellcheck disable=SC2086
+  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
-# run_module FOLDER: tests a module of its own.
-run_module() { (cd "$1" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m ./...) || result=1; }
+# test_module FOLDER ARGUMENT...: tests a module of its own.
+test_module() {
+  local folder=$1
+  shift
+  (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m "$@" ./...) || result=1
+}
+
+# beside COMMAND...: runs a function of this script in the background.
+beside() {
+  local output=$temp/${#besides[@]}
+  (
+    result=0
+    "$@"
+    exit $result
+  ) >"$output" &
+  besides+=("$!" "$output")
+}
+
+# await: waits for what runs in the background, and prints what it has printed.
+await() {
+  local i
+  for ((i = 0; i < ${#besides[@]}; i += 2)); do
+    wait "${besides[i]}" || result=1
+    cat "${besides[i + 1]}"
+  done
+  besides=()
+}
+
+# lane NAME: prints the lines of the list of a lane of the stage live. Without a name they are those of no lane.
+lane() { grep '^live' <<<"$all" | if [ -n "$1" ]; then grep " lane=$1"; else grep -v ' lane='; fi; }
 
 all=$(list) || exit 1
 result=0
+besides=() # of each command in the background its process, and the file with what it prints
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+if [[ " $* " = *' pages '* ]]; then
+  beside test_module report/page/browsertest -skip "$MEASURES"
+  beside test_module packaging
+fi
 for stage; do
   case $stage in
   --list) echo "$all" ;;
   unit) run "$(grep '^unit' <<<"$all")" ;;
   live)
-    run "$(grep '^live' <<<"$all" | grep -v ' alone$')" -p 2
-    run "$(grep '^live.* alone$' <<<"$all")" -p 1 -parallel "$PARALLEL"
+    beside run "$(lane dtrace)" -count 1 -p 1
+    beside run "$(lane hostile)" -count 1 -p 1
+    run "$(lane '')" -count 1 -p 2
+    await
+    run "$(lane alone)" -count 1 -p 1 -parallel "$PARALLEL"
     ;;
-  pages)
-    run_module report/page/browsertest
-    run_module packaging
+  pages) # they have been started
+    await
+    test_module report/page/browsertest -run "$MEASURES"
     ;;
   *)
     echo "gotest.sh: there is no stage $stage: unit, live, pages" >&2

@@ -72,10 +72,18 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 				assert.Equal(t, files, leftInTmp(t), when)
 			}
 			dir := filepath.Join(t.TempDir(), "capture")
-			r := runGasm(t, []string{"attach", "--events", "default,sleep,alloc", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
-			require.Equal(t, 0, r.code, r.stderr)
-			assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
-			assert.Regexp(t, `MB allocated, most at `, r.stdout)
+			// It is attached until the program has done some work, which takes seconds on a busy machine, and a collection.
+			gasm := exec.Command(binary, "attach", "--events", "default,sleep,alloc", "-o", dir, "--skip-asm", j.pid())
+			stdout, said := new(bytes.Buffer), newLineWaiter("sampling pid")
+			gasm.Stdout, gasm.Stderr = stdout, said
+			require.NoError(t, gasm.Start())
+			said.wait(t)
+			gasmtest.AwaitWork(t, j.cmd.Process.Pid, 300*time.Millisecond)
+			asked(t, j, "GC.run")
+			require.NoError(t, gasm.Process.Signal(syscall.SIGINT))
+			require.NoError(t, gasm.Wait(), "%s", said)
+			assert.Regexp(t, `Events: +\d+ GC pauses?`, stdout.String())
+			assert.Regexp(t, `MB allocated, most at `, stdout.String())
 			same("after its end")
 			for _, name := range []string{"ev-" + j.pid() + ".log", "ev-" + j.pid() + ".jfr"} {
 				assert.FileExists(t, filepath.Join(dir, name))
@@ -238,13 +246,15 @@ func TestKilledWhileAttached(t *testing.T) {
 			j := startJVM(t, "READY", jdk.Java(), "-cp", classPath, "Contended", "60000")
 			dir := filepath.Join(t.TempDir(), "capture")
 			cmd := exec.Command(binary, "attach", "--events", "lock,alloc", "-o", dir, "--skip-asm", j.pid())
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			stdout, stderr := new(bytes.Buffer), newLineWaiter("sampling pid")
+			cmd.Stdout, cmd.Stderr = stdout, stderr
 			require.NoError(t, cmd.Start())
-			require.Eventually(t, func() bool { return samplesIn(t, j.pid()) >= 20 }, time.Minute, 50*time.Millisecond)
+			stderr.wait(t)
+			before := samplesIn(t, j.pid()) // the window has begun
+			require.Eventually(t, func() bool { return samplesIn(t, j.pid()) >= before+20 }, time.Minute, 50*time.Millisecond)
 			require.NoError(t, j.cmd.Process.Kill())
 			_ = j.cmd.Wait() // which says that it was killed
-			require.NoError(t, cmd.Wait(), stderr.String())
+			require.NoError(t, cmd.Wait(), "%s", stderr)
 			assert.Contains(t, stdout.String(), "MB allocated, most at Contended::allocate")
 			assert.NotContains(t, oneLine(stdout.String()), "the recording of JVM")
 			found, err := filepath.Glob(filepath.Join(dir, "ev-*.jfr"))

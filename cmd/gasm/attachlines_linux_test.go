@@ -18,6 +18,7 @@ func TestAttachNamesLoop(t *testing.T) {
 	for name, java := range jdks(t) {
 		for _, collector := range []string{"Serial", "G1"} {
 			t.Run(name+" "+collector, func(t *testing.T) {
+				t.Parallel()
 				j := startJVM(t, "READY", java, "-XX:+Use"+collector+"GC", "-Dsec=60", "-cp", javaPrograms(t), "Score")
 				rep, _ := attachJSON(t, "--delay", "1s", "--length", "2s", "--events", "none", j.pid())
 				checkLoopNamed(t, &rep)

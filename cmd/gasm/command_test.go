@@ -266,6 +266,7 @@ func ctrlC(t *testing.T, flags ...string) string {
 func TestSamplerIsQuiet(t *testing.T) {
 	for _, sampler := range []string{"native", "perf"} {
 		t.Run(sampler, func(t *testing.T) {
+			sideBySide(t, sampler) // CPU times are compared
 			samplers[sampler](t)
 			dir := filepath.Join(t.TempDir(), "capture")
 			cmd, out, _ := startSpin(t, "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "-o", dir)
@@ -305,6 +306,7 @@ func perfInto(t *testing.T, dir string) (pid int) {
 func TestKilledJVM(t *testing.T) {
 	for sampler, need := range samplers {
 		t.Run(sampler, func(t *testing.T) {
+			sideBySide(t, sampler)
 			need(t)
 			killJVM(t, sampler)
 		})

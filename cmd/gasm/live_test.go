@@ -24,6 +24,15 @@ import (
 // samplers are what tests are run with, if it works here.
 var samplers = map[string]func(testing.TB){"native": gasmtest.NeedNative, "perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace}
 
+// sideBySide has the subtests with several samplers run at the same time. The one with DTrace runs before them, alone,
+// because two DTraces that start at once can fail.
+func sideBySide(t *testing.T, sampler string) {
+	t.Helper()
+	if sampler != "dtrace" {
+		t.Parallel()
+	}
+}
+
 // A program that measures its own time gets its shares back from each sampler, and its
 // hottest method is the hottest one.
 func TestShares(t *testing.T) {
@@ -33,6 +42,7 @@ func TestShares(t *testing.T) {
 				continue // what differs from native sampling does not differ with the JDK
 			}
 			t.Run(jdk.Name()+"/"+sampler, func(t *testing.T) {
+				sideBySide(t, sampler) // samples are compared with CPU time
 				need(t)
 				profileShares(t, jdk.Java(), sampler)
 			})
@@ -158,6 +168,7 @@ func TestInlinedShares(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // samples are compared with CPU time
 			p, own := sharesRun{sampler: "native", inline: "inline", java: []string{java, "-Xbatch"}}.profile(t)
 			event := hottestEvent(p)
 			got, total := map[string]int64{}, map[string]int64{}

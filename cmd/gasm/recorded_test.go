@@ -52,6 +52,7 @@ func TestRecordedSites(t *testing.T) {
 	waits, allocates := lineOf(t, "Contended", "// the line that waits"), lineOf(t, "Contended", "// the line that allocates")
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel() // what is compared is counted by the program itself
 			dir := filepath.Join(t.TempDir(), "capture")
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "--events", "default,lock,alloc,sleep,compile", "-o", dir, "--format", "json", "--report", file, "--",
@@ -171,6 +172,7 @@ func TestWindowOfRequests(t *testing.T) {
 	classPath := programs11(t, "Requests")
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel()
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "--window-event", "jfr:acme.Request", "--frequency", "2001", "-o", dir, "--format", "json", "--report", file, "--",
 				j.Java(), "-cp", classPath, "Requests", "2500"})

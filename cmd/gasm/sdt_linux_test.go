@@ -380,6 +380,7 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 		usdt:*:java:Svc_init__entry /(int64)arg1 == -3 && arg3 == 0x4000000000000000/ { @["init", str(arg2)] = count(); }`
 	for _, jdk := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
+			t.Parallel()
 			if jdk.Feature == 25 {
 				s, object := profiledSvc(t, jdk.Java(), dir)
 				s.traced(t, script, object)

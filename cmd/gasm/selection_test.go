@@ -18,6 +18,7 @@ func TestSelectedMethods(t *testing.T) {
 	for name, java := range jdks(t) {
 		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {
 			t.Run(name+"/"+flags[0], func(t *testing.T) {
+				t.Parallel() // samples are compared with CPU time
 				p, own := sharesRun{sampler: "native", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
 				own.compare(t, methodsOfShares(p))
 				unresolvedAtMost(t, p, 0.005)

@@ -87,6 +87,7 @@ func TestWindowMethodByStack(t *testing.T) {
 
 // --stacks auto records stacks of any command but JMH, and says why it does not.
 func TestStacksAuto(t *testing.T) {
+	t.Parallel()
 	needStacks(t)
 	gasmtest.NeedTime(t)
 	record := func(command []string, flags ...string) (stacks bool, notes string) {
@@ -129,6 +130,7 @@ func TestStacksAuto(t *testing.T) {
 
 // JMH's profiler records stacks if it is asked for them.
 func TestJMHProfilerStacks(t *testing.T) {
+	t.Parallel()
 	needStacks(t)
 	gasmtest.NeedTime(t)
 	for _, on := range []bool{false, true} {

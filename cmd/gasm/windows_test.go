@@ -27,6 +27,7 @@ import (
 func TestWindowCloses(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
+			sideBySide(t, name) // how late the test itself is woken is measured
 			need(t)
 			gasmtest.NeedTime(t)
 			closeWindow(t, name)
@@ -155,6 +156,7 @@ var (
 func TestWindowsReopen(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
+			sideBySide(t, name) // how late the test itself is woken is measured
 			need(t)
 			gasmtest.NeedTime(t)
 			dir, limit := filepath.Join(t.TempDir(), "capture"), mostLate(t)

@@ -23,6 +23,7 @@ import (
 // lines. (The instructions are not compared, because HotSpot changes running code when a call is resolved or a method
 // is invalidated.)
 func TestExcerpts(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
 	programs := gasmtest.Testdata("programs")

@@ -21,6 +21,7 @@ import (
 // TestGarbage walks stacks that no thread has: words of a real JVM's code, heap and libraries at random, and registers that
 // point anywhere. Nothing may take long, and no stack has more frames than its words.
 func TestGarbage(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Stacks.java"))

@@ -182,6 +182,7 @@ func configurations(j gasmtest.JDK, number int) []configuration {
 // TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. The few
 // samples of one configuration may miss the shares that all samples together must have.
 func TestKnownStacks(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Stacks.java"))

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -226,30 +227,47 @@ func eachSource(t *testing.T, see func(dir string, file *ast.File)) {
 	})
 }
 
-// eachFile calls see for each Go file of the project, with its folder in the project and
-// its name. It gives the files' positions.
-func eachFile(t *testing.T, see func(dir, name string, file *ast.File)) *token.FileSet {
-	t.Helper()
-	files := token.NewFileSet()
+// A projectFile is a Go file of the project.
+type projectFile struct {
+	dir, name string // its folder in the project, and its own name
+	parsed    *ast.File
+}
+
+// projectFiles parses all Go files of the project, once for all tests. It also returns the positions in them.
+var projectFiles = sync.OnceValues(func() (found []projectFile, positions *token.FileSet) {
+	positions = token.NewFileSet()
 	root := filepath.Dir(Testdata())
-	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == ".git":
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
 		case !strings.HasSuffix(path, ".go"):
 			return nil
 		}
-		file, err := parser.ParseFile(files, path, nil, 0)
+		file, err := parser.ParseFile(positions, path, nil, 0)
 		if err != nil {
 			return err
 		}
 		dir, err := filepath.Rel(root, filepath.Dir(path))
-		if err == nil {
-			see(filepath.ToSlash(dir), d.Name(), file)
-		}
+		found = append(found, projectFile{filepath.ToSlash(dir), d.Name(), file})
 		return err
-	}))
-	return files
+	})
+	if err != nil {
+		panic(err)
+	}
+	return found, positions
+})
+
+// eachFile calls see for each Go file of the project, with its folder in the project and its name. It returns the
+// positions in the files. The tests share the parsed files, so see must not change them.
+func eachFile(t *testing.T, see func(dir, name string, file *ast.File)) *token.FileSet {
+	t.Helper()
+	files, positions := projectFiles()
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		see(f.dir, f.name, f.parsed)
+	}
+	return positions
 }

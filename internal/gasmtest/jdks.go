@@ -89,9 +89,12 @@ func NeedEachJDK(tb testing.TB, wanted func(JDK) bool) []JDK {
 	return found
 }
 
-// AllJDKs reports whether NeedJDKs returns all wanted JDKs. It does so if the tests run with the flag -long, or if
-// GASM_JDKS=all is set in the environment, as in `make test-all`.
-func AllJDKs() bool { return Long() || os.Getenv("GASM_JDKS") == "all" }
+// AllJDKs reports whether NeedJDKs returns all wanted JDKs. It does so if tests run as a whole (Whole), or if
+// GASM_JDKS=all is set in the environment.
+func AllJDKs() bool { return Whole() || os.Getenv("GASM_JDKS") == "all" }
+
+// IsDefault reports whether j is the JDK whose java is on the PATH, or one of the same feature release.
+func (j JDK) IsDefault() bool { return j.Feature == defaultRelease() }
 
 // someJDKs returns the first and the last of the JDKs. If one of the others has the default release, it returns that
 // one too. The JDKs must be sorted by release.

@@ -104,6 +104,16 @@ func NeedTime(tb testing.TB) {
 	}
 }
 
+// NeedNoRaceDetector skips a test if the tests run with the race detector. It is for tests that compute much with few
+// goroutines, or that measure CPU time. scripts/gotest.sh runs the tests that call it once more, without the detector.
+// Other tests of the package must run the same goroutines with the detector.
+func NeedNoRaceDetector(tb testing.TB) {
+	tb.Helper()
+	if RaceDetector {
+		tb.Skip("the race detector takes too much of its time: scripts/gotest.sh runs it without the detector, too")
+	}
+}
+
 // NeedSmallDisk mounts a small file system, and returns its folder. The size is in mount's syntax ("256k"). The file
 // system is unmounted after the test.
 func NeedSmallDisk(tb testing.TB, size string) (dir string) {

@@ -18,10 +18,12 @@ var needsLive = []string{"NeedPerf", "NeedNative", "NeedDTrace", "NeedBPFTrace",
 
 // TestStages compares the list of scripts/gotest.sh, which is made by searching the text of the files, with what the
 // parsed code says: which packages have tests that sample or start JVMs (the stage live), and which ones start
-// goroutines (the race detector).
+// goroutines (the race detector). The tests of the latter that call NeedNoRaceDetector run without the detector too
+// (plain). No other function may call it, or the list has not the names of tests.
 func TestStages(t *testing.T) {
 	const command = "cmd/gasm" // its tests run a program without the race detector
 	want := map[string]map[string]bool{}
+	plain := map[string][]string{}
 	eachFile(t, func(dir, name string, file *ast.File) {
 		if !listed(dir) {
 			return
@@ -30,6 +32,9 @@ func TestStages(t *testing.T) {
 			want[dir] = map[string]bool{}
 		}
 		test := strings.HasSuffix(name, "_test.go")
+		if test {
+			plain[dir] = append(plain[dir], plainTests(t, file)...)
+		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
@@ -55,20 +60,28 @@ func TestStages(t *testing.T) {
 		})
 	})
 
+	for dir, tests := range plain {
+		if len(tests) > 0 {
+			assert.True(t, want[dir]["race"], "%s is not tested with the race detector: %v", dir, tests)
+			slices.Sort(tests)
+			want[dir]["plain="+strings.Join(tests, ",")] = true
+		}
+	}
+
 	list := exec.Command("scripts/gotest.sh", "--list")
 	list.Dir = filepath.Dir(Testdata())
 	out, err := list.Output()
 	require.NoError(t, err)
 	got := map[string]map[string]bool{}
 	for line := range strings.Lines(string(out)) {
-		words := strings.Fields(line) // live github.com/gasm-profiler/gasm/record race alone
+		words := strings.Fields(line) // live github.com/gasm-profiler/gasm/record race lane=alone
 		require.GreaterOrEqual(t, len(words), 2, line)
 		dir := strings.TrimPrefix(words[1], module)
 		got[dir] = map[string]bool{}
 		for _, word := range append(words[2:], words[0]) {
 			got[dir][word] = true
 		}
-		assert.False(t, got[dir]["alone"] && !got[dir]["live"], line)
+		assert.True(t, got[dir]["live"] || !strings.Contains(line, " lane="), line)
 	}
 	require.NotEmpty(t, got)
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
@@ -76,7 +89,32 @@ func TestStages(t *testing.T) {
 		for _, word := range []string{"live", "race"} {
 			assert.Equal(t, want[dir][word], got[dir][word], "%s: %s", dir, word)
 		}
+		ofPlain := func(words map[string]bool) (found []string) {
+			for word := range words {
+				if strings.HasPrefix(word, "plain=") {
+					found = append(found, word)
+				}
+			}
+			return found
+		}
+		assert.Equal(t, ofPlain(want[dir]), ofPlain(got[dir]), dir)
 	}
+}
+
+// plainTests returns the names of the tests in a file that call NeedNoRaceDetector.
+func plainTests(t *testing.T, file *ast.File) (names []string) {
+	t.Helper()
+	for _, decl := range file.Decls {
+		ast.Inspect(decl, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "NeedNoRaceDetector" {
+				f, ok := decl.(*ast.FuncDecl)
+				require.True(t, ok && strings.HasPrefix(f.Name.Name, "Test"), "NeedNoRaceDetector is not called by a test")
+				names = append(names, f.Name.Name)
+			}
+			return true
+		})
+	}
+	return names
 }
 
 // listed reports whether a folder is a package of the main module: testdata has programs of its own, and two folders are modules.

@@ -42,6 +42,16 @@ func TestReadSkips(t *testing.T) {
 		{"cmd/gasm.TestB/sub", "no reason given"},
 	}, skips)
 
+	withoutRaceDetector := strings.ReplaceAll(`{"Action":"run","Package":"gasm/cmd/gasm","Test":"TestA"}
+{"Action":"pass","Package":"gasm/cmd/gasm","Test":"TestA","Elapsed":1}
+`, `"Package":"gasm/`, `"Package":"`+modulePath+`/`)
+	for _, both := range []string{events + withoutRaceDetector, withoutRaceDetector + events} {
+		tests, skips, err = readSkips(strings.NewReader(both))
+		require.NoError(t, err)
+		assert.Equal(t, 4, tests)
+		assert.Equal(t, []skip{{"cmd/gasm.TestB/sub", "no reason given"}}, skips, "the other one was skipped in one run only")
+	}
+
 	_, _, err = readSkips(strings.NewReader("FAIL\n"))
 	assert.Error(t, err)
 }

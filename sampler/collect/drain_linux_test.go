@@ -94,7 +94,7 @@ func TestDrainMemory(t *testing.T) {
 	assert.Len(t, files, 1)
 
 	more := 10_000_000
-	if raceDetector {
+	if gasmtest.RaceDetector {
 		more /= 20 // each takes 20 times as long
 	}
 	d.file.Close()

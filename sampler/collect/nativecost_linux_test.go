@@ -28,14 +28,11 @@ func used(t *testing.T, who int) time.Duration {
 // It is a quarter to a third, on idle machines and on machines with ten processes for each CPU. These
 // processes displace the caches in between, which makes the CPU time of the same work differ by a third
 // on either side, so the limit is a half.
-// by a third, on either side: hence a half.
 func TestNativeCPU(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
-	if raceDetector {
-		t.Skip("the race detector takes more time than what is measured: go test ./sampler/collect -run TestNativeCPU")
-	}
 	command := os.Getenv("GASM_COST")
 	if command == "" {
 		command = gasmtest.NeedJava(t) + ` -Xcomp --list-modules; i=0; while [ $i -lt 2000000 ]; do i=$((i+1)); done`

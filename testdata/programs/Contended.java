@@ -4,22 +4,27 @@ import jdk.jfr.RecordingState;
 
 /**
  * Allocates in one line, and has threads wait for a lock in another. It begins when a recording by Flight Recorder has
- * begun; the argument is how long it then runs, in ms. It prints how many bytes it has allocated, and how often threads took the
- * lock. It is for JDK 11 and newer.
+ * begun; the argument is how long it then runs, in ms. On a busy machine it runs on until it has slept and waited some times. It
+ * prints how many bytes it has allocated, and how often threads took the lock. It is for JDK 11 and newer.
  */
 public class Contended {
     static final Object LOCK = new Object();
     static volatile byte[] sink;
-    static volatile long taken, work;
+    static volatile long taken, waits, work;
+    static volatile boolean ended;
 
     static void allocate() {
         sink = new byte[2000]; // the line that allocates
     }
 
-    static void locked(long until) {
-        while (System.nanoTime() < until) {
+    static void locked() {
+        while (!ended) {
+            long before = System.nanoTime();
             synchronized (LOCK) { taken++; // the line that waits: HotSpot may tell of it as of the next bytecode
-                long end = System.nanoTime() + 200_000;
+                long begin = System.nanoTime(), end = begin + 200_000;
+                if (begin - before > 100_000) {
+                    waits++;
+                }
                 while (System.nanoTime() < end) {
                     work++;
                 }
@@ -34,22 +39,24 @@ public class Contended {
                 break;
             }
         }
-        long until = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000;
+        long until = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000, latest = until + 60_000_000_000L;
         CountDownLatch done = new CountDownLatch(2);
         for (int i = 0; i < 2; i++) {
             new Thread(() -> {
-                locked(until);
+                locked();
                 done.countDown();
             }, "worker-" + i).start();
         }
-        long allocations = 0;
-        while (System.nanoTime() < until) {
+        long allocations = 0, sleeps = 0;
+        while (System.nanoTime() < until || (sleeps < 150 || waits < 25) && System.nanoTime() < latest) {
             for (int i = 0; i < 400; i++) {
                 allocate();
             }
             allocations += 400;
             Thread.sleep(1);
+            sleeps++;
         }
+        ended = true;
         done.await();
         System.out.println("bytes " + allocations * 2016 + " locks " + taken);
     }

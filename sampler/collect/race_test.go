@@ -1,5 +1,0 @@
-package collect
-
-import "github.com/gasm-profiler/gasm/internal/gasmtest"
-
-const raceDetector = gasmtest.RaceDetector
