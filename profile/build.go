@@ -252,7 +252,7 @@ func (b *Builder) unrecorded(t *trialCounts) (longest int64) {
 		}
 		late := j.RecordingLateNanos
 		if at, ok := firstWindow[pid]; ok && late > 0 {
-			late = j.RecordingFromMonoNanos - at
+			late = min(late, j.RecordingFromMonoNanos-at) // the JVM may have started within the window
 		}
 		longest = max(longest, late)
 	}

@@ -100,8 +100,9 @@ type Profile struct {
 	Locks, Parks []sites.Wait
 	// Allocations are where the program allocates, those that allocate most first.
 	Allocations []sites.Alloc
-	// UnrecordedNanos is how long the windows were already open when Flight Recorder began to record. If there are
-	// several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that time.
+	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to record.
+	// If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that
+	// time.
 	UnrecordedNanos int64
 	// Sites is the rule that named the places of Locks, Parks and Allocations.
 	Sites event.SiteRule

@@ -157,6 +157,7 @@ func TestUnrecorded(t *testing.T) {
 		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 0},
 		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 8e9, ToMonoNanos: 9e9}}, {PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 1e9},
 		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 0, 0, 0},
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 1e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 3e9}, // the JVM began at 2
 	} {
 		jvms := []capture.JVM{{PID: 1, Log: log, RecordingFromMonoNanos: c.from, RecordingLateNanos: c.late}}
 		var trials []capture.Trial

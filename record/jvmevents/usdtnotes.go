@@ -89,16 +89,18 @@ type lateProbes struct {
 }
 
 // add adds a JVM whose probes were set at setMono. sinceMono is the time from which the JVM's events are wanted. If
-// setMono is 0, the probes were not set, and add does nothing.
-func (l *lateProbes) add(pid int, setMono, sinceMono int64) {
+// setMono is 0, the probes were not set, and add does nothing. add returns how late the probes were set, or 0 if that is
+// too little to matter.
+func (l *lateProbes) add(pid int, setMono, sinceMono int64) time.Duration {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {
-		return
+		return 0
 	}
 	l.jvms++
 	if late > l.late {
 		l.pid, l.late = pid, late
 	}
+	return late
 }
 
 func (l *lateProbes) note() string {

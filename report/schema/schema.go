@@ -89,9 +89,9 @@ type Profile struct {
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder began to record. Locks,
-	// Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds is the longest
-	// of their times.
+	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder, or the USDT probes, began to
+	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
+	// is the longest of their times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
 	// Sites says which frame of a stack is the place of a lock, a park or an allocation: "own" for the innermost frame
 	// outside the JDK, or "innermost". It is absent if there are none of them.

@@ -169,6 +169,9 @@ func writeEvents(v *view) {
 	if more := len(v.p.Events) - len(shown); more > 0 {
 		note += fmt.Sprintf(" %s with less time left out.", layout.Plural(more, "row"))
 	}
+	if text := v.p.Unrecorded(); text != "" {
+		note += " What Flight Recorder or USDT has recorded is " + text + "."
+	}
 	v.Paragraph("", note)
 	v.Line("")
 }
