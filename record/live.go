@@ -186,8 +186,12 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 		}
 	}
 	if early > 0 {
-		notes = append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read its code, so most of what it ran is unresolved (--code print has HotSpot print it)",
-			early, layout.Plural(len(c.jvms), "JVM")))
+		their, they := "their", "they"
+		if early == 1 {
+			their, they = "its", "it"
+		}
+		notes = append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read %s code, so most of what %s ran is unresolved (--code print has HotSpot print it)",
+			early, layout.Plural(len(c.jvms), "JVM"), their, they))
 	}
 	completeVersions(jvms)
 	sortByStart(jvms)

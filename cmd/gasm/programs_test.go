@@ -339,7 +339,7 @@ func TestShortPrograms(t *testing.T) {
 		}
 	}
 	said := 0
-	note := regexp.MustCompile(`^(\d+) of the command's (\d+) JVMs? ended before gasm could read its code`)
+	note := regexp.MustCompile(`^(\d+) of the command's (\d+) JVMs? ended before gasm could read (?:its|their) code`)
 	for _, n := range d.Notes {
 		if m := note.FindStringSubmatch(n); m != nil {
 			said, err = strconv.Atoi(m[1])
