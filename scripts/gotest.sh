@@ -8,16 +8,17 @@
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side.
-# live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more than
-#         they compute:
+# live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
+#         than they compute:
 #           - those that compare what they read from JVMs, or ask tools, two at a time;
-#           - one at a time those that no other test may disturb (ONE), beside these and the stage unit: of two DTraces that
-#             start at once one can fail; and what a test of cmd/gasm/hostile leaves in a JVM, the doctor would end.
-#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
-#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
-#         than they compute: one more at a time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
-#         stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the last.
+#           - one at a time those that no other test may disturb (ONE), beside these and the stage unit: of two DTraces
+#             that start at once one can fail; and what a test of cmd/gasm/hostile leaves in a JVM, the doctor would end.
+#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these
+#         packages the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for
+#         JVMs more than they compute: one more at a time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the
+#         other stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the
+#         last.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
