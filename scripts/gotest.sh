@@ -8,16 +8,17 @@
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side.
-# live    packages whose tests do (LIVE below). First those that measure nothing, in three lanes side by side, because they
-#         wait more than they compute:
+# live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
+#         than they compute:
 #           - those that compare what they read from JVMs, or ask tools, two at a time;
-#           - those that start DTrace again and again (DTRACE), one at a time, because two that start at once can fail;
-#           - those that attack gasm (HOSTILE): what they leave in JVMs would confuse the tests of cmd/gasm.
-#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
-#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
-#         than they compute: one more at a time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the other
-#         stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the last.
+#           - one at a time those that no other test may disturb (ONE), beside these and the stage unit: of two DTraces
+#             that start at once one can fail; and what a test of cmd/gasm/hostile leaves in a JVM, the doctor would end.
+#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these
+#         packages the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for
+#         JVMs more than they compute: one more at a time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the
+#         other stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the
+#         last.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
@@ -29,8 +30,7 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
-DTRACE='/(doctor|sampler/collect/dtrace)$'
-HOSTILE='/cmd/gasm/hostile$'
+ONE='/(doctor|sampler/collect/dtrace|cmd/gasm/hostile)$'
 ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
 MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
@@ -49,10 +49,8 @@ list() {
       esac
     done
     if [ $stage = live ]; then
-      if [[ $package =~ $DTRACE ]]; then
-        lane=' lane=dtrace'
-      elif [[ $package =~ $HOSTILE ]]; then
-        lane=' lane=hostile'
+      if [[ $package =~ $ONE ]]; then
+        lane=' lane=one'
       elif [[ $package =~ $ALONE ]]; then
         lane=' lane=alone'
       fi
@@ -126,13 +124,12 @@ if [[ " $* " = *' pages '* ]]; then
   beside test_module report/page/browsertest -skip "$MEASURES"
   beside test_module packaging
 fi
+if [[ " $* " = *' live '* ]]; then beside run "$(lane one)" -count 1 -p 1; fi
 for stage; do
   case $stage in
   --list) echo "$all" ;;
   unit) run "$(grep '^unit' <<<"$all")" ;;
-  live)
-    beside run "$(lane dtrace)" -count 1 -p 1
-    beside run "$(lane hostile)" -count 1 -p 1
+  live) # some of it has been started
     run "$(lane '')" -count 1 -p 2
     await
     run "$(lane alone)" -count 1 -p 1 -parallel "$PARALLEL"
