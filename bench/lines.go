@@ -121,7 +121,7 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 
 // addLines records a program in each round, and adds the figures about its lines.
 func (s *setup) addLines(all []figure, j installedJDK, name string, record func(dir string) error) ([]figure, error) {
-	var next, flow, same, certain, lineNext, lineFlow, samples, left []float64
+	var next, flow, same, certain, lineNext, lineFlow, nameless, samples, left []float64
 	for i := range s.rounds {
 		s.say("%s, %s, round %d of %d", name, j.label(), i+1, s.rounds)
 		dir := filepath.Join(s.dir, "lines")
@@ -146,6 +146,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		same = append(same, wrong(&c.sameFlow, c.sameFlow.Method)/wrong(&c.sameAddress, c.sameAddress.Method))
 		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow, wrong(&c.byFlow, c.byFlow.Line))
 		certain = append(certain, 1-wrong(&c.byFlow, c.byFlow.Certain))
+		nameless = append(nameless, float64(c.nameless)/float64(max(1, c.byFlow.Samples)))
 		samples = append(samples, float64(c.byFlow.Samples))
 		left = append(left, float64(c.left)/float64(max(1, c.left+c.byFlow.Samples)))
 	}
@@ -157,6 +158,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		figure{"  wrong line by address", lineNext, inShare, ""},
 		figure{"  wrong line by the flow of control", lineFlow, inShare, ""},
 		figure{"  certain, and right", certain, inShare, ">= 99 %"},
+		figure{"  in methods that no record mentions", nameless, inShare, ""},
 		figure{"  samples", samples, inNumber, ""},
 		figure{"  left out, in excerpts", left, inShare, ""}), nil
 }
@@ -170,6 +172,7 @@ func wrong(s *oracle.Score, right int) float64 {
 type linesScore struct {
 	byAddress, byFlow     oracle.Score
 	sameAddress, sameFlow oracle.Score // without instructions that have their records from other code
+	nameless              int          // samples in inlined methods that no record mentions
 	left                  int          // samples in methods without all records
 }
 
@@ -224,6 +227,9 @@ func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples 
 	compared := oracle.Compare(b, insts, samples, func(s *oracle.Sampled) {
 		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
 		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)
+		if s.Nameless {
+			c.nameless += s.Samples
+		}
 		if !s.Beyond {
 			c.sameAddress.Add(s.Samples, s.Record, s.ByAddress)
 			c.sameFlow.Add(s.Samples, s.Record, s.ByFlow)

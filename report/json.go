@@ -121,6 +121,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Delays: each(p.Delays, p.delay),
 		Sites:  p.siteRule(),
 
+		SafepointsOnly:    p.guessed(p.Profile.SafepointsOnly),
 		UnrecordedSeconds: float64(p.UnrecordedNanos) / 1e9,
 		Locks:             each(p.Locks, p.lock),
 		Allocations:       each(p.Allocations, p.allocation),
@@ -218,7 +219,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	}
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
-		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), TooBig: r.TooBig,
+		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, TooBig: r.TooBig,
 		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),

@@ -28,17 +28,21 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of the instructions that have no record of their own. It changes nothing if the method has no
-// records at all, or has records between safepoints as well. insts are the instructions of the method b, sorted by
-// address. They may be nonsense, because a damaged log may contain any bytes.
-func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
+// Spread sets the frames of the instructions that have no record of their own, and returns true. It changes nothing if
+// the method has no records at all, or has records between safepoints as well. For a method with records between
+// safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may be nonsense,
+// because a damaged log may contain any bytes.
+func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
-	case g.records == 0 || g.detailed():
+	case g.detailed():
+		return false
+	case g.records == 0:
 	case Excerpt(insts):
 		guessAll(insts)
 	default:
 		g.spread(b)
 	}
+	return true
 }
 
 // detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it

@@ -114,6 +114,9 @@ type Sampled struct {
 	// Beyond is true if the record is at an instruction that control does not fall through to: HotSpot has taken it from
 	// other code, and it says little about this instruction.
 	Beyond bool
+	// Nameless is true if no record that is left mentions the innermost method. Only something else than records can
+	// name it.
+	Nameless bool
 }
 
 // Compare hides the records of a method between safepoints, and has both rules guess them: that of the next address,
@@ -127,12 +130,26 @@ func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples m
 	flow := slices.Clone(next)
 	ByAddress(next)
 	safepoints.Spread(b, flow)
+	known := mentioned(b, next)
 	for i := range insts {
 		if n := samples[insts[i].Lo]; n > 0 && len(insts[i].Frames) > 0 {
-			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, beyond(insts[i:])})
+			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, beyond(insts[i:]), !known[insts[i].Frames[0].Method]})
 		}
 	}
 	return true
+}
+
+// mentioned returns the methods in the records of a method.
+func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[string]bool {
+	known := map[string]bool{b.Name: true}
+	for i := range insts {
+		if insts[i].OwnFrames {
+			for _, f := range insts[i].Frames {
+				known[f.Method] = true
+			}
+		}
+	}
+	return known
 }
 
 // beyond reports whether a jump or a return is between the first instruction and its record.
