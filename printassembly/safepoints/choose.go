@@ -97,13 +97,13 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 		parts = append(parts, part{guess{record: behind, cut: len(b) - depth}, length})
 	}
 	if common > 0 {
-		length := p.common
-		if shared > 0 {
-			from, to := bytecode(&b[len(b)-common]), bytecode(&a[len(a)-common])
-			length += max(from, to) - min(from, to)
+		from, to := bytecode(&b[len(b)-common]), bytecode(&a[len(a)-common])
+		length, first := p.common+max(from, to)-min(from, to), int64(0)
+		if from < to { // otherwise control goes back in a loop; more of the code belongs to what comes than to what was
+			first = length / 3
 		}
-		parts = append(parts, part{guess{record: behind, cut: len(b) - common}, length / 2},
-			part{guess{record: ahead, cut: len(a) - common}, length - length/2})
+		parts = append(parts, part{guess{record: behind, cut: len(b) - common}, first},
+			part{guess{record: ahead, cut: len(a) - common}, length - first})
 	}
 	for depth := common + 1; depth <= len(a); depth++ {
 		parts = append(parts, part{guess{record: ahead, cut: len(a) - depth}, p.enter + bytecode(&a[len(a)-depth])})

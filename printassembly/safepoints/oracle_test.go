@@ -3,6 +3,7 @@ package safepoints_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,11 +78,12 @@ func open(t *testing.T, path string) (*printassembly.Log, map[int]map[uint64]int
 //
 // The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
 // bytecode that it happened to be at. So no rule can reach 100 %. Methods without any record, such as inlined getters,
-// can't be found either; javac, whose C1 code has many, is the hardest of these.
+// can't be found either. Where the rule by address is rarely wrong, or where there are many such methods, the innermost
+// method is not wrong half as often as by address: PERFORMANCE.md has the figures.
 func TestOracle(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.xz")
 	require.NoError(t, err)
-	require.Len(t, paths, 6)
+	require.Len(t, paths, 8)
 	sort.Strings(paths)
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".xz")
@@ -90,10 +92,8 @@ func TestOracle(t *testing.T) {
 			t.Logf("%-9s %5d samples; wrong by address: method %4.1f %%, line %4.1f %%, chain %4.1f %%; by flow: method %4.1f %%, line %4.1f %%, chain %4.1f %%; certain and right %.2f %%",
 				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples), 100-share(next.Chain, next.Samples),
 				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples), share(flow.Certain, flow.Samples))
-			most := 0.5
-			if strings.HasPrefix(name, "javac") {
-				most = 0.7
-			}
+			program, _, _ := strings.Cut(name, "-")
+			most := cmp.Or(map[string]float64{"javac": 0.66, "jruby": 0.66, "scala": 0.7}[program], 0.5)
 			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), most*float64(next.Samples-next.Method), "the innermost method is wrong too often")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")

@@ -266,8 +266,8 @@ func TestSpread(t *testing.T) {
 			11 ret`, "c2", `
 			1: ~b@~5 < a@~7
 			2: a@~7
-			4: a@~7
-			5: a@~30
+			3: a@~7
+			4: a@~30
 			6: a@~30
 			7: ~c@~2 < a@~30`},
 		{"C2 enters one inlined method after the other", `
@@ -309,7 +309,7 @@ func TestSpread(t *testing.T) {
 			9 call | a@9
 			10 ret`, "c1", `
 			1: ~p.C::x@~-1 < a@~1
-			3: ~p.C::x@~-1 < a@~1
+			3: ~p.C::x@~-1 < a@~9
 			5: ~p.C$$Lambda/0x1::y@~-1 < a@~9
 			7: a@~9`},
 		{"counts name one of the methods of a record", `
