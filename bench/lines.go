@@ -114,7 +114,8 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(40, 3)),
+	// gasm takes 4 % of a CPU to copy methods, and these have many records: in less time it would not copy them all.
+	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(100, 3)),
 		"-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(program.cmd.Process.Pid)}, nil)
 	return err
 }
