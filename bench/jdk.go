@@ -36,7 +36,7 @@ func findJDKs(list string) ([]installedJDK, error) {
 	}
 	var found []installedJDK
 	for _, home := range homes {
-		j, err := openJDK(home)
+		j, err := openJDK(home, list == "")
 		if err != nil && list != "" {
 			return nil, fmt.Errorf("-java: %w", err)
 		}
@@ -61,15 +61,15 @@ func homesHere() []string {
 }
 
 // openJDK returns the JDK whose home is the given directory. It reads the version from the JDK's release file. It
-// returns an error if the directory has no javac, as in a JRE.
-func openJDK(home string) (installedJDK, error) {
+// returns an error if the directory has no java or, if whole is true, no javac, as in a JRE.
+func openJDK(home string, whole bool) (installedJDK, error) {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {
 		return installedJDK{}, err
 	}
 	j := installedJDK{home: home}
 	for _, tool := range []string{"java", "javac"} {
-		if _, err := os.Stat(j.tool(tool)); err != nil {
+		if _, err := os.Stat(j.tool(tool)); err != nil && (whole || tool == "java") {
 			return installedJDK{}, fmt.Errorf("%s is not a JDK: %w", home, err)
 		}
 	}

@@ -28,6 +28,8 @@
 //	usdt       the cost of a USDT probe that gasm records
 //	stacks     how many call stacks of large programs are whole, and how far they agree with async-profiler's; only if
 //	           -only names it, because it fetches these programs ('make applications') and takes a minute for each
+//	lines      how often methods and lines are right without DebugNonSafepoints; only if -only names it, for the same
+//	           reasons
 //
 // The table is written to stdout, and progress messages to stderr. All files are in one temporary directory, which is
 // removed at the end.
@@ -83,6 +85,7 @@ var measurements = []measurement{
 	{"probes", measureProbes, false},
 	{"usdt", measureUSDT, false},
 	{"stacks", measureStacks, true},
+	{"lines", measureLines, true},
 }
 
 // A setup contains what the measurements share: the flags, the JDKs and the temporary directory.
@@ -92,8 +95,9 @@ type setup struct {
 	rounds    int
 	short     bool
 	dir       string // the temporary directory
-	// Three flags of the measurement "stacks", each of which may be "". application restricts the measurement to some
-	// programs, options are more options for their JVMs, and differences is a folder in which to keep what is compared.
+	// Three flags of the measurements "stacks" and "lines", each of which may be "". application restricts them to some
+	// programs, options are more options for the JVMs of "stacks", and differences is a folder in which to keep what is
+	// compared.
 	application, options, differences string
 	progress                          io.Writer
 }
@@ -173,9 +177,9 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	flags.BoolVar(&s.short, "short", false, "small inputs and one round, "+
 		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
-	flags.StringVar(&s.application, "application", "", "of the measurement stacks, only the programs whose name has this `TEXT`")
+	flags.StringVar(&s.application, "application", "", "of the measurements stacks and lines, only the programs whose name has this `TEXT`")
 	flags.StringVar(&s.options, "options", "", "of the measurement stacks, further `OPTIONS` of the JVMs, separated by blanks")
-	flags.StringVar(&s.differences, "differences", "", "keep what the measurement stacks compares in the existing `FOLDER`")
+	flags.StringVar(&s.differences, "differences", "", "keep what the measurements stacks and lines compare in the existing `FOLDER`")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

@@ -52,12 +52,8 @@ func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stack
 // set.
 func (w *work) addCode(accounts []Account) {
 	for key, c := range w.trial.code {
-		blob := w.code.Blob(jvmcode.Ref{JVM: key.jvm, Index: key.blob})
-		kind, early := blob.Kind, w.b.jvms.List[key.jvm].Early(blob)
+		kind := w.code.Blob(jvmcode.Ref{JVM: key.jvm, Index: key.blob}).Kind
 		for e, n := range c {
-			if early {
-				accounts[e].Early += n
-			}
 			switch {
 			case kind.Java():
 				accounts[e].Compiled += n

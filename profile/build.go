@@ -71,6 +71,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 
 	w.sampled = w.sampledBlobs()
 	w.readAhead()
+	p.SafepointsOnly = w.safepointsOnly()
 	merged := mergeForks(w.sampled, w.code, w.n)
 	parted := w.cutParts()
 	regions := regionCutter{p: &p, opts: w.opts, code: w.code, counters: w.n, warnf: w.warnf}
@@ -120,6 +121,20 @@ func (w *work) readAhead() {
 		}
 	}
 	w.code.ReadAhead(refs, func(i int) iter.Seq[uint64] { return maps.Keys(sampled[i].atPC) })
+}
+
+// safepointsOnly sums up the samples in methods that were compiled without DebugNonSafepoints. It returns nil if there
+// are none.
+func (w *work) safepointsOnly() (sum tally.Counts) {
+	for _, s := range w.sampled {
+		if w.code.SafepointsOnly(s.Ref) {
+			if sum == nil {
+				sum = make(tally.Counts, w.n)
+			}
+			sum.Add(s.counts)
+		}
+	}
+	return sum
 }
 
 // cutParts cuts the profile's samples into parts, by time and by thread. It returns nil if no parts are wanted, or if

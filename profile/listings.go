@@ -21,6 +21,7 @@ type Listing struct {
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
 	Counts         tally.Counts
+	SafepointsOnly bool // as in [Region]
 	// Lines are all instructions of the listing, with their samples. Beside counts the samples at addresses for which
 	// the log has no instruction.
 	Lines  []code.Line
@@ -121,6 +122,7 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
 	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
+	out.SafepointsOnly = l.code.SafepointsOnly(from.Ref)
 	out.Lines, out.Beside = from.lines(insts, l.code, l.counters)
 	for _, pids := range from.pidsAtPC {
 		out.PIDs = append(out.PIDs, pids...)

@@ -81,6 +81,10 @@ type Profile struct {
 	// MinSamples is [Options.MinSamples]: with fewer samples, chance decides whether something is among the hottest.
 	MinSamples int
 
+	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints (see
+	// [jvmcode.Reader.SafepointsOnly]), in JVMs that were started without it. It is nil if there are no such samples.
+	SafepointsOnly tally.Counts
+
 	Regions []Region // of code in the code cache, hottest first
 	// TooFew is how many regions are not annotated only because they have fewer samples than MinSamples.
 	TooFew  int
@@ -167,6 +171,9 @@ type Region struct {
 	PIDs      []int  // the JVMs that have samples in it
 	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the JVM PIDs[0]
 	Counts    tally.Counts
+	// SafepointsOnly is true if HotSpot has recorded the method's frames at safepoints only, because it was compiled
+	// without DebugNonSafepoints. The frames of most of its instructions are guesses.
+	SafepointsOnly bool
 	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
 	// are hot (see [Options.Regions]).
 	Hot bool

@@ -160,7 +160,9 @@ func TestSafepointsOnly(t *testing.T) {
 	jvms := []capture.JVM{{PID: 1, Main: "App", Log: log, SafepointsOnly: true}}
 	b := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 	add(b, slices.Concat(repeat(2, at(1, 15, 0x1009)), repeat(3, at(1, 15, 0x100a)), repeat(4, at(1, 15, 0x1017)))...)
-	ps := build(t, b, DefaultOptions())
+	o := DefaultOptions()
+	o.Listings = 100
+	ps := build(t, b, o)
 	require.Len(t, ps, 1)
 	frames := ps[0].Frames
 	require.Len(t, frames, 2)
@@ -171,9 +173,26 @@ func TestSafepointsOnly(t *testing.T) {
 	assert.Equal(t, ":~12", ":"+frames[0].Lines[0].Number())
 	assert.Equal(t, "A::a", frames[1].Name())
 	assert.Nil(t, frames[1].Guessed)
+	assert.Equal(t, tally.Counts{9}, ps[0].SafepointsOnly)
+	assert.True(t, ps[0].Regions[0].SafepointsOnly)
+	assert.True(t, ps[0].Listings[0].SafepointsOnly)
 
 	jvms[0].SafepointsOnly = false
 	b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 	add(b, repeat(2, at(1, 15, 0x1009))...)
-	assert.Equal(t, "B::other", build(t, b, DefaultOptions())[0].Frames[0].Name(), "the next address")
+	p := build(t, b, DefaultOptions())[0]
+	assert.Equal(t, "B::other", p.Frames[0].Name(), "the next address")
+	assert.Nil(t, p.SafepointsOnly)
+	assert.False(t, p.Regions[0].SafepointsOnly)
+
+	// The method was compiled 10 ms after the JVM's start.
+	for from, early := range map[int64]bool{11: true, 1: true, 0: false} {
+		jvms[0].DetailedFromMillis = from
+		b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+		add(b, repeat(2, at(1, 15, 0x1009))...)
+		p := build(t, b, DefaultOptions())[0]
+		warned := strings.Contains(strings.Join(p.Warnings, "\n"), "100.0% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on")
+		assert.Equal(t, early, warned, "switched on after %d ms", from)
+		assert.Equal(t, early, p.SafepointsOnly != nil)
+	}
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // warn adds the warnings about the whole profile.
@@ -28,9 +29,9 @@ func (w *work) warn(p *Profile) {
 		if share := float64(a.Unresolved) / n; share > 0.02 {
 			say("%.1f%% of the profile is at addresses %s", 100*share, w.whyUnresolved(e))
 		}
-		if share := float64(a.Early) / n; share >= 0.005 {
+		if early := w.early(p, e); early/n >= 0.005 {
 			say("%.1f%% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on: "+
-				"most of their lines are guesses (~)", 100*share)
+				"most of their lines are guesses (~)", 100*early/n)
 		}
 		var unknown int64
 		for _, f := range p.Native {
@@ -56,6 +57,19 @@ func (w *work) warn(p *Profile) {
 		}
 	}
 	w.warnDamage()
+}
+
+// early returns the samples in methods that were compiled before gasm switched DebugNonSafepoints on in JVMs that had just
+// started. It returns 0 if gasm has attached to JVMs, because a note says why their lines are guesses.
+func (w *work) early(p *Profile, counter int) float64 {
+	switched := slices.ContainsFunc(w.trial.PIDs, func(pid int) bool {
+		j := w.b.jvms.Of(pid)
+		return j != nil && j.DetailedFromMillis > 0
+	})
+	if !switched || p.SafepointsOnly == nil {
+		return 0
+	}
+	return float64(p.SafepointsOnly[counter])
 }
 
 // warnDamage warns of logs that are damaged or not complete.

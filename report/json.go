@@ -119,6 +119,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Delays: each(p.Delays, p.delay),
 		Sites:  p.siteRule(),
 
+		SafepointsOnly:    p.guessed(p.Profile.SafepointsOnly),
 		UnrecordedSeconds: float64(p.UnrecordedNanos) / 1e9,
 		Locks:             p.waits(p.Locks),
 		Parks:             p.waits(p.Parks),
@@ -188,7 +189,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	}
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
-		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), TooBig: r.TooBig,
+		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, TooBig: r.TooBig,
 		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
@@ -267,7 +268,7 @@ func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
 		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
 		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, NotUnder: a.NotUnder, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
-		Compiled: a.Compiled, Early: a.Early, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
+		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 		StackWhole: a.Whole, StackCut: a.Cut, StackFrozen: a.Frozen, StackUnwalked: a.Unwalked,
 	}

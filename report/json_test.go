@@ -103,7 +103,10 @@ func TestSchema(t *testing.T) {
 	h, two := reporttest.Trials(t)
 	attached := reporttest.Header()
 	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
+	sparse := small()
+	sparse.SafepointsOnly, sparse.Regions[0].SafepointsOnly = sparse.Regions[0].Counts, true
 	for name, report := range map[string][]byte{
+		"sparse":   jsonText(t, attached, []profile.Profile{sparse}),
 		"small":    jsonText(t, reporttest.Header(), []profile.Profile{small()}),
 		"trials":   jsonText(t, h, two),
 		"events":   jsonText(t, reporttest.Header(), []profile.Profile{reporttest.TwoEvents(t)}),
@@ -133,8 +136,14 @@ func TestAttachedJSON(t *testing.T) {
 		for i := range h.JVMs {
 			h.JVMs[i].SafepointsOnly = sparse
 		}
+		p := reporttest.Workload(t)
+		if p.Regions[0].SafepointsOnly = sparse; sparse {
+			p.SafepointsOnly = p.Regions[0].Counts
+		}
 		var report schema.Report
-		require.NoError(t, json.Unmarshal(jsonText(t, h, []profile.Profile{reporttest.Workload(t)}), &report))
+		require.NoError(t, json.Unmarshal(jsonText(t, h, []profile.Profile{p}), &report))
+		assert.Equal(t, sparse, report.Profiles[0].Regions[0].SafepointsOnly)
+		assert.Equal(t, sparse, report.Profiles[0].SafepointsOnly != nil)
 		assert.True(t, report.Capture.Attached)
 		assert.Equal(t, "copied", report.Capture.Code)
 		assert.Equal(t, sparse, report.Capture.JVMs[0].SafepointsOnly)

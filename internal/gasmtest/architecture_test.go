@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	"diff/asm":                 nil,
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
-	"bench":                    {"callstack", "capture", "hotspot/usdt", "profile", "profile/calltree", "sampler", "sampler/collect"},
+	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/cfi":             nil,
 	"internal/gasmtest":        nil,
@@ -128,6 +128,8 @@ var mayImport = map[string][]string{
 	"internal/progress":        nil,
 	"internal/regular":         nil,
 	"hotspot/vmstructs/vmtest": nil,
+
+	"printassembly/safepoints/oracle": {"disasm", "printassembly", "printassembly/safepoints"},
 
 	"sampler/collect/collecttest": {"sampler", "sampler/collect/machine"},
 	"sampler/collect/dtrace":      {"sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine"},

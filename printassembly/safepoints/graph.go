@@ -310,7 +310,7 @@ func (g *graph) nearest(back *edges) []nearby {
 	for i := range found {
 		found[i].record = none
 		if g.anchor[i] >= 0 {
-			found[i].record = g.anchor[i]
+			found[i].record, found[i].anchor = g.anchor[i], int32(i)
 			q = append(q, queued{0, int32(i)})
 		}
 	}
@@ -323,7 +323,7 @@ func (g *graph) nearest(back *edges) []nearby {
 		for _, e := range back.of(next.at) {
 			to, distance := &found[e.to], min(next.distance+e.length, farthest)
 			if to.record < 0 || distance < to.distance {
-				to.record, to.distance = at.record, distance
+				to.record, to.anchor, to.distance = at.record, at.anchor, distance
 				q.push(queued{distance, e.to})
 			}
 		}

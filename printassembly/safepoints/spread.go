@@ -10,9 +10,12 @@
 //     slow path such as that of an allocation, takes the record of the call in the stub or the slow path. So does an
 //     instruction that can cause an implicit exception, because that leads to such a stub. All these instructions are
 //     called anchors.
-//   - For any other instruction, the package makes a guess. It takes the record of an anchor that is near: either the
-//     next anchor that control can reach, or the last one that control has passed. Leaving a loop counts as a long
-//     way, so that the instructions of a loop prefer the records in the loop.
+//   - For any other instruction, the package makes a guess. It looks at the next anchor that control can reach, and at
+//     the last one that control has passed. Between their records, control returns from inlined methods and enters
+//     others. How far it has come on this way at the instruction is estimated from the numbers of the bytecodes. Leaving
+//     a loop counts as a long way, so that the instructions of a loop prefer the records in the loop.
+//   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
+//     which inlined method an instruction is in, also if that method has no record.
 //   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
 //     behind.
 //
@@ -25,17 +28,21 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of the instructions that have no record of their own. It changes nothing if the method has no
-// records at all, or has records between safepoints as well. insts are the instructions of the method b, sorted by
-// address. They may be nonsense, because a damaged log may contain any bytes.
-func Spread(b *printassembly.Blob, insts []printassembly.Instruction) {
+// Spread sets the frames of the instructions that have no record of their own, and returns true. It changes nothing if
+// the method has no records at all, or has records between safepoints as well. For a method with records between
+// safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may be nonsense,
+// because a damaged log may contain any bytes.
+func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
-	case g.records == 0 || g.detailed():
-	case excerpt(insts):
+	case g.detailed():
+		return false
+	case g.records == 0:
+	case Excerpt(insts):
 		guessAll(insts)
 	default:
 		g.spread(b)
 	}
+	return true
 }
 
 // detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it
@@ -49,35 +56,60 @@ func (g *graph) detailed() bool {
 			between++
 		}
 	}
-	return between > g.records/4 && !excerpt(g.insts)
+	return between > g.records/4 && !Excerpt(g.insts)
 }
 
 // spread sets the frames of the instructions without a record.
 func (g *graph) spread(b *printassembly.Blob) {
-	insts := g.insts
 	t := newTree(b.Name)
 	g.findChains(t)
 	g.findAnchors()
 	g.findLoops()
-	ahead, behind := g.nearest(&g.into), g.nearest(&g.from)
-	agreed := g.around(t)
-	made := marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}
-	for i := range insts {
-		in := &insts[i]
-		if in.OwnFrames {
-			continue
-		}
-		if g.polls(i) {
-			in.Frames = insts[i-1].Frames // this is the poll's own record: see polls
-			continue
-		}
-		if r := g.recordIn(i); g.out[i] && r >= 0 {
-			in.Frames = insts[r].Frames // a stub only prepares its call
-			continue
-		}
-		record, cut := g.choose(ahead[i], behind[i], b.Compiler == "c1")
-		in.Frames = made.chain(record, cut, agreed[i])
+	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g.insts), ahead: g.nearest(&g.into), behind: g.nearest(&g.from),
+		agreed: g.around(t), made: marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}}
+	if b.Compiler == "c1" {
+		s.pace = paceC1
 	}
+	for i := range g.insts {
+		if in := &g.insts[i]; !in.OwnFrames {
+			in.Frames = s.frames(i)
+		}
+	}
+}
+
+// A spreader has what the frames of a method's instructions are found by.
+type spreader struct {
+	*graph
+	pace          pace
+	profiles      *profiles
+	ahead, behind []nearby // of each instruction
+	agreed        []int32  // see around
+	made          marker
+}
+
+// frames returns the frames of an instruction without a record.
+func (s *spreader) frames(i int) []printassembly.Frame {
+	if s.polls(i) {
+		return s.insts[i-1].Frames // this is the poll's own record: see polls
+	}
+	if r := s.recordIn(i); s.out[i] && r >= 0 {
+		return s.insts[r].Frames // a stub only prepares its call
+	}
+	if s.followsCall(i) {
+		return s.made.chain(guess{record: int32(i - 1)}, s.agreed[i])
+	}
+	at := s.choose(s.ahead[i], s.behind[i], s.pace)
+	return s.made.chain(s.profiled(i, at), s.agreed[i])
+}
+
+// followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such
+// an instruction after each call, and keep data in it. It takes the samples that are taken when the call returns.
+func (g *graph) followsCall(i int) bool {
+	if i == 0 || !pads(&g.insts[i]) {
+		return false
+	}
+	call := &g.insts[i-1]
+	return call.Kind == disasm.Call && call.OwnFrames && call.Hi == g.insts[i].Lo
 }
 
 // guessAll is for an excerpt, in which only sampled instructions have records. Each of them has the record at the next
@@ -99,118 +131,15 @@ func guessAll(insts []printassembly.Instruction) {
 	}
 }
 
-// Distances are in instructions. The constant leave is added to a distance for each loop that is left on the way. The
-// constants near and far are limits that the method choose uses.
-const (
-	leave = 1 << 12
-	near  = 3
-	far   = 10
-)
-
-// A nearby is an anchor and its distance from an instruction.
-type nearby struct {
-	record   int32 // index of the instruction that has the record; none if there is no anchor
-	distance int32
-}
-
-// choose returns the record that is the best guess for an instruction, and how many of its inner frames to leave out.
-// It returns a record of -1 if there is no guess. ahead and behind are the nearest anchors. The limits on distances
-// come from measurements of programs whose JVMs kept all records: with these limits, the fewest samples were attributed
-// wrongly.
-func (g *graph) choose(ahead, behind nearby, c1 bool) (record int32, cut int) {
-	switch {
-	case ahead.record < 0:
-		return behind.record, 0
-	case behind.record < 0 && ahead.distance > 1: // the method's entry, which sets up the frame and saves arguments
-		return ahead.record, len(g.insts[ahead.record].Frames) - 1
-	case behind.record < 0:
-		return ahead.record, 0
-	case ahead.distance >= leave && behind.distance < ahead.distance+leave/2:
-		// There is no record ahead in the loop. If the loop has no record at all, the last record before it belongs to
-		// a check that was moved out of the loop, and the next record after it belongs to whatever follows.
-		return behind.record, 0
-	case ahead.distance <= near:
-		return ahead.record, 0
-	}
-	a, b := g.insts[ahead.record].Frames, g.insts[behind.record].Frames
-	common := commonFrames(a, b)
-	switch {
-	case common == len(a) && common == len(b):
-	case common == len(b): // the next record has all frames of the last one, and further inlined frames below them
-		if !c1 && ahead.distance <= far {
-			return behind.record, 0
-		}
-	case common == len(a): // the method of the last record has returned to that of the next record
-		if behind.distance <= near {
-			return behind.record, 0
-		}
-	case behind.distance > near && !c1:
-		return behind.record, 0
-	case common > 0:
-		return ahead.record, len(a) - common
-	}
-	return ahead.record, 0
-}
-
-// commonFrames returns how many outer frames two chains have in common. In the innermost of these frames, the chains
-// may be at different bytecodes.
-func commonFrames(a, b []printassembly.Frame) (n int) {
-	for n < len(a) && n < len(b) {
-		fa, fb := &a[len(a)-1-n], &b[len(b)-1-n]
-		if fa.Method != fb.Method {
-			break
-		}
-		if n++; fa.BCI != fb.BCI {
-			break
-		}
-	}
-	return n
-}
-
-// A marker copies chains. In the copy, each frame says how much of it is a guess. A marker makes each copy only once.
-type marker struct {
-	graph *graph
-	tree  *tree
-	made  map[markKey][]printassembly.Frame
-}
-
-type markKey struct {
-	record  int32
-	cut     int
-	certain int32
-}
-
-// chain returns the frames of a record, except for the innermost ones: cut says how many of these to leave out. The
-// records around the instruction agree on some outer frames, and agreed is the node of these frames in the tree. They
-// are certain, and all other frames are guesses.
-func (m *marker) chain(record int32, cut int, agreed int32) []printassembly.Frame {
-	if record < 0 {
-		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}
-	}
-	key := markKey{record, cut, agreed}
-	if frames, ok := m.made[key]; ok {
-		return frames
-	}
-	frames := append([]printassembly.Frame(nil), m.graph.insts[record].Frames[cut:]...)
-	certain := int(m.tree.nodes[m.tree.meet(agreed, m.tree.chain(frames))].depth+1) / 2
-	for k := range frames {
-		switch depth := len(frames) - k; { // the outermost frame has depth 1
-		case depth > max(1, certain): // the code is that of the outermost method in any case
-			frames[k].Guess = printassembly.GuessedAll
-		case depth == max(1, certain):
-			frames[k].Guess = printassembly.GuessedLine
-		}
-	}
-	m.made[key] = frames
-	return frames
-}
-
 // excerptMark is the beginning of a comment in gasm's copies of code. The comment stands at the start of a method if
 // only the method's sampled instructions have records. Such a method is called an excerpt.
 const excerptMark = "(only sampled instructions have lines"
 
-// excerpt reports whether the instructions are those of an excerpt. There must be at least one.
-func excerpt(insts []printassembly.Instruction) bool {
+// Excerpt reports whether only the sampled instructions of a method have records.
+func Excerpt(insts []printassembly.Instruction) bool {
+	if len(insts) == 0 {
+		return false
+	}
 	_, ok := comment(&insts[0], excerptMark)
 	return ok
 }

@@ -244,10 +244,33 @@ func TestSpread(t *testing.T) {
 			4 op
 			5 op
 			6 op
-			7 call | b@1 < a@3
-			8 ret`, "c1", `
-			1: ~b@~1 < a@~3`},
-		{"C2 does not, if it is far away", `
+			7 op
+			8 op
+			9 op
+			10 call | b@1 < a@3
+			11 ret`, "c1", `
+			1: a@~3
+			3: ~b@~1 < a@~3`},
+		{"C2 is at the bytecodes between two records", `
+			0 call | b@5 < a@7
+			1 op
+			2 op
+			3 op
+			4 op
+			5 op
+			6 op
+			7 op
+			8 op
+			9 op
+			10 call | c@2 < a@30
+			11 ret`, "c2", `
+			1: ~b@~5 < a@~7
+			2: a@~7
+			3: a@~7
+			4: a@~30
+			6: a@~30
+			7: ~c@~2 < a@~30`},
+		{"C2 enters one inlined method after the other", `
 			0 call | a@1
 			1 op
 			2 op
@@ -255,10 +278,64 @@ func TestSpread(t *testing.T) {
 			4 op
 			5 op
 			6 op
-			7 call | b@1 < a@3
-			8 ret`, "c2", `
-			1: a@~1
-			6: ~b@~1 < a@~3`},
+			7 op
+			8 op
+			9 op
+			10 op
+			11 op
+			12 call | c@3 < b@40 < a@2
+			13 ret`, "c2", `
+			1: ~b@~40 < a@~2
+			8: ~b@~40 < a@~2
+			9: ~c@~3 < ~b@~40 < a@~2`},
+		{"the padding after a call belongs to the call", `
+			0 call | b@1 < a@7
+			1 nop
+			2 op
+			3 call | c@2 < a@9
+			4 ret`, "c2", `
+			1: ~b@~1 < a@~7
+			2: ~c@~2 < a@~9`},
+		{"counts name a method without a record", `
+			0 call | a@1
+			1 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			2 op
+			3 op
+			4 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			5 op ; {metadata(method data for {method} {0x00007f011b57d541} 'y' '()V' in 'p/C$$Lambda+0x1')}
+			6 op
+			7 op
+			8 op
+			9 call | a@9
+			10 ret`, "c1", `
+			1: ~p.C::x@~-1 < a@~1
+			3: ~p.C::x@~-1 < a@~9
+			5: ~p.C$$Lambda/0x1::y@~-1 < a@~9
+			7: a@~9`},
+		{"counts name one of the methods of a record", `
+			0 call | p.C::x@4 < a@1
+			1 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			2 op
+			3 op
+			4 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			5 call | a@9
+			6 ret`, "c1", `
+			2: ~p.C::x@~4 < a@~1
+			3: ~p.C::x@~4 < a@~1`},
+		{"counts of the caller do not name an inlined method without counts", `
+			0 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			1 op ; implicit exception: dispatches to 0x11
+			2 op
+			3 op
+			4 op ; {metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}
+			5 op
+			6 op
+			7 op
+			8 call | b@1 < p.C::x@40
+			9 ret
+			10 ret
+			17 call | p.C::x@10 ; {runtime_call UncommonTrapBlob}`, "c1", `
+			4: ~b@~1 < p.C::x@~40`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			insts := parse(t, c.code)
@@ -338,7 +415,8 @@ func FuzzSpread(f *testing.F) {
 
 // fuzzed makes instructions of any bytes: two for each.
 func fuzzed(code []byte) (insts []printassembly.Instruction) {
-	comments := []string{"", "{poll}", "{runtime_call UncommonTrapBlob}", "implicit exception: dispatches to 0x7", "{runtime_call _new_instance_Java}"}
+	comments := []string{"", "{poll}", "{runtime_call UncommonTrapBlob}", "implicit exception: dispatches to 0x7", "{runtime_call _new_instance_Java}",
+		"{metadata(method data for {method} {0x1} 'b' '()V' in 'p/C')}"}
 	for i := 0; i+1 < len(code); i += 2 {
 		a, b := code[i], code[i+1]
 		at := uint64(len(insts))

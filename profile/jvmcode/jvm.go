@@ -86,11 +86,6 @@ func (j *JVM) find(s *sampler.Sample) (index int, ok bool) {
 	return index, ok
 }
 
-// Early reports whether a method was installed before gasm switched DebugNonSafepoints on in the JVM.
-func (j *JVM) Early(b *printassembly.Blob) bool {
-	return b.Kind == printassembly.NMethod && b.UptimeMillis < j.DetailedFromMillis
-}
-
 // Compiled returns the compilations of a method, as indexes of the log's blobs. It leaves out those for which the log
 // has no time. The first call indexes all methods by name, because Compiled is called for each trial, and there may be
 // many trials.

@@ -27,13 +27,14 @@ type Reader struct {
 	debugInfo map[Ref]*printassembly.DebugInfo    // of the blobs whose debug info was read without a listing
 	placed    map[Ref]map[uint64]placed           // what is known about sampled instructions, by PC; see sparse
 	unread    map[Ref]bool                        // blobs whose code could not be read completely
+	guessed   map[Ref]bool                        // see SafepointsOnly
 }
 
 // NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls warnf for each
 // blob whose code can't be read completely.
 func NewReader(jvms *JVMs, syntax disasm.Syntax, warnf func(format string, args ...any)) *Reader {
 	return &Reader{jvms: jvms.List, syntax: syntax, warnf: warnf, listings: map[Ref][]printassembly.Instruction{},
-		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}}
+		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}, guessed: map[Ref]bool{}}
 }
 
 // Blob returns the blob that r names.
@@ -47,15 +48,16 @@ type placed struct {
 }
 
 // read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
-// frames of the other instructions.
-func (c *Reader) read(r Ref) ([]printassembly.Instruction, error) {
+// frames of the other instructions, and read returns true.
+func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
 	b := c.Blob(r)
-	insts, err := c.jvms[r.JVM].Log.Code(b, c.syntax)
-	if c.sparse(r) {
-		safepoints.Spread(b, insts)
-	}
-	return insts, err
+	insts, err = c.jvms[r.JVM].Log.Code(b, c.syntax)
+	return insts, c.sparse(r) && safepoints.Spread(b, insts), err
 }
+
+// SafepointsOnly reports whether a method was compiled without DebugNonSafepoints, so that HotSpot has recorded its
+// frames at safepoints only, and all others are guesses. It is known once ReadAhead or Listing has read the method.
+func (c *Reader) SafepointsOnly(r Ref) bool { return c.guessed[r] }
 
 // sparse reports whether a blob may have records of frames at safepoints only.
 func (c *Reader) sparse(r Ref) bool {
@@ -70,7 +72,6 @@ func (c *Reader) sparse(r Ref) bool {
 // compilation had begun before DebugNonSafepoints was switched on may be installed that much later, and still has
 // records at safepoints only.
 const inCompilation = 1000
-
 
 // place returns the frames and the end of the instruction at each of these PCs. insts are all instructions of the blob.
 func place(pcs iter.Seq[uint64], insts []printassembly.Instruction) map[uint64]placed {
@@ -93,7 +94,10 @@ func (c *Reader) Listing(r Ref) []printassembly.Instruction {
 	if ok {
 		return insts
 	}
-	insts, err := c.read(r)
+	insts, guessed, err := c.read(r)
+	if guessed {
+		c.guessed[r] = true
+	}
 	if err != nil && !c.unread[r] {
 		c.unread[r] = true
 		if tooMuch := new(printassembly.TooMuchError); errors.As(err, &tooMuch) {
@@ -121,6 +125,7 @@ func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 	infos := make([]*printassembly.DebugInfo, len(blobs))
 	insts := make([][]printassembly.Instruction, len(blobs))
 	known := make([]map[uint64]placed, len(blobs))
+	guessed := make([]bool, len(blobs))
 	var next, listed atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(blobs)) {
@@ -128,8 +133,8 @@ func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 			for i := int(next.Add(1)) - 1; i < len(blobs); i = int(next.Add(1)) - 1 {
 				r := blobs[i]
 				if c.sparse(r) {
-					if code, err := c.read(r); err == nil {
-						known[i] = place(pcs(i), code)
+					if code, safepointsOnly, err := c.read(r); err == nil {
+						known[i], guessed[i] = place(pcs(i), code), safepointsOnly
 					}
 					continue
 				}
@@ -149,6 +154,9 @@ func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 	for i, r := range blobs {
 		if known[i] != nil {
 			c.placed[r] = known[i]
+		}
+		if guessed[i] {
+			c.guessed[r] = true
 		}
 		if infos[i] != nil {
 			c.debugInfo[r] = infos[i]

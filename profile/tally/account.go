@@ -20,7 +20,6 @@ type Account struct {
 	Profiled      int64 // in the profile
 
 	Compiled    int64 // compiled Java methods, and the wrappers of native methods
-	Early       int64 // those of Compiled in methods that were installed before gasm switched DebugNonSafepoints on
 	Stub        int64 // stubs, adapters, runtime blobs
 	Interpreter int64
 	Native      int64 // libjvm, libc, the program's own libraries

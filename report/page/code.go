@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -118,22 +117,20 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 			about = append(about, fmt.Sprintf("in %d of %d JVMs", len(l.PIDs), len(p.PIDs)))
 		}
 	}
-	own, some, guessed := 0, 0, false
+	own, some := 0, 0
 	for i := range l.Lines {
 		if l.Lines[i].OwnFrames {
 			own++
 		}
-		if frames := l.Lines[i].Frames; len(frames) > 0 {
+		if len(l.Lines[i].Frames) > 0 {
 			some++
-			guessed = guessed || frames[0].Guess != 0
 		}
 	}
-	sparse := func(j capture.JVM) bool { return (j.SafepointsOnly || j.DetailedFromMillis > 0) && slices.Contains(l.PIDs, j.PID) }
 	switch {
 	case l.CompileID > 0 && some == 0:
 		about = append(about, "no lines of Java: HotSpot kept no debug info for this code")
-	case l.CompileID > 0 && guessed && slices.ContainsFunc(b.in.Profiles.Capture.JVMs, sparse):
-		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because the JVM compiled it without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
+	case l.SafepointsOnly:
+		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
 	case own > 0:
 		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}

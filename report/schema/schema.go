@@ -64,13 +64,15 @@ type Profile struct {
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
 	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
 	// windows.SlicesPerJVM slices.
-	Slices  Slices       `json:"slices,omitzero"`
-	Regions []Region     `json:"regions"`
-	Methods []Method     `json:"methods"`
-	Frames  []Frames     `json:"frames"`
-	Native  []Native     `json:"native"`
-	Sources []Source     `json:"sources"`
-	Threads []ThreadKind `json:"threads"`
+	Slices Slices `json:"slices,omitzero"`
+	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are none.
+	SafepointsOnly *Counts      `json:"safepoints_only,omitempty"`
+	Regions        []Region     `json:"regions"`
+	Methods        []Method     `json:"methods"`
+	Frames         []Frames     `json:"frames"`
+	Native         []Native     `json:"native"`
+	Sources        []Source     `json:"sources"`
+	Threads        []ThreadKind `json:"threads"`
 	// Stacks is the tree of calls. It is absent if the capture has no call stacks.
 	Stacks *Stacks `json:"stacks,omitempty"`
 	// By divides the samples between the methods of --by. The last element, whose method is "", has the samples of none
@@ -144,12 +146,9 @@ type Account struct {
 	Compiled    int64 `json:"compiled"`
 	Stub        int64 `json:"stub"`
 	Interpreter int64 `json:"interpreter"`
-	// Early is the part of Compiled in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on, at
-	// the start of the JVM. Most of their frames and lines are guesses.
-	Early      int64 `json:"early,omitempty"`
-	Native     int64 `json:"native"`
-	Kernel     int64 `json:"kernel"`
-	Unresolved int64 `json:"unresolved"`
+	Native      int64 `json:"native"`
+	Kernel      int64 `json:"kernel"`
+	Unresolved  int64 `json:"unresolved"`
 	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
 	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
 	// (StackFrozen), or because they could not be found (StackUnwalked).
@@ -181,8 +180,11 @@ type Region struct {
 	Lo        Address `json:"lo"`
 	Hi        Address `json:"hi"`
 	Counts    Counts  `json:"counts"`
-	Lines     []Line  `json:"lines,omitempty"`   // only present for hot regions
-	TooBig    int     `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
+	// SafepointsOnly is true if the method was compiled without DebugNonSafepoints. The frames of most of its
+	// instructions are guesses.
+	SafepointsOnly bool   `json:"safepoints_only,omitempty"`
+	Lines          []Line `json:"lines,omitempty"`   // only present for hot regions
+	TooBig         int    `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
 }
 
 // A Line is one instruction of a region.

@@ -108,18 +108,21 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region whose code has records of lines at safepoints only. Otherwise
-// it returns "". A JVM may also have code with all records, if DebugNonSafepoints was switched on while the JVM ran.
+// safepointsOnly returns a note for the heading of a region, which says what kind of records its code has, if its JVM was
+// started without DebugNonSafepoints. Otherwise it returns "". Such a JVM may also have code with all records, if the
+// flag was switched on while the JVM ran.
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)
 		return j.SafepointsOnly || j.DetailedFromMillis > 0
 	}
-	guessed := func(l code.Line) bool { return len(l.Frames) > 0 && l.Frames[0].Guess != 0 }
-	if reg.CompileID == 0 || !slices.ContainsFunc(reg.PIDs, sparse) || !slices.ContainsFunc(reg.Lines, guessed) {
-		return ""
+	switch {
+	case reg.SafepointsOnly:
+		return " (~: a guess, because HotSpot kept lines at safepoints only)"
+	case slices.ContainsFunc(reg.PIDs, sparse) && slices.ContainsFunc(reg.Lines, func(l code.Line) bool { return l.OwnFrames }):
+		return " (no guesses: compiled with DebugNonSafepoints)"
 	}
-	return " (~: a guess, because HotSpot kept lines at safepoints only)"
+	return ""
 }
 
 // writeTooBig writes a note that says how many instructions of a region are left out.

@@ -14,7 +14,6 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -157,25 +156,20 @@ func TestAttached(t *testing.T) {
 	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
 	require.GreaterOrEqual(t, compiled, 0)
 	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
-	const mark = " (~: a guess, because HotSpot kept lines at safepoints only)"
-	guessed := slices.IndexFunc(p.Regions[compiled].Lines, func(l code.Line) bool { return len(l.Frames) > 0 })
-	require.GreaterOrEqual(t, guessed, 0)
-	for _, sparse := range []bool{false, true} {
-		frames := slices.Clone(p.Regions[compiled].Lines[guessed].Frames)
-		frames[0].Guess = 0
-		if sparse {
-			frames[0].Guess = printassembly.GuessedLine
-		}
-		p.Regions[compiled].Lines[guessed].Frames = frames
+	notes := []string{"", " (~: a guess, because HotSpot kept lines at safepoints only)", " (no guesses: compiled with DebugNonSafepoints)"}
+	own := slices.ContainsFunc(p.Regions[compiled].Lines, func(l code.Line) bool { return l.OwnFrames })
+	require.True(t, own)
+	for kind, note := range notes {
+		p.Regions[compiled].SafepointsOnly = kind == 1
 		for i := range h.JVMs {
-			h.JVMs[i].SafepointsOnly = sparse
+			h.JVMs[i].SafepointsOnly = kind > 0
 		}
 		got := string(text(t, h, []profile.Profile{p}, options()))
 		assert.Contains(t, got, "\nAttached:   to "+layout.Plural(len(h.JVMs), "running JVM")+"\n")
 		assert.NotContains(t, got, "Command:")
-		assert.Contains(t, got, "\n"+heading)
-		assert.Equal(t, sparse, strings.Contains(got, heading+mark+"\n"), heading)
-		assert.Equal(t, sparse, strings.Contains(got, mark))
+		assert.Contains(t, got, "\n"+heading+note+"\n")
+		assert.Equal(t, kind == 1, strings.Contains(got, notes[1]))
+		assert.Equal(t, kind == 2, strings.Contains(got, heading+notes[2]))
 	}
 }
 

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/printassembly/safepoints/oracle"
+	"github.com/gasm-profiler/gasm/profile"
+)
+
+// allRecords has HotSpot keep records of frames between safepoints, too.
+const allRecords = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
+
+// A linesProgram is a program whose lines are guessed.
+type linesProgram struct {
+	name   string
+	module string // the module of the JDK that the program needs, or ""
+	args   []string
+}
+
+var linesPrograms = []linesProgram{
+	{"JRuby", "", []string{"org.jruby.Main", gasmtest.Testdata("applications", "src", "main", "ruby", "work.rb")}},
+	{"javac", "jdk.compiler", []string{"-Dclasses=20000", "Compile"}},
+	{"Scala's compiler", "", []string{"org.acme.build.CompileScala", gasmtest.Testdata("applications", "target", "scala")}},
+	{"H2", "", []string{"-Dsec=100000", "Database"}},
+}
+
+// jmhName is the name of the program that runs under JMH, in forks of its own.
+const jmhName = "JMH"
+
+// measureLines measures how often the methods and lines are right that package safepoints finds for instructions whose
+// records HotSpot does not keep without DebugNonSafepoints. The JVMs have this flag. bench hides these records, has the
+// instructions attributed by the next record by address and by the flow of control, and compares both with the records.
+func measureLines(ctx context.Context, s *setup) ([]figure, error) {
+	if err := needApplications(); err != nil {
+		return nil, err
+	}
+	classes, err := s.compilePrograms(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []figure
+	for _, j := range s.jdks {
+		if strings.Contains(jmhName, s.application) {
+			if all, err = s.addLines(all, j, jmhName, func(dir string) error { return s.profileJMH(ctx, j, dir) }); err != nil {
+				return all, err
+			}
+		}
+		for _, p := range linesPrograms {
+			if !strings.Contains(p.name, s.application) || p.module != "" && !j.has(ctx, p.module) {
+				continue
+			}
+			if all, err = s.addLines(all, j, p.name, func(dir string) error { return s.attachTo(ctx, j, p, classes, dir) }); err != nil {
+				return all, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// compilePrograms compiles the programs that are no part of testdata/applications, for all JDKs. It returns the
+// directory of their classes.
+func (s *setup) compilePrograms(ctx context.Context) (string, error) {
+	for _, j := range s.jdks {
+		if _, err := os.Stat(j.tool("javac")); err != nil {
+			continue
+		}
+		dir := filepath.Join(s.dir, "classes")
+		programs := gasmtest.Testdata("programs")
+		_, err := run(ctx, []string{j.tool("javac"), "--release", "17", "-d", dir, "-sourcepath", programs,
+			filepath.Join(programs, "Database.java"), filepath.Join(programs, "Compile.java")}, nil)
+		return dir, err
+	}
+	return "", missing("no JDK with javac was found; -java HOME,HOME names several")
+}
+
+// has reports whether a JDK has a module.
+func (j installedJDK) has(ctx context.Context, module string) bool {
+	r, err := run(ctx, []string{j.tool("java"), "--list-modules"}, nil)
+	return err == nil && strings.Contains(r.stdout, module+"@")
+}
+
+// profileJMH profiles JMH's benchmarks, as long as they are measured.
+func (s *setup) profileJMH(ctx context.Context, j installedJDK, dir string) error {
+	n := strconv.FormatInt(s.size(4, 1), 10)
+	_, err := run(ctx, []string{s.gasm, "profile", "--code", "copy", "--events", "none", "-o", dir, "--report", os.DevNull, "--skip-asm", "--",
+		j.tool("java"), "-jar", s.jar, "-f", "1", "-wi", n, "-w", "1", "-i", n, "-r", "1", "-jvmArgs", allRecords}, nil)
+	return err
+}
+
+// attachTo starts a program, and attaches gasm to it once it has run for a while.
+func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, classes, dir string) error {
+	separator := string(filepath.ListSeparator)
+	classPath := strings.Join([]string{applicationPath("classes"), applicationPath("lib", "*"), classes}, separator)
+	argv := append([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, strings.Fields(allRecords)...)
+	program, err := start(ctx, append(argv, p.args...))
+	if err != nil {
+		return err
+	}
+	defer program.stop()
+	go func() { _, _ = io.Copy(io.Discard, program.stdout) }() // until the program's end
+	select {
+	case <-time.After(time.Duration(s.size(40, 5)) * time.Second): // until most of its code is compiled
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// gasm takes 4 % of a CPU to copy methods, and these have many records: in less time it would not copy them all.
+	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(100, 3)),
+		"-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(program.cmd.Process.Pid)}, nil)
+	return err
+}
+
+// addLines records a program in each round, and adds the figures about its lines.
+func (s *setup) addLines(all []figure, j installedJDK, name string, record func(dir string) error) ([]figure, error) {
+	var next, flow, same, certain, lineNext, lineFlow, nameless, samples, left []float64
+	for i := range s.rounds {
+		s.say("%s, %s, round %d of %d", name, j.label(), i+1, s.rounds)
+		dir := filepath.Join(s.dir, "lines")
+		if s.differences != "" {
+			dir = filepath.Join(s.differences, strings.ToLower(strings.Fields(name)[0])+"-"+strconv.Itoa(j.feature)+".capture")
+			if err := os.RemoveAll(dir); err != nil { // of an earlier round
+				return all, err
+			}
+		}
+		err := record(dir)
+		var c linesScore
+		if err == nil {
+			c, err = scoreLines(dir)
+		}
+		if s.differences == "" {
+			os.RemoveAll(dir)
+		}
+		if err != nil {
+			return all, fmt.Errorf("%s, %s: %w", name, j.label(), err)
+		}
+		next, flow = append(next, wrong(&c.byAddress, c.byAddress.Method)), append(flow, wrong(&c.byFlow, c.byFlow.Method))
+		same = append(same, wrong(&c.sameFlow, c.sameFlow.Method)/wrong(&c.sameAddress, c.sameAddress.Method))
+		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow, wrong(&c.byFlow, c.byFlow.Line))
+		certain = append(certain, 1-wrong(&c.byFlow, c.byFlow.Certain))
+		nameless = append(nameless, float64(c.nameless)/float64(max(1, c.byFlow.Samples)))
+		samples = append(samples, float64(c.byFlow.Samples))
+		left = append(left, float64(c.left)/float64(max(1, c.left+c.byFlow.Samples)))
+	}
+	return append(all,
+		figure{name + ", " + j.label() + ", wrong method by address", next, inShare, ""},
+		figure{"  by the flow of control", flow, inShare, ""},
+		figure{"  flow / address", ratios(flow, next), asRatio, "<= 0.5 x"},
+		figure{"  the same, without records from other code", same, asRatio, ""},
+		figure{"  wrong line by address", lineNext, inShare, ""},
+		figure{"  wrong line by the flow of control", lineFlow, inShare, ""},
+		figure{"  certain, and right", certain, inShare, ">= 99 %"},
+		figure{"  in methods that no record mentions", nameless, inShare, ""},
+		figure{"  samples", samples, inNumber, ""},
+		figure{"  left out, in excerpts", left, inShare, ""}), nil
+}
+
+// wrong returns the share of samples that are not among the right ones.
+func wrong(s *oracle.Score, right int) float64 {
+	return float64(s.Samples-right) / float64(max(1, s.Samples))
+}
+
+// A linesScore is how often the lines of a capture are right, by both rules.
+type linesScore struct {
+	byAddress, byFlow     oracle.Score
+	sameAddress, sameFlow oracle.Score // without instructions that have their records from other code
+	nameless              int          // samples in inlined methods that no record mentions
+	left                  int          // samples in methods without all records
+}
+
+// scoreLines compares the rules for the samples of a capture.
+func scoreLines(dir string) (linesScore, error) {
+	var score linesScore
+	c, err := capture.Open(dir)
+	if err != nil {
+		return score, err
+	}
+	defer c.Close()
+	o := profile.DefaultOptions()
+	o.Locations, o.SkipLines = true, true
+	all, err := profile.Of(c, o)
+	if err != nil {
+		return score, err
+	}
+	type method struct{ pid, id int }
+	samples := map[method]map[uint64]int{}
+	for i := range all.Trials {
+		for _, l := range all.Trials[i].Locations {
+			m := method{l.PID, l.CompileID}
+			if samples[m] == nil {
+				samples[m] = map[uint64]int{}
+			}
+			samples[m][l.PC] += int(l.Counts[0])
+		}
+	}
+	for i := range c.JVMs {
+		j := &c.JVMs[i]
+		if j.Log == nil {
+			continue
+		}
+		for k := range j.Log.Blobs {
+			b := &j.Log.Blobs[k]
+			if sampled := samples[method{j.PID, b.ID}]; b.Kind == printassembly.NMethod && len(sampled) > 0 {
+				if err := score.add(j.Log, b, sampled); err != nil {
+					return score, err
+				}
+			}
+		}
+	}
+	return score, nil
+}
+
+// add compares the rules for the samples of a method.
+func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples map[uint64]int) error {
+	insts, err := log.Code(b, disasm.ATT)
+	if err != nil {
+		return err
+	}
+	compared := oracle.Compare(b, insts, samples, func(s *oracle.Sampled) {
+		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
+		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)
+		if s.Nameless {
+			c.nameless += s.Samples
+		}
+		if !s.Beyond {
+			c.sameAddress.Add(s.Samples, s.Record, s.ByAddress)
+			c.sameFlow.Add(s.Samples, s.Record, s.ByFlow)
+		}
+	})
+	if !compared {
+		for _, n := range samples {
+			c.left += n
+		}
+	}
+	return nil
+}

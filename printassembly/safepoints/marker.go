@@ -1,0 +1,46 @@
+package safepoints
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// A marker copies chains. In the copy, each frame says how much of it is a guess. A marker makes each copy only once.
+type marker struct {
+	graph *graph
+	tree  *tree
+	made  map[markKey][]printassembly.Frame
+}
+
+type markKey struct {
+	guess
+	certain int32
+}
+
+// chain returns the frames of a guess. The records around the instruction agree on some outer frames, and agreed is the
+// node of these frames in the tree. They are certain, and all other frames are guesses.
+func (m *marker) chain(at guess, agreed int32) []printassembly.Frame {
+	if at.record < 0 {
+		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}
+	}
+	key := markKey{at, agreed}
+	if frames, ok := m.made[key]; ok {
+		return frames
+	}
+	frames := append([]printassembly.Frame(nil), m.graph.insts[at.record].Frames[at.cut:]...)
+	if at.method != "" {
+		frames = slices.Insert(frames, 0, printassembly.Frame{Method: at.method, BCI: -1})
+	}
+	certain := int(m.tree.nodes[m.tree.meet(agreed, m.tree.chain(frames))].depth+1) / 2
+	for k := range frames {
+		switch depth := len(frames) - k; { // the outermost frame has depth 1
+		case depth > max(1, certain): // the code is that of the outermost method in any case
+			frames[k].Guess = printassembly.GuessedAll
+		case depth == max(1, certain):
+			frames[k].Guess = printassembly.GuessedLine
+		}
+	}
+	m.made[key] = frames
+	return frames
+}

@@ -1,0 +1,166 @@
+// Package oracle measures how often package safepoints is right.
+//
+// The oracle is code from a JVM with -XX:+DebugNonSafepoints, whose instructions nearly all have records of their own.
+// [Hide] removes the records that a JVM without the flag does not keep. A rule then has to find the frames of the
+// instructions again, and a [Score] compares what it has found with the records.
+//
+// The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
+// bytecode that it happened to be at. So no rule can reach 100 %.
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/printassembly/safepoints"
+)
+
+// A Score says for how many samples frames were right.
+type Score struct {
+	Samples int
+	Method  int // the innermost method is right
+	Line    int // the innermost method and its line are right
+	Chain   int // all methods and lines are right
+	Certain int // what is said to be certain is right
+}
+
+// Add counts the samples of an instruction. want are the frames of its own record, and got are those that a rule has
+// found. Without any, the code belongs to the method itself, as in reports.
+func (s *Score) Add(samples int, want, got []printassembly.Frame) {
+	s.Samples += samples
+	if len(got) == 0 {
+		got = []printassembly.Frame{{Method: want[len(want)-1].Method, Guess: printassembly.GuessedLine}}
+	}
+	if got[0].Method == want[0].Method {
+		s.Method += samples
+		if got[0].Line == want[0].Line {
+			s.Line += samples
+		}
+	}
+	if slices.EqualFunc(want, got, func(a, b printassembly.Frame) bool { return a.Method == b.Method && a.Line == b.Line }) {
+		s.Chain += samples
+	}
+	if certainlyRight(want, got) {
+		s.Certain += samples
+	}
+}
+
+// certainlyRight reports whether the frames that are not a guess are those of the record: their methods, and their
+// lines where these are certain, too.
+func certainlyRight(want, got []printassembly.Frame) bool {
+	for k, f := range got {
+		if f.Guess == printassembly.GuessedAll {
+			continue
+		}
+		at := len(want) - (len(got) - k)
+		if at < 0 || want[at].Method != f.Method || f.Guess == printassembly.Certain && want[at].Line != f.Line {
+			return false
+		}
+	}
+	return true
+}
+
+// Hide returns a method as a JVM without DebugNonSafepoints has it: with the records at safepoints alone, which are
+// calls that return into Java or HotSpot, and polls. In JVMs with the flag, these are the records with an oop map, but
+// for one in a thousand, at C1's throws.
+func Hide(insts []printassembly.Instruction) []printassembly.Instruction {
+	sparse := slices.Clone(insts)
+	for i := range sparse {
+		in := &sparse[i]
+		safepoint := false
+		if in.OwnFrames && in.Kind == disasm.Call {
+			safepoint = slices.ContainsFunc(in.Comments, callsAtSafepoint)
+		} else if in.OwnFrames && i+1 < len(sparse) {
+			safepoint = slices.ContainsFunc(sparse[i+1].Comments, isPoll)
+		}
+		if !safepoint {
+			in.OwnFrames, in.Frames = false, nil
+		}
+		in.Comments = slices.DeleteFunc(slices.Clone(in.Comments), func(c string) bool { return strings.HasPrefix(c, "*") })
+	}
+	return sparse
+}
+
+func isPoll(relocation string) bool { return strings.HasPrefix(relocation, "{poll") }
+
+// callsAtSafepoint reports whether a comment is the relocation of a call during which the thread can stop. The others
+// are leaf calls: of stubs such as StubRoutines::arraycopy, and of functions of libjvm.so.
+func callsAtSafepoint(relocation string) bool {
+	if name, ok := strings.CutPrefix(relocation, "{runtime_call"); ok {
+		return !strings.Contains(name, "::") && name != "}"
+	}
+	return strings.Contains(relocation, "_call")
+}
+
+// ByAddress sets frames by the rule of HotSpot and of older versions of gasm: the record at the next higher address.
+func ByAddress(insts []printassembly.Instruction) {
+	var frames []printassembly.Frame
+	for i := len(insts) - 1; i >= 0; i-- {
+		if in := &insts[i]; in.OwnFrames {
+			frames = in.Frames
+		} else {
+			in.Frames = frames
+		}
+	}
+}
+
+// A Sampled is an instruction that has samples and a record of its own, with the frames that the rules have found.
+type Sampled struct {
+	Samples           int
+	Record            []printassembly.Frame
+	ByAddress, ByFlow []printassembly.Frame
+	// Beyond is true if the record is at an instruction that control does not fall through to: HotSpot has taken it from
+	// other code, and it says little about this instruction.
+	Beyond bool
+	// Nameless is true if no record that is left mentions the innermost method. Only something else than records can
+	// name it.
+	Nameless bool
+}
+
+// Compare hides the records of a method between safepoints, and has both rules guess them: that of the next address,
+// and that of package safepoints. samples are by address. It calls each for every instruction that has samples and a
+// record. It returns false if there is nothing to compare, because the method is an excerpt.
+func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples map[uint64]int, each func(*Sampled)) bool {
+	if safepoints.Excerpt(insts) {
+		return false
+	}
+	next := Hide(insts)
+	flow := slices.Clone(next)
+	ByAddress(next)
+	safepoints.Spread(b, flow)
+	known := mentioned(b, next)
+	for i := range insts {
+		if n := samples[insts[i].Lo]; n > 0 && len(insts[i].Frames) > 0 {
+			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, beyond(insts[i:]), !known[insts[i].Frames[0].Method]})
+		}
+	}
+	return true
+}
+
+// mentioned returns the methods in the records of a method.
+func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[string]bool {
+	known := map[string]bool{b.Name: true}
+	for i := range insts {
+		if insts[i].OwnFrames {
+			for _, f := range insts[i].Frames {
+				known[f.Method] = true
+			}
+		}
+	}
+	return known
+}
+
+// beyond reports whether a jump or a return is between the first instruction and its record.
+func beyond(insts []printassembly.Instruction) bool {
+	for i := range insts {
+		switch {
+		case insts[i].OwnFrames:
+			return false
+		case insts[i].Kind == disasm.Jump || insts[i].Kind == disasm.Return:
+			return true
+		}
+	}
+	return true
+}

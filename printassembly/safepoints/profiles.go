@@ -1,0 +1,111 @@
+package safepoints
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// profiles are the methods whose profiles code updates: C1's code of level 3 counts how often branches are taken, and
+// which classes objects have, in the MethodData of the method that the bytecode is in, also if it is inlined. So an
+// instruction between two such updates for one method is probably in this method, even if no record mentions it.
+type profiles struct {
+	last, next []profiled // of each instruction
+}
+
+// A profiled is a method whose profile is updated near an instruction.
+type profiled struct {
+	method   string // "" if there is none
+	distance int    // in instructions
+}
+
+// maxProfiled is the distance in instructions up to which an update says anything about an instruction.
+const maxProfiled = 60
+
+// newProfiles finds the methods. It returns nil if the code updates no profiles.
+func newProfiles(insts []printassembly.Instruction) *profiles {
+	updates := make([]string, len(insts))
+	found := false
+	for i := range insts {
+		if m := profiledMethod(&insts[i]); m != "" {
+			updates[i], found = m, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	p := &profiles{make([]profiled, len(insts)), make([]profiled, len(insts))}
+	var now profiled
+	step := func(i int) profiled {
+		now.distance++
+		if updates[i] != "" {
+			now = profiled{updates[i], 0}
+		}
+		if now.distance > maxProfiled {
+			return profiled{}
+		}
+		return now
+	}
+	for i := range insts {
+		p.last[i] = step(i)
+	}
+	now = profiled{}
+	for i := len(insts) - 1; i >= 0; i-- {
+		p.next[i] = step(i)
+	}
+	return p
+}
+
+// profiledMethod returns the method of a comment such as
+//
+//	{metadata(method data for {method} {0x00007f011b57d540} 'getEncoding' '()Lorg/jcodings/Encoding;' in 'org/jruby/RubyString')}
+//
+// as frames name it, org.jruby.RubyString::getEncoding, or "".
+func profiledMethod(in *printassembly.Instruction) string {
+	text, ok := comment(in, "{metadata(method data for {method} ")
+	if !ok {
+		return ""
+	}
+	words := strings.Split(text, "'")
+	const name, class = 1, 5
+	if len(words) != 7 || words[4] != " in " {
+		return ""
+	}
+	return externalName.Replace(words[class]) + "::" + words[name]
+}
+
+// externalName converts the name of a class from HotSpot's form to that in frames. The class of a lambda expression has
+// a number: "a/B$$Lambda+0x00007f5c08001800" is "a.B$$Lambda/0x00007f5c08001800".
+var externalName = strings.NewReplacer("/", ".", "+", "/")
+
+// profiled corrects the guess for an instruction if the profiles that are updated around it say which method it is in.
+// They say nothing after the check of an object for null that C1 makes where it inlines a call of a method: the inlined
+// method may have no profile.
+func (s *spreader) profiled(i int, at guess) guess {
+	p := s.profiles
+	if p == nil || at.record < 0 || p.last[i].method != p.next[i].method || p.next[i].method == "" {
+		return at
+	}
+	method, ahead, behind := p.next[i].method, s.ahead[i], s.behind[i]
+	if s.insts[at.record].Frames[at.cut].Method == method {
+		return at
+	}
+	if behind.record >= 0 {
+		_, check := comment(&s.insts[behind.anchor], "implicit exception")
+		if check && s.insts[behind.record].Frames[0].Method == method {
+			return at
+		}
+	}
+	for _, r := range []int32{ahead.record, behind.record} {
+		if r < 0 {
+			continue
+		}
+		for cut, f := range s.insts[r].Frames {
+			if f.Method == method {
+				return guess{record: r, cut: cut}
+			}
+		}
+	}
+	at.method = method
+	return at
+}
