@@ -918,8 +918,8 @@ document.addEventListener("click", (e) => {
 	if (row && code && String(getSelection()) === "") return setCursor(row, { extend: e.shiftKey });
 	const tr = e.target.closest("#overview tbody tr, .side tbody tr");
 	if (!tr || e.target.closest("button, details") || String(getSelection()) !== "") return;
-	const anchor = $("a", tr);
-	(anchor?.closest("details") ? $("summary", tr) : (anchor ?? $("summary", tr)))?.click();
+	const first = $("a", tr);
+	(first?.closest("details") ? $("summary", tr) : (first ?? $("summary", tr)))?.click();
 });
 document.addEventListener("mousedown", (e) => {
 	if (e.shiftKey && e.target.closest(".r")) e.preventDefault(); // no text selection
