@@ -3,6 +3,7 @@ package record
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -132,4 +133,29 @@ func TestGatherEvents(t *testing.T) {
 		found[i] = filepath.Base(found[i])
 	}
 	assert.Equal(t, []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log"}, found)
+}
+
+// Flight Recorder starts with the JVM only if the user does not start a recording, too.
+func TestRecordingFlag(t *testing.T) {
+	java := fakeJDK(t, "21.0.8", "java")
+	release := filepath.Join(filepath.Dir(filepath.Dir(java)), "release")
+	require.NoError(t, os.WriteFile(release, []byte("JAVA_VERSION=\"21.0.8\"\nMODULES=\"java.base jdk.jfr\"\n"), 0o644))
+	for _, c := range []struct {
+		name    string
+		command []string
+		starts  bool
+	}{
+		{"java 21", []string{java, "Main"}, runtime.GOOS == "linux"},
+		{"the user's recording", []string{java, "-XX:StartFlightRecording:filename=x.jfr", "Main"}, false},
+		{"options in a file", []string{java, "@options", "Main"}, false},
+		{"JMH's forks of another JVM", []string{java, "-jar", "b.jar", "-jvm", "/jdk8/bin/java"}, false},
+		{"java 17", []string{fakeJDK(t, "17.0.15", "java"), "Main"}, false},
+		{"a script", []string{"sh"}, false},
+	} {
+		r := New(Options{Command: c.command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{JFR: []event.Kind{event.Alloc}, Asked: true}})
+		flags, err := r.addRecordingFlag(javaFlags{})
+		require.NoError(t, err)
+		assert.Equal(t, c.starts, strings.Contains(strings.Join(flags.command, " "), "-XX:StartFlightRecording=name="), c.name)
+		assert.Equal(t, c.starts, r.recordingOption != nil, c.name)
+	}
 }

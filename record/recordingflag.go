@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
@@ -16,6 +17,9 @@ import (
 func (r *Recording) addRecordingFlag(flags javaFlags) (javaFlags, error) {
 	command := r.o.Command
 	if len(r.o.Events.JFR) == 0 || runtime.GOOS != "linux" || !takesOptions(command) || namesOtherJVM(command) {
+		return flags, nil
+	}
+	if slices.ContainsFunc(javaOptions(command), mayStartRecording) {
 		return flags, nil
 	}
 	release := jdk.Release(command)
@@ -33,4 +37,11 @@ func (r *Recording) addRecordingFlag(flags javaFlags) (javaFlags, error) {
 	}
 	flags.command = append(slices.Clip(flags.command), r.recordingOption.Options()...)
 	return flags, nil
+}
+
+// mayStartRecording reports whether one of the user's options starts a recording, or is a file that may have such an
+// option. The JVM then says on stdout that it has started that recording, and the user's chunks are in the same folder as
+// gasm's.
+func mayStartRecording(option string) bool {
+	return strings.HasPrefix(option, "-XX:StartFlightRecording") || strings.HasPrefix(option, "@")
 }
