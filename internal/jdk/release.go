@@ -18,36 +18,10 @@ import (
 // command may be java, javac or jshell, for example. Release returns 0 if the command is not a
 // program of a JDK.
 func Release(command []string) int {
-	path, err := exec.LookPath(command[0])
-	if err != nil {
+	home := homeOf(command)
+	if home == "" {
 		return 0
 	}
-	return javaRelease(path)
-}
-
-// Has reports whether the JDK that a command belongs to has a module, such as "jdk.jfr". It returns false if the JDK's
-// release file does not list its modules.
-func Has(command []string, module string) bool {
-	path, err := exec.LookPath(command[0])
-	if err != nil {
-		return false
-	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
-	}
-	home := filepath.Dir(filepath.Dir(target))
-	return slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
-}
-
-// javaRelease returns the feature release of the JDK that a program belongs to. It returns 0 if it
-// can't find out.
-func javaRelease(java string) int {
-	target, err := filepath.EvalSymlinks(java)
-	if err != nil {
-		return 0
-	}
-	home := filepath.Dir(filepath.Dir(target))
 	if release := Feature(Version(home)); release > 0 {
 		return release
 	}
@@ -56,6 +30,27 @@ func javaRelease(java string) int {
 		return 8
 	}
 	return 0
+}
+
+// Has reports whether the JDK that a command belongs to has a module, such as "jdk.jfr". It returns false if the JDK's
+// release file does not list its modules.
+func Has(command []string, module string) bool {
+	home := homeOf(command)
+	return home != "" && slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
+}
+
+// homeOf returns the folder of the JDK that a command's program is in, if it is in one. It returns "" if the program does
+// not exist.
+func homeOf(command []string) string {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return ""
+	}
+	program, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(filepath.Dir(program))
 }
 
 // LibJVM returns the path of the JVM's library in a JDK's folder. It returns "" if there is none.
