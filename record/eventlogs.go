@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -44,7 +43,8 @@ func (r *Recording) logsEvents() bool {
 
 // tooOldToLog reports whether a command is the java program of JDK 8, which can't log events with their times.
 func tooOldToLog(command []string) bool {
-	return startsJava(command) && 0 < jdk.Release(command) && jdk.Release(command) < hslog.OldestRelease
+	release := jdk.Release(command)
+	return startsJava(command) && 0 < release && release < hslog.OldestRelease
 }
 
 // addEventFlag adds the option that makes JVMs log their events. If the option can't be added, the recording goes on
@@ -97,16 +97,6 @@ func (r *Recording) sharedPattern() (string, error) {
 		return "", fmt.Errorf("a JVM of another user would not start, because it can't write to %s", logs.Describe())
 	}
 	return logs.EventPattern(), nil
-}
-
-// logsByOption reports whether a JVM, which runs its program already, has a log because of the option. ownPID is the
-// process id that the JVM itself sees.
-func (r *Recording) logsByOption(ownPID int) bool {
-	if r.eventLogs.pattern == "" {
-		return false
-	}
-	_, err := os.Lstat(strings.Replace(r.eventLogs.pattern, "%p", strconv.Itoa(ownPID), 1))
-	return err == nil
 }
 
 // rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that

@@ -114,7 +114,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	if !r.logsEvents() {
 		choice.Log = nil
 	}
-	r.events = r.newEvents(jvmevents.Options{Choice: choice, Logs: r.logsByOption, Started: r.recordingOption})
+	r.events = r.newEvents(jvmevents.Options{Choice: choice, LogPattern: r.eventLogs.pattern, Started: r.recordingOption})
 	if r.sampling, err = r.startSampler(ctx, held.PID()); err != nil {
 		return err
 	}

@@ -33,9 +33,9 @@ import (
 // Options say which events are recorded, where they are saved, and how problems are reported.
 type Options struct {
 	Choice Choice
-	// Logs reports whether a JVM that runs its program logs its events already, because it was started with an option for
-	// that. pid is the process id that the JVM itself sees. A nil Logs means that no JVM does.
-	Logs func(pid int) bool
+	// LogPattern is the path of the logs that JVMs write because they were started with an option for that, with %p for
+	// the process id. It is "" if there is no such option.
+	LogPattern string
 	// Started is the option with which JVMs have started that record since their start. It may be nil.
 	Started  *RecordingOption
 	Dir      string // the capture's folder

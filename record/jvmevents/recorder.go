@@ -62,8 +62,7 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if r.byOption { // the JVM may be recording already, so the next gasm must know
-		if err := r.prepare(begin, reach); err != nil {
-			r.refused("", err)
+		if !r.prepared(begin, reach) {
 			return
 		}
 		r.records = true
@@ -72,15 +71,9 @@ func (r *recorder) start(begin, reach context.Context) {
 		r.early = true
 		return
 	}
-	needsLog := len(r.o.Choice.Log) > 0 && (r.o.Logs == nil || !r.o.Logs(r.ownPID))
-	if !needsLog && len(r.o.Choice.JFR) == 0 {
+	needsLog := len(r.o.Choice.Log) > 0 && !r.logsByOption()
+	if !needsLog && len(r.o.Choice.JFR) == 0 || !r.prepared(begin, reach) {
 		return
-	}
-	if !r.byOption {
-		if err := r.prepare(begin, reach); err != nil {
-			r.refused("", err)
-			return
-		}
 	}
 	if needsLog && !r.startLog(begin) {
 		return
@@ -122,6 +115,18 @@ func (r *recorder) awaitStart(ctx context.Context) bool {
 		case <-time.After(startPause):
 		}
 	}
+}
+
+// prepared calls prepare, unless that was done before. It returns false, and adds a note, if it fails.
+func (r *recorder) prepared(begin, reach context.Context) bool {
+	if r.folder != nil {
+		return true
+	}
+	err := r.prepare(begin, reach)
+	if err != nil {
+		r.refused("", err)
+	}
+	return err == nil
 }
 
 // prepare makes the note and then the folder, so that there is never a folder without a note.
@@ -300,8 +305,8 @@ func (r *recorder) discard() {
 func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer r.close()
 	if r.folder == nil {
-		if r.byOption { // the JVM ended early, and wrote its recording then
-			r.takeOwnRecording(j)
+		if r.byOption { // what the JVM writes into the capture needs no folder
+			j.Recordings, j.StartsUnasked = r.takeRecordings(), r.o.Choice.startsUnasked()
 		}
 		return r.notes
 	}
@@ -376,24 +381,32 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole takes the file that the JVM writes when the recording is stopped, and moves it into the capture. It returns
-// the size in bytes. If the file is empty, the error is ErrNotThere: Flight Recorder creates the file when the
-// recording begins, but a JVM that was killed never wrote to it.
+// takeWhole takes the file that the JVM writes when the recording is stopped, and moves it into the capture, unless the
+// JVM has written it there itself. It returns the size in bytes. If the file is empty, the error is ErrNotThere: Flight
+// Recorder creates the file when the recording begins, but a JVM that was killed never wrote to it. The file is removed if
+// it is empty, not a regular file, or too large.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
-	if r.byOption {
-		return wholeRecording(to)
+	if !r.byOption {
+		if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
+			return 0, err
+		}
 	}
-	if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
+	info, err := os.Lstat(to)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return 0, jvmfolder.ErrNotThere
+	case err != nil:
 		return 0, err
+	case !info.Mode().IsRegular():
+		err = errors.New("it is not a regular file")
+	case info.Size() == 0:
+		err = jvmfolder.ErrNotThere
+	case info.Size() > maxRecording:
+		err = fmt.Errorf("it has %d bytes, and gasm takes %d", info.Size(), maxRecording)
+	default:
+		return info.Size(), nil
 	}
-	info, err := os.Stat(to)
-	if err == nil && info.Size() == 0 {
-		err = errors.Join(jvmfolder.ErrNotThere, os.Remove(to))
-	}
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
+	return 0, errors.Join(err, os.Remove(to))
 }
 
 // maxEventLog is the maximum size in bytes of a file of a log. HotSpot begins a new file at 20 MB, so only a single

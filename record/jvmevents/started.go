@@ -1,7 +1,6 @@
 package jvmevents
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,43 +66,24 @@ func (o *RecordingOption) of(p *foreign.Process) bool {
 }
 
 // file returns the path of the recording of one JVM.
-func (o *RecordingOption) file(pid int) string {
-	return strings.Replace(o.pattern, "%p", strconv.Itoa(pid), 1)
+func (o *RecordingOption) file(pid int) string { return pathOf(o.pattern, pid) }
+
+// pathOf returns the path of a file that a JVM writes because of an option. HotSpot replaces %p in the pattern with the
+// process id that the JVM itself sees.
+func pathOf(pattern string, pid int) string {
+	return strings.Replace(pattern, "%p", strconv.Itoa(pid), 1)
 }
 
-// takeOwnRecording names the recording that a JVM has written into the capture itself, if there is one.
-func (r *recorder) takeOwnRecording(j *capture.JVM) {
-	name := capture.RecordingFile(r.pid, 0)
-	switch _, err := wholeRecording(r.o.path(name)); {
-	case err == nil:
-		j.Recordings, j.StartsUnasked = []string{name}, r.o.Choice.startsUnasked()
-	case !errors.Is(err, jvmfolder.ErrNotThere):
-		r.o.Problem(fmt.Errorf("taking the recording of JVM %d: %w", r.pid, err))
+// logsByOption reports whether the JVM, which runs its program already, has a log because it was started with an option.
+func (r *recorder) logsByOption() bool {
+	if r.o.LogPattern == "" {
+		return false
 	}
+	_, err := os.Lstat(pathOf(r.o.LogPattern, r.ownPID))
+	return err == nil
 }
 
 // startsUnasked is [capture.JVM.StartsUnasked].
 func (c *Choice) startsUnasked() bool {
 	return slices.Contains(c.JFR, event.Alloc) && !slices.Contains(c.JFR, event.Thread)
-}
-
-// wholeRecording returns the size of a recording that a JVM has written into the capture itself. It removes what is not a
-// regular file, is empty, or is too large. An empty file is from a JVM that was killed, so the error is ErrNotThere.
-func wholeRecording(file string) (size int64, err error) {
-	info, err := os.Lstat(file)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return 0, jvmfolder.ErrNotThere
-	case err != nil:
-		return 0, err
-	case !info.Mode().IsRegular():
-		err = errors.New("it is not a regular file")
-	case info.Size() == 0:
-		err = jvmfolder.ErrNotThere
-	case info.Size() > maxRecording:
-		err = fmt.Errorf("it has %d bytes, and gasm takes %d", info.Size(), maxRecording)
-	default:
-		return info.Size(), nil
-	}
-	return 0, errors.Join(err, os.Remove(file))
 }
