@@ -3,8 +3,8 @@ import java.io.IOException;
 
 /**
  * Allocates the number of megabytes that its first argument says, and prints on stdout and stderr. With "attached" as
- * the second argument it does so only after somebody has attached to its JVM, and collects garbage then. With a command
- * from the second argument on, it runs that instead.
+ * the second argument it does so only after somebody has attached to its JVM, and collects garbage then. With "resting"
+ * it rests before the last 20 of them. With a command from the second argument on, it runs that instead.
  */
 public class Fills {
     private static Object sink;
@@ -14,12 +14,18 @@ public class Fills {
             ProcessBuilder command = new ProcessBuilder(java.util.Arrays.copyOfRange(args, 1, args.length));
             System.exit(command.inheritIO().start().waitFor());
         }
-        boolean attached = args.length == 2;
+        String how = args.length == 2 ? args[1] : "";
+        boolean attached = how.equals("attached");
         if (attached) {
             awaitAttached();
         }
         System.out.println("fills " + args[0] + " MB");
-        fill(Integer.parseInt(args[0]));
+        int last = how.equals("resting") ? 20 : 0;
+        fill(Integer.parseInt(args[0]) - last);
+        if (last > 0) {
+            Thread.sleep(2000);
+            fill(last);
+        }
         if (attached) {
             System.gc();
         }
