@@ -228,8 +228,11 @@ const fromRecording = " from a recording"
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
-	switch {
-	case processend.HasEnded(r.pid, r.ticks):
+	switch ended := processend.HasEnded(r.pid, r.ticks); {
+	case ended && r.o.LogPattern != "" && !r.o.Choice.Asked:
+		r.early = true // as if it had ended before it took commands; see Take
+		return
+	case ended:
 		why = "it ended before that had begun"
 	case errors.Is(err, context.Canceled), errors.Is(err, patience.ErrStopped):
 		why = "gasm was stopped, or the JVM ended, before that had begun"

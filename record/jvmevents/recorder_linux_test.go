@@ -120,6 +120,20 @@ func TestEventsRefused(t *testing.T) {
 	}
 }
 
+// A short JVM of a command, whose other JVMs log from their start, leads to no note, unless the user has asked for events.
+func TestShortJVMRefused(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		o := newOptions(t, Choice{Log: DefaultKinds, Asked: asked})
+		o.LogPattern = "/none/ev-%p.log"
+		r := newRecorder(os.Getpid(), os.Getpid(), o)
+		r.ticks++ // another process has its id now
+		r.refused(" from the log", jcmd.ErrEnded)
+		assert.Equal(t, !asked, r.early)
+		assert.Equal(t, asked, len(r.notes) == 1, r.notes)
+		r.close()
+	}
+}
+
 // A JVM that takes no commands leads to one note, and no file of gasm's is left.
 func TestEventsNotTold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
