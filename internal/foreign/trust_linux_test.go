@@ -39,12 +39,20 @@ func started(t *testing.T, as *syscall.SysProcAttr, script string) *Process {
 // stay is the end of a script.
 const stay = "echo READY; exec sleep 600"
 
-// runs waits until the process has started the program that stays.
+// runs waits until the process has started the program that stays. exe names the new program before the kernel has
+// mapped it (begin_new_exec and load_elf_binary in fs/), so runs also waits until it is in the process's memory.
 func runs(t *testing.T, p *Process, program string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		name, err := p.Readlink("exe")
-		return err == nil && filepath.Base(name) == program
+		if err != nil || filepath.Base(name) != program {
+			return false
+		}
+		mapped := false
+		return p.regions(func(r region) bool {
+			mapped = filepath.Base(r.path) == program
+			return !mapped
+		}) == nil && mapped
 	}, time.Minute, time.Millisecond, "the process runs %s", program)
 }
 
