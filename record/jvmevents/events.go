@@ -20,12 +20,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -286,19 +286,13 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 	return append(notes, e.usdt.take(byPID, startedMonoNanos)...)
 }
 
-// maxEarly is the maximum number of JVMs that earlyNote lists.
-const maxEarly = 4
-
 // earlyNote returns a note about JVMs that ended before they took commands, or "" if there are none.
 func earlyNote(pids []string) string {
-	switch n := len(pids); {
-	case n == 0:
+	switch len(pids) {
+	case 0:
 		return ""
-	case n == 1:
+	case 1:
 		return "JVM " + pids[0] + " ended before it could be told to record events"
-	case n > maxEarly:
-		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s …", n, strings.Join(pids[:maxEarly], ", "))
-	default:
-		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s", n, strings.Join(pids, ", "))
 	}
+	return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s", len(pids), layout.And(pids, 4))
 }

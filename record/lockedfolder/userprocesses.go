@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // A Process is one that has, or may have, the path of a locked folder in its environment or arguments.
@@ -110,21 +111,12 @@ func processName(p *foreign.Process) string {
 	return strings.TrimSpace(string(name))
 }
 
-// ProcessList names processes for a message: "sleep (71) and sh (72)". If there are many, it names the
-// first four and says how many more there are.
+// ProcessList names processes for a message: "sleep (71) and sh (72)". If there are many, it names the first four and
+// says how many more there are.
 func ProcessList(processes []Process) string {
-	const named = 4
 	var names []string
-	for i, p := range processes {
-		if i == named && len(processes) > named+1 {
-			names = append(names, fmt.Sprintf("%d more", len(processes)-named))
-			break
-		}
+	for _, p := range processes {
 		names = append(names, p.String())
 	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return layout.And(names, 4)
 }
