@@ -70,8 +70,7 @@ func (q *query) field(name string) field {
 	return f
 }
 
-// first returns the first of these fields that this JVM has. If it has none of them, the field with
-// the first name is reported as missing.
+// first looks up the first of these fields that this JVM has. If it has none of them, names[0] is reported as missing.
 func (q *query) first(names ...string) field {
 	for _, name := range names {
 		if _, ok := q.VM.Offset(name); ok {
