@@ -104,8 +104,8 @@ func (f *freshBlock) blob() *Blob {
 	return b
 }
 
-// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is the same
-// as before. If it is not, HotSpot may have freed an nmethod and its class, so the name may be wrong.
+// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is
+// unchanged. If it has changed, HotSpot may have freed the nmethod and its class, so the name may be wrong.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))

@@ -34,7 +34,7 @@ type layout struct {
 // A blobLayout is the layout of a CodeBlob.
 type blobLayout struct {
 	name, size field
-	// kind is a CodeBlobKind (JDK 25 and newer). Older releases have virtual functions instead.
+	// kind is a CodeBlobKind (JDK 25 and newer). Older releases have virtual functions instead, so hasKind is false.
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
@@ -54,7 +54,7 @@ type nmethodLayout struct {
 	scopesDataIsAddress                           bool // JDK 11 to 22
 	hasMetadata                                   bool // if false, the metadata follows the relocations
 	// end is the offset at which the nmethod ends. HotSpot sets it last. It is only read in JDK 8, where no state says
-	// that an nmethod is not installed yet; otherwise its size is 0.
+	// that an nmethod is not installed yet. In newer releases, end.Size is 0.
 	end                              field
 	immutable                        bool
 	immutableData, immutableDataSize field

@@ -11,8 +11,8 @@ import (
 )
 
 // fileSymbols looks up symbols of libjvm.so, including symbols that the library does not export, and returns their
-// addresses in the process. It finds them in the file from which libjvm.so is mapped. The result is empty if the JDK's
-// vendor has stripped the symbol table.
+// addresses in the process. It reads the symbol table of the file from which libjvm.so is mapped. The result is empty
+// if the JDK's vendor has stripped that table.
 //
 // A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms;
 // fileSymbols takes 5 ms.
