@@ -12,11 +12,11 @@ import (
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
-	// noFrames is the reason why debug info can't be read, and nil if it can be read. If there is a reason, the fields
-	// that only debug info needs may not be set.
+	// noFrames says why debug info can't be read. It is nil if it can be read. If it is not nil, the fields that only
+	// debug info needs may not be set.
 	noFrames error
-	// noScopes is the reason why not even the scopes at return addresses can be read (Code.FramesAt). It is nil for
-	// JDK 8, whose scopes are known, although the rest of its debug info is not.
+	// noScopes says why not even the scopes at return addresses can be read (Code.FramesAt). For JDK 8 it is nil
+	// although noFrames is not, because this package knows JDK 8's scopes but not the rest of its debug info.
 	noScopes error
 
 	// nmethod
@@ -181,7 +181,7 @@ func (q *query) cacheArrays() (fields, methods cacheArray) {
 	array := func(pointer, entry string) cacheArray {
 		stride := q.Size(entry)
 		return cacheArray{pointer: q.field("ConstantPoolCache::" + pointer), stride: stride,
-			first: q.Size("Array<"+entry+">") - stride, // HotSpot declares Array<T> with one T
+			first: q.Size("Array<"+entry+">") - stride, // the size of HotSpot's Array<T> includes one T
 			index: q.field(entry + "::_cpool_index")}
 	}
 	return array("_resolved_field_entries", "ResolvedFieldEntry"),

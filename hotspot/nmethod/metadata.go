@@ -38,9 +38,9 @@ var virtualTables = map[string]metadataKind{
 	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is the number of functions that two virtual function tables must have in common to belong to the
-// same kind of metadata. Each class of metadata has more virtual functions than that, and the first ones differ between
-// all classes.
+// comparedFunctions is the number of functions that are compared at the start of two virtual function tables. If they
+// agree, both tables belong to the same class of metadata. Every such class has more virtual functions than that, and
+// no two classes have the same first ones.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
