@@ -14,9 +14,10 @@ type processor struct {
 	exec *exec.Arch
 	// before20 is what JDK 8 to 19 have in place of exec.
 	before20 *exec.Arch
-	// numbers are the numbers that package exec has for the registers.
+	// numbers maps DWARF's numbers of registers to those of package exec.
 	numbers []int
-	// sampled are the indexes of the registers in a sample, and pc that of the program counter.
+	// sampled maps DWARF's numbers of registers to indexes in a sample's registers. pc is the index of the program
+	// counter.
 	sampled []int
 	pc      int
 
@@ -34,13 +35,14 @@ type processor struct {
 	// signs is true if return addresses may have a signature in their upper bits.
 	signs bool
 
-	// bcp is the register that has the address of the bytecode while the interpreter executes one, and method the one
-	// that has the Method when the interpreter enters it.
+	// bcp is the register with the address of the bytecode that the interpreter executes. method is the register with
+	// the address of the Method when the interpreter enters a method.
 	bcp, method int
-	// methodSlot and bcpSlot are where an interpreter frame has these, in bytes below fp. bcpSlot8 is that of JDK 8.
+	// methodSlot and bcpSlot say where an interpreter frame has these two addresses, in bytes below fp. For JDK 8,
+	// bcpSlot8 replaces bcpSlot.
 	methodSlot, bcpSlot, bcpSlot8 uint64
 
-	// endsWithCall reports whether the last of some bytes of code are a call.
+	// endsWithCall reports whether the last instruction of a piece of code is a call.
 	endsWithCall func(code []byte) bool
 }
 
@@ -79,7 +81,7 @@ var amd64 = &processor{
 	pc: perfevent.IP, sp: rsp, fp: rbp, link: -1,
 	preserved: 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15,
 	bcp:       r13, method: rbx, // frame_x86.hpp
-	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8 has no mirror of the class
+	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8's frames have no slot for the mirror of the class
 	endsWithCall: func(code []byte) bool {
 		b := code[len(code)-7:]
 		if b[2] == 0xe8 { // call rel32
@@ -107,7 +109,7 @@ var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
 	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
-	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // since JDK 9 there are the mirror and another word
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // the frames of JDK 9 and newer have slots for the mirror and for another word
 	endsWithCall: func(code []byte) bool {
 		const armLen = 4
 		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {
