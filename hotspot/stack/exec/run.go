@@ -14,7 +14,7 @@ type run struct {
 
 	states  []state
 	pending []int32 // instructions whose state has changed, by descending offset
-	calls   []int32 // instructions whose state after has changed
+	calls   []int32 // instructions whose node.after is the number of a state that has changed
 	starts  []int32 // instructions that got a state since the last emit
 	todo    []int   // offsets that are still to be decoded
 
@@ -26,13 +26,13 @@ type run struct {
 type node struct {
 	inst
 	offset int32
-	// leader is true if the instruction can be reached from elsewhere than from the one before it. Then state is the
-	// number of its state, counted from 1.
+	// leader is true if the instruction can be reached in another way than from the instruction before it. Then state
+	// is the number of its state, counted from 1.
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
-	// after is the number of the state behind the instruction, counted from 1, if a leader follows, and a call comes
-	// before without a leader between them.
+	// after is the number of the state after the instruction, counted from 1. It is set only for the last instruction
+	// of a block with a call, see later.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -71,7 +71,7 @@ func (r *run) offset(addr uint64) int {
 // frozen reports whether the instruction at an offset has got its frame already.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
-// target notes that execution gets to an offset.
+// target notes that execution reaches the instruction at an offset, and that the instruction is to be decoded.
 func (r *run) target(offset int) {
 	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
 		return
@@ -132,7 +132,7 @@ func (r *run) decode() {
 	}
 }
 
-// ends reports whether the next instruction does not follow.
+// ends reports whether execution never continues at the next instruction.
 func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
 
 // reach notes that the instruction at an offset is reached in a state. It must be a leader.
@@ -160,8 +160,8 @@ func (r *run) reach(offset int, s *state) {
 
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
-// Otherwise, if two paths reach it with different values of the stack pointer, the code after it would first be executed with only
-// one of the values, and then be merged with the result.
+// Otherwise, if two paths reach it with different stack pointers, the code after it would first be executed with only
+// one of them. Its states would later be merged with those for both, and more would become unknown.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
@@ -197,7 +197,8 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// After a conditional jump, the state after the call has already reached the jump's target.
+		// At a conditional jump, the state after a call reaches the jump's target. So the rest of the block is not
+		// treated as if the call might not return.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
@@ -254,9 +255,9 @@ func (r *run) jump(n *node, s *state) {
 	}
 }
 
-// later notes that execution gets from n, the last instruction of a block with a call, to the leader after it. The call
-// may be one that never returns, and the leader the start of an out-of-line stub that jumps lead to. So the jumps are
-// executed first.
+// later notes that execution may continue from n at the leader after it. n is the last instruction of a block with a
+// call. The call may be one that never returns, and the leader may be the start of an out-of-line stub that only jumps
+// reach. So these jumps are executed first.
 func (r *run) later(n *node, s *state) {
 	if n.after == 0 {
 		if len(r.states) >= maxStates {
@@ -274,8 +275,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that later has noted. If a jump has got there with another
-// stack pointer, the call does not return.
+// returned continues at the leader after an instruction that was passed to later. If a jump has reached the leader with
+// another stack pointer, the call in the block before it does not return.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

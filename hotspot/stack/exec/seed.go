@@ -29,12 +29,12 @@ const (
 	framed
 )
 
-// Called returns the seed of code that was entered by a call: the return address is where that has left it, on top of
-// the stack or in a register.
+// Called returns the seed of code that was entered by a call: the return address is where the call has left it, on top
+// of the stack or in a register.
 func Called(at uint64) Seed { return Seed{at, start{kind: called}} }
 
-// FullFrame returns the seed of a place in an nmethod at which its frame is complete. The frame has that many bytes,
-// including the return address and the frame pointer that is saved below it.
+// FullFrame returns the seed of a place in an nmethod at which its frame is complete. frameSize is the size of the
+// frame in bytes, including the return address and the frame pointer that is saved below it.
 func FullFrame(at uint64, frameSize int) Seed {
 	return Seed{at, start{kind: completeFrame, frameSize: frameSize, java: true}}
 }
@@ -48,15 +48,15 @@ func Bytecode(at uint64) Seed { return Seed{at, start{kind: interpreted}} }
 func MethodEntry(at uint64) Seed { return Seed{at, start{kind: methodEntry}} }
 
 // Thrown returns the seed of code that a method jumps to when an exception was thrown: a register has the address at
-// which it was thrown, and the stack has nothing of the stub's.
+// which it was thrown, and the code has not pushed anything yet.
 func Thrown(at uint64) Seed { return Seed{at, start{kind: thrown}} }
 
-// Polled returns the seed of code that a signal handler makes a thread execute at a poll: the stack has nothing of the
-// stub's, and the return address is only in the JavaThread.
+// Polled returns the seed of code that a signal handler makes a thread execute at a poll: the code has not pushed
+// anything yet, and the return address is only in the JavaThread.
 func Polled(at uint64) Seed { return Seed{at, start{kind: polled}} }
 
-// FramePointer returns the seed of code that others jump to when the frame pointer points to their frame: the saved one is there, and
-// the return address above it.
+// FramePointer returns the seed of code to which other code jumps while the frame pointer points to its frame: to the
+// saved frame pointer, which has the return address above it.
 func FramePointer(at uint64) Seed { return Seed{at, start{kind: framed}} }
 
 // state returns the state at the start of the execution.

@@ -9,8 +9,8 @@ import (
 // A Table says where the frame of each instruction of a piece of code is.
 type Table struct {
 	lo uint64
-	// at has the index of the frame of the instruction that begins at each byte, plus firstFrame. Other bytes have
-	// notReached.
+	// at has an element for each byte of the code. If an instruction begins at the byte, the element is the index of
+	// its frame plus firstFrame, or noFrame. Otherwise it is notReached.
 	at      []uint16
 	frames  []Frame
 	returns []returnFrame // sorted by end
@@ -29,9 +29,9 @@ const (
 	firstFrame
 )
 
-// Return returns where the frame is when a call returns to pc: that of code which is not innermost on the stack. It is
-// not always what At returns for pc. A call may never return, and what follows may be a stub that jumps lead to, with
-// another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns where the frame is when a call returns to pc. It is meant for frames that are not the innermost of a
+// stack. Its result can differ from At(pc): after a call that never returns, there may be a stub that is reached by
+// jumps, with another frame. Return returns false if no call that execution reaches ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
@@ -65,7 +65,7 @@ const maxCode = 4 << 20
 // runs has the memory of earlier runs. Without it, most of the time is spent on allocating memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept is the size of the largest piece of code whose memory is kept for later runs.
+// maxKept is the size in bytes of the largest piece of code whose memory is kept for later runs.
 const maxKept = 64 << 10
 
 // Analyze executes a piece of code. If the code is too large, or has far more jumps than HotSpot's code has, the Table

@@ -69,7 +69,7 @@ func (s *state) set(r reg, v value) {
 	}
 }
 
-// dropBelow forgets the slots below the stack pointer. A signal handler may overwrite them.
+// dropBelow forgets the slots below the stack pointer, because a signal handler may overwrite them.
 func (s *state) dropBelow(sp value) {
 	for i := int(s.n) - 1; i >= 0; i-- {
 		if at := s.slots[i].at; at.base == sp.base && at.off < sp.off {
@@ -131,7 +131,7 @@ func (s *state) pop() value {
 	return v
 }
 
-// merge forgets what is not so in other, too. It reports whether that has changed s.
+// merge keeps only what is known in both states, s and other. It reports whether s has changed.
 func (s *state) merge(other *state) bool {
 	s.dirty = false
 	for r := range s.arch.registers {
