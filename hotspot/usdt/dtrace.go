@@ -43,7 +43,8 @@ type dtraced struct {
 	texts     map[textKey][]byte // texts of the events handed out so far, by address and length in the JVM
 }
 
-// A reached is the reaching of a probe. The clock is so fine that a thread reaches no probe twice at the same time.
+// A reached identifies one firing of a probe. The clock is so fine that a thread can't reach a probe twice at the same
+// time.
 type reached struct {
 	mono       uint64
 	tid, probe int
@@ -52,11 +53,11 @@ type reached struct {
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is how long after DTrace's first line no event is handed out. After that time DTrace
-	// has printed a mark (see dtraceMark) for each processor.
+	// settle is how long all events are held back after DTrace's first line, in ns. After that time DTrace has printed
+	// a mark (see dtraceMark) for each processor.
 	settle = uint64(time.Second)
-	// silence is how long gasm waits for the next mark of a processor. If none comes, the processor
-	// counts as switched off, and no event is held back because of it.
+	// silence is how long gasm waits for the next mark of a processor, in ns. If none comes, the processor counts as
+	// switched off, and no event is held back because of it.
 	silence = uint64(5 * time.Second)
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.

@@ -223,8 +223,8 @@ func firstNear(stack []byte, pc, signature uint64) uint64 {
 	return 0
 }
 
-// mostSites is the maximum number of sums that are kept. Programs usually allocate at fewer sites within 20 ms. If
-// there are more, the sums are written early.
+// mostSites is the maximum number of sums that are kept. Programs usually allocate at fewer sites between two readings
+// of the records. If there are more, the sums are written early.
 const mostSites = 1 << 16
 
 // flush writes the sums of allocations, and passes all buffered text to the writer.
