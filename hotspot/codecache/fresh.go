@@ -46,7 +46,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 const unknownMethod = "unknown::method"
 
 // maxTries is the number of Polls that try to read a method's name. If all of them fail, the method is called
-// unknownMethod. If they fail because the method's class is about to be unloaded, the nmethod will soon be gone, too.
+// unknownMethod. More tries would not help: if they fail because the method's class is about to be unloaded, the
+// nmethod will soon be gone, too.
 const maxTries = 3
 
 // nameFresh names the new blobs, and adds those that are still there.

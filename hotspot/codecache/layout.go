@@ -6,7 +6,7 @@ type field = vmstructs.Field
 
 // A layout says where HotSpot's structures have the fields that this package reads.
 type layout struct {
-	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
+	// Where the heaps are: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
 	heaps               field
 	oneHeap             bool
 	arrayLength         field // of a GrowableArray

@@ -71,7 +71,8 @@ func (h *Heap) Offset(class uint64, field string) (uint64, error) {
 	return offset, nil
 }
 
-// Upper bounds for the classes whose fields gasm reads. Memory with larger numbers is not what it was taken for.
+// Upper bounds for the classes whose fields gasm reads. If a number is larger, the memory does not hold the expected
+// structure.
 const (
 	maxObject = 1 << 12 // bytes of the object
 	maxFields = 1 << 10

@@ -185,7 +185,8 @@ func (h *Heap) classOf(header []byte) uint64 {
 	return binary.LittleEndian.Uint64(header[h.klassAt:])
 }
 
-// String returns the first most chars of a java.lang.String. The error is ErrMoved if the object is not a String.
+// String returns a java.lang.String, cut to at most this number of chars. The error is ErrMoved if the object is not a
+// String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved

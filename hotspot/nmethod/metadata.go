@@ -46,7 +46,7 @@ const comparedFunctions = 12
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
 const tableHeader = 16
 
-// A virtualTable has the addresses of the first functions of a table in libjvm.so.
+// A virtualTable has the first entries of a virtual function table in libjvm.so.
 type virtualTable struct {
 	kind      metadataKind
 	functions []byte

@@ -20,7 +20,7 @@ type Probe struct {
 // A Value is the type of an argument.
 type Value int
 
-// An argument is a signed number, or the address of a zero-terminated string.
+// The types of arguments. Number is a signed number, and Text is the address of a zero-terminated string.
 const (
 	Number Value = iota
 	Text

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// JVMs are the running JVMs that are open. Any goroutine may use them.
+// JVMs is a set of open JVMs. Any goroutine may use it.
 type JVMs struct {
 	mu      sync.Mutex
 	open    map[int]*jvm // by process id

@@ -103,11 +103,11 @@ func (w *Walker) process(pid int, now int64) *jvm {
 // The first and the longest pause between two checks of whether a process is a JVM.
 const firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
 
-// mostCodes is the number of pieces of code from which on those that are gone are forgotten. Until then they are kept,
-// because their memory can't be read again.
+// mostCodes is the number of pieces of code that are kept, even if they are gone from the code cache, because their
+// memory can't be read again. When there are more, those that are gone are forgotten.
 const mostCodes = 1 << 15
 
-// open looks whether the process is a JVM that has a code cache by now.
+// open checks whether the process is a JVM that has a code cache by now.
 func (j *jvm) open(now int64) {
 	if j.openJVM != nil || j.ended {
 		return

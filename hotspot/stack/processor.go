@@ -12,7 +12,7 @@ import (
 // DWARF's numbers.
 type processor struct {
 	exec *exec.Arch
-	// before20 is what JDK 8 to 19 have in place of exec.
+	// before20 replaces exec for JDK 8 to 19, whose conventions may differ.
 	before20 *exec.Arch
 	// numbers maps DWARF's numbers of registers to those of package exec.
 	numbers []int
@@ -46,7 +46,7 @@ type processor struct {
 	endsWithCall func(code []byte) bool
 }
 
-// processors are those whose stacks can be walked, by the names of architectures in Go.
+// processors are the supported processors, by the names that Go has for their architectures.
 var processors = map[string]*processor{"amd64": amd64, "arm64": arm64}
 
 // Supported reports whether stacks can be walked on this machine's processor.
@@ -96,7 +96,7 @@ var amd64 = &processor{
 	},
 }
 
-// The numbers of aarch64's registers are the same everywhere: 0 to 30 are x0 to x30, and 31 is sp.
+// DWARF, the kernel and package exec give aarch64's registers the same numbers: 0 to 30 are x0 to x30, and 31 is sp.
 const (
 	x12   = 12
 	x22   = 22

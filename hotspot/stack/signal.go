@@ -29,7 +29,7 @@ func (l *library) inSigreturn(address uint64) bool {
 	return l.sigreturn != 0 && address >= l.sigreturn && address <= l.sigreturn+uint64(len(sigreturn))
 }
 
-// unwindSignal makes the code that a signal has interrupted the current frame.
+// unwindSignal goes from the frame of a signal handler to the code that the signal has interrupted.
 func (k *walk) unwindSignal() step {
 	frame := k.at.Values[k.sp]
 	next := cfi.Registers{}

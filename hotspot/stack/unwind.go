@@ -89,8 +89,8 @@ func (k *walk) missing(addr uint64) step {
 	return failed
 }
 
-// farthest is how far beyond the start of the dump a frame of the same stack can be. Threads have stacks of 1 to 8 MB;
-// that of the main thread may be larger.
+// farthest is how far beyond the start of the dump a frame of the same stack can be, in bytes. Threads have stacks of 1
+// to 8 MB, and the main thread may have a larger one.
 const farthest = 1 << 30
 
 // unwindByFP finds the caller of a frame that begins with a saved frame pointer, to which the frame pointer points.

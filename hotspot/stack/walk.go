@@ -56,7 +56,7 @@ type walk struct {
 	frames []*frame       // innermost first
 	mark   callstack.Kind // what is missing below the outermost frame; 0 if nothing is
 	until  time.Time      // when the walk may be given up
-	// cpuUntil is the CPU time of this process at which the walk is given up; 0 before until.
+	// cpuUntil is the CPU time of this process at which the walk is given up; 0 until the time until has passed.
 	cpuUntil time.Duration
 }
 
@@ -190,7 +190,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 // one in callerShare samples.
 const leastCalls, callerShare = 20, 100
 
-// count counts a frame for its method. A recursive method has several in a stack.
+// count counts the current frame for its method. A recursive method is counted several times for one stack.
 func (k *walk) count(p place) {
 	c := p.code
 	if c == nil || c.Method == nil || k.exact {

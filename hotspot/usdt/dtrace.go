@@ -36,7 +36,8 @@ type dtraced struct {
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
-	// recent and older have the last events that DTrace printed, up to mostRecent in each.
+	// recent and older have the last events that DTrace printed, up to mostRecent in each. They serve to recognize
+	// events that it prints twice.
 	recent, older map[reached]bool
 
 	textBytes int                // size of all texts in the map texts
@@ -62,7 +63,8 @@ const (
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.
 	mostHeld = 1 << 18
-	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor.
+	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor, because DTrace may
+	// print a whole buffer twice.
 	mostRecent = 1 << 16
 	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
 	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.

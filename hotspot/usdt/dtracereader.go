@@ -96,8 +96,8 @@ func (r *dtraceReader) scan() bool {
 	return false
 }
 
-// parseDTrace parses a line. It returns nil if the line does not have a form that the script
-// prints.
+// parseDTrace parses a line that DTrace has printed. It returns nil if the line does not have one of the forms that the
+// script prints.
 func parseDTrace(line []byte) any {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	if string(kind) == "n" {

@@ -37,7 +37,7 @@ const (
 	words     = 12 // number of words copied from the stack: twice the size of OptoRuntime's largest stub frame
 )
 
-// callerAt returns the offset of the library's return address in a record.
+// callerAt returns the offset in a record of the address to which the library's code returns.
 func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
 // briefAt returns the offset of the brief text.

@@ -13,12 +13,12 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is the largest number of lines in a text. Package capture does not read more events than
-// that from a capture. When the limit is reached, all further events count as lost.
+// maxLines is the largest number of lines that a sink writes. Package capture does not read more events than that from
+// a capture. When the limit is reached, all further events count as lost.
 const maxLines = 4_000_000
 
-// maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could
-// have very long names. When the limit is reached, all further events count as lost.
+// maxBytes limits the number of bytes that a sink writes. A line usually has some 100 bytes, but a JVM could have very
+// long names. When the limit is reached, all further events count as lost.
 const maxBytes = 1 << 30
 
 // A sink turns the kernel's records into text.

@@ -51,8 +51,7 @@ const mostUprobes = 128
 // never gets smaller than leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is a file of the kernel's. It has the number that stands for uprobes in the type field
-// of perf_event_attr.
+// uprobeType is a file in sysfs. It has the number that stands for uprobes in the type field of perf_event_attr.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.

@@ -27,7 +27,7 @@ type Arch struct {
 	// notEntrant returns the seed of a verified entry, given its code. HotSpot may have overwritten the start of that
 	// code.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed
-	// polls reports whether a SafepointBlob is for polls that are not calls. The code of such a blob has to store its
+	// polls reports whether a SafepointBlob is entered from a poll without a call. Then its code has to store the
 	// return address itself.
 	polls func(code []byte) bool
 }

@@ -51,7 +51,8 @@ func (d *armDecoder) signed(low, n int) int32 { return int32(d.x<<(32-n-low)) >>
 
 func (d *armDecoder) bit(n int) bool { return d.x>>n&1 != 0 }
 
-// The fields with the numbers of registers. 31 is sp or xzr.
+// These functions return the numbers in the instruction's fields for registers. 31 is sp or xzr, as the instruction
+// defines.
 func (d *armDecoder) rd() reg { return reg(d.field(0, 5)) }
 func (d *armDecoder) rn() reg { return reg(d.field(5, 5)) }
 func (d *armDecoder) rm() reg { return reg(d.field(16, 5)) }
@@ -229,7 +230,7 @@ func (d *armDecoder) register() {
 	}
 }
 
-// addRegister handles additions and subtractions of registers, one of which may have a constant.
+// addRegister handles additions and subtractions of registers. One of the registers may have a known constant.
 func (d *armDecoder) addRegister(a, b reg) {
 	d.in.op, d.in.dst, d.in.src, d.in.src2, d.in.imm = opAdd2, d.rd(), a, b, 1
 	if d.bit(30) {

@@ -19,7 +19,8 @@ func (d *armDecoder) memory() {
 }
 
 // access notes the address of an operand in memory: base + disp. If writeback is true, the base register gets this
-// address. If post is true, it gets the address only after the access, and the access is to the old address in it.
+// address, too. If post is true, it gets it only after the access, and the operand is at the old address in the
+// register.
 func (d *armDecoder) access(disp int32, writeback, post bool) {
 	m := memory{base: d.rn(), disp: disp}
 	if writeback {
@@ -186,7 +187,7 @@ func (d *armDecoder) structures() {
 	}
 }
 
-// structureBytes returns how many bytes the vectors of ld1 to st4 have.
+// structureBytes returns how many bytes ld1 to st4 load or store.
 func (d *armDecoder) structureBytes(single bool) uint16 {
 	if !single {
 		registers := [16]uint16{0: 4, 2: 4, 4: 3, 6: 3, 7: 1, 8: 2, 10: 2}

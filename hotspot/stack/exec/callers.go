@@ -13,14 +13,14 @@ func (a *Arch) Complete(frameSize int) Frame {
 func (a *Arch) Interpreted() Frame { return a.frame(Bytecode(0).start) }
 
 // ByFramePointer returns the frame of code that keeps a frame pointer, as C code does. DeoptimizationBlob and
-// UncommonTrapBlob do so while they replace frames, where a Table has none.
+// UncommonTrapBlob do so while they replace frames; a Table has no frames for that code.
 func (a *Arch) ByFramePointer() Frame { return a.frame(FramePointer(0).start) }
 
 // NoFrame returns the frame of code that makes none: the return address is where a call has left it. It is meant for
 // vtable stubs, and for blobs of many small pieces with unknown bounds, such as InlineCacheBuffer.
 func (a *Arch) NoFrame() Frame { return a.frame(Called(0).start) }
 
-// frame returns the frame of code in which only st is known.
+// frame returns the frame of code about which only st is known.
 func (a *Arch) frame(st start) Frame {
 	s := st.state(a)
 	f, _ := s.frame()

@@ -61,7 +61,8 @@ func (a *Arch) Stub(lo uint64, code []byte, name string) Code {
 	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
 	switch {
 	case name == "InlineCacheBuffer" || name == "vtable chunks":
-		// These are many small pieces with unknown bounds: decoding might begin in the middle of an instruction.
+		// Such a blob consists of many small pieces with unknown bounds: decoding might begin in the middle of an
+		// instruction.
 		c.Seeds, c.restFrom = nil, len(code)
 	case strings.Contains(name, "ExceptionBlob"):
 		c.Seeds = []Seed{Thrown(lo)}

@@ -25,13 +25,13 @@ const (
 	R15
 )
 
-// A Frame says where the frame of an instruction is, before the instruction is executed.
+// A Frame says where a thread's frame is when the thread is about to execute an instruction.
 type Frame struct {
 	CFA   Place    // the canonical frame address: the caller's stack pointer when the code has returned to it
 	RA    Place    // the return address
 	Saved [6]Place // what the caller has in the registers that Arch.preserved names
-	// Assumed is true if execution does not reach the instruction from the seeds of the code. It is then assumed that
-	// the frame is complete there.
+	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then it is
+	// assumed that the frame is complete there.
 	Assumed bool
 
 	arch *Arch
@@ -131,8 +131,8 @@ func (a *Arch) text(p Place) string {
 	return "?"
 }
 
-// String returns a frame as "cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]". Registers that the caller still has unchanged, or
-// that are unknown, are left out.
+// String returns a frame as "cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]". Registers that still have the caller's value, or that
+// are unknown, are left out.
 func (f Frame) String() string {
 	var b strings.Builder
 	a := f.arch

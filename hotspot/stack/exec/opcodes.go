@@ -116,7 +116,7 @@ var oneByte = formsOf(0, append(arithmetic(), []span{
 	{0xff, 0xff, modRM},                                    // inc, dec, call, jmp, push
 }...))
 
-// arithmetic returns the forms of add, or, adc, sbb, and, sub, xor and cmp, the last of which writes nothing.
+// arithmetic returns the forms of add, or, adc, sbb, and, sub, xor and cmp. Of these, cmp writes nothing.
 func arithmetic() (spans []span) {
 	for b := byte(0); b < 0x40; b += 8 {
 		rm, to, a := writesRM, writesReg, writesA

@@ -1,7 +1,6 @@
 package exec
 
-// frame returns where the frame is in a state. It returns false if the canonical frame address or the return address
-// is unknown.
+// frame returns the frame in a state. It returns false if the canonical frame address or the return address is unknown.
 func (s *state) frame() (f Frame, ok bool) {
 	if f.CFA = s.placeOfCFA(); f.CFA.Where == Unknown {
 		return Frame{}, false

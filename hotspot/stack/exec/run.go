@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A run executes a piece of code.
+// A run is the symbolic execution of a piece of code.
 type run struct {
 	code  *Code
 	table *Table
@@ -22,7 +22,7 @@ type run struct {
 	sweeping bool
 }
 
-// A node is a decoded instruction, and what the execution needs to note there.
+// A node is a decoded instruction, with what symbolic execution notes about it.
 type node struct {
 	inst
 	offset int32
@@ -32,7 +32,7 @@ type node struct {
 	queued bool // it is in run.pending
 	state  int32
 	// after is the number of the state after the instruction, counted from 1. It is set only for the last instruction
-	// of a block with a call, see later.
+	// of a block with a call, see the method later.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -40,10 +40,12 @@ type node struct {
 // stepsPerByte limits how many instructions are executed per byte of code. HotSpot's code needs fewer than three.
 const stepsPerByte = 64
 
-// maxStates limits the memory for states. A method of HotSpot's has some thousand targets of jumps at most.
+// maxStates limits the number of states, and so their memory. A compiled method has at most some thousand targets of
+// jumps.
 const maxStates = 1 << 15
 
-// execute executes the code from seeds on, and notes the frames of what it reaches.
+// execute executes the code symbolically from the seeds on, and enters the frames of the instructions that it reaches
+// into the table.
 func (r *run) execute(seeds ...Seed) {
 	r.starts = r.starts[:0]
 	r.todo = r.todo[:0]
@@ -68,7 +70,8 @@ func (r *run) offset(addr uint64) int {
 	return -1
 }
 
-// frozen reports whether the instruction at an offset has got its frame already.
+// frozen reports whether the table already has the frame of the instruction at an offset. That frame does not change
+// any more.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
 // target notes that execution reaches the instruction at an offset, and that the instruction is to be decoded.
@@ -95,8 +98,8 @@ func (r *run) insert(offset int) *node {
 	return &r.insts[len(r.insts)-1]
 }
 
-// overlaps reports whether an instruction with a known frame begins within n bytes. Then what begins here is not an
-// instruction.
+// overlaps reports whether an instruction with a known frame begins within the n bytes at offset. Then these bytes are
+// not an instruction.
 func (r *run) overlaps(offset, n int) bool {
 	for i := offset + 1; i < offset+n; i++ {
 		if r.frozen(i) {
@@ -135,7 +138,7 @@ func (r *run) decode() {
 // ends reports whether execution never continues at the next instruction.
 func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
 
-// reach notes that the instruction at an offset is reached in a state. It must be a leader.
+// reach notes that the instruction at an offset is reached in a state. The instruction must be a leader.
 func (r *run) reach(offset int, s *state) {
 	if offset < 0 || offset >= len(r.at) || r.at[offset] == 0 || r.frozen(offset) {
 		return
@@ -190,7 +193,7 @@ func (r *run) settle() bool {
 	}
 }
 
-// block executes the instructions from a leader to the next one.
+// block executes the instructions from a leader to the next leader.
 func (r *run) block(i int32) {
 	s := r.states[r.insts[i].state-1]
 	called := false
@@ -275,8 +278,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that was passed to later. If a jump has reached the leader with
-// another stack pointer, the call in the block before it does not return.
+// returned continues at the leader after an instruction that the method later has noted. If a jump has reached the
+// leader with another stack pointer, the call in the block before it does not return.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

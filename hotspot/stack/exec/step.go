@@ -1,6 +1,6 @@
 package exec
 
-// step executes an instruction that is not a jump or a call.
+// step applies an instruction to the state. The instruction is not a jump or a call.
 func (s *state) step(in *inst) {
 	switch in.op {
 	case opMove:
@@ -108,7 +108,7 @@ func (s *state) stepStack(in *inst) {
 	}
 }
 
-// others executes what is not tracked: it forgets the values that an instruction overwrites.
+// others handles what is not tracked: it forgets the values of the registers and slots that an instruction overwrites.
 func (s *state) others(in *inst) {
 	if in.writes != 0 {
 		for r := range reg(s.arch.registers) {

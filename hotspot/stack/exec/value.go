@@ -27,7 +27,7 @@ func (b base) inStack() bool {
 	return b == cfa || b == framePointer || b == arguments || b >= moved
 }
 
-// maxOffset limits the offsets of values. A frame of HotSpot's is at most some hundred kB large.
+// maxOffset limits the offsets of values, in bytes. HotSpot's frames have at most some hundred kB.
 const maxOffset = 1 << 28
 
 // plus returns v + n.
@@ -41,8 +41,8 @@ func (v value) plus(n int32) value {
 	return v
 }
 
-// maxSlots is how many slots of a frame are known at most. Only slots with known values count: the return address, the
-// registers of the caller, addresses of the stack.
+// maxSlots limits how many slots of a frame are tracked at once. Only slots with known values count, such as the return
+// address, the registers of the caller, and addresses of the stack.
 const maxSlots = 16
 
 // A slot is eight bytes of memory with a known value.
