@@ -59,8 +59,8 @@ type layout struct {
 	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
-// An outside is data that belongs to an nmethod but lies outside it. The nmethod has two fields with the data's address
-// and size, and an outside has the offsets of these two fields.
+// An outside says where an nmethod has data that lies outside of it. The nmethod has two fields with the address and
+// the size of the data, and an outside has the offsets of these two fields.
 type outside struct {
 	exists        bool
 	address, size uint64

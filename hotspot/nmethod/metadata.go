@@ -68,7 +68,8 @@ func (c *Copier) readVirtualTables() {
 }
 
 // kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing points to copies
-// of the tables (cppVtables.cpp). So kindOf recognizes a table with an unknown address by its functions.
+// of the virtual function tables (cppVtables.cpp). So kindOf recognizes a table with an unknown address by its
+// functions.
 func (c *Copier) kindOf(metadata uint64) metadataKind {
 	table, err := c.vm.Uint64(metadata)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 var agentJar []byte
 
 // Sizes of the file into which a JVM writes. Each thread has two rings in this file: one for its events, and one for
-// its windows, which are the begin and end of single calls. The file has room for the rings of up to 256 threads.
+// its windows, which say when single calls began and ended. The file has room for the rings of up to 256 threads.
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15

@@ -244,8 +244,8 @@ func (s *Session) ReportSize() (int64, error) {
 // opened. The Session closes it.
 func (s *Session) Rings() *foreign.File { return s.ring }
 
-// OpenObject opens a shared object for writing, so that methods can be published in it. name is the
-// object's name in the report.
+// OpenObject opens a shared object for writing, so that probes of methods can be added to it. name is the object's name
+// in the agent's report.
 func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 	f, err := s.outer.OpenToWrite(name)
 	if err != nil {

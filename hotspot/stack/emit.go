@@ -64,8 +64,8 @@ func (k *walk) interruptedIn(p place) *frame {
 	return f
 }
 
-// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are only
-// the method's own frame, because it is not known what was inlined.
+// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if it is not known
+// what was inlined. Then the only frame is the method's own.
 func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 	if frames, ok := c.frames[pc]; ok && !k.exact {
 		return frames, true
@@ -88,7 +88,7 @@ func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 const mostReturns = 1 << 12
 
 // inlined reads the frames at a return address from the method's debug info. If that is not possible, or if the thread
-// was not calling, it returns the method alone, and ok is false.
+// was not in a call, it returns the method alone, and ok is false.
 func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1}}
 	switch {

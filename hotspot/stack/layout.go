@@ -4,7 +4,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where HotSpot's structures have the fields that walking needs.
+// A layout says where HotSpot's structures have the fields that a walk of the stack needs.
 type layout struct {
 	release   int             // of the JVM, as vmstructs.VM.Release
 	blobSize  uint64          // how many bytes are read of a blob's header

@@ -55,8 +55,8 @@ const (
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
-	// mostAttempts limits through how many processes gasm tries to read the same file. One attempt may not be enough,
-	// because a process may end before its file is opened.
+	// mostAttempts limits the number of attempts to read the same file. Each is made through another process that has
+	// mapped the file, because a process may end before its file is opened.
 	mostAttempts = 64
 	// mostReadings limits how many libraries of a process are read at the same time, because its file system may not
 	// answer.
@@ -103,7 +103,8 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read begins to read a library. It waits for the result until the process has used up mostWaiting, or until GiveUp.
+// read begins to read a library. It waits for the result until the walks of the process have waited for mostWaiting in
+// all, or until GiveUp is called.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r

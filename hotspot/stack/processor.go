@@ -29,8 +29,8 @@ type processor struct {
 	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
 	// be in space that the caller has reserved for its own stack.
 	low bool
-	// pushes is true if methods push registers before they call C functions, so that their frame is larger then
-	// (MacroAssembler::call_VM_leaf_base).
+	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
+	// call (MacroAssembler::call_VM_leaf_base).
 	pushes bool
 	// signs is true if return addresses may have a signature in their upper bits.
 	signs bool

@@ -56,7 +56,8 @@ type walk struct {
 	frames []*frame       // innermost first
 	mark   callstack.Kind // what is missing below the outermost frame; 0 if nothing is
 	until  time.Time      // when the walk may be given up
-	// cpuUntil is the CPU time of this process at which the walk is given up; 0 until the time until has passed.
+	// cpuUntil is the CPU time of this process at which the walk is given up. It is set only after the time in the
+	// field until has passed.
 	cpuUntil time.Duration
 }
 

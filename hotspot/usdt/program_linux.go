@@ -159,8 +159,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
-// withoutSignature returns code that clears the signature of the return address in a register. It
-// overwrites R2.
+// withoutSignature returns code that clears the signature of the return address in a register. The code overwrites R2.
 func (t *target) withoutSignature(address asm.Register) asm.Instructions {
 	if t.signature == 0 {
 		return nil

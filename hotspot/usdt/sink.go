@@ -212,8 +212,8 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 // this, they can't both be in the code cache.
 const codeCache = 2 << 30
 
-// firstNear returns the first word of a stack that may be an address in the same code cache as pc.
-// The bits of a signature do not count. It returns 0 if there is none.
+// firstNear returns the first word of a stack that may be an address in the same code cache as pc, or 0 if there is
+// none. It ignores the bits of a signature.
 func firstNear(stack []byte, pc, signature uint64) uint64 {
 	for ; len(stack) >= 8; stack = stack[8:] {
 		if word := binary.NativeEndian.Uint64(stack) &^ signature; word-pc+codeCache < 2*codeCache {

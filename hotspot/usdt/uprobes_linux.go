@@ -193,9 +193,9 @@ func (u *uprobes) detach() error {
 	return nil
 }
 
-// lost returns the number of events for which the rings had no room. The kernel reports losses in a
-// ring only when the next record fits in, so the last losses are never reported there. Since Linux
-// 6.0 each event also counts its losses.
+// lost returns the number of events for which the rings had no room. The kernel reports losses in a ring only when the
+// next record fits in, so the last losses are never reported there. Since Linux 6.0 each event also counts its losses,
+// and lost returns the larger of the two numbers.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {

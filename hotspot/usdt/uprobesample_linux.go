@@ -167,9 +167,9 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	return 0, 0, frame
 }
 
-// sampled returns a copy of the probes in which the arguments that perf can't sample have an
-// unknown form. perf samples no memory outside the stack. So arguments in such memory are left out.
-// Texts that may be gone when gasm reads the sample are left out too.
+// sampled returns a copy of the probes in which the arguments that perf can't sample have UnknownForm. These are
+// arguments in memory outside of the stack, which perf does not copy, and texts that may be gone when gasm reads the
+// sample.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {

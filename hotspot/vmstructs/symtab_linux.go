@@ -57,7 +57,7 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 		longest = max(longest, len(name))
 	}
 	for ; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
-		// st_shndx, at offset 6, is 0 for a symbol that the library only uses.
+		// st_shndx, at offset 6, is 0 for a symbol that the library uses but does not define.
 		at := uint64(binary.LittleEndian.Uint32(symbols))
 		if at >= uint64(len(texts)) || binary.LittleEndian.Uint16(symbols[6:]) == uint16(elf.SHN_UNDEF) {
 			continue

@@ -70,8 +70,8 @@ func (s *state) memory(at value) Place {
 	return Place{Where: InMemory, Reg: r, Offset: at.off - s.regs[r].off}
 }
 
-// find returns a register whose value has the base b: the stack or frame pointer if possible. It returns noReg if there
-// is none.
+// find returns a register whose value is b plus a constant: the stack or frame pointer if possible. It returns noReg if
+// there is none.
 func (s *state) find(b base) reg {
 	for _, r := range [...]reg{s.arch.sp, s.arch.fp} {
 		if s.regs[r].base == b {

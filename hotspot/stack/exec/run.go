@@ -200,8 +200,8 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// At a conditional jump, the state after a call reaches the jump's target. So the rest of the block is not
-		// treated as if the call might not return.
+		// called is true if the block has a call that may never return. A conditional jump clears it, because the state
+		// after the call has then reached the jump's target anyway.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
