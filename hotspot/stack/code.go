@@ -30,7 +30,7 @@ type code struct {
 	complete  uint64 // address from which on the frame is complete; 0 if it never is
 	verified  uint64 // entry points of an nmethod; 0 if there is none
 	osr       uint64
-	deopt     [2]uint64 // addresses of the deoptimisation handlers
+	deopt     [2]uint64 // addresses of the deoptimization handlers
 	origPC    uint64    // offset from sp
 	pushes    bool      // its callers push arguments; see pushedTo
 

@@ -26,7 +26,7 @@
 // The processor's conventions are in processor.go. On aarch64, the leaf may have its return address in x30, and return
 // addresses may be signed: their upper bits are cleared when a frame becomes the current one.
 //
-// A method that was deoptimised while it called has the address of a handler in place of its return address. The true
+// A method that was deoptimized while it called has the address of a handler in place of its return address. The true
 // one is in its frame (nmethod::_orig_pc_offset).
 //
 // When a virtual thread is mounted, only its innermost frames are copied to the carrier thread's stack. The others stay

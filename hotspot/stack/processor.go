@@ -109,7 +109,7 @@ var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
 	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
-	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // the frames of JDK 9 and newer have slots for the mirror and for another word
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // JDK 9 and newer have two more slots: the mirror and another word
 	endsWithCall: func(code []byte) bool {
 		const armLen = 4
 		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {

@@ -111,7 +111,7 @@ func (k *walk) newSite() *site {
 func (k *walk) find(pc uint64) (p place) {
 	if j := k.jvm; j.openJVM != nil {
 		b, ambiguous := j.view.Cache.At(pc, k.monoNanos)
-		if b == nil && !k.exact { // deoptimisation makes interpreter frames that return to the start of a codelet
+		if b == nil && !k.exact { // deoptimization makes interpreter frames that return to the start of a codelet
 			b, ambiguous = j.view.Cache.At(k.at.PC, k.monoNanos)
 		}
 		if b != nil {

@@ -125,8 +125,8 @@ func (k *walk) unwindByFP(c *code) step {
 	return k.returnTo(&next)
 }
 
-// trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
-// before the method was deoptimised. HotSpot has stored it in the method's frame (frame::deoptimize).
+// trueReturn replaces the address of a deoptimization handler with the address that the callee would have returned to
+// before the method was deoptimized. HotSpot has stored it in the method's frame (frame::deoptimize).
 func (k *walk) trueReturn() {
 	if k.jvm.openJVM == nil {
 		return

@@ -20,7 +20,7 @@ type Walker struct {
 	processor *processor // nil if stacks can't be walked
 	set       *shared.JVMs
 	givenUp   chan struct{}     // closed by GiveUp
-	out       *callstack.Writer // the one that the numbers of frames belong to
+	out       *callstack.Writer // the Writer that the numbers of frames belong to
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
 	tables    int    // the size of all libraries' tables, in bytes
@@ -54,7 +54,7 @@ type walk struct {
 	herePC uint64
 	late   bool           // the JVM's memory was not read in time
 	frames []*frame       // innermost first
-	mark   callstack.Kind // what is missing below the outermost frame; 0 if nothing is
+	mark   callstack.Kind // what is missing after the outermost frame; 0 if nothing is missing
 	until  time.Time      // when the walk may be given up
 	// cpuUntil is the CPU time of this process at which the walk is given up. It is set only after the time in the
 	// field until has passed.

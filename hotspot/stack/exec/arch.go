@@ -23,7 +23,7 @@ type Arch struct {
 	// step is the alignment of instructions.
 	step    int
 	decode  func(code []byte) inst
-	padding func(code []byte) bool // reports whether code begins with the filler that HotSpot puts between pieces of code
+	padding func(code []byte) bool // reports whether code begins with HotSpot's filler between pieces of code
 	// notEntrant returns the seed of a verified entry, given its code. HotSpot may have overwritten the start of that
 	// code.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed

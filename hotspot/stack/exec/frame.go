@@ -27,7 +27,7 @@ const (
 
 // A Frame says where a thread's frame is when the thread is about to execute an instruction.
 type Frame struct {
-	CFA   Place    // the canonical frame address: the caller's stack pointer when the code has returned to it
+	CFA   Place    // the canonical frame address: the caller's stack pointer after the return
 	RA    Place    // the return address
 	Saved [6]Place // what the caller has in the registers that Arch.preserved names
 	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then it is

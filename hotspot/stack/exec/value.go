@@ -11,10 +11,10 @@ type base int32
 
 const (
 	unknown       base = iota
-	cfa                // the canonical frame address: the caller's stack pointer when the code has returned to it
+	cfa                // the canonical frame address: the caller's stack pointer after the return
 	returnAddress      // the address in the caller at which it continues
 	framePointer       // the frame pointer of a complete frame of the interpreter
-	arguments          // the stack pointer, above the return address if that is on the stack, where the interpreter enters a method
+	arguments          // the stack pointer right before the call with which the interpreter enters a method
 	constant           // 0
 	codeStart          // the start of the code: the return address of a call into the code itself
 	callers            // callers+r is what the caller has in register r
