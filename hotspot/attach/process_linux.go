@@ -173,7 +173,7 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is one that gasm examines because it may run a JVM.
+// A process is a process that gasm examines because it may run a JVM.
 type process struct{ *foreign.Process }
 
 // maxText limits the number of bytes that are read from a command line or an environment, because the kernel has no

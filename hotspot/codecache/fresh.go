@@ -50,7 +50,7 @@ const unknownMethod = "unknown::method"
 // nmethod will soon be gone, too.
 const maxTries = 3
 
-// nameFresh names the new blobs, and adds those that are still there.
+// nameFresh reads the names of the new blobs, and adds the blobs that are still in the code cache after that.
 func (c *Cache) nameFresh() error {
 	if len(c.fresh) == 0 {
 		return nil

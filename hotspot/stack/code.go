@@ -58,7 +58,7 @@ func (k *walk) codeOf(b *codecache.Blob) *code {
 	return c
 }
 
-// header reads the header of a blob. It returns nil if that is not possible, or if other code may be there by now.
+// header reads the header of a blob. It returns nil if the header can't be read, or if other code may be there by now.
 func (j *openJVM) header(b *codecache.Blob) []byte {
 	size := j.layout.blobSize
 	if b.Method != nil {

@@ -26,8 +26,8 @@ type processor struct {
 	link int
 	// preserved are the registers that C functions preserve, without sp, as bits.
 	preserved uint32
-	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
-	// be in space that the caller has reserved for its own stack.
+	// low is true if the interpreter calls a method with a stack pointer above its own, because its frame reserves
+	// space for all that it may push. The called method's frame then begins in that space.
 	low bool
 	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
 	// call (MacroAssembler::call_VM_leaf_base).

@@ -48,8 +48,8 @@ type dtraceReader struct {
 }
 
 const (
-	// longestDTraceLine has room for numbers and three texts, even if every byte of the texts is
-	// escaped (as \342, for example).
+	// longestDTraceLine is the length of the longest line, in bytes. It has room for numbers and three texts, even if
+	// every byte of the texts is escaped (as \342, for example).
 	longestDTraceLine = 8 << 10
 	// mostDTraceFields is the maximum number of fields of a line: a probe's arguments and their
 	// texts, two return addresses, and the words of a stack. A line with more fields is a bad line.

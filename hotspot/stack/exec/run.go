@@ -98,8 +98,8 @@ func (r *run) insert(offset int) *node {
 	return &r.insts[len(r.insts)-1]
 }
 
-// overlaps reports whether an instruction with a known frame begins within the n bytes at offset. Then these bytes are
-// not an instruction.
+// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. Then decoding has
+// begun in the middle of an instruction, and these bytes are not one.
 func (r *run) overlaps(offset, n int) bool {
 	for i := offset + 1; i < offset+n; i++ {
 		if r.frozen(i) {
@@ -245,7 +245,7 @@ func (r *run) follows(n *node) bool {
 	return r.code.followsCalls && target >= 0 && target < len(r.at)
 }
 
-// jump notes where execution continues, other than at the next instruction.
+// jump notes where execution may continue, other than at the next instruction.
 func (r *run) jump(n *node, s *state) {
 	switch {
 	case n.op == opCondJump, n.op == opJump, n.op == opCall && n.rel != 0 && r.follows(n):
