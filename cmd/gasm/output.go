@@ -17,7 +17,7 @@ import (
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser", "perfetto": "is binary"}
 
 // checkOutput returns an error if a report in one of the formats of notForPeople would go to a terminal. If shared is
-// true, the profiled command writes to the same stdout, and checkOutput returns an error even if that is not a
+// true, the profiled command writes to the same stdout, and checkOutput returns an error even if stdout is not a
 // terminal.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]

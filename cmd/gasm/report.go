@@ -110,7 +110,8 @@ func openArguments(args []string) (*capture.Capture, error) {
 	return capture.OpenFiles(args[0], args[1:])
 }
 
-// looseShare returns an error for an argument that is a share, as after "--tree 5%", and not a file.
+// looseShare returns an error for an argument that is a share and not a file. The 5% in "--tree 5%" is such an
+// argument, because --tree takes a value only after an equals sign.
 func looseShare(arg string) error {
 	if !strings.HasSuffix(arg, "%") || (new(share)).Set(arg) != nil {
 		return nil

@@ -52,8 +52,8 @@ func newHeap(at uint64) *heap {
 const maxSegments = 1 << 25
 
 // update decodes the copy of the CodeHeap. grown is true if more segments are in use than before. changed is true if
-// any block may have changed. This is so at the first Poll, if the list of free blocks is different, or if the copy
-// contradicts itself.
+// any block may have changed: at the first Poll, if the list of free blocks has changed, or if the copy contradicts
+// itself.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)

@@ -17,7 +17,7 @@ type piece struct {
 	name   string
 }
 
-// pieces are all pieces of all blobs. HotSpot makes nearly all of them while it starts.
+// pieces has all pieces of all blobs. HotSpot makes nearly all of them while it starts, so they are rarely read again.
 type pieces struct {
 	changed bool
 	all     []piece // all pieces, by address

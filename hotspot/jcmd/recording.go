@@ -8,7 +8,7 @@ import (
 )
 
 // The functions below find out from the text of the JVM's answer whether a command worked, because the number in the
-// answer can be 0 even if the command failed. JDK 8 to 28 print:
+// answer can be 0 even if the command failed. JDK 8 to 28 print this on success and on failure:
 //
 //	JFR.start    Started recording 2. No limit specified, using maxsize=250MB as default.
 //	             Could not find file '/none.jfc'

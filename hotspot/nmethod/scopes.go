@@ -41,7 +41,7 @@ func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	return nil
 }
 
-// A scope is a frame of debug info (ScopeDesc::decode_body).
+// A scope describes a frame in an nmethod's debug info (ScopeDesc::decode_body).
 type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
 	method int // index of the method in the nmethod's metadata, counted from 1

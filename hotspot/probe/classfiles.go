@@ -66,8 +66,8 @@ func readJar(jar []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A sorter writes class files in such an order that a class comes after its superclass and
-// interfaces. The Loader needs that, because it can't load them on demand.
+// A sorter writes class files. Each class comes after its superclass and interfaces, because the agent's Loader defines
+// the classes in this order and can't load one on demand.
 type sorter struct {
 	files map[string][]byte
 	done  map[string]bool

@@ -14,7 +14,7 @@ type Method struct {
 }
 
 // maxName is the maximum length in bytes of the name that ProbeName returns. DTrace accepts names of up to 63 bytes,
-// and shows the suffix of a return as "-return". maxSymbol is the maximum length of a symbol in bytes.
+// which include the suffix: it shows "__return" as "-return". maxSymbol is the maximum length of a symbol in bytes.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 

@@ -198,7 +198,7 @@ func (b *bpf) note() string {
 	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
 }
 
-// detach takes the program off all places. No event is recorded after that.
+// detach removes the program from all places. No event is recorded after that.
 func (b *bpf) detach() error {
 	for _, l := range b.links {
 		l.Close()

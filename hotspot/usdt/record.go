@@ -24,7 +24,7 @@ type Recorder struct {
 	done    chan struct{} // closed when all records were read
 }
 
-// A source makes the kernel report the firings of probes. It is a bpf, an uprobes or a dtraced.
+// A source makes the kernel report the firings of probes. There are three kinds: bpf, uprobes and dtraced.
 type source interface {
 	// read calls give(record) for each record that has come since the last call. The records of
 	// each thread are in order. If an older record may still come, read holds back the newer ones

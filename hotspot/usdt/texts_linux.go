@@ -33,7 +33,7 @@ func newTextCache(p *foreign.Process) *textCache {
 	return &textCache{process: p, read: map[textKey][]byte{}}
 }
 
-// text returns the text of this length at an address in the JVM's memory. It returns false if the
+// text returns the text that has the given address in the JVM's memory and the given length. It returns false if the
 // text can't be read. The caller must not change the text.
 func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	if length == 0 {

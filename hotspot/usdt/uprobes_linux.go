@@ -51,8 +51,7 @@ const mostUprobes = 128
 // never gets smaller than leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is a file of the kernel's. It has the number that stands for uprobes in the type field
-// of perf_event_attr.
+// uprobeType is a file in sysfs. It has the number that stands for uprobes in the type field of perf_event_attr.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
@@ -194,9 +193,9 @@ func (u *uprobes) detach() error {
 	return nil
 }
 
-// lost returns the number of events for which the rings had no room. The kernel reports losses in a
-// ring only when the next record fits in, so the last losses are never reported there. Since Linux
-// 6.0 each event also counts its losses.
+// lost returns the number of events for which the rings had no room. The kernel reports losses in a ring only when the
+// next record fits in, so the last losses are never reported there. Since Linux 6.0 each event also counts its losses,
+// and lost returns the larger of the two numbers.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {

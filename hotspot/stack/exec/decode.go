@@ -31,7 +31,8 @@ type decoder struct {
 	in inst
 }
 
-// decode decodes the instruction that code begins with. If there is none, it is an opBad of one byte.
+// decode decodes the instruction that code begins with. If code does not begin with one, the result is an opBad of one
+// byte.
 func decode(code []byte) inst {
 	d := decoder{code: code[:min(len(code), maxInstLen)]}
 	d.in.mem.base = noReg
@@ -86,7 +87,7 @@ func (d *decoder) prefixes() {
 	}
 }
 
-// byte reads the next byte. Behind the end of the code it is 0, and d.cut is set.
+// byte reads the next byte. After the end of the code it returns 0, and sets d.cut.
 func (d *decoder) byte() byte {
 	d.pos++
 	if d.pos > len(d.code) {
@@ -96,7 +97,7 @@ func (d *decoder) byte() byte {
 	return d.code[d.pos-1]
 }
 
-// signed reads n bytes, at most four of which are the value.
+// signed reads a signed number of n bytes. Of eight bytes, it returns the lower four.
 func (d *decoder) signed(n int) int32 {
 	var b [8]byte
 	if d.pos > len(d.code) || copy(b[:n], d.code[d.pos:]) < n {
@@ -176,8 +177,8 @@ func (d *decoder) immediate(f form) {
 	}
 }
 
-// general returns the number of a general register in an operand. Without a REX prefix the byte registers 4 to 7 are
-// ah, ch, dh and bh.
+// general returns the number of a general register in an operand. Without a REX prefix, the byte registers 4 to 7 are
+// ah, ch, dh and bh, which are parts of the registers 0 to 3.
 func (d *decoder) general(r reg, f form) reg {
 	if f&byteSized != 0 && d.rex == 0 && r >= 4 && r < 8 {
 		return r - 4

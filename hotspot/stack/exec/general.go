@@ -1,7 +1,7 @@
 package exec
 
-// understand finds out what an instruction with an opcode of one byte does. It reports whether the bytes are an
-// instruction. The operands were read.
+// understand finds out what an instruction with an opcode of one byte does, after its operands were read. It reports
+// whether the bytes are an instruction.
 func (d *decoder) understand(b byte) bool {
 	in := &d.in
 	switch {
@@ -28,7 +28,7 @@ func (d *decoder) understand(b byte) bool {
 	return true
 }
 
-// single finds out what an instruction does whose opcode belongs to it alone.
+// single handles opcodes that stand for only one instruction.
 func (d *decoder) single(b byte) {
 	in := &d.in
 	switch b {
@@ -103,7 +103,7 @@ func (d *decoder) group(b byte) bool {
 		if d.digit != 0 {
 			return false // AMD's XOP prefix
 		}
-		// The address is computed with the new rsp. Nobody tracks such a slot.
+		// A pop to memory computes the address with the new rsp. Such a slot is not tracked.
 		d.in.op, d.in.mem.base = opDrop, noReg
 		if d.rm != noReg {
 			*in = inst{op: opPop, dst: d.rm, mem: memory{base: noReg}}

@@ -13,7 +13,7 @@ const (
 	noReg        = 0xff // in place of a register: there is none
 )
 
-// An operation is what an instruction does, as far as the execution understands it.
+// An operation is what an instruction does, as far as symbolic execution understands it.
 type operation uint8
 
 const (
@@ -71,7 +71,7 @@ const (
 	byRegister        // src is added
 )
 
-// A memory is a memory operand. Its address is known to the execution only if it has a base register, and no index.
+// A memory is a memory operand. Symbolic execution can know its address only if it has a base register, and no index.
 type memory struct {
 	base reg // noReg if the address is not base + disp
 	disp int32

@@ -62,7 +62,8 @@ func (d *decoder) vectorStore(mapNo, op, pp byte, full uint16, evex bool) {
 		in.store = full
 	}
 	if evex && in.mem.disp == int32(int8(in.mem.disp)) && in.mem.disp != 0 {
-		// The displacement of one byte counts elements. Only the displacements of whole vectors are understood.
+		// EVEX multiplies a displacement of one byte by the size of the operand. Only operands that are whole vectors
+		// are handled; the address of any other becomes unknown.
 		if in.store != full {
 			in.mem.base = noReg
 		}
