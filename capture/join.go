@@ -15,8 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name become one trial, which has the JVMs of all of
-// them as its forks. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
+// A folder of captures is read as one capture. Trials of the same name (usually benchmarks) become one trial, and the
+// JVMs of all of them become its forks. gasm's profiler for JMH writes such a folder, which has a capture for each
+// fork.
 
 const (
 	maxJoined  = 1_000  // maximum number of captures in a folder; all their logs are open at the same time

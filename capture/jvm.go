@@ -44,9 +44,9 @@ type JVM struct {
 	// StartsUnasked is true if the user did not ask for the starts of threads. The recordings then have these events
 	// only because they are needed to interpret allocation samples. Reports do not show them.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
-	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording began, or the USDT
-	// probes were set, when the JVM had already been sampled for a while. The first is the time at which that was, and
-	// the second is how late it was. Otherwise both are 0.
+	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording, or that of the
+	// USDT probes, began after the sampling of the JVM. The first one is the time at which the recording began, and the
+	// second one is how late that was. Otherwise both are 0.
 	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
 	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
 	// OwnPID and Threads are set if the JVM is in a different PID namespace than the sampler, for example in a

@@ -26,9 +26,10 @@ func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 // from a folder of captures. The limit keeps the memory small, and nobody looks through that many calls anyway.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of a file for the calls that are windows of the measurement: probes-4711.windows. gasm
-// writes each such call into this file when the call ends. The rings alone are not enough, because a ring has room for
-// the last calls only. If the file exists, the only calls read from the rings are those that have not ended.
+// ProbeWindows returns the name of a file for the calls of methods that were given by --window-method:
+// probes-4711.windows. gasm writes each such call into this file when the call ends, because the rings have room for
+// the last calls only. If the file exists, the only such calls that are read from the rings are those that have not
+// ended.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.
@@ -41,7 +42,7 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads has a Ring for each slot in which a thread counted its calls. The events are not kept in these Rings.
+	// Threads has the Ring of each slot in which threads counted their calls, but without the ring's events.
 	Threads []rings.Ring
 }
 

@@ -18,8 +18,8 @@ import (
 // stacks.txt, as in " #17".
 const StacksVersion = 1
 
-// ChainsVersion is the value of [Description.Stacks] if the stacks are chains (see package callstack). Everything else
-// is as in StacksVersion.
+// ChainsVersion is the value of [Description.Stacks] if the stacks are chains of return addresses that were not checked
+// yet (see package callstack). Everything else is as in StacksVersion.
 const ChainsVersion = 2
 
 const (
@@ -76,7 +76,8 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 	return tree, notes
 }
 
-// HasChains reports whether stacks of the capture may be chains, see package callstack.
+// HasChains reports whether stacks of the capture may be chains of return addresses that were not checked yet; see
+// package callstack.
 func (c *Capture) HasChains() bool {
 	return c.chains || c.Guessed || c.Stacks == ChainsVersion || slices.ContainsFunc(c.parts, func(p part) bool { return p.HasChains() })
 }

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// A Drain copies the windows out of a JVM's file while the JVM runs, before new windows overwrite them.
-//
+// A Drain copies windows out of a JVM's file while the JVM runs, before new ones overwrite them. A window is a call of
+// a method that was given by --window-method.
 // For each window, it writes the three words that the window has in the ring. If windows were lost, it also writes the
 // three words 0, 0 and the number of lost windows.
 type Drain struct {

@@ -85,7 +85,8 @@ func (r *Ring) Events() iter.Seq[Event] {
 	}
 }
 
-// Calls has the counts of one site's calls by the threads that used one slot.
+// Calls has the counts of the calls of one site, made by the threads that used one slot. A slot is a thread's place in
+// the file; when the thread has ended, another thread may get its slot.
 type Calls struct {
 	Slot, Site               int
 	Entries, Returns, Throws int64

@@ -159,7 +159,8 @@ func (f *frame) computeCFA(u rule) (uint64, Result) {
 	return 0, Damaged
 }
 
-// returnAddress returns the return address. The rule says Bottom if there is none.
+// returnAddress returns the return address. If the rule says that it is undefined, the function has no caller, and the
+// result is Bottom.
 func (f *frame) returnAddress(u rule) (uint64, Result) {
 	switch {
 	case u.kind == undefined:
@@ -204,8 +205,9 @@ func (f *frame) same(column uint64) (uint64, Result) {
 	return value, Caller
 }
 
-// slot returns the word that a function has saved at an address for a register. A slot below the stack pointer was
-// popped, so the register has its value already. A return address is not popped into a register on x86-64.
+// slot returns the word at the address where the function has saved a register. If the address is below the stack
+// pointer, the function has already restored the register, so the register itself has the value. On x86-64 the return
+// address has no register, so a return address below the stack pointer is wrong.
 func (f *frame) slot(addr uint64, column byte) (uint64, Result) {
 	if sp, ok := f.registers.Get(int(f.table.arch.sp)); ok && addr < sp {
 		if column >= f.table.arch.general {
