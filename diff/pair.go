@@ -195,9 +195,9 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 	return index, largest
 }
 
-// mergeCompilations merges pairs whose code is the same although it comes from several compilations
-// of the method. How long each compilation runs, and in which fork, differs from run to run. Two
-// regions have the same code if enough of the shorter region's lines match.
+// mergeCompilations merges pairs whose code is the same although it comes from several compilations of the method.
+// Without that, there would be differences by chance, because it differs from run to run how long each compilation is
+// in use, and in which fork. Two regions have the same code if enough of the shorter region's lines match.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))
@@ -289,8 +289,7 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is the maximum number of a method's regions that are searched for instructions. There
-// is one such limit for each of the two reports.
+// maxListed is the maximum number of a method's regions on each side that unmatched searches for instructions.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

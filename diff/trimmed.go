@@ -30,9 +30,9 @@ var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 // mostGap is the factor if each side has five or more measured times.
 const mostGap = 0.6
 
-// gapFactor returns the factor for a number of times on each side. judged is how many measures are
-// judged together. The more there are, the larger the factor: the probability of a gap falls with
-// the power 1.7 of its width.
+// gapFactor returns the factor for a number of times on each side. judged is how many measures are judged together. The
+// more there are, the more likely one of them has a gap by chance, so the factor is larger: the probability of a gap
+// falls with the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {

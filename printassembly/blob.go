@@ -33,8 +33,8 @@ func (k Kind) IsStub() bool {
 // Java reports whether blobs of the kind belong to one Java method.
 func (k Kind) Java() bool { return k == NMethod || k == Native }
 
-// A Blob is one piece of code in the code cache, as the index pass finds it. It has what is needed to find the samples
-// in the code, and the position at which [Log.Code] finds the instructions in the log.
+// A Blob is one piece of code in the code cache, as the first pass over the log finds it. It has what is needed to find
+// the samples in the code, and the position at which [Log.Code] finds the instructions in the log.
 type Blob struct {
 	Kind Kind
 	OSR  bool

@@ -17,7 +17,8 @@ import (
 // blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is the number of bytes that a reader reads at once. It is so small that they fit into a core's own cache.
+// readSize is the number of bytes that a reader reads at once. It is small enough for the bytes to fit into a core's
+// own cache.
 const readSize = 128 << 10
 
 // maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is

@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A DebugInfo finds the inlining chain of each instruction of a blob without decoding the instructions. It is
-// available for code below an [ExactMark], where debug info has the address of the last byte of its instruction. So
-// the frames of an instruction are the first ones at or after the instruction's address.
+// A DebugInfo finds the inlining chain of each instruction of a blob without decoding the instructions. It is available
+// for code that gasm itself has copied, below an [ExactMark]. In such code, debug info has the address of the last byte
+// of its instruction. So the frames of an instruction are the first ones at or after the instruction's address.
 //
 // A program with a lot of compiled code has samples in thousands of methods, and nearly all of these are never shown.
 // Decoding them would take most of the time of a report.

@@ -38,7 +38,7 @@ type piece struct {
 	from, to int    // range in hexRows.code
 }
 
-// A note is a comment or a mark at the address of a cell.
+// A note is a comment or a mark at the address of a cell, which is a group of four bytes.
 type note struct {
 	cell    uint64
 	section bool

@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A graph is the flow of control between the instructions of a method. It refers to instructions by their indices.
+// A graph is the flow of control between the instructions of a method. It refers to instructions by their indices. A
+// record is what HotSpot says about the frames at one instruction.
 type graph struct {
 	insts   []printassembly.Instruction
 	records int    // how many instructions have a record of their own
@@ -98,8 +99,8 @@ func (g *graph) addEdges(i int) {
 	}
 }
 
-// length returns the length of an edge to an instruction. It is 0 for an instruction in a stub, because a stub counts
-// as a part of the jump that leads to it.
+// length returns the length of an edge to an instruction, in instructions. It is 0 for an instruction in a stub,
+// because a stub, such as the call of an uncommon trap, counts as a part of the jump that leads to it.
 func (g *graph) length(to int) int32 {
 	if g.out[to] {
 		return 0
@@ -224,8 +225,9 @@ func (g *graph) reverse() {
 	g.into = edges{start, all}
 }
 
-// findAnchors sets g.anchor. For an anchor (see the package comment), it is the index of the instruction that has the
-// anchor's record. For all other instructions it is none.
+// findAnchors sets g.anchor. An anchor is an instruction whose frames are known, either from its own record or from
+// that of a stub to which it leads. For an anchor, g.anchor is the index of the instruction that has the record. For
+// all other instructions it is none.
 func (g *graph) findAnchors() {
 	g.anchor = make([]int32, len(g.insts))
 	for i := range g.insts {

@@ -11,7 +11,7 @@ type region struct {
 	depth int
 }
 
-// findLoops finds the loops. It also lengthens each edge that leaves a loop.
+// findLoops finds the loops. It also lengthens each edge that leaves a loop, see leave.
 //
 // In a loop, each instruction can reach all others. To find the inner loops, findLoops ignores the edges that lead back
 // to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.

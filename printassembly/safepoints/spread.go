@@ -46,8 +46,8 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepoint
 }
 
 // detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it
-// compiled the method. With this flag, most records are between safepoints, and detailed requires more than a quarter
-// of them to be there. Without the flag, the only records that are neither at a call nor at a poll are those of C1's
+// compiled the method. With this flag, most records are between safepoints; detailed returns true if more than a
+// quarter of them are. Without the flag, the only records that are neither at a call nor at a poll are those of C1's
 // throws.
 func (g *graph) detailed() bool {
 	between := 0
@@ -77,7 +77,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 	}
 }
 
-// A spreader has what the frames of a method's instructions are found by.
+// A spreader has all that is needed to find the frames of a method's instructions.
 type spreader struct {
 	*graph
 	pace          pace
