@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// An End says what is at the outer end of a stack.
+// An End says whether a stack is complete, and if it is not, why its outer frames are missing.
 type End uint8
 
 // The ends of stacks.
@@ -19,7 +19,7 @@ const (
 	ends
 )
 
-// Stacks are all stacks of a capture, with what is known about each of them.
+// Stacks has all call stacks of a capture, and what is known about each of them.
 type Stacks struct {
 	*callstack.Tree
 	about []uint8 // by ID: an End, and hasJava if there is a Java method on the stack
@@ -62,7 +62,7 @@ func (s *Stacks) learn() {
 	}
 }
 
-// End returns what is at the outer end of a stack. It returns Unwalked for the ID of no stack.
+// End returns what is at the outer end of a stack. It returns Unwalked for an ID that no stack has.
 func (s *Stacks) End(id callstack.ID) End {
 	s.learn()
 	if int64(id) >= int64(len(s.about)) {
@@ -81,7 +81,7 @@ func (s *Stacks) java(id callstack.ID) bool {
 const MaxFrames = 10_000
 
 // Callers calls yield for the code of each frame of a stack, from the innermost to the outermost. If outer frames are
-// missing, or if there are more than MaxFrames, the last code is a mark.
+// missing, or if there are more than MaxFrames, the last code is a mark such as "[cut]".
 func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
 	return func(yield func(Code) bool) {
 		switch id {
@@ -106,15 +106,16 @@ func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
 	}
 }
 
-// Folded is the stack of samples that are counted without their stacks, because there are too many different ones.
+// Folded is the ID in place of the stacks of samples that are counted without their stacks, because there are too many
+// different ones.
 const Folded = callstack.ID(math.MaxUint32)
 
-// NoCaller is the stack of sampled code that is the outermost frame of a whole stack. The stack 0, in contrast, is the
-// one of samples whose callers are not known.
+// NoCaller is the ID of the stack of a sample whose sampled code is the outermost frame, and so has no caller. The ID
+// 0, in contrast, means that the callers are not known.
 const NoCaller = callstack.ID(math.MaxUint32 - 1)
 
-// A Key says where samples were taken: in which code, process and context, and below which callers. S is the type of
-// places in code.
+// A Key says where samples were taken: in which code, process and context, and below which callers. S is the type that
+// identifies a place in the code.
 type Key[S comparable] struct {
 	Spot         S
 	JVM, Context int32

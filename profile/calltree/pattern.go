@@ -61,7 +61,7 @@ func (p Pattern) Matches(c *Code) bool {
 	return ok && (before == "" || c.Java() && strings.HasSuffix(before, "."))
 }
 
-// Under is the choice of samples with a certain method on the stack.
+// An Under finds the samples that have a certain method on their stacks.
 type Under struct {
 	Matcher
 	stacks *Stacks
@@ -71,7 +71,8 @@ type Under struct {
 // A Matcher chooses code by its name.
 type Matcher interface{ Matches(c *Code) bool }
 
-// NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
+// NewUnder returns an Under for the methods that m matches. stacks may be nil. Then only the sampled code is searched
+// for the methods.
 func NewUnder(m Matcher, stacks *Stacks) *Under {
 	u := &Under{Matcher: m, stacks: stacks}
 	if stacks == nil {
@@ -82,7 +83,7 @@ func NewUnder(m Matcher, stacks *Stacks) *Under {
 	return u
 }
 
-// learn finds out which of the stacks that were added since the last call have the method.
+// learn finds out which of the stacks that were added to u.stacks since the last call have the method.
 func (u *Under) learn() {
 	known := map[*callstack.Frame]bool{}
 	for id := len(u.on); id <= u.stacks.Len(); id++ {

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A merged is the whole tree from threads to sampled code. It is a compact form of a Tree, because it has a node for
-// each path. The first node is the root, and each node comes after its parent.
+// A merged is the whole tree from threads to sampled code. It has a node for each path, even if the path has few
+// samples, so its nodes are smaller than those of a Tree.
 type merged struct {
 	*Set
 	fromJava bool
@@ -92,7 +92,7 @@ func (m *merged) addUp(samples []int64) []int64 {
 	return samples
 }
 
-// at returns a node's counts in a list that has the samples of each node and counter.
+// at returns the counts of node i in a list that has an element for each node and counter.
 func (m *merged) at(samples []int64, i int32) tally.Counts {
 	return samples[int(i)*m.Set.counters : int(i+1)*m.Set.counters]
 }
@@ -100,7 +100,7 @@ func (m *merged) at(samples []int64, i int32) tally.Counts {
 // sum returns the samples of a node, with everything below it.
 func (m *merged) sum(i int32) tally.Counts { return m.at(m.sums, i) }
 
-// child returns the node below another one for a frame. It adds the node if it is new.
+// child returns the child of a node for the code of a frame. It adds the child if it is new.
 func (m *merged) child(parent int32, at step) int32 {
 	key := mergedKey{parent, at.code}
 	i, ok := m.index[key]
@@ -118,8 +118,8 @@ func (m *merged) child(parent int32, at step) int32 {
 	return i
 }
 
-// below returns the node for a frame below another one. If the tree begins with a certain method (Limits.From), it
-// returns start until that method is reached.
+// below does the same as child, except if the tree begins with a certain method (Limits.From). Then it returns start,
+// without adding a node, until that method is reached.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start
@@ -127,8 +127,8 @@ func (m *merged) below(parent, start int32, at step) int32 {
 	return m.child(parent, at)
 }
 
-// stack returns the node of a stack below a thread, or below the root. java is true if there is a Java method in the
-// sample.
+// stack returns the node for the innermost frame of a stack. The stack's outermost frame is below the node thread,
+// which is the node of a thread or the root. java is true if there is a Java method in the sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread
@@ -182,7 +182,7 @@ func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	return byCode
 }
 
-// walk calls see for each node except for the root. outermost is true if no node above it has the same code.
+// walk calls see for each node except the root. outermost is true if no node above the given one has the same code.
 func (m *merged) walk(see func(i int32, outermost bool)) {
 	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes)) // a node's first child, and its next sibling; 0 for none
 	for i := int32(len(m.nodes)) - 1; i > 0; i-- {

@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A Place is what is known about an address in memory without a file.
+// A Place is what is known about an address in memory that no file is mapped to, such as the code cache.
 type Place struct {
-	// Frames are those of the code at the address, innermost first. They are empty if there is no code.
+	// Frames are the frames of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
 	// Unknown is true if nothing is known about the code, so that it may be Java code.
 	Unknown bool
@@ -22,7 +22,8 @@ type Place struct {
 
 // Code knows the code of all processes.
 type Code interface {
-	// Sampled returns the place of a sampled address. It is also called for addresses in files, at which there is no code.
+	// Sampled returns the place of a sampled address. It is also called for addresses in files. Their Place has no
+	// Frames.
 	Sampled(pid int, pc uint64, monoNanos int64) Place
 	// Called returns the place of a call. pc is the address after the call.
 	Called(pid int, pc uint64, monoNanos int64) Place
@@ -30,7 +31,7 @@ type Code interface {
 	FramePointers(pid int) bool
 }
 
-// Stacks turns chains into stacks, in the same tree.
+// Stacks turns chains of return addresses into call stacks. It adds the stacks to the tree that has the chains.
 type Stacks struct {
 	tree  *callstack.Tree
 	code  Code
@@ -118,7 +119,8 @@ func (s *Stacks) count(m made) callstack.ID {
 	return m.stack
 }
 
-// read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain.
+// read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain, and cut is
+// true if the chain has a mark that outer frames are missing.
 func (s *Stacks) read(id callstack.ID) (cut, isChain bool) {
 	s.chain = s.chain[:0]
 	for f := range s.tree.Frames(id) {
@@ -148,7 +150,8 @@ type walk struct {
 // kernel.perf_event_max_stack is changed.
 const perfDepth = 127
 
-// frames sets s.stack to the frames of the stack, innermost first. It returns the mark of the stack, or 0 if it is whole.
+// frames sets s.stack to the frames of the stack, innermost first. It returns a mark that says why outer frames are
+// missing, or 0 if the stack is whole.
 func (w *walk) frames() (mark callstack.Kind) {
 	w.stack = w.stack[:0]
 	depth := len(w.chain)
@@ -195,7 +198,8 @@ func (w *walk) frames() (mark callstack.Kind) {
 	return callstack.Unwalked
 }
 
-// at returns a place, and remembers what it says about the whole stack.
+// at returns what find returns for an address. It also notes in w whether other code may be there at another time, and
+// whether there may be Java code.
 func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	p := find(w.PID, pc, w.MonoNanos)
 	w.passing = w.passing || !p.Lasting
@@ -213,8 +217,8 @@ func isOutermost(f *callstack.Frame) bool {
 	return f.Kind == callstack.Native && slices.Contains(outermost, name)
 }
 
-// startsThread reports whether a function is the first one of a thread, which only the C library calls. Its caller is
-// then the outermost frame, even if the C library has no names.
+// startsThread reports whether a function is the one with which HotSpot's threads begin. Only the C library calls it,
+// so its caller is the outermost frame, even if that frame has no name.
 func startsThread(f *callstack.Frame) bool {
 	name, _, _ := strings.Cut(f.Name, "(")
 	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" || name == "java_start")

@@ -68,8 +68,9 @@ type Contexts struct {
 	index map[Context]int32 // in list
 }
 
-// maxContexts limits the number of contexts. Once it is reached, a sample whose context is new counts for its thread
-// without any events. If the table does not have this either, the sample counts for the first context.
+// maxContexts limits the number of contexts. Once it is reached, a sample whose context is new counts for the context
+// of its thread without any events. If the table does not have that context either, the sample counts for the first
+// context.
 const maxContexts = 1 << 12
 
 // NewContexts returns a table that has only the context without a thread and without events. Its number is 0.

@@ -93,7 +93,7 @@ type Table struct {
 	lastNamed bool
 }
 
-// A sampled is a thread as a sample has it.
+// A sampled identifies a thread by what a sample says about it.
 type sampled struct {
 	pid, tid int
 	kernel   string // the kernel's name for it

@@ -25,8 +25,8 @@ type EventChoice struct {
 // whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". With
-// a "!" in front, the choice is all other times. The empty text narrows nothing.
+// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it, as in
+// "!gc", chooses all other times. The empty text narrows nothing.
 func ParseEventChoice(text string) (EventChoice, error) {
 	if text == "" {
 		return EventChoice{}, nil
