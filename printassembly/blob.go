@@ -9,8 +9,8 @@ import (
 // A Kind says what sort of code a blob is.
 type Kind uint8
 
-// The kinds of Java methods come first, because package codemap sorts blobs at the same address by
-// kind (see findUnprinted there).
+// The kinds of Java methods come first. Package codemap relies on that: it sorts blobs by address and then by kind, see
+// findUnprinted there.
 const (
 	NMethod     Kind = iota // a method compiled by C1, C2 or a JVMCI compiler
 	Native                  // the wrapper around a native method

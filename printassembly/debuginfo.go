@@ -69,7 +69,7 @@ func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
 	return pc + uint64(insts[0].Len), true
 }
 
-// bytes returns the code from pc to the end of its run, or nil if there is none.
+// bytes returns the code from pc up to the next gap in the code, or nil if there is none at pc.
 func (d *DebugInfo) bytes(pc uint64) []byte {
 	i := sort.Search(len(d.runs), func(i int) bool { return d.runs[i].lo > pc }) - 1
 	if i < 0 || pc-d.runs[i].lo >= uint64(len(d.runs[i].code)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// leave is added to the distance between two instructions for each loop that control leaves on the way. Distances are
-// in instructions.
+// leave is added to the distance between two instructions for each loop that control leaves on the way. So an
+// instruction in a loop is nearer to all others in the loop than to those outside. Distances are in instructions.
 const leave = 1 << 12
 
 // A nearby is an anchor, which is an instruction whose frames are known (see the package comment), and its distance
@@ -44,7 +44,7 @@ type pace struct {
 }
 
 // Code of C1 has the order of the bytecodes, and computes values only where they are used. So most of this code belongs
-// to the next anchor.
+// to the next anchor, which is an instruction whose frames are known.
 var (
 	paceC1 = pace{rest: 1, back: 1, common: 1, enter: 10, near: 5}
 	paceC2 = pace{rest: 6, back: 3, common: 3, enter: 6, near: 3}
@@ -117,7 +117,7 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 }
 
 // A part is a part of the way between two records. During this part, the frames are those of one of the two records,
-// except the innermost ones.
+// without some of the innermost ones.
 type part struct {
 	guess
 	length int64 // in bytecodes

@@ -251,7 +251,8 @@ func (g *graph) polls(i int) bool {
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
 }
 
-// branchRecord returns the record of the stub or the slow path that a branch leads to, or none.
+// branchRecord returns the index of an instruction whose record says to which frames a branch belongs: it is in the
+// stub or the slow path to which the branch leads. branchRecord returns none if there is no such record.
 func (g *graph) branchRecord(i int) int32 {
 	if g.out[i] {
 		return none
@@ -274,7 +275,8 @@ func (g *graph) branchRecord(i int) int32 {
 // maxStub is an upper bound for the length of a stub or a slow path up to its call, in instructions.
 const maxStub = 40
 
-// recordIn returns the first record in the straight code that begins at i, or none.
+// recordIn returns the index of the first instruction with a record of its own in the straight code that begins at i.
+// It returns none if there is none.
 func (g *graph) recordIn(i int) int32 {
 	for k := i; k < min(len(g.insts), i+maxStub); k++ {
 		if g.insts[k].OwnFrames {
@@ -303,9 +305,9 @@ func (g *graph) leaves(i int32) bool {
 // farthest is an upper bound for distances. Any longer distance is counted as this one.
 const farthest = 1 << 30
 
-// nearest returns the nearest anchor of each instruction. If back is &g.into, this is the next anchor ahead. If back is
-// &g.from, it is the last anchor behind. nearest is Dijkstra's algorithm: it starts at all anchors and follows the
-// edges.
+// nearest returns the nearest anchor of each instruction. An anchor is an instruction whose frames are known. If back
+// is &g.into, it is the next anchor that control can reach. If back is &g.from, it is the last anchor that control has
+// passed. nearest is Dijkstra's algorithm: it starts at all anchors and follows the edges.
 func (g *graph) nearest(back *edges) []nearby {
 	found := make([]nearby, len(g.insts))
 	var q queue

@@ -79,7 +79,7 @@ type finder struct {
 	last  int32
 }
 
-// enter makes a loop of a component, and finds out at which instructions the loop is entered.
+// enter makes a component a loop with the number id, and finds out at which instructions the loop is entered.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1

@@ -14,16 +14,17 @@ type profiles struct {
 	last, next []profiled // of each instruction
 }
 
-// A profiled is a method whose profile is updated near an instruction.
+// A profiled is a method whose profile (MethodData) is updated near an instruction.
 type profiled struct {
 	method   string // "" if there is none
 	distance int    // in instructions
 }
 
-// maxProfiled is the distance in instructions up to which an update says anything about an instruction.
+// maxProfiled is the largest distance, in instructions, at which the update of a profile still says anything about an
+// instruction.
 const maxProfiled = 60
 
-// newProfiles finds the methods. It returns nil if the code updates no profiles.
+// newProfiles finds the methods whose profiles the code updates. It returns nil if there are none.
 func newProfiles(insts []printassembly.Instruction) *profiles {
 	updates := make([]string, len(insts))
 	found := false

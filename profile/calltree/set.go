@@ -48,7 +48,7 @@ func (c *Code) compare(other *Code) int {
 	return cmp.Or(cmp.Compare(c.Name, other.Name), cmp.Compare(c.Kind, other.Kind), cmp.Compare(c.Module, other.Module))
 }
 
-// foldedCode stands in place of the stacks of samples that are counted as Folded.
+// foldedCode is the code that stands for the stack Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
 // CodeOf returns the code of a frame. A frame of a Java method whose name is unknown does not become a Java method: its
@@ -60,7 +60,7 @@ func CodeOf(f *callstack.Frame) Code {
 	return Code{f.Kind, f.Module, f.Name}
 }
 
-// A LeafFrame is a frame of the sampled code.
+// A LeafFrame is a frame of the sampled code itself, and not of its callers.
 type LeafFrame struct {
 	callstack.Frame
 	Guessed bool // the method is a guess
@@ -74,7 +74,8 @@ type step struct {
 	guessed bool
 }
 
-// A leaf is the code in which samples were taken: the frames that are not on the stack, innermost first.
+// A leaf is the code in which samples were taken. It has several frames if methods are inlined there. The frames of its
+// callers are on the stack, and not in the leaf.
 type leaf struct {
 	steps  []step
 	frames []*callstack.Frame

@@ -36,7 +36,7 @@ type threadStack struct {
 	stack  callstack.ID
 }
 
-// merge returns the whole tree. fromJava and from are as in [Limits].
+// merge returns the tree of all samples, and keeps it for the next call. fromJava and from are as in [Limits].
 func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	which := 0
 	if fromJava {
@@ -73,7 +73,8 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 // allParts stands for all parts of a profile.
 const allParts = -1
 
-// ending returns, for each node and counter, the samples in a part whose paths end at the node.
+// ending returns, for each node and counter, the number of samples whose path ends at the node. Only the samples in one
+// part of the profile count, or all samples if part is allParts.
 func (m *merged) ending(part int32) []int64 {
 	selves := make([]int64, len(m.nodes)*m.Set.counters)
 	for i, k := range m.samples {
@@ -118,8 +119,8 @@ func (m *merged) child(parent int32, at step) int32 {
 	return i
 }
 
-// below does the same as child, except if the tree begins with a certain method (Limits.From). Then it returns start,
-// without adding a node, until that method is reached.
+// below does the same as child, except if the tree begins with a certain method (Limits.From). Then frames outside of
+// that method get no nodes, and below returns start for them.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start

@@ -33,7 +33,8 @@ type Node struct {
 	// Frame is the one with the most samples of all frames that the node stands for. It is nil for a thread, and for a
 	// mark in place of an unknown stack. Frame, SelfParts and OmittedParts are set only if Limits.Details is true.
 	Frame *callstack.Frame
-	// SelfParts and OmittedParts are Self and Omitted by part, in the order of the parts.
+	// SelfParts and OmittedParts have the same samples as Self and Omitted, but separately for each part of the
+	// profile, in the order of the parts.
 	SelfParts, OmittedParts []PartCounts
 }
 
@@ -68,8 +69,9 @@ func total(c tally.Counts) (sum int64) {
 	return sum
 }
 
-// often reports whether guesses are 1 % of all samples or more. Fewer guesses are not worth a mark: if a method spends
-// nearly all its time in what it calls, only a sample now and then is a guess.
+// often reports whether guesses, the number of samples whose method is a guess, are 1 % of all samples or more. Fewer
+// guesses are not worth a mark: if a method spends nearly all its time in what it calls, only a sample now and then is
+// a guess.
 func often(guesses int64, all tally.Counts) bool { return guesses > 0 && 100*guesses >= total(all) }
 
 // Limits say which nodes a Tree has.
@@ -153,7 +155,7 @@ type callerTree struct {
 	depths  []int
 }
 
-// add adds a node whose cursors are at frames of the same code.
+// add adds a node for frames of the same code. cursors are at these frames.
 func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Counts) {
 	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters), Omitted: make(tally.Counts, b.Set.counters)}
 	guesses := int64(0)

@@ -11,12 +11,12 @@ import (
 type Place struct {
 	// Frames are the frames of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
-	// Unknown is true if nothing is known about the code, so that it may be Java code.
+	// Unknown is true if nothing is known about the code, and it may be Java code.
 	Unknown bool
 	// Lasting is true if the same code is at the address at any time.
 	Lasting bool
-	// Frameless is true if the code at a sampled address has no frame of its own there, so that its caller is not in the
-	// chain.
+	// Frameless is true if the code has not set up a frame of its own at a sampled address. Then its caller is missing
+	// from the chain.
 	Frameless bool
 }
 
@@ -70,7 +70,8 @@ type Sample struct {
 	Stack     callstack.ID
 }
 
-// Of returns the stack of a sample. If the sample's stack is not a chain, Of returns it unchanged.
+// Of returns the call stack of a sample. It makes the stack from the chain of return addresses that the sample has as
+// its Stack. If the sample's Stack is not a chain, Of returns it unchanged.
 func (s *Stacks) Of(x Sample) callstack.ID {
 	if x.Stack == 0 || int64(x.Stack) > int64(s.tree.Len()) {
 		return x.Stack
@@ -105,13 +106,13 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 	return s.count(m)
 }
 
-// A made is a stack that was made from a chain.
+// A made is a stack that was made from a chain of return addresses.
 type made struct {
 	stack      callstack.ID
 	distrusted bool // it had to be cut at its innermost Java frame
 }
 
-// count counts a sample with a stack, and returns the stack.
+// count returns the stack of a sample. If the stack had to be cut because it was not trusted, it counts the sample.
 func (s *Stacks) count(m made) callstack.ID {
 	if m.distrusted {
 		s.distrusted++

@@ -94,7 +94,8 @@ func callsAtSafepoint(relocation string) bool {
 	return strings.Contains(relocation, "_call")
 }
 
-// ByAddress sets frames by the rule of HotSpot and of older versions of gasm: the record at the next higher address.
+// ByAddress gives each instruction without a record the frames of the record at the next higher address. HotSpot and
+// older versions of gasm do the same.
 func ByAddress(insts []printassembly.Instruction) {
 	var frames []printassembly.Frame
 	for i := len(insts) - 1; i >= 0; i-- {
@@ -140,7 +141,7 @@ func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples m
 	return true
 }
 
-// mentioned returns the methods in the records of a method.
+// mentioned returns the methods that occur in the records of a compiled method.
 func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[string]bool {
 	known := map[string]bool{b.Name: true}
 	for i := range insts {
@@ -153,7 +154,7 @@ func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[str
 	return known
 }
 
-// beyond reports whether a jump or a return is between the first instruction and its record.
+// beyond reports whether a jump or a return is between the first instruction and the one that has its record.
 func beyond(insts []printassembly.Instruction) bool {
 	for i := range insts {
 		switch {
