@@ -24,8 +24,8 @@ type Description struct {
 	Lost int64 `json:"lost,omitempty"`
 	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
-	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
-	// unknown.
+	// Code says how the machine code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that
+	// is unknown.
 	Code string `json:"code,omitempty"`
 	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
 	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the

@@ -46,7 +46,7 @@ type Probes struct {
 	Threads []rings.Ring
 }
 
-// Site returns the site with an ID, or nil if there is no such site.
+// Site returns the probed method (site) with an ID, or nil if there is none.
 func (p *Probes) Site(id int) *rings.Site {
 	for i := range p.Sites {
 		if p.Sites[i].ID == id {
@@ -87,7 +87,7 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 }
 
 // readProbes reads what the probes of a JVM have counted. If see is not nil, readProbes calls see(p, ring) for each
-// ring. The ring's events can be read only during that call.
+// ring, which holds the last calls of a thread. The ring's events can be read only during that call.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -126,8 +126,9 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace the windows that were
-// read from the rings, except those that have not ended: these are only in the rings.
+// readDrained reads the windows, which are calls of methods given by --window-method, that were saved while the JVM
+// ran. If there are any, they replace the windows that were read from the rings, except those that have not ended:
+// these are only in the rings.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -147,8 +148,9 @@ func (c *Capture) readDrained(p *Probes) error {
 	return err
 }
 
-// ReadCalls returns the calls, locks and allocations that are still in the rings of the JVMs, sorted by their start
-// times. The notes say how many were already overwritten, and what could not be read.
+// ReadCalls returns the calls, locks and allocations that are in the rings of the JVMs, sorted by their start times. A
+// ring holds only the last ones of a thread. The notes say how many were already overwritten, and what could not be
+// read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -179,10 +181,10 @@ type openCall struct {
 	rings.Event
 }
 
-// callsOf pairs the entries in a ring with their exits, and returns a call for each pair. An exit without an entry is a
-// call that began before the ring's first event, and an entry without an exit is a call that has not ended. Both become
-// calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events as the limit
-// permits.
+// callsOf pairs the entries of calls in a ring with their exits, and returns an event for each pair. An exit without an
+// entry is a call that began before the ring's first event, and an entry without an exit is a call that has not ended.
+// Both become calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events
+// as most permits.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {

@@ -192,8 +192,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	return events, note
 }
 
-// anchor returns a function that returns the anchor of a chunk of the recording. The anchor is needed to convert the
-// chunk's ticks to the samples' clock. If the conversion is not exact, the note says so.
+// anchor returns a function that returns the anchor of a chunk of the recording. The anchor relates the chunk's ticks
+// to the samples' clock. If it is not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
 		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)

@@ -276,7 +276,7 @@ func (v *htmlTrial) addCode(c *Comparison) []changedRow {
 	return rows
 }
 
-// addTable adds a table with these rows, if there are any. Its ID becomes unique on the page.
+// addTable adds a table with these rows, if there are any. It makes the table's ID unique on the page.
 func (v *htmlTrial) addTable(t htmlTable, rows []changedRow) {
 	if len(rows) == 0 {
 		return

@@ -237,7 +237,7 @@ func cutNumber(text []byte) (n uint64, rest []byte) {
 	return n, text[i:]
 }
 
-// label returns the label of a text. It calls parse only for texts that are new.
+// label returns the label of a text, which has its name and its cause. It calls parse only for texts that are new.
 func (r *Reader) label(text []byte, parse func(string) label) label {
 	if l, ok := r.names[string(text)]; ok {
 		return l

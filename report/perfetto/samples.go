@@ -62,7 +62,7 @@ func (b *builder) failed() error {
 	return err
 }
 
-// counter returns the sequence for the samples of a counter.
+// counter returns the packet sequence for the samples of a counter, such as cycles.
 func (b *builder) counter(p *profile.PlacedSample) *sequence[profile.Place] {
 	for len(b.samples) <= p.Counter {
 		b.samples = append(b.samples, nil)

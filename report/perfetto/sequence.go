@@ -15,7 +15,7 @@ type writer struct {
 	head   message
 }
 
-// write writes a packet. Errors are in w.out until it is flushed.
+// write writes a packet. An error stays in w.out until it is flushed.
 func (w *writer) write(packet message) {
 	w.head = w.head[:0]
 	w.head.key(tracePacket, wireBytes)
@@ -71,7 +71,8 @@ func (s *sequence[S]) forget() {
 	s.strings, s.frames, s.stacks = map[interned]uint64{}, map[frame]uint64{}, map[S]uint64{}
 }
 
-// prepare has to be called before anything is interned for a packet.
+// prepare has to be called before anything is interned for a packet. If too much was interned, it begins the sequence
+// again.
 func (s *sequence[S]) prepare() {
 	if s.size > maxInterned {
 		s.forget()
@@ -116,7 +117,7 @@ func (s *sequence[S]) intern(table int, id uint64, fill func(*message)) {
 // internedCost is roughly the number of bytes that an entry of a map takes.
 const internedCost = 64
 
-// string returns the number of a string in a table of InternedData.
+// string returns the number of a string in a table of InternedData. It interns the string if it is new.
 func (s *sequence[S]) string(table int, text string) uint64 {
 	key := interned{table, text}
 	id, ok := s.strings[key]

@@ -28,7 +28,7 @@ const (
 	marks       = "[stack]" // what stands in place of frames
 )
 
-// mapCallers extends the mapping of a process's code cache so that it contains the frames of a location's callers.
+// mapCallers extends the mapping of a process's code cache so that it contains the addresses of a location's callers.
 func (b *pprofBuilder) mapCallers(l *profile.Location) {
 	if b.all.Stacks == nil {
 		return
