@@ -126,7 +126,7 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// notedBytes is the smallest number of lost bytes for which withoutWeight writes a note. The note would show a smaller
+// notedBytes is the smallest number of bytes for which withoutWeight writes a note. The note would show a smaller
 // number as 0.0 MB.
 const notedBytes = 50_000
 

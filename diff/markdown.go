@@ -139,9 +139,9 @@ func (v *verdict) markdown() string {
 	return out.String()
 }
 
-// gateRows returns a row for each benchmark, by the index of its trial. If no limit was given (--fail-above), the rows
-// are computed as for an infinite limit. If a benchmark has two measures, its row is that of the measure that failed,
-// or else that of the first one.
+// gateRows returns a row for each benchmark, by the index of its trial. If no limit was given (--fail-above), the limit
+// is infinite, so no row fails. A benchmark can have two rows, one for JMH's score and one for the CPU time. Then
+// gateRows returns the one that failed, or else the first one.
 func (r *Result) gateRows() map[int]*GateRow {
 	g := r.Gate
 	if g == nil {

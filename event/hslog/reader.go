@@ -249,7 +249,7 @@ func (r *Reader) label(text []byte, parse func(string) label) label {
 	return l
 }
 
-// plainLabel returns the label of a text that is just a name.
+// plainLabel returns the label of a text that has no cause: the whole text is its name.
 func plainLabel(text string) label { return label{text: text, name: text} }
 
 // begin records that a collection or an operation has begun. If mostOpen of them are open already, the oldest is

@@ -87,8 +87,8 @@ func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	return out
 }
 
-// tracksOf groups arrows into tracks, the shortest first. Arrows that lead out of the n lines are not in tracks but in
-// leaving.
+// tracksOf groups arrows into tracks, the shortest first. A track has the arrows that reach the same target from the
+// same side; they are drawn as one arrow. Arrows that lead out of the n lines are not in tracks but in leaving.
 func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int

@@ -117,7 +117,7 @@ func (p *program) setExpression(column uint64, kind ruleKind) {
 	}
 }
 
-// block reads an expression, and returns a rule that refers to it.
+// block reads a DWARF expression (a length and that many bytes), and returns a rule that refers to it.
 func (p *program) block(kind ruleKind) rule {
 	length := p.in.uleb()
 	at := p.in.pos
@@ -132,8 +132,8 @@ func (p *program) restore(column uint64) {
 	}
 }
 
-// If save is true, remember pushes the state onto the stack of remembered states. Otherwise it pops a state and makes
-// it the current one. As in libgcc (uw_execute_cfa_program), a state includes the rule of the CFA.
+// remember pushes the state onto the stack of remembered states if save is true. Otherwise it pops a state and makes it
+// the current one. As in libgcc (uw_execute_cfa_program), a state includes the rule of the CFA.
 func (p *program) remember(save bool) error {
 	last := len(p.remembered) - 1
 	p.left -= stateCost

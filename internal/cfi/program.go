@@ -53,7 +53,8 @@ type state struct {
 	rules      [columns]rule
 }
 
-// A row has the rules for one address in a function.
+// A row has the rules for one address in a function. They say how the caller's registers are computed there. In DWARF's
+// terms, a function has a table with such a row for each address.
 type row struct {
 	cfa, returnAddress rule
 	signal             bool
@@ -82,7 +83,7 @@ const (
 
 var errCost = errors.New("the functions of this file have too many instructions")
 
-// A program runs the call frame instructions of a function up to the row that is wanted.
+// A program runs the call frame instructions of a function up to the row that is wanted: the rules for the address pc.
 type program struct {
 	in             cursor
 	info           *cie
@@ -93,7 +94,7 @@ type program struct {
 	left           int // what may still be spent
 }
 
-// compute returns the row of an address in a function.
+// compute computes the row (the rules) for an address in a function.
 func (t *Table) compute(f function, pc uint64) (*row, error) {
 	id, end := t.record(int(f.record))
 	in := cursor{data: t.data, pos: id, end: end}
@@ -138,7 +139,7 @@ func (p *program) row() *row {
 	return r
 }
 
-// run runs instructions until one of them advances beyond the wanted pc.
+// run runs call frame instructions until one of them advances beyond the wanted pc.
 func (p *program) run(in cursor) error {
 	if in.end-in.pos > maxInstructions {
 		return fmt.Errorf("it has %d bytes of instructions, and at most %d are read", in.end-in.pos, maxInstructions)

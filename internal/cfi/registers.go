@@ -63,9 +63,11 @@ type arch struct {
 }
 
 var arches = map[elf.Machine]*arch{
-	// System V ABI for AMD64, figure 3.4 and 3.36: rbx, rbp, r12 to r15.
+	// The callee-saved registers are rbx, rbp and r12 to r15, according to the System V ABI for AMD64, figure 3.4.
+	// Figure 3.36 has their DWARF numbers.
 	elf.EM_X86_64: {sp: 7, general: 16, pc: 16, preserved: 1<<3 | 1<<6 | 0xf000},
-	// Procedure Call Standard for the Arm 64-bit Architecture, section 6.1.1: x19 to x29. DWARF for the Arm 64-bit
-	// Architecture, section 4.1: 32 is the program counter.
+	// The callee-saved registers are x19 to x29, according to the Procedure Call Standard for the Arm 64-bit
+	// Architecture, section 6.1.1. According to DWARF for the Arm 64-bit Architecture, section 4.1, 32 is the number of
+	// the program counter.
 	elf.EM_AARCH64: {sp: 31, general: 32, pc: 32, preserved: 0x3ff80000},
 }

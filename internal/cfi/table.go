@@ -18,7 +18,8 @@ const (
 	maxCIEs      = 1 << 14
 )
 
-// maxRows is the number of computed rows that a Table keeps. They take at most 6 MB.
+// maxRows is the number of rows (the rules for one address) that a Table keeps once they are computed. They take at
+// most 6 MB.
 const maxRows = 1 << 14
 
 // ErrNone means that a file has no .eh_frame. Then no function in it can be unwound.
@@ -183,7 +184,7 @@ func (t *Table) Damage() error { return t.damage }
 // Len returns the number of functions.
 func (t *Table) Len() int { return len(t.functions) }
 
-// Size returns about how much memory the table takes, in bytes. Unwinding adds at most 6 MB.
+// Size returns roughly how much memory the table takes, in bytes. Unwinding adds at most 6 MB.
 func (t *Table) Size() int {
 	const each, aRow = 16, 352
 	return len(t.data) + each*len(t.functions) + aRow*len(t.rows)

@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// start starts the program, and waits until it has warmed up. The program then works until end is called. The option is
-// for HotSpot's probes of allocations, which are off without it.
+// start starts the program, and waits until it has warmed up. The program then works until end is called.
+// DTraceAllocProbes switches on HotSpot's probes of allocations, which are off by default.
 func (t *trial) start() error {
 	c := t.command(0, "-XX:+DTraceAllocProbes")
 	cmd := exec.Command(c[0], c[1:]...)

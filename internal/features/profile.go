@@ -74,7 +74,8 @@ func readReport(path string) (*schema.Profile, error) {
 	return &r.Profiles[0], nil
 }
 
-// profile profiles the program, and compares the shares with those that the program has measured.
+// profile profiles the program with gasm, and compares the share of each method in the samples with the share that the
+// program itself has measured.
 func (t *trial) profile() (string, error) {
 	report := filepath.Join(t.dir, "profile.json")
 	args := []string{"profile", "-o", filepath.Join(t.dir, "profile"), "--window-start", "MEASURE", "--window-end", "DONE", "--events", "gc,safepoint",
@@ -142,7 +143,8 @@ func (t *trial) windows() (string, error) {
 // notDecoded matches an instruction that has not been decoded.
 var notDecoded = regexp.MustCompile(`^(\.inst|\.word|\.long|\(bad\))`)
 
-// code checks that hot code of the three methods has lines, decoded instructions and lines of the source.
+// code checks the hot code in the report: it must have at least 50 instructions, all of them must be decoded, and at
+// least half of them must have a source line.
 func (t *trial) code() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile

@@ -18,7 +18,8 @@ type Calls struct {
 	// Self has a list for each event: the samples whose innermost frame is a node. Rest has lists of the same form: the
 	// samples in a node's children that were left out of the tree. Nodes without such samples are not in a list. The
 	// others are represented by the difference between the node's number and that of the node before it in the list,
-	// the number of the parts of its samples, and then the number and the samples of each part.
+	// the number of the parts of its samples, and then the number and the samples of each part. In a report, a part is
+	// a slice of time in one group of threads. A comparison has only part 0.
 	Self [][]int `json:"self"`
 	Rest [][]int `json:"rest"`
 	// Others has each node some of whose children are left out: the difference between the node's number and that of

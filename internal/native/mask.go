@@ -4,9 +4,9 @@ import "math/bits"
 
 // AddressMask returns a mask of the bits that an address of a process may use, given the highest address in use. On
 // aarch64, the other bits of a return address may hold a signature (pointer authentication) or a tag that the processor
-// ignores. How many bits an address uses depends on the kernel: 39, 42, 48 or 52. Only the number of bits in highest
-// matters, so the address of any library or of the vDSO will do, because these lie at the upper end of the address
-// space. If highest is 0, the mask has all bits.
+// ignores. How many bits an address uses depends on the kernel: 39, 42, 47, 48 or 52. Only the number of bits in
+// highest matters, so the address of any library or of the vDSO will do, because these lie at the upper end of the
+// address space. If highest is 0, the mask has all bits.
 func AddressMask(highest uint64) uint64 {
 	if highest == 0 {
 		return ^uint64(0)

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A Wait is a place in the program at which threads waited: for a lock that another thread had, or parked.
+// A Wait is a place in the program at which threads waited for a lock that another thread had, or were parked.
 type Wait struct {
 	Frame event.Frame // where threads waited; without Method if the recording has no stacks
 	Class string      // of what they waited for

@@ -48,7 +48,7 @@ type interned struct {
 	text  string
 }
 
-// A frame is a frame of a stack. mapping, function and source are numbers of strings; 0 stands for no string.
+// A frame is a frame of a stack. mapping, function and source are the ids of interned strings; 0 stands for no string.
 type frame struct {
 	mapping, function, source uint64
 	pc                        uint64 // an address, or else what tells frames of one function apart
