@@ -89,7 +89,7 @@ func (g *graph) between(ahead, behind nearby, p pace) guess {
 	return guess{record: ahead.record}
 }
 
-// way appends the parts of the way from the record behind to the record ahead.
+// way appends to parts those of the way that control takes from the record behind to the record ahead, in order.
 func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	a, b := g.insts[ahead].Frames, g.insts[behind].Frames
 	same, shared := sharedFrames(a, b)
