@@ -189,9 +189,9 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples returns the time of each process's first sample. It also finds out whether the text has stacks itself.
-// It has to read all samples, because they are not sorted by time: samples from one CPU may come after later samples
-// from another CPU.
+// firstSamples returns the time of each process's first sample. It also finds out whether the sampler's text itself has
+// call stacks. It has to read all samples, because they are not sorted by time: samples from one CPU may come after
+// later samples from another CPU.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
 	if err != nil {

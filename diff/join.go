@@ -54,7 +54,7 @@ func Join(sides []*Side) (*Side, error) {
 	return &all, nil
 }
 
-// maxNotes is the maximum number of notes of a joined side.
+// maxNotes is the maximum number of notes of a joined side. Further notes are left out.
 const maxNotes = 100
 
 // newRuns returns a copy of a trial, to which [TrialSide.add] can add the same trial of other
@@ -84,7 +84,7 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks returns a copy of the items with their counts by fork. If an item's counts by fork are
+// withForks returns a copy of the items (methods or frames) with their counts by fork. If an item's counts by fork are
 // unknown, its Forks is nil.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)

@@ -17,7 +17,8 @@ import (
 // blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is the number of bytes that a reader reads at once. It is so small that they fit into a core's own cache.
+// readSize is the number of bytes that a reader reads at once. It is small enough for the bytes to fit into a core's
+// own cache.
 const readSize = 128 << 10
 
 // maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is
@@ -186,7 +187,8 @@ func (b *block) addLines(data []byte, at int64, indent int) {
 	b.addRun(run, at+int64(len(data)))
 }
 
-// addRun adds a run that ends at offset end of the log, unless all its lines are idle.
+// addRun adds a run of lines that ends at offset end of the log. It does nothing if the index needs none of these lines
+// (idleLine).
 func (b *block) addRun(run item, end int64) {
 	if run.class != idleLine {
 		run.size = int(end - run.at)

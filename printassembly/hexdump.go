@@ -26,7 +26,7 @@ type hexRows struct {
 	code       []byte
 	pieces     []piece
 	notes      []note
-	// pending holds marks and lines with "#", which belong to the address of the next row.
+	// pending holds marks such as [Entry Point] and lines with "#". They belong to the address of the next row.
 	pending []note
 	frames  int    // number of frames in all notes
 	tooMuch string // what there was too much of, such as "comments"; "" if no limit was exceeded
@@ -38,7 +38,7 @@ type piece struct {
 	from, to int    // range in hexRows.code
 }
 
-// A note is a comment or a mark at the address of a cell.
+// A note is a comment or a mark at the address of a cell, which is a group of four bytes.
 type note struct {
 	cell    uint64
 	section bool
@@ -107,7 +107,7 @@ func (h *hexRows) row(addr uint64, cells []byte) {
 	}
 }
 
-// note adds a note, unless there are too many already.
+// note adds a note to h.notes, unless there are too many already.
 func (h *hexRows) note(n note) {
 	if h.frames += len(n.frames); len(h.notes)+h.frames >= maxNotes {
 		h.tooMuch = "comments"
@@ -189,8 +189,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs returns the bytes in [lo, hi). If an address occurs twice, as in a damaged log, its first byte in the log is
-// used.
+// runs returns the bytes in [lo, hi), as runs without gaps. If an address occurs twice, as in a damaged log, its first
+// byte in the log is used.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address at which the dump may continue
@@ -220,7 +220,7 @@ func (h *hexRows) sortNotes() {
 	slices.SortStableFunc(h.notes, func(a, b note) int { return cmp.Compare(a.cell, b.cell) })
 }
 
-// annotate adds the notes, which are sorted, to the instructions of one run.
+// annotate adds notes to the instructions of one run, which is code without gaps. The notes are sorted by address.
 //
 // HotSpot prints the comments of a cell [X, X+4) as if the cell were one instruction (it calls
 // nmethod::print_code_comment_on with begin X and end X+4). It looks up debug info and oop maps in (X, X+4], because

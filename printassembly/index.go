@@ -344,7 +344,7 @@ func (x *indexer) start(b Blob, ok bool) {
 	}
 }
 
-// close completes the blob in the index with what its lines have shown since start.
+// close ends a blob. It sets the blob's range, and whether it has code, from the lines that were read since start.
 func (x *indexer) close(o *openBlob) {
 	if !o.active {
 		return

@@ -16,8 +16,8 @@ type namedTag struct {
 	id   int // compile id
 }
 
-// named records where a tag is, and the compile id in it. addNamed reads the tag again only if the
-// method is not printed.
+// named records where a tag <nmethod …/> is in the log, and the compile id in it. addNamed reads the tag again later,
+// but only if the method's code is not printed.
 func (x *indexer) named(tag []byte) {
 	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
 		x.tags = append(x.tags, namedTag{x.at, len(tag), id})

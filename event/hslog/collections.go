@@ -54,8 +54,9 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner shortens the event of the pause b if another pause began inside b: the event then ends where the other
-// pause began. It also records the start of b in the pauses around b.
+// endInner is called for a pause b that has just ended. If another pause began inside b, the event of b ends where that
+// pause began, so that no time counts twice. endInner also notes the start of b in the pauses that are still open
+// around b.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
 		r.event.Nanos = max(b.inner-b.mono, 0)

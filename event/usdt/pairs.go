@@ -33,8 +33,8 @@ type begun struct {
 	what string
 }
 
-// endings are the last parts of the names of probes: one for the start of something, and one for
-// its end.
+// endings are the last parts of the names of probes, in pairs: one for the start of something, such as a park, and one
+// for its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -42,8 +42,8 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves reports whether a probe is the start or the end of something. It also returns a name for
-// that thing (what), and the probe of its other half (other).
+// halves reports whether a probe is the start or the end of something, such as a park. It also returns a name for that
+// thing (what), and the probe of its other half (other).
 //
 // The probes of a class's initialization are not halves, because one start has several ends, and
 // each of them is an event of its own. The probes of memory pools are not halves either, because
@@ -292,7 +292,7 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	return named
 }
 
-// results returns those arguments of an end that the start does not have.
+// results returns the arguments of an end that the start does not have, such as whether a compilation succeeded.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":

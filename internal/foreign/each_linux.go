@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// usualTime is how long a call of look counts as one of the calls that may run at the same time. If it takes longer,
-// another call is started although the slow one is still running.
+// usualTime is how long a call of look counts towards the number of calls that may run at the same time. If a call
+// takes longer, another one is started beside it.
 const usualTime = 100 * time.Millisecond
 
 // Each calls look(pid) once for every process of the machine except this one, in several goroutines. found has the

@@ -269,8 +269,9 @@ func (p *Process) Stat() (Stat, error) {
 	return parseStat(text), nil
 }
 
-// parseStat parses the third and the 22nd field. It begins after the last closing parenthesis, because the second field
-// is the program's name in parentheses, which may contain any character. The result is zero if text is incomplete.
+// parseStat parses the third and the 22nd field of /proc/PID/stat. It begins after the last closing parenthesis,
+// because the second field is the program's name in parentheses, which may contain any character. If text is
+// incomplete, the result is zero.
 func parseStat(text []byte) (s Stat) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {

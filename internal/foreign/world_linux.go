@@ -147,7 +147,7 @@ func (w *World) Close() {
 // User returns the user with whose rights the files are accessed.
 func (w *World) User() User { return w.user }
 
-// Err returns nil as long as files can be reached, and then the cause why not: the context of the World is done.
+// Err returns nil as long as files can be accessed. When the World's context is done, Err returns the context's cause.
 func (w *World) Err() error { return context.Cause(w.ctx) }
 
 // closeTime is the time limit for closing a descriptor. Closing can take long because the kernel may have to ask a file

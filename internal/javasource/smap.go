@@ -38,8 +38,8 @@ type smapRange struct {
 // maxLine is an upper bound for line numbers. Entries with larger numbers are ignored.
 const maxLine = 1 << 30
 
-// parseSMAP parses the stratum that the SMAP names as its default. It ignores damaged entries, and returns nil if the
-// text is not an SMAP.
+// parseSMAP parses the stratum that the SMAP names as its default. (A stratum has the lines of one source language.)
+// parseSMAP ignores damaged entries, and returns nil if the text is not an SMAP.
 func parseSMAP(text string) smap {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -19,7 +19,7 @@ type image struct {
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
 	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not
-	// read the file either, so its claims are worthless.
+	// read the file either, so the names that it claims are worthless.
 	complete bool
 	dynamic  []nameAt // all dynamic symbols; empty if complete
 	exported *claims  // the names of the dynamic symbols; nil until the first claim is checked
@@ -182,7 +182,8 @@ func (img *image) name(slot int) string {
 	return Demangle(name)
 }
 
-// believes reports whether a sampler's claim for an address in a gap can be trusted. The package comment has the rules.
+// believes reports whether a claim can be trusted: the name that a sampler gives to an address at which img has no
+// function. The package comment has the rules.
 func (img *image) believes(claim string, addr uint64) bool {
 	if isPLT(claim) {
 		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })

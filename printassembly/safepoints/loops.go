@@ -11,7 +11,7 @@ type region struct {
 	depth int
 }
 
-// findLoops finds the loops. It also lengthens each edge that leaves a loop.
+// findLoops finds the loops. It also lengthens each edge that leaves a loop, see leave.
 //
 // In a loop, each instruction can reach all others. To find the inner loops, findLoops ignores the edges that lead back
 // to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.
@@ -79,7 +79,7 @@ type finder struct {
 	last  int32
 }
 
-// enter makes a loop of a component, and finds out at which instructions the loop is entered.
+// enter makes a component a loop with the number id, and finds out at which instructions the loop is entered.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1

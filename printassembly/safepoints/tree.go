@@ -78,9 +78,9 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the
-// last two on all ways behind. One record in each direction is too few, because the compilers move instructions past
-// records.
+// around returns, for each instruction, the outer frames that the records around it have in common: the first two
+// records on all ways ahead, and the last two on all ways behind. One record in each direction is too few, because the
+// compilers move instructions past records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
 	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
@@ -104,11 +104,11 @@ func (t *tree) meets(chains, others []int32) []int32 {
 	return out
 }
 
-// agreed returns for each instruction what the nearest records in one direction agree on. It follows the given edges on
-// all ways, up to the first record on each of them. chains has the nodes of the records, and back has the same edges in
-// reverse. toStart is true if the edges lead towards the start of the method. If an instruction has no edges because
-// the method begins there, or because control leaves the method there, then only the method itself is certain, and the
-// result is the method's node.
+// agreed returns, for each instruction, the outer frames that the nearest records in one direction have in common. It
+// follows the given edges on all ways, up to the first record on each of them. chains has the nodes of the records, and
+// back has the same edges in reverse. toStart is true if the edges lead towards the start of the method. If an
+// instruction has no edges because the method begins there, or because control leaves the method there, then only the
+// method itself is certain, and the result is the method's node.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))

@@ -15,7 +15,8 @@ const (
 	// MaxParts is the maximum number of parts of a profile. A person has to choose parts from a list, so it must not be
 	// too long.
 	MaxParts = 64
-	// maxCounts limits the number of Counts of all spots together. Each Count takes some bytes in the HTML page.
+	// maxCounts limits the number of Counts of all spots together, which are places in the code. Each Count takes some
+	// bytes in the HTML page.
 	maxCounts = 40_000
 	// namedThreads is the number of thread names that get a group of their own. They are the names with the most
 	// samples.
@@ -33,7 +34,7 @@ type Sample struct {
 	MonoNanos int64 // negative for a sample without a time
 }
 
-// A Cutter cuts the samples of a measurement into parts.
+// A Cutter cuts the samples of a measurement into parts, by time and by thread.
 type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
@@ -94,7 +95,7 @@ func (c *Cutter) Cut() *Cut {
 	return nil
 }
 
-// countParts counts the samples of one spot by part. samples are indexes in c.Samples.
+// countParts counts the samples at one place in the code (spot) by part. samples are indexes in c.Samples.
 func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	var out Counts
 	for _, i := range samples {

@@ -2,8 +2,8 @@ package tally
 
 import "slices"
 
-// A Comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. Once the profile
-// has too many of these counts, a Comparison returns nil instead.
+// A Comparison makes the counts with which the JVMs of a profile, or its slices of time, are compared: a Counts for
+// each of them. If the profile would have too many of these counts, it makes no more and returns nil instead.
 type Comparison struct {
 	PIDs     []int // of the profile, ascending
 	Slices   int   // number of slices; 0 in a trial that is not cut

@@ -25,8 +25,8 @@ type EventChoice struct {
 // whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". With
-// a "!" in front, the choice is all other times. The empty text narrows nothing.
+// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it, as in
+// "!gc", chooses all other times. The empty text narrows nothing.
 func ParseEventChoice(text string) (EventChoice, error) {
 	if text == "" {
 		return EventChoice{}, nil
@@ -162,8 +162,8 @@ func ownNames(events []event.Event) string {
 // A threadID names a thread of a JVM.
 type threadID struct{ pid, tid int }
 
-// OfThreads says at which times a thread's samples count: during the thread's spans. If outside is
-// true, they count only outside these spans.
+// OfThreads says at which times a thread's samples count: during the chosen events of the thread, which are its spans.
+// If outside is true, the samples count only outside these spans.
 type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool
