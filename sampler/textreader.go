@@ -182,8 +182,8 @@ func (r *textReader) read(jobs chan<- *chunk) {
 }
 
 // fill reads until the chunk has at least half of chunkSize, and at least one whole sample: a line, and the lines of
-// its stack. It returns the text after the last whole sample, for which it reuses the memory of buf. ended is true if
-// this is the last chunk.
+// its stack. It returns the text after the last whole sample, in the memory of buf. ended is true if this is the last
+// chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // the end of the last whole sample, or -1
 	for {
@@ -231,8 +231,8 @@ func lastEnd(text []byte) int {
 	return -1
 }
 
-// skipLine is for a chunk that has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops the line. Like fill, it returns the text that comes after.
+// skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of the
+// line, and drops the line. Like fill, it returns the text that was read after that.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {
@@ -298,7 +298,8 @@ func (c *chunk) parse(stack *stackParser) {
 	stack.end()
 }
 
-// stackAt returns the first line of a text if a stack begins there, as in place.stack.
+// stackAt returns the first line of a text without the blanks around it, or nil if no stack begins there. The result is
+// empty, but not nil, if the line is blank or longer than maxLine.
 func stackAt(text []byte) []byte {
 	if len(text) == 0 || text[0] != stackLine {
 		return nil
