@@ -44,7 +44,7 @@ type XCTraceReader struct {
 // Profiler by the cycle counter of each CPU, and CPU Counters by the event that its template names.
 var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
-// An xcOpen is an element whose end was not read yet.
+// An xcOpen is an element whose end tag was not read yet.
 type xcOpen struct {
 	xcValue
 	id     uint64

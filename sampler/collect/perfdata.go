@@ -98,8 +98,8 @@ func openedEvents(path string) ([]openedEvent, error) {
 }
 
 // completePerfData repairs the file of a perf that did not end properly, so that it can be read. The header of such a
-// file says that there are 0 bytes of data, and names features that perf has not written. completePerfData sets the
-// size of the data, up to the last whole record, and removes the features. It does not change a complete file.
+// file says that there are 0 bytes of data, and names features that perf has not written. completePerfData corrects the
+// size of the data, up to the last whole record, and clears the list of features. It does not change a complete file.
 func completePerfData(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
