@@ -214,9 +214,8 @@ func (e *Events) closeFound() {
 	}
 }
 
-// endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders that have finished
-// starting. A JVM whose recorder still waits for the answer to a command of the start is reported as a problem.
-// answered the commands of the start. JVMs that have not answered these are reported as problems.
+// endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders whose method start
+// has returned. If start still waits for a JVM's answer, endRecorders reports that as a problem.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup
