@@ -102,7 +102,7 @@ func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
 // on a slow machine before the target has begun to work.
 func (t *target) awaitWork() {
 	_ = t.stdout.SetReadDeadline(time.Now().Add(patience))
-	_, _ = t.stdout.Read(make([]byte, 1)) // after an error, the target has ended or is late, and the trial will have no samples
+	_, _ = t.stdout.Read(make([]byte, 1)) // after an error, the trial will have no samples
 }
 
 func (t *target) end() {

@@ -113,9 +113,8 @@ func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture except the logs, which already exist, and opens the capture. It calls
-// describe() for the capture's description when the samples are written, because the description includes the problems
-// so far.
+// complete writes all files of the capture except the logs, which already exist, and opens the capture. After writing
+// the samples, it calls describe() for the capture's description. The description includes the problems so far.
 //
 // If a file can't be written, for example because the disk is full, complete reports a problem. It then returns a
 // capture that has the content of this file from memory or from the sampler.

@@ -46,8 +46,8 @@ type stackPlan struct {
 	note   fix.Note // why samples have no stacks although the user wanted them; otherwise empty
 }
 
-// planStacks makes the plan before anything runs. command is the command that starts the JVMs, or nil for JVMs that
-// already run.
+// planStacks decides about the stacks of a recording before anything runs. command is the command that starts the JVMs,
+// or nil for JVMs that already run.
 func planStacks(choice StackChoice, s Sampler, command []string) stackPlan {
 	p := stackPlan{choice: choice}
 	supported := stacksSupported()

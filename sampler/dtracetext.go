@@ -96,8 +96,8 @@ func IsDTraceHeading(line []byte) bool {
 }
 
 // DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace: [DTRACEDROP_PRINCIPAL]
-// 3 drops on CPU 0") and words after it ("7 aggregation drops"). It counts all kinds of drops as lost samples. Drops of
-// other kinds occur only in programs with aggregations or speculations, and dtrace.Program has neither.
+// 3 drops on CPU 0") and words after it ("7 aggregation drops"). It treats all drops as lost samples. Other drops occur
+// only in programs with aggregations or speculations, and dtrace.Program has neither.
 func DTraceDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))

@@ -74,7 +74,7 @@ func RunHolder() (code int, isHolder bool) {
 	return 127, true
 }
 
-// An Error is the error of a command that could not be started at all.
+// An Error says why a command could not be started.
 type Error struct {
 	Command string
 	Err     error

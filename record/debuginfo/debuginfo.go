@@ -171,8 +171,8 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 }
 
 // eachNote calls see(n, dir, l) for each note n that a killed gasm process left about a flag that is still on. dir is
-// the folder of the note, and l is its lock. If see returns true, it keeps the lock and closes it later. eachNote
-// removes the notes about flags that are no longer on.
+// the folder of the note, and l is its lock. If see returns true, the lock stays open, and the caller of eachNote must
+// close it later. eachNote removes the notes about flags that are no longer on.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {

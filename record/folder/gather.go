@@ -46,8 +46,8 @@ func freeName(dir string, pid int) (path string, err error) {
 // noLimit is the limit for HotSpot's logs of code, which may have any size.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It moves the file first and checks it afterwards, because nobody can
-// replace a file that is in the capture.
+// takeLog moves a log of at most limit bytes. It moves the file first and checks it afterwards. Other users can't write
+// to the capture, so nobody can replace the file after the check.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {

@@ -60,9 +60,9 @@ type Choice struct {
 	// ByDTrace is true if DTrace reports the USDT probes, and not the kernel. Sudo is true if gasm runs DTrace under
 	// sudo -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events. Otherwise they are the defaults, which must not keep any
-	// JVM from starting. So the defaults are recorded only if the command is java itself or another tool of a JDK, such
-	// as javac.
+	// Asked is true if the user has asked for these events. Otherwise they are the defaults. Recording events may need
+	// an option with which a JVM of an old JDK does not start. So the defaults are recorded only if the command is java
+	// itself or another tool of a JDK, such as javac, because then gasm knows the JDK.
 	Asked bool
 }
 

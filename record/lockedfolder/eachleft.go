@@ -64,8 +64,8 @@ func SecretName() string {
 }
 
 // EachLeft looks in dirs for folders that another gasm process has left behind, and whose names match name. It locks
-// each of them and calls see(dir, l) with the folder's path and the lock. If see returns true, it keeps the lock and
-// closes it later. Otherwise EachLeft closes the lock.
+// each of them and calls see(dir, l) with the folder's path and the lock. If see returns false, EachLeft then closes
+// the lock. If see returns true, the lock stays open, and the caller of EachLeft must close it later.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return

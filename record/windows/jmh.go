@@ -120,7 +120,7 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.endIteration(mono)
 		r.fork(value, key == "Warmup Fork", mono)
 	case "Run progress", "Run complete. Total time", "Processing profiler results":
-		// JMH continues with something else. If there was no score, it was missed.
+		// JMH has moved on. If the iteration has no score yet, gasm has missed the score.
 		r.endIteration(mono)
 	}
 }

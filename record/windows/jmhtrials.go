@@ -67,8 +67,9 @@ func (w *Output) LostForks() []string {
 }
 
 // forkJVM returns the JVM that ran a fork's iterations, or nil if that JVM left no log. JMH runs one fork after
-// another, so it is the last ForkedMain that started before the first iteration. If JMH runs the benchmark in its own
-// JVM (-f 0), it is the last JVM other than a ForkedMain that started before the first iteration.
+// another, so it is the last JVM with the main class ForkedMain that started before the first iteration. If JMH runs
+// the benchmark in its own JVM (-f 0), it is the last JVM with another main class that started before the first
+// iteration.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {

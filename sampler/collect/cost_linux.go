@@ -90,7 +90,8 @@ func measureCost(fd, stack int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// deepClockGaps is clockGaps with at least costStack bytes on the thread's stack.
+// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack, so that the kernel can copy as
+// many.
 //
 //go:noinline
 func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {

@@ -13,8 +13,8 @@ import (
 
 // WriteStacks is like WriteText, for a recording with Options.Chains. It writes the chains of return addresses to
 // stacks, as a callstack.Writer does, and the ID of a sample's chain at the end of the sample's line in text. Native
-// functions keep the names that perf printed. gasm can't look them up, because perf prints no memory addresses in
-// chains.
+// functions keep the names that perf printed. gasm can't look them up, because the addresses that perf prints in chains
+// are those in files, not those in memory.
 func (p *Perf) WriteStacks(ctx context.Context, text, stacks io.Writer) error {
 	out, in := io.Pipe()
 	go func() { in.CloseWithError(p.WriteText(ctx, in)) }()
