@@ -21,11 +21,10 @@ const (
 	maxParsers = 4
 )
 
-// A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for
-// a name that it has seen before. Each goroutine has its own.
+// A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for a name that it
+// has seen before. Each goroutine that parses has a lineParser of its own.
 type lineParser interface {
-	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
-	// parse fills in s.
+	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, parse fills in s.
 	parse(line []byte, in place, s *Sample) outcome
 	// parseCall parses a line of a stack, without the blanks around it. It returns what is wrong with the line, or "".
 	parseCall(line []byte, c *Call) (fault string)
@@ -40,7 +39,7 @@ type place struct {
 }
 
 // stackLine is the first byte of each line of a stack. A stack belongs to the sample before it. The line of a sample
-// begins with blanks or a word.
+// begins with spaces or a word.
 const stackLine = '\t'
 
 // An outcome says what a line was.

@@ -65,6 +65,6 @@ func (p *outputCopy) drain() {
 	}
 }
 
-// inLine reports whether the output so far ends in the middle of a line. It also returns true while output is being
-// passed on.
+// inLine reports whether the output so far ends in the middle of a line. While output is being passed on, it returns
+// true, because the end is not known yet.
 func (p *outputCopy) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }

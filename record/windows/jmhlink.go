@@ -187,7 +187,7 @@ func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	}
 }
 
-// over notes when the fork sent the first message after the end of an iteration. m is the beginning of that iteration.
+// over notes when the fork sent the first message after an iteration. m is the beginning of the iteration.
 func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
 
 // sentTimes says when a fork sent JMH's lines about an iteration (CLOCK_MONOTONIC, in ns). A time is 0 if it is

@@ -27,12 +27,14 @@ func openCounter(kind uint32, event, period uint64, stack int) (fd int, err erro
 	return fd, err
 }
 
-// openCycles opens a counter of the CPU's cycles that samples the calling thread, with stack bytes of its stack.
+// openCycles opens a counter of the CPU's cycles that samples the calling thread. Each sample has a copy of stack bytes
+// of the thread's stack.
 func openCycles(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles, stack)
 }
 
-// openClock opens perf's cpu-clock that samples the calling thread, with stack bytes of its stack.
+// openClock opens perf's cpu-clock, which samples the calling thread. Each sample has a copy of stack bytes of the
+// thread's stack.
 func openClock(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos, stack)
 }
