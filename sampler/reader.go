@@ -20,12 +20,12 @@ type Reader interface {
 	UserOnly() bool
 }
 
-// sniffed is the number of bytes at the start of a text from which NewReader recognizes the sampler. In DTrace's text,
-// the line of a BEGIN probe and a heading may come before the first sample.
+// sniffed is the number of bytes at the start of a text from which NewReader recognizes the sampler. It is more than
+// one line, because DTrace's text may begin with the line of a BEGIN probe and a heading.
 const sniffed = 4 << 10
 
-// NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for
-// messages only.
+// NewReader recognizes the sampler that wrote the text of r, and returns the reader for it. The name is used only in
+// messages.
 func NewReader(r io.Reader, name string) Reader { return newReader(r, name, false) }
 
 // NewChainReader returns a reader as NewReader does. Its samples have the [Chain]s that are in the text. Stack lines
