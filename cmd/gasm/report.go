@@ -89,7 +89,7 @@ func runReport(s streams, flags *reportFlags, src *sources, args, recordings []s
 	return writeReport(s, flags, src, ps)
 }
 
-// openArguments opens the capture that the arguments of gasm report name.
+// openArguments opens the capture named by the arguments of the command `gasm report`.
 func openArguments(args []string) (*capture.Capture, error) {
 	for _, arg := range args {
 		if err := looseShare(arg); err != nil {

@@ -27,7 +27,7 @@ import (
 // then the benchmark's threads have stopped, so the questions do not disturb them. The kernel's time may be up to a
 // tick earlier than the message. gasm takes the earlier one of the kernel's time and the line's time.
 
-// A jmhLink asks the kernel when JMH's forks sent the text that JMH prints.
+// A jmhLink finds out at which times JMH's forks sent the text that JMH prints. It asks the kernel for these times.
 type jmhLink struct {
 	output  *Output
 	port    atomic.Uint32 // port of JMH's own JVM, to which the newest fork is connected; 0 before the first fork

@@ -83,8 +83,8 @@ func withoutParameters(terms string) string {
 	return strings.Join(kept, ",")
 }
 
-// missingParameter returns the name of a parameter (see withoutParameters) of an event to which the user's terms give
-// no value. It returns "" if no parameter is missing.
+// missingParameter returns the name of an event's parameter that has no value in the user's terms, or "" if all have
+// one. For parameters, see withoutParameters.
 func missingParameter(named, terms string) string {
 	for term := range strings.SplitSeq(named, ",") {
 		name, isParameter := strings.CutSuffix(term, "=?")
