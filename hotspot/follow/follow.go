@@ -109,8 +109,8 @@ type Result struct {
 	// Unread is set if the code cache could not be read at all, or if reading it failed later although the JVM was
 	// still running. It says why.
 	Unread error
-	// EndedEarly is true if the JVM ended before the Follower had found the code cache, or before it had found the data
-	// that describes the code. The samples of such a JVM have no code, or no lines.
+	// EndedEarly is true if the JVM ended before the Follower had found the code cache, had read it once, or had found the
+	// data that describes the code. The samples of such a JVM have no code, or no lines.
 	EndedEarly bool
 	// Disk is the error after which the Follower wrote nothing more to the log. It is nil if there was no error.
 	Disk error
@@ -187,6 +187,9 @@ func (f *Follower) began() {
 	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
 	f.names = newNames(f.pid, f.jvm.VM)
 	f.poll(always)
+	if f.gone && f.result.Unread == nil {
+		f.result.EndedEarly = true
+	}
 }
 
 // readDebugInfoFlag finds out for which methods HotSpot records the bytecode of every instruction. It switches that on
