@@ -158,7 +158,7 @@ type joinedSample struct {
 	pid     int // of the JVM that the sample counts for; it may differ from Sample.PID
 	process *process
 	trial   *trialCounts
-	slice   int32          // the part of the JVM's time that the sample is in; 0 in a trial that is not cut into slices
+	slice   int32          // number of the time slice that the sample is in; 0 in a trial that is not cut into slices
 	thread  threads.Thread // the thread that the sample was in
 	events  events.Set     // the events that were going on
 	context int32          // number in Builder.contexts; 0 if samples are not counted by context
@@ -170,7 +170,7 @@ type joinedSample struct {
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's map of code; of native code: number in Builder.functions
+	blob int32  // for code: index of the blob in the JVM's map of code; for native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
 

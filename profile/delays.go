@@ -110,9 +110,9 @@ func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts,
 	return lines[:min(len(lines), maxDelayLines)]
 }
 
-// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. The delay is of the
-// process pid. A region has the addresses of the first of its JVMs. In any other JVM the code is elsewhere, and
-// regionOf finds the region only if the method has no other region.
+// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. pid is the JVM that the
+// delay was in. A region has the addresses of its code in the first of its JVMs. In other JVMs the same code has other
+// addresses, so there regionOf finds the region only if it is the method's only one.
 func regionOf(regions []Region, d *delayedCode, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

@@ -12,7 +12,7 @@ import (
 )
 
 // A Listing is the whole code of one method, stub or codelet that has samples. It includes the instructions that are
-// not hot. Forks with the same code share one Listing. A Listing may also be that of a method without samples that has
+// not hot. JVMs with the same code share one Listing. A Listing may also be that of a method without samples that has
 // called the hot code.
 type Listing struct {
 	Source, Method string // as in [Region]
@@ -30,12 +30,12 @@ type Listing struct {
 	// is only one text. That is so for processors other than x86-64, and if the log has the text of a disassembler
 	// instead of bytes.
 	Other []string
-	// Parts splits the samples of each line, and of the whole listing, into parts. It is nil if the profile has no
-	// parts.
+	// Parts splits the samples of each line, and of the whole listing, by time slice and thread group. It is nil if the
+	// profile has no parts.
 	Parts *ListingParts
 }
 
-// A ListingParts holds the parts of a listing's samples.
+// A ListingParts holds the samples of a listing, split by time slice and thread group.
 type ListingParts struct {
 	All   parts.Counts   // including the samples at addresses that have no line
 	Lines []parts.Counts // one for each line
@@ -133,7 +133,7 @@ func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []pr
 	return out
 }
 
-// PartsBetween sums up the parts of all lines with an address in [lo, hi).
+// PartsBetween sums up the samples of all lines with an address in [lo, hi), separately for each part.
 func (l *Listing) PartsBetween(lo, hi uint64) parts.Counts {
 	sums := parts.Sums[bool]{}
 	for i := range l.Lines {

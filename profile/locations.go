@@ -33,7 +33,7 @@ type Location struct {
 	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. In the
 	// interpreter it is the interpreted method, if the stack has it. It is nil for all other code.
 	Frames []printassembly.Frame
-	// Stack has the callers of this code, in [Profiles.Stacks]. It is 0 if they are not known.
+	// Stack is the stack of this code's callers, in [Profiles.Stacks]. It is 0 if the callers are not known.
 	Stack  callstack.ID
 	Counts tally.Counts
 }
@@ -56,7 +56,7 @@ func (w *work) locations() []Location {
 	return all
 }
 
-// withoutStacks returns the samples by place and context, over all slices.
+// withoutStacks sums up the samples of all time slices by spot and context, without call stacks.
 func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 	sums := map[calltree.Key[spot]]tally.Counts{}
 	add := func(at spot, pid int, context int32, c tally.Counts) {
@@ -74,7 +74,7 @@ func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 	return sums
 }
 
-// location returns the location of samples at a place.
+// location returns the Location of the samples that were counted for a key.
 func (w *work) location(k calltree.Key[spot], c tally.Counts) Location {
 	in := w.b.contexts.At(k.Context)
 	l := Location{PID: w.trial.PIDs[k.JVM], Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events), Counts: c, Stack: k.Stack}

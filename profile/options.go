@@ -39,8 +39,8 @@ type Options struct {
 	Locations bool
 	// Stacks asks for [Profile.Stacks], and for the stacks of [Profile.Locations].
 	Stacks bool
-	// Listings asks for [Profile.Listings]. Its value is about how many instructions the listings of all profiles have
-	// together; 0 asks for no listings.
+	// Listings asks for [Profile.Listings]. Its value is the approximate number of instructions that the listings of
+	// all profiles have together; 0 asks for no listings.
 	Listings int
 	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
 	Hottest bool
@@ -62,8 +62,8 @@ type Options struct {
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. If it is "", the profiles are not narrowed.
 	WindowMethod string
-	// Under narrows the profiles to samples with a certain method among their frames, those of their stacks included. If
-	// it is "", the profiles are not narrowed.
+	// Under narrows the profiles to samples that have a certain method among their inlined frames or on their call
+	// stacks. If it is "", the profiles are not narrowed.
 	Under calltree.Pattern
 	// By asks for [Profile.By]: it has the methods between which the samples are divided.
 	By []calltree.Pattern
@@ -76,8 +76,8 @@ type Options struct {
 	Operations float64
 }
 
-// Limits are the highest values of options, by the names of their flags. Nobody reads a region with more lines than
-// that, and laying out a region takes memory for all its lines.
+// Limits are the highest values of options, by the names of their flags. More lines than that take much memory, and
+// nobody reads them.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.
