@@ -24,8 +24,8 @@
 //   - HotSpot's comments: the bytecode that the instruction was made from, and relocations in {braces}. The name of the
 //     code that a jump or call leads to is in braces, too.
 //
-// The inlining chain has lines of its own, which begin with ;; and come before the instructions that were made from
-// these methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
+// An inlining chain is written on lines of its own, which begin with ;; and come before the instructions that were made
+// from its methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
 // instruction is followed by its whole chain, as HotSpot and perfasm write it.
 //
 // A line that consists of … stands for instructions that are left out.

@@ -108,9 +108,10 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region, which says what kind of records its code has, if its JVM was
-// started without DebugNonSafepoints. Otherwise it returns "". Such a JVM may also have code with all records, if the
-// flag was switched on while the JVM ran.
+// safepointsOnly returns a note for the heading of a region, if its code was made without DebugNonSafepoints: then its
+// lines are guesses, because HotSpot recorded them at safepoints only. In a JVM that was started without this flag,
+// code may still have been compiled with it, if it was switched on later. Then the note says so. Otherwise
+// safepointsOnly returns "".
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)
