@@ -16,8 +16,8 @@ const (
 
 // A callerLine is a line below a place: one of its callers, or how many are left out.
 type callerLine struct {
-	Share  string // of the place's time or bytes; "" if it is that of the line above
-	Indent int    // in columns
+	Share  string // of the place's time or bytes; "" if the line above has the same share
+	Indent int    // in characters
 	Name   string
 	Link   string // the id of an instruction, or ""
 }

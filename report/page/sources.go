@@ -108,7 +108,7 @@ func (s *sourceFiles) file(name string) *collected {
 	return f
 }
 
-// line returns up to 100 columns of the text of a line. It returns "" if the line is unknown.
+// line returns the text of a line, at most 100 characters of it. It returns "" if the line is unknown.
 func (s *sourceFiles) line(method string, line int) string {
 	at := s.find(method, line)
 	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {
