@@ -55,7 +55,8 @@ func (p jsonProfile) allocations() []schema.Allocation {
 	return list
 }
 
-// callers converts the callers of a place. set sets what the weight of a caller stands for.
+// callers converts the callers of a place. set stores the weight of a caller in the field that it belongs in: time or
+// bytes.
 func (p jsonProfile) callers(stacks []sites.Stack, set func(c *schema.SiteCaller, weight int64)) []schema.SiteCaller {
 	tree := sites.Callers(stacks, calltree.Limits{Least: leastSiteCaller, Nodes: mostSiteCallers})
 	if tree == nil {

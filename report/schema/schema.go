@@ -49,7 +49,7 @@ type Process struct {
 }
 
 // A Profile is the profile of one trial or of one program. Without a trial, all JVMs of the profile run the same
-// program on the same JDK, which are in Program and JDK.
+// program on the same JDK: those that Program and JDK name.
 type Profile struct {
 	Trial string `json:"trial"`
 	// Program is the main class or the name of the jar. If a tool added a number to that name at run time, Program
@@ -87,7 +87,8 @@ type Profile struct {
 	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
 	// longest in total comes first.
 	Locks []Lock `json:"locks,omitempty"`
-	// Parks are the places where threads waited for something else: in LockSupport.park, or in Object.wait.
+	// Parks are the places where threads waited for something other than a lock: in LockSupport.park, or in
+	// Object.wait.
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
@@ -232,7 +233,7 @@ type Loop struct {
 }
 
 // A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
-// copied the code from the JVM's memory, MadeMillis is when gasm last saw that the code was not there yet.
+// copied the code from the JVM's memory, MadeMillis is the last time at which gasm saw that the code was not there yet.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -295,9 +296,9 @@ type Frames struct {
 	File   string `json:"file,omitempty"` // as in a Frame
 	Counts Counts `json:"counts"`         // samples at instructions whose innermost method this is
 	Total  Counts `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
-	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is absent
-	// if the capture has no call stacks. If it has, Frames also has methods that have 1 % of the samples with everything
-	// that they call, but none of their own.
+	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is
+	// absent if the capture has no call stacks. If the capture has them, there are also Frames for methods without
+	// samples of their own, provided that at least 1 % of all samples are in what they call.
 	WithCallees Counts      `json:"with_callees,omitzero"`
 	PerJVM      PerJVM      `json:"per_jvm,omitempty"`
 	Slices      Slices      `json:"slices,omitzero"` // of Counts
@@ -325,7 +326,8 @@ type StackNode struct {
 	Kinds  []string `json:"kinds"`
 	Name   string   `json:"name"` // "" if unknown
 	Module string   `json:"module,omitempty"`
-	// Line is the line in the source if all frames are at the same one, else 0. Of a caller, it is the line of the call.
+	// Line is the line in the source if all frames are at the same one, else 0. For a caller, it is the line of the
+	// call.
 	Line    int    `json:"line,omitempty"`
 	Guessed bool   `json:"guessed,omitempty"` // for some samples, the method is a guess
 	Counts  Counts `json:"counts"`            // with everything that it called
@@ -335,7 +337,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal has the samples of a caller.
+// A CallerTotal counts the samples that --by assigns to one method: those on whose stacks the method is.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`

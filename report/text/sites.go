@@ -23,7 +23,7 @@ func writeLocks(v *view) {
 	writeCallersOfWaits(v, "Callers of Locks", "waits", v.p.Locks)
 }
 
-// writeParks writes the table of the places where threads waited for something else.
+// writeParks writes the table of the places where threads waited for something other than a lock.
 func writeParks(v *view) {
 	count, total := writeWaits(v, "Parks", v.p.Parks)
 	if count == 0 {
