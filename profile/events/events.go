@@ -72,7 +72,7 @@ type Index struct {
 // A threadID names a thread of a JVM. tid is 0 for the JVM as a whole.
 type threadID struct{ pid, tid int }
 
-// All events with the same key share a bit of a Set.
+// A key identifies a bit of a Set: all events with the same key share the bit.
 type key struct {
 	kind event.Kind
 	name string

@@ -113,7 +113,7 @@ func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	return printing == alwaysPrints || printing == printsInCompilers && kind == threads.Compilers
 }
 
-// prints returns in which threads a function of a module prints code. It only looks at the names.
+// prints returns the threads in which a function of a module prints code, judging by the names alone.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {
