@@ -177,8 +177,8 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 	l.listCallers(callers, left+kept)
 }
 
-// listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] is divided among
-// the profiles in proportion to their samples. But a trial gets no less than the number divided by the number of
+// listingRoom returns the number of instructions that the listings of this profile may have. [Options.Listings] is
+// divided among the profiles in proportion to their samples. But each trial gets at least 1/n of it if there are n
 // trials, so that a trial with few samples has listings, too.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {

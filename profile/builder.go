@@ -68,7 +68,7 @@ type Builder struct {
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
 	samples, addresses int // samples that were added, and addresses whose samples are counted separately
-	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
+	// overlapping is the number of windows that overlap those of another trial, see [windows.Timelines].
 	overlapping int
 }
 
@@ -358,9 +358,9 @@ func (b *Builder) remember(j *joinedSample, doing history.Doing) {
 	}
 }
 
-// newAddress reports whether the samples at one more address may be counted separately. The limit keeps the memory of a
-// Builder in proportion to its input. No known program reaches it. Samples at further addresses are counted together,
-// see Builder.folded.
+// newAddress reports whether the samples at one more address may be counted separately. The limit, which depends on
+// maxAddresses, keeps the memory of a Builder in proportion to its input. No known program reaches it. Samples at
+// further addresses are counted together, see Builder.folded.
 func (b *Builder) newAddress() bool {
 	if b.addresses >= maxAddresses+b.samples/4 {
 		b.folded++

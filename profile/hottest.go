@@ -22,7 +22,7 @@ type HotLine struct {
 	code.Line
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loop is the number of the innermost loop around the instruction. Depth is how many loops are around the
+	// Loop is the number of the innermost loop around the instruction. Depth is the number of loops around the
 	// instruction. Both are 0 if the instruction is in no loop. Loop is -1 if the code is too large to look for its
 	// loops.
 	Loop, Depth int
@@ -115,8 +115,8 @@ func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
 	return c
 }
 
-// line returns the instruction with the index at, the loop around it, and its samples by part of the profile (time
-// slice and thread group).
+// line converts the line c.lines[at] to a HotLine: it adds the loop around the instruction and, for each time slice and
+// thread group of the profile, the instruction's samples.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
 	if loop := c.blocks[code.BlockAt(c.blocks, at)].Loop; !c.whole {

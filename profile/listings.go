@@ -45,7 +45,7 @@ type ListingParts struct {
 type Unlisted struct {
 	Pieces int // number of methods, stubs and codelets that have samples
 	Counts tally.Counts
-	// NoCode is the number of those pieces whose code is not in the log.
+	// NoCode is the number of those Pieces whose code the log does not have.
 	NoCode int
 }
 

@@ -18,8 +18,8 @@ type Options struct {
 	// Regions is the minimum number of regions that are annotated. If fewer have enough samples, fewer are annotated.
 	// See chooseHot in hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region needs to be annotated if it is not hot. A method or an instruction needs
-	// as many to be called one of the hottest. With fewer samples, the order is due to chance.
+	// MinSamples is the number of samples that a region needs to be annotated although it is not hot, and that a method
+	// or an instruction needs to be called one of the hottest. With fewer samples, the order is due to chance.
 	MinSamples int
 	// PrintMargin is the number of instructions that are shown before a region, and also after it.
 	PrintMargin int
@@ -65,14 +65,14 @@ type Options struct {
 	// Under narrows the profiles to samples that have a certain method among their inlined frames or on their call
 	// stacks. If it is "", the profiles are not narrowed.
 	Under calltree.Pattern
-	// By asks for [Profile.By]: it has the methods between which the samples are divided.
+	// By asks for [Profile.By]. It lists the methods between which the samples are divided.
 	By []calltree.Pattern
 	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
-	// Operations is how many operations the program did in the time of each profile. If it is 0, the number comes from
-	// the capture.
+	// Operations is the number of operations that the program did in the time of each profile. If it is 0, the number
+	// comes from the capture.
 	Operations float64
 }
 

@@ -122,8 +122,8 @@ func (s *PlacedSample) End() (end calltree.End, hasStacks bool) {
 
 // Frames calls yield for each frame of the sample, from the innermost to the outermost: those that were inlined at the
 // sampled instruction, and those of the stack. If outer frames are missing, or if there are more than
-// [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method, see package
-// safepoints.
+// [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method, see
+// package safepoints.
 func (s *PlacedSample) Frames(yield func(f *callstack.Frame, guessed bool) bool) {
 	b, at := s.placer.b, s.Place.at
 	if at.jvm >= 0 {

@@ -64,8 +64,8 @@ type Profile struct {
 	Operations    float64 // that the program did in the windows; 0 if unknown
 	// Score is what JMH measured in the windows; nil if it is unknown.
 	Score *capture.Score
-	// StartWallNanos is when the trial's first window began or, if it has no windows, when its first JVM started, in ns
-	// since 1970. It is 0 if no log has the time.
+	// StartWallNanos is the time at which the trial's first window began or, if it has no windows, at which its first
+	// JVM started, in ns since 1970. It is 0 if no log has the time.
 	StartWallNanos int64
 	// Counters are the names of the sampler's counters. All Counts in the profile have the same length and order.
 	Counters []string
@@ -86,7 +86,7 @@ type Profile struct {
 	SafepointsOnly tally.Counts
 
 	Regions []Region // of code in the code cache, hottest first
-	// TooFew is how many regions are not annotated only because they have fewer samples than MinSamples.
+	// TooFew is the number of regions that would be annotated if they had MinSamples samples or more.
 	TooFew  int
 	Methods []Method            // by source and name, hottest first
 	Frames  []FrameTotal        // hottest first
@@ -99,8 +99,8 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
-	// Locks are the places where threads waited for locks, and Parks those where they waited for something else. The
-	// places with the longest time come first.
+	// Locks are the places where threads waited for locks, and Parks those where they waited for something other than a
+	// lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait
 	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
@@ -244,8 +244,8 @@ type LineTotal struct {
 	Guessed tally.Counts
 }
 
-// Name returns the method, with [printassembly.GuessMark] if it is a guess for 1 % or more of its samples, including
-// those of what it called.
+// Name returns the method's name. It begins with [printassembly.GuessMark] if the method is a guess for at least 1 % of
+// the samples in the method and in what it called.
 func (f *FrameTotal) Name() string {
 	all := f.WithCallees
 	if all == nil {

@@ -78,8 +78,8 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	return ps, nil
 }
 
-// addSamples calls add for each sample, until it returns an error. It counts samples that were lost, and notes what could
-// not be read.
+// addSamples calls add for each sample. If add returns an error, addSamples returns it at once. addSamples counts
+// samples that were lost, and notes what could not be read.
 func (ps *Profiles) addSamples(c *capture.Capture, add func(*sampler.Sample) error) error {
 	r, err := c.Samples()
 	if err != nil {

@@ -106,8 +106,8 @@ func (w *work) stacks(p *Profile, parted *partedSpots) {
 	}
 }
 
-// stackParts returns the samples of each Key of the trial's stacks, split into parts. It returns nil if the profile has
-// no parts.
+// stackParts returns the samples of each Key of the trial's stacks, split by time slice and thread group. It returns
+// nil if the profile has no parts.
 func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	if parted == nil {
 		return nil
@@ -121,8 +121,8 @@ func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	return byPart
 }
 
-// leastCaller is the share of the profile's samples that a method without samples of its own must have below it on call
-// stacks to be listed in [Profile.Frames].
+// leastCaller decides whether [Profile.Frames] has a method without samples of its own: the method must be on the call
+// stacks of at least this share of the profile's samples.
 const leastCaller = 0.01
 
 // addTotals sets the totals of frames, and adds frames for methods that only call others.

@@ -23,9 +23,10 @@ type Total struct {
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
 	// [event.Event.OfTool].
 	Tool bool
-	// Count is the number of events that began in the windows, which are the times when the trial was measured. If an
-	// event stands for several allocations, it counts that often. Nanos is how long these events took together, and
-	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no length.
+	// Count is the number of events that began in the windows, which are the times when the trial was measured. An
+	// event that stands for several allocations counts as several. Nanos is how long these events took together, and
+	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no
+	// length.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].

@@ -1,6 +1,6 @@
 // Package jvmcode finds and reads the code of the JVMs of a profile. A [JVM] knows which blob of its log was at an
-// address at a time. A [Reader] reads the instructions of blobs, and the inlining chains at addresses in them. Logs with
-// the code of a large program take long to read. So a Reader only reads what it is asked for, and does so on all
+// address at a time. A [Reader] reads the instructions of blobs, and the inlining chains at addresses in them. Logs
+// with the code of a large program take long to read. So a Reader only reads what it is asked for, and does so on all
 // processors where it can (ReadAhead).
 package jvmcode
 
