@@ -142,7 +142,8 @@ func (w *callsWriter) code(n *calltree.Node) int {
 	return i
 }
 
-// callsLink returns the link to the callers and callees of a method or function, or "" if the profile has no call stacks.
+// callsLink returns the link to the callers and callees of a method or function, or "" if the profile has no call
+// stacks.
 func (t *tableBuilder) callsLink(name string) string {
 	if t.p.Stacks == nil || name == "" {
 		return ""

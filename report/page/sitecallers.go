@@ -14,7 +14,7 @@ const (
 	mostSiteCallers = 20
 )
 
-// A callerLine is a line below a place: one of its callers, or how many are left out.
+// A callerLine is a line below a place: one of its callers, or the number of callers that are left out.
 type callerLine struct {
 	Share  string // of the place's time or bytes; "" if the line above has the same share
 	Indent int    // in characters

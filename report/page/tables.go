@@ -463,8 +463,8 @@ type shownIf uint8
 
 const (
 	always shownIf = iota
-	// anySamples is for rows that are usually empty: only a flag such as --under, or code that HotSpot printed, gives
-	// them samples. They are shown if they have any.
+	// anySamples is for rows that are shown only if they have samples. They have none unless a flag such as --under was
+	// used, or HotSpot printed the code.
 	anySamples
 	anyStacks // the profile has call stacks
 )

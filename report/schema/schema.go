@@ -48,8 +48,8 @@ type Process struct {
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial or of one program. Without a trial, all JVMs of the profile run the same
-// program on the same JDK: those that Program and JDK name.
+// A Profile is the profile of one trial or of one program. Without a trial, Program and JDK name the program and the
+// JDK that all JVMs of the profile run.
 type Profile struct {
 	Trial string `json:"trial"`
 	// Program is the main class or the name of the jar. If a tool added a number to that name at run time, Program
@@ -65,7 +65,8 @@ type Profile struct {
 	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
 	// windows.SlicesPerJVM slices.
 	Slices Slices `json:"slices,omitzero"`
-	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are none.
+	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are
+	// none.
 	SafepointsOnly *Counts      `json:"safepoints_only,omitempty"`
 	Regions        []Region     `json:"regions"`
 	Methods        []Method     `json:"methods"`
@@ -337,7 +338,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal counts the samples that --by assigns to one method: those on whose stacks the method is.
+// A CallerTotal counts the samples that --by assigns to one of its methods, because they have it on their stacks.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`
@@ -453,7 +454,7 @@ type ProbeThread struct {
 type Lock struct {
 	At    *Frame `json:"at,omitempty"`
 	Class string `json:"class"` // of what they waited for
-	// Owner is the name of the thread that held the lock most often, without the number at the end.
+	// Owner is the name of the thread that held the lock most often. It lacks the number at the end of the name.
 	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
@@ -485,7 +486,7 @@ type SiteCaller struct {
 	// Count is the number of events that came from here, and Omitted the number of those whose callers are left out.
 	Count   int64 `json:"count"`
 	Omitted int64 `json:"omitted,omitempty"`
-	// TotalMS is how long the waits took, and Bytes how much was allocated.
+	// TotalMS is the total time of the waits, and Bytes the number of bytes that were allocated.
 	TotalMS float64 `json:"total_ms,omitempty"`
 	Bytes   int64   `json:"bytes,omitempty"`
 }

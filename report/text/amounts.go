@@ -48,7 +48,8 @@ func (a amounts) share(e int, n int64) amount.Share {
 	return amount.ShareOf(n, a.p.Accounts[e].Profiled)
 }
 
-// besideCode formats a number of samples of event e for the left of an instruction. It returns "" for no samples.
+// besideCode formats a number of samples of event e for the column to the left of the instructions. It returns "" for
+// no samples.
 func (a amounts) besideCode(e int, n int64) string {
 	switch {
 	case n == 0:

@@ -112,7 +112,7 @@ func (t compilations) discarded(c *profile.Compilation) string {
 	return t.moment(c.Ended.UptimeMillis, c.EndedInside)
 }
 
-// why returns the reason for which a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
+// why returns the reason why a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
 func why(c *profile.Compilation) string {
 	if c.Ended == nil {
 		return ""

@@ -108,10 +108,10 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region, if its code was made without DebugNonSafepoints: then its
-// lines are guesses, because HotSpot recorded them at safepoints only. In a JVM that was started without this flag,
-// code may still have been compiled with it, if it was switched on later. Then the note says so. Otherwise
-// safepointsOnly returns "".
+// safepointsOnly returns a note about the lines of a region, for its heading. If the code was compiled without
+// DebugNonSafepoints, the note says that lines are guesses, because HotSpot recorded them at safepoints only. If the
+// JVM was started without this flag, but the code was compiled after it was switched on, the note says that there are
+// no guesses. Otherwise safepointsOnly returns "".
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)

@@ -126,8 +126,8 @@ func frameDetails(v *view, f *profile.FrameTotal) string {
 	return hottestLines(v, known)
 }
 
-// hottest returns lines about the hottest methods and native functions. If the report also has their annotated code,
-// the lines have the numbers of these regions.
+// hottest returns lines about the hottest methods and native functions. A line also has the numbers of the annotated
+// regions of its method.
 func (o overview) hottest() []string {
 	rows := o.rows()
 	if len(rows) == 0 {
@@ -180,7 +180,7 @@ func (o overview) rows() []rankingRow {
 	return rows
 }
 
-// fitNames limits the columns of the names in the overview.
+// fitNames limits the width of the names in the overview.
 func (o overview) fitNames() {
 	rows := o.rows()
 	source := 0

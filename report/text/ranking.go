@@ -23,7 +23,7 @@ type ranking struct {
 	// rest has the rows that come last, directly above the totals. They are for samples that are in none of the other
 	// rows.
 	rest []rankingRow
-	// about says which code the totals are of. It is shown beside the totals, in the column of details.
+	// about says what code the totals count. It is shown beside the totals, in the column of details.
 	about string
 	// all is true if the table shows all rows, regardless of Options.Top.
 	all bool
@@ -130,8 +130,8 @@ func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
 
-// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a table
-// that has room for them.
+// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a
+// table that has room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
 	if t.opts.Margins && t.unit == Percent {
 		lines := t.linesWith(rows, true)
