@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
-// profilerLibrary is the library of async-profiler. Samples that gasm takes in its signal handler are not the
-// program's.
+// profilerLibrary is the library of async-profiler. Samples in this library are not the program's: gasm has sampled
+// async-profiler's signal handler.
 const profilerLibrary = "libasyncProfiler.so"
 
 // measureStacks compares the call stacks of gasm with those of async-profiler, which samples the same program in the

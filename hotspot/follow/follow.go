@@ -32,9 +32,9 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
-	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The Follower
-	// calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has set it. If it is
-	// nil, the flag stays as it is.
+	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The
+	// Follower calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has
+	// set it. If it is nil, the flag stays as it is.
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
