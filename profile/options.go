@@ -32,8 +32,8 @@ type Options struct {
 	TooBigThreshold int
 	// SkipLines leaves out the annotated code. Nothing else changes.
 	SkipLines bool
-	// SkipInterpreter and SkipStubs leave regions and methods of these kinds out of the lists. The account still has
-	// their samples.
+	// SkipInterpreter and SkipStubs leave the interpreter's code and stubs out of the lists of regions and methods. The
+	// account still has their samples.
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool

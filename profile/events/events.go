@@ -17,7 +17,7 @@ import (
 // A Total sums up the events of one kind and name.
 type Total struct {
 	Kind event.Kind
-	// Name is "" for the kinds whose names are those of methods, classes and threads. All events of such a kind are
+	// Name is "" for the kinds whose events are named after methods, classes or threads. All events of such a kind are
 	// summed up together.
 	Name string
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see

@@ -477,7 +477,7 @@ type Allocation struct {
 
 // A SiteCaller is a node in the tree of callers of a place: one line of a method, on one path of calls. The first node
 // of a tree is the place itself, and each node comes after its Parent, which it has called. Callers with less than 1 %
-// of the place's time or bytes are left out, and so are the places after the first 100 of a list.
+// of the place's time or bytes are left out. Only the first 100 places of a list have callers.
 type SiteCaller struct {
 	Parent int    `json:"parent"`           // index of the node that it has called, or -1 for the place
 	Method string `json:"method,omitempty"` // absent if the frames from here on are unknown
