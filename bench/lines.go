@@ -21,7 +21,7 @@ import (
 // allRecords has HotSpot keep records of frames between safepoints, too.
 const allRecords = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
 
-// A linesProgram is a program on which measureLines checks guessed lines.
+// A linesProgram is a program for which measureLines compares guessed lines with the lines that HotSpot recorded.
 type linesProgram struct {
 	name   string
 	module string // the module of the JDK that the program needs, or ""

@@ -61,8 +61,8 @@ type listingMaker struct {
 // leastListed is the share of the profile that a piece of code must have to be listed. The hottest piece may have less.
 const leastListed = 0.001
 
-// hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it is larger than
-// the profile's room, but not if it is more than hottestListing times as large.
+// hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it has more
+// instructions than all listings together may have, but not if it has more than hottestListing times as many.
 const hottestListing = 5
 
 // list lists the hottest pieces of code, each as a whole. The parameter room is the maximum number of instructions in

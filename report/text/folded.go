@@ -88,7 +88,7 @@ func (c *foldedComments) ownRow(i int, comment string) {
 	c.Line("%s%s%s", c.between(i), strings.Repeat(" ", column-start), c.Paint(layout.Dim, comment))
 }
 
-// mark begins each row that is about the lines below it.
+// mark begins each row that says something about the lines below it.
 const mark = ";; "
 
 // rowBefore writes one row before line i, about line i and the lines after it.
