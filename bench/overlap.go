@@ -13,8 +13,8 @@ import (
 // A stackSample is a sample's stack.
 type stackSample struct {
 	methods []string // the Java methods, from the outermost to the innermost one; there is at least one
-	// inlined is how many of the innermost methods were inlined at the sampled instruction. It is 0 if that instruction
-	// is not in a Java method.
+	// inlined is the number of innermost methods that were inlined at the sampled instruction. It is 0 if that
+	// instruction is not in a Java method.
 	inlined int
 	broken  bool // async-profiler has not found all callers
 }
@@ -23,8 +23,9 @@ type stackSample struct {
 // called.
 func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
 
-// walkable removes the samples of methods in which async-profiler, whose samples are b, has not found the callers of
-// more than 1 % of its samples. The two profilers can't be compared there.
+// walkable removes the samples of methods in which async-profiler often fails to find the callers: in more than 1 % of
+// its own samples of the method. The two profilers can't be compared there. a are gasm's samples, and b are
+// async-profiler's.
 func walkable(a, b []stackSample) (x, y []stackSample) {
 	all, broken := map[string]int{}, map[string]int{}
 	for _, s := range b {

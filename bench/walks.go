@@ -91,7 +91,7 @@ func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) 
 
 var inMicros = unit{"%.0f us", 1e6}
 
-// roundsOf returns how many rounds the program has done, and the CPU time that they took, in seconds.
+// roundsOf returns the number of rounds that the program has done, and the CPU time that they took, in seconds.
 func roundsOf(p *running) (rounds, cpu float64, err error) {
 	if _, err = p.stdin.Write([]byte("\n")); err != nil {
 		return 0, 0, err

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrAsleep means that there is no sample because the JVMs that gasm was attached to used no CPU time. Nothing has gone
-// wrong, and there is nothing to keep.
+// wrong, but the capture is not worth keeping.
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns

@@ -66,7 +66,7 @@ func (w *work) native() []NativeFunction {
 	return functions
 }
 
-// sources sums up everything by the Source column. Each sample of the profile is in one row.
+// sources sums up all samples by source ("c2, level 4", "libjvm.so"). Each sample of the profile is in one row.
 func (w *work) sources(native []NativeFunction) []Source {
 	total := map[string]tally.Counts{}
 	for _, s := range w.sampled {

@@ -51,7 +51,7 @@ func (w *work) unresolvedByJVM(counter int) (samples map[int]int64, all int64) {
 	return samples, all
 }
 
-// pidList names JVMs by the first of these process ids: "pid 7, 8, 9 and 2 more".
+// pidList returns the first of some process ids as text, and the number of the others: "pid 7, 8, 9 and 2 more".
 func pidList(pids []int) string {
 	var texts []string
 	for _, pid := range pids {

@@ -123,7 +123,7 @@ func (w *logWriter) columns(counts tally.Counts) string {
 	return s.String()
 }
 
-// commentColumn is the width of the column of instructions. Comments start after it.
+// commentColumn is the width of the column of instructions, in characters. Comments start after it.
 const commentColumn = 36
 
 // instruction writes an instruction with its samples and its comments. Each comment after the first is on a line of its

@@ -27,8 +27,8 @@ func (x *x86) broadcastBytes() int {
 	return x.memBytes
 }
 
-// appendBroadcast appends how often an element of elem bytes is repeated, like "{1to8}". Instructions that double the
-// width of their elements only read half a vector, so the number is halved for them.
+// appendBroadcast appends the number of times that an element of elem bytes is repeated, like "{1to8}". Instructions
+// that double the width of their elements only read half a vector, so the number is halved for them.
 func (x *x86) appendBroadcast(elem int) {
 	n := 16 << x.vec.l / elem
 	if x.spell.widens {
@@ -65,8 +65,8 @@ func (x *x86) roundedArg() int {
 	return 0
 }
 
-// appendEncoding appends "{evex} " if an assembler would choose VEX for these operands, or "{vex} " if it would
-// choose EVEX.
+// appendEncoding appends "{evex} " to an EVEX instruction if an assembler would choose VEX for these operands, and
+// "{vex} " to a VEX instruction if it would choose EVEX.
 func (x *x86) appendEncoding() {
 	v := &x.vec
 	switch {

@@ -66,8 +66,9 @@ const (
 	// maxLoopBlocks is the maximum number of blocks of code in which FindLoops looks for loops. C2's largest methods
 	// have fewer blocks.
 	maxLoopBlocks = 1 << 16
-	// maxLoopWork limits how often FindLoops visits a block, counted over all blocks of one piece of code. That limits
-	// its time to some tenths of a second. The code that compilers make needs only a few visits for each block.
+	// maxLoopWork limits the number of times that FindLoops visits a block, summed over all blocks of one piece of
+	// code. That limits its time to some tenths of a second. The code that compilers make needs only a few visits for
+	// each block.
 	maxLoopWork = 16 << 20
 )
 

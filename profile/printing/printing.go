@@ -82,7 +82,7 @@ type Finder struct {
 	known map[function]printingFunction
 }
 
-// A function is a function of a file or of the kernel.
+// A function is identified by its name and by its file, or the kernel.
 type function struct{ module, symbol string }
 
 // maxKnown is the maximum number of functions that a Finder remembers. A libjvm.so has about 60,000 symbols.
@@ -113,7 +113,7 @@ func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	return printing == alwaysPrints || printing == printsInCompilers && kind == threads.Compilers
 }
 
-// prints returns in which threads a function of a module prints code. It only looks at the names.
+// prints returns the threads in which a function of a module prints code, judging by the names alone.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {

@@ -22,7 +22,7 @@ type codeView struct {
 	CompileID          int
 	Share              string
 	Raw                int64
-	Total              *cell  // the method with all that it calls; nil without call stacks
+	Total              *cell  // samples of the method and of all that it calls; nil without call stacks
 	Hottest            string // the id of the hottest instruction
 	About              []string
 	Rows               template.HTML

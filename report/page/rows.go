@@ -16,10 +16,10 @@ import (
 
 const (
 	maxArrowColumns = 10
-	// countColumns is the width of one column of counts, which holds "100.00%" and a blank.
+	// countColumns is the width, in characters, of one column of counts: "100.00%" and a blank.
 	countColumns = 8
-	// textColumns is the width of an instruction's text before its comments. A longer instruction pushes its comments
-	// to the right.
+	// textColumns is the width, in characters, of an instruction's text before its comments. A longer instruction
+	// pushes its comments to the right.
 	textColumns = 38
 	// chunkRows is the approximate number of rows in a chunk. The browser lays out a chunk when the chunk comes into
 	// view.
@@ -240,7 +240,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName returns a text that says in which loop a group is, and whether the loop begins with the group.
+// loopName names the loop that a group is in, and says whether the loop begins with the group.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {
@@ -252,7 +252,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. byPart has the counts by part. It may be nil.
+// counts writes a column for each event. byPart has the same samples by part (time slice and thread group); it may be
+// nil.
 func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])

@@ -14,10 +14,10 @@ const (
 	mostSiteCallers = 20
 )
 
-// A callerLine is a line below a place: one of its callers, or how many are left out.
+// A callerLine is a line below a place: one of its callers, or the number of callers that are left out.
 type callerLine struct {
-	Share  string // of the place's time or bytes; "" if it is that of the line above
-	Indent int    // in columns
+	Share  string // of the place's time or bytes; "" if the line above has the same share
+	Indent int    // in characters
 	Name   string
 	Link   string // the id of an instruction, or ""
 }

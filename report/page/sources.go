@@ -41,7 +41,7 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the places of all lines that code was made from and whose place is moved (see sourcePlace).
+	// elsewhere has the place of each line that code was made from, if the place is moved (see sourcePlace).
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -108,7 +108,7 @@ func (s *sourceFiles) file(name string) *collected {
 	return f
 }
 
-// line returns up to 100 columns of the text of a line. It returns "" if the line is unknown.
+// line returns the text of a line, at most 100 characters of it. It returns "" if the line is unknown.
 func (s *sourceFiles) line(method string, line int) string {
 	at := s.find(method, line)
 	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {

@@ -48,8 +48,8 @@ type Process struct {
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial or of one program. Without a trial, all JVMs of the profile run the same
-// program on the same JDK, which are in Program and JDK.
+// A Profile is the profile of one trial or of one program. Without a trial, Program and JDK name the program and the
+// JDK that all JVMs of the profile run.
 type Profile struct {
 	Trial string `json:"trial"`
 	// Program is the main class or the name of the jar. If a tool added a number to that name at run time, Program
@@ -65,7 +65,8 @@ type Profile struct {
 	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
 	// windows.SlicesPerJVM slices.
 	Slices Slices `json:"slices,omitzero"`
-	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are none.
+	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are
+	// none.
 	SafepointsOnly *Counts      `json:"safepoints_only,omitempty"`
 	Regions        []Region     `json:"regions"`
 	Methods        []Method     `json:"methods"`
@@ -87,7 +88,8 @@ type Profile struct {
 	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
 	// longest in total comes first.
 	Locks []Lock `json:"locks,omitempty"`
-	// Parks are the places where threads waited for something else: in LockSupport.park, or in Object.wait.
+	// Parks are the places where threads waited for something other than a lock: in LockSupport.park, or in
+	// Object.wait.
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
@@ -232,7 +234,7 @@ type Loop struct {
 }
 
 // A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
-// copied the code from the JVM's memory, MadeMillis is when gasm last saw that the code was not there yet.
+// copied the code from the JVM's memory, MadeMillis is the last time at which gasm saw that the code was not there yet.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -295,9 +297,9 @@ type Frames struct {
 	File   string `json:"file,omitempty"` // as in a Frame
 	Counts Counts `json:"counts"`         // samples at instructions whose innermost method this is
 	Total  Counts `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
-	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is absent
-	// if the capture has no call stacks. If it has, Frames also has methods that have 1 % of the samples with everything
-	// that they call, but none of their own.
+	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is
+	// absent if the capture has no call stacks. If the capture has them, there are also Frames for methods without
+	// samples of their own, provided that at least 1 % of all samples are in what they call.
 	WithCallees Counts      `json:"with_callees,omitzero"`
 	PerJVM      PerJVM      `json:"per_jvm,omitempty"`
 	Slices      Slices      `json:"slices,omitzero"` // of Counts
@@ -325,7 +327,8 @@ type StackNode struct {
 	Kinds  []string `json:"kinds"`
 	Name   string   `json:"name"` // "" if unknown
 	Module string   `json:"module,omitempty"`
-	// Line is the line in the source if all frames are at the same one, else 0. Of a caller, it is the line of the call.
+	// Line is the line in the source if all frames are at the same one, else 0. For a caller, it is the line of the
+	// call.
 	Line    int    `json:"line,omitempty"`
 	Guessed bool   `json:"guessed,omitempty"` // for some samples, the method is a guess
 	Counts  Counts `json:"counts"`            // with everything that it called
@@ -335,7 +338,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal has the samples of a caller.
+// A CallerTotal counts the samples that --by assigns to one of its methods, because they have it on their stacks.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`
@@ -451,7 +454,7 @@ type ProbeThread struct {
 type Lock struct {
 	At    *Frame `json:"at,omitempty"`
 	Class string `json:"class"` // of what they waited for
-	// Owner is the name of the thread that held the lock most often, without the number at the end.
+	// Owner is the name of the thread that held the lock most often. It lacks the number at the end of the name.
 	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
@@ -474,7 +477,7 @@ type Allocation struct {
 
 // A SiteCaller is a node in the tree of callers of a place: one line of a method, on one path of calls. The first node
 // of a tree is the place itself, and each node comes after its Parent, which it has called. Callers with less than 1 %
-// of the place's time or bytes are left out, and so are the places after the first 100 of a list.
+// of the place's time or bytes are left out. Only the first 100 places of a list have callers.
 type SiteCaller struct {
 	Parent int    `json:"parent"`           // index of the node that it has called, or -1 for the place
 	Method string `json:"method,omitempty"` // absent if the frames from here on are unknown
@@ -483,7 +486,7 @@ type SiteCaller struct {
 	// Count is the number of events that came from here, and Omitted the number of those whose callers are left out.
 	Count   int64 `json:"count"`
 	Omitted int64 `json:"omitted,omitempty"`
-	// TotalMS is how long the waits took, and Bytes how much was allocated.
+	// TotalMS is the total time of the waits, and Bytes the number of bytes that were allocated.
 	TotalMS float64 `json:"total_ms,omitempty"`
 	Bytes   int64   `json:"bytes,omitempty"`
 }

@@ -15,11 +15,12 @@ import (
 
 const (
 	maxArrowColumns = 12
-	// The column of instructions is as wide as the longest instruction, within these limits. Comments begin after it.
+	// The column of instructions is as wide as the longest instruction, within these limits (in characters). Comments
+	// begin after it.
 	minTextColumn = 28
 	maxTextColumn = 40
-	// Folded comments begin further to the left. After an instruction that is longer than this, the comment begins
-	// directly after the instruction.
+	// If comments are folded, they begin further to the left. After an instruction that is longer than this, the
+	// comment begins directly after the instruction.
 	maxFoldedColumn = 32
 )
 
@@ -46,7 +47,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 		glyphs = arrows.ASCII
 	}
 	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
-	if v.opts.Comments == Folded { // rows of their own name the methods, and need more room
+	if v.opts.Comments == Folded { // short addresses leave more room for the rows that name methods
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
 		return ls, &foldedComments{listing: ls, fold: newFold(method, v.Ellipsis())}
@@ -118,7 +119,7 @@ func (ls *listing) nextRow(i int) layout.Text {
 	return layout.Join(ls.between(i), strings.Repeat(" ", ls.addressWidth()))
 }
 
-// addressWidth returns how many columns addresses take.
+// addressWidth returns the width of an address, in characters.
 func (ls *listing) addressWidth() int { return len(fmt.Sprintf(ls.address, uint64(0))) }
 
 // marginCell returns text padded to the width of the margin, or nothing if there is no margin.
@@ -129,10 +130,10 @@ func (ls *listing) marginCell(text string) layout.Text {
 	return layout.Join(ls.Paint(layout.Dim, text), strings.Repeat(" ", ls.margin.width-layout.Width(text)+2))
 }
 
-// arrowsEnd returns the number of columns up to the end of the arrows and the blanks after them.
+// arrowsEnd returns the width, in characters, of the counts and the arrows, with the blanks after them.
 func (ls *listing) arrowsEnd() int { return layout.Width(ls.noCounts) + 2 + ls.gutter.Width + 2 }
 
-// instructionColumn returns the number of columns before the instructions.
+// instructionColumn returns the width, in characters, of all that is to the left of the instructions.
 func (ls *listing) instructionColumn() int {
 	n := ls.arrowsEnd() + ls.addressWidth()
 	if ls.margin.width > 0 {
@@ -151,8 +152,8 @@ func lineText(l *code.Line) string {
 	return l.Text + "  {" + l.TargetName + "}"
 }
 
-// textColumn returns the width of the column of instructions: the width of the longest one that is not wider than
-// maxTextColumn.
+// textColumn returns the width of the column of instructions, in characters: that of the longest instruction that is
+// not wider than maxTextColumn.
 func textColumn(lines []code.Line, text func(*code.Line) string) int {
 	column := minTextColumn
 	for i := range lines {
