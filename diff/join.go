@@ -171,7 +171,7 @@ func (g groups) join(items, more []Item) []Item {
 	return items
 }
 
-// add adds the counts that the same item has in the other trial.
+// add adds the counts of other to those of item. The two are the same item in two trials.
 func (g groups) add(item, other *Item) {
 	item.Count += other.Count
 	item.Forks = joined(item.Forks, g.forks, other.Forks)

@@ -290,7 +290,8 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is the maximum number of a method's regions on each side that unmatched searches for instructions.
+// maxListed is the maximum number of regions of a method, on each side, in which the function unmatched searches for
+// instructions.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

@@ -14,7 +14,8 @@ import (
 // Even if nothing changed, there is often such a gap by chance: in one of five cases with three
 // times on each side. So the gap must be many times as wide as the spread (see gapFactors).
 
-// leastTimes is the minimum number of measured times on each side. If a side has fewer, no time is left out.
+// leastTimes is the minimum number of measured times that each side must have for the second judgement. If a side has
+// fewer, the slowest times are not left out.
 const leastTimes = 3
 
 // gapFactors maps the number of times on each side to a factor. The gap between the fastest time of B and the slowest

@@ -103,8 +103,7 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
-	// Guess says which parts of the frame package safepoints has guessed. Frames from debug info are
-	// never guessed.
+	// Guess says which parts of the frame are guesses of package safepoints. Frames from debug info are never guessed.
 	Guess Guess
 }
 

@@ -143,9 +143,9 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads the next bytes of the log. The buffer already holds log[at:at+have]; more appends the bytes that follow,
-// and returns the whole buffer. After log[:to], it reads only a little at a time, because only the rest of the last
-// line is needed. It returns an error if the file has become shorter.
+// more reads the next bytes of the log into the buffer, after the bytes that are there already, and returns the whole
+// buffer. The buffer already holds log[at:at+have]. Beyond log[:to], only the rest of one line is needed, so more reads
+// only a little at a time there. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))

@@ -12,7 +12,8 @@ import (
 // relocation has the address of its first byte.
 const ExactMark = "[Comments at a byte of their instructions]"
 
-// oldExactMark is the form of ExactMark that gasm wrote before its copies had relocations.
+// oldExactMark is the mark that older versions of gasm wrote in place of ExactMark. Code that they copied had no
+// relocations, so all comments below this mark are at the last byte of their instructions.
 const oldExactMark = "[Comments at the last byte of their instructions]"
 
 // hexRows collects the lines between [MachCode] and [/MachCode].
@@ -264,9 +265,9 @@ func (h *hexRows) annotate(insts []Instruction) {
 func instructionOf(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
-		// HotSpot prints the first debug info in (X, X+4], and not every instruction has debug info. Take the
-		// likeliest instruction. Among equally likely ones, take the first, or the last if they only prepare another
-		// instruction.
+		// In the cell [X, X+4), HotSpot prints the first debug info that it finds in (X, X+4]. Not every instruction
+		// has debug info, so take the likeliest instruction. Among equally likely ones, take the first, or the last if
+		// they only prepare another instruction.
 		best, rank := -1, -1
 		for j := i; j < len(insts) && insts[j].Hi <= end; j++ {
 			if insts[j].Hi <= n.cell {
@@ -284,8 +285,8 @@ func instructionOf(insts []Instruction, i int, n *note) int {
 	if n.section {
 		return i
 	}
-	// A relocation belongs to an instruction that starts in [X, X+4). Take the first one that can have a relocation
-	// of this kind.
+	// A relocation belongs to an instruction that starts in the cell. Take the first one that can have a relocation of
+	// this kind.
 	first := i
 	if insts[i].Lo < n.cell && i+1 < len(insts) && insts[i+1].Lo < end {
 		first = i + 1

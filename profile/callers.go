@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// callers returns compiled code that has no samples itself, but is on the call stacks of at least a share leastCaller
-// of the profile's samples. Code on the most stacks comes first. callers returns nil if the capture has no call stacks.
+// callers returns compiled code that has no samples itself, but is on the call stacks of many samples: their share of
+// the profile must be at least leastCaller. Code on the most stacks comes first. callers returns nil if the capture has
+// no call stacks.
 func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil
@@ -68,7 +69,7 @@ func (w *work) compiledFrames() *compiledFrames {
 }
 
 // find returns the code that a frame is in. It returns false if the frame is not one of compiled code, if the log does
-// not have the code, or if the code of several JVMs fits.
+// not have the code, or if more than one JVM has code with the same compile id at this address.
 func (c *compiledFrames) find(f *callstack.Frame) (ref jvmcode.Ref, ok bool) {
 	if f.Kind != callstack.Compiled {
 		return ref, false

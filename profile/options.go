@@ -71,8 +71,8 @@ type Options struct {
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
-	// Operations is the number of operations that the program did in the time of each profile. If it is 0, the number
-	// comes from the capture.
+	// Operations is the number of operations that the program did within the windows of a profile. It is the same for
+	// each profile. If it is 0, the numbers come from the capture.
 	Operations float64
 }
 

@@ -151,8 +151,8 @@ func (w *work) shares() []JVMShare {
 	return shares
 }
 
-// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is called if there would be
-// too many of these counts, because then some of them are missing.
+// dropCompared removes from a profile the counts that are for comparing JVMs and slices with each other. It is called
+// if there would be too many of these counts, because then some of them are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -45,7 +45,7 @@ func (w *logWriter) wanted(b *printassembly.Blob) bool {
 	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns, func(p string) bool { return printassembly.Matches(p, b.Name) })
 }
 
-// log writes the heading of the log and its blobs.
+// log writes the whole log: a heading, and then the blobs, each with its code.
 func (w *logWriter) log() {
 	l := w.counts.Log
 	w.Line("JVM:     %s", w.counts.JVM.String())

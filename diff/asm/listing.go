@@ -83,7 +83,7 @@ func indexOf(lines []Line, addr uint64) int {
 }
 
 // same returns the share of equal lines in the listing, from 0 to 1. An equal line counts twice, because it is in both
-// pieces. Lines that interleave or trim left out of the listing do not count.
+// pieces. Lines that were left out of the listing do not count (see interleave and trim).
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {

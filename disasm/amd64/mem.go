@@ -83,7 +83,7 @@ func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }
 
-// registers reports whether the text has a base or index register other than rip.
+// registers reports whether the operand is printed with a base or index register other than rip.
 func (m *memory) registers() bool {
 	return m.base != 0 || m.indexed()
 }

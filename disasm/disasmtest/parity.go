@@ -74,10 +74,11 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes the instructions that cover the bytes of want from got. It returns the text of the first one, and
-// whether the removed instructions begin and end where want does. If neither decoder could decode the bytes, take
-// returns the text of want instead. The decoder returns such bytes one by one, whereas objdump returns them together
-// with their prefixes, so their texts can't be compared.
+// take removes instructions from got: those that cover the bytes of want, and all before them. It returns the text of
+// the first one that covers these bytes, and whether a single instruction covers exactly these bytes. If neither
+// decoder could decode the bytes, take returns the text of want instead, and there may be several instructions. The
+// decoder returns such bytes one by one, whereas objdump returns them together with their prefixes, so their texts
+// can't be compared.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

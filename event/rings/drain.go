@@ -77,7 +77,8 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 	return b, err
 }
 
-// findRings looks for rings of windows in the parts of the file (segments) that the JVM has added since the last call.
+// findRings looks for new rings, in which the JVM records windows. It looks through the parts of the file (segments)
+// that the JVM has added since the last call.
 func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {

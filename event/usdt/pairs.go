@@ -114,8 +114,8 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended moves the starts that have no end from r.open to r.rest, sorted by their times. The
-// recording stopped before their ends came.
+// unended moves the starts that are left in r.open to r.rest, sorted by their times. They have no end, because the
+// recording stopped too early.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {

@@ -116,8 +116,8 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	return parts
 }
 
-// A part is a part of the way between two records. During this part, the frames are those of one of the two records,
-// without some of the innermost ones.
+// A part is a section of the way from one record to the next. The frames of the instructions in it are those of one of
+// these two records, without some of the innermost ones.
 type part struct {
 	guess
 	length int64 // in bytecodes

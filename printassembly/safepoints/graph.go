@@ -305,9 +305,10 @@ func (g *graph) leaves(i int32) bool {
 // farthest is an upper bound for distances. Any longer distance is counted as this one.
 const farthest = 1 << 30
 
-// nearest returns the nearest anchor of each instruction. An anchor is an instruction whose frames are known. If back
-// is &g.into, it is the next anchor that control can reach. If back is &g.from, it is the last anchor that control has
-// passed. nearest is Dijkstra's algorithm: it starts at all anchors and follows the edges.
+// nearest returns, for each instruction, the nearest anchor, which is an instruction whose frames are known. With the
+// argument &g.into, that is the next anchor that the program can reach from the instruction. With &g.from, it is the
+// last anchor that the program has passed on its way to the instruction. nearest is Dijkstra's algorithm: it starts at
+// all anchors and follows the edges.
 func (g *graph) nearest(back *edges) []nearby {
 	found := make([]nearby, len(g.insts))
 	var q queue

@@ -54,7 +54,7 @@ func (g *graph) findLoops() {
 	}
 }
 
-// left returns how many loops control leaves on the way from one loop to another.
+// left returns the number of loops that the program leaves when it goes from one loop to another.
 func (g *graph) left(from, to int32) (n int32) {
 	for from != to {
 		switch {

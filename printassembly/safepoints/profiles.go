@@ -58,11 +58,11 @@ func newProfiles(insts []printassembly.Instruction) *profiles {
 	return p
 }
 
-// profiledMethod returns the method of a comment such as
+// profiledMethod returns the method whose profile an instruction refers to, in the form that frames have:
+// "org.jruby.RubyString::getEncoding". The name comes from a comment of the instruction. If there is no such comment,
+// profiledMethod returns "". A comment is, for example:
 //
 //	{metadata(method data for {method} {0x00007f011b57d540} 'getEncoding' '()Lorg/jcodings/Encoding;' in 'org/jruby/RubyString')}
-//
-// as frames name it, org.jruby.RubyString::getEncoding, or "".
 func profiledMethod(in *printassembly.Instruction) string {
 	text, ok := comment(in, "{metadata(method data for {method} ")
 	if !ok {

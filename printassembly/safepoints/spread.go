@@ -103,7 +103,8 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 }
 
 // followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such
-// an instruction after each call, and keep data in it. It takes the samples that are taken when the call returns.
+// an instruction after each call, and keep data in it. Samples that are taken when the call returns have the address of
+// the padding.
 func (g *graph) followsCall(i int) bool {
 	if i == 0 || !pads(&g.insts[i]) {
 		return false

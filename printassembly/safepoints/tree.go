@@ -92,8 +92,8 @@ func (g *graph) around(t *tree) []int32 {
 	return ahead
 }
 
-// meets calls meet for each chain and the one with the same index in the other list. If an instruction has no chain
-// because it has no record, the result for it is the constant none.
+// meets returns a list with t.meet(chains[i], others[i]) for each instruction i. If the instruction has no record, and
+// so no chain, the element is the constant none.
 func (t *tree) meets(chains, others []int32) []int32 {
 	out := make([]int32, len(chains))
 	for i, c := range chains {
@@ -104,11 +104,12 @@ func (t *tree) meets(chains, others []int32) []int32 {
 	return out
 }
 
-// agreed returns, for each instruction, the outer frames that the nearest records in one direction have in common. It
-// follows the given edges on all ways, up to the first record on each of them. chains has the nodes of the records, and
-// back has the same edges in reverse. toStart is true if the edges lead towards the start of the method. If an
-// instruction has no edges because the method begins there, or because control leaves the method there, then only the
-// method itself is certain, and the result is the method's node.
+// agreed returns, for each instruction, the outer frames that the nearest records in one direction have in common. On
+// each way along the given edges, it looks at the first record that it comes to. chains has the nodes of the records,
+// and back has the same edges in reverse. toStart is true if the edges lead towards the start of the method.
+//
+// An instruction has no edges if the method begins or is left there. Then only the method itself is certain, and the
+// result is the method's node.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)
 	value := make([]int32, len(g.insts))

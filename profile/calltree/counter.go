@@ -184,8 +184,8 @@ func (c *Counter[S]) Len() int { return len(c.keys) }
 // these have no such samples.
 func (c *Counter[S]) Ends(e End) tally.Counts { return c.ends[e] }
 
-// Each calls see for each Key, in the order of their first samples. The Counts have an element for each counter. They
-// are valid only during the call.
+// Each calls the function see for each Key, in the order of their first samples. The Counts have an element for each
+// counter. They are valid only during the call.
 func (c *Counter[S]) Each(counters int, see func(Key[S], tally.Counts)) {
 	counts := make(tally.Counts, counters)
 	for i, k := range c.keys {

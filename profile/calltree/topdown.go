@@ -120,7 +120,7 @@ func (m *merged) child(parent int32, at step) int32 {
 }
 
 // below does the same as child, except if the tree begins with a certain method (Limits.From). Then frames outside of
-// that method get no nodes, and below returns start for them.
+// that method get no nodes, and for such a frame, below returns the node start.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start
@@ -128,8 +128,8 @@ func (m *merged) below(parent, start int32, at step) int32 {
 	return m.child(parent, at)
 }
 
-// stack returns the node for the innermost frame of a stack. The stack's outermost frame is below the node thread,
-// which is the node of a thread or the root. java is true if there is a Java method in the sample.
+// stack returns the node for the innermost frame of a stack. The argument thread is the node above the stack's
+// outermost frame: that of a thread, or the root. java is true if there is a Java method in the sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread
@@ -183,7 +183,8 @@ func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	return byCode
 }
 
-// walk calls see for each node except the root. outermost is true if no node above the given one has the same code.
+// walk calls the function see for each node except the root. i is the index of the node. outermost is true if no node
+// above it has the same code.
 func (m *merged) walk(see func(i int32, outermost bool)) {
 	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes)) // a node's first child, and its next sibling; 0 for none
 	for i := int32(len(m.nodes)) - 1; i > 0; i-- {

@@ -30,8 +30,9 @@ type Node struct {
 	// number of these children.
 	Omitted tally.Counts
 	Others  int
-	// Frame is the one with the most samples of all frames that the node stands for. It is nil for a thread, and for a
-	// mark in place of an unknown stack. Frame, SelfParts and OmittedParts are set only if Limits.Details is true.
+	// A node stands for several frames, and Frame is the one of them that has the most samples. It is nil for a thread,
+	// and for a mark in place of an unknown stack. Frame, SelfParts and OmittedParts are set only if Limits.Details is
+	// true.
 	Frame *callstack.Frame
 	// SelfParts and OmittedParts have the same samples as Self and Omitted, but separately for each part of the
 	// profile, in the order of the parts.

@@ -13,7 +13,7 @@ type Place struct {
 	Frames []callstack.Frame
 	// Unknown is true if nothing is known about the code, and it may be Java code.
 	Unknown bool
-	// Lasting is true if the same code is at the address at any time.
+	// Lasting is true if no other code is at the address at another time.
 	Lasting bool
 	// Frameless is true if the code has not set up a frame of its own at a sampled address. Then its caller is missing
 	// from the chain.
@@ -151,7 +151,7 @@ type walk struct {
 // kernel.perf_event_max_stack is changed.
 const perfDepth = 127
 
-// frames sets s.stack to the frames of the stack, innermost first. It returns a mark that says why outer frames are
+// frames sets w.stack to the frames of the stack, innermost first. It returns a mark that says why outer frames are
 // missing, or 0 if the stack is whole.
 func (w *walk) frames() (mark callstack.Kind) {
 	w.stack = w.stack[:0]

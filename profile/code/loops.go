@@ -185,9 +185,9 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. It does not count if the first block was reached from
-// a later successor of the root than the second block. Without this rule, an exception handler that continues in the
-// middle of a loop would be a second entry of the loop.
+// leads reports whether an edge from one block to another counts. Each block has the number of that successor of the
+// root from which it was reached first (entry). An edge that leads to a block with a lower number does not count.
+// Without this rule, an exception handler that continues in the middle of a loop would be a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance

@@ -86,8 +86,8 @@ func findBounds(extents []extent) []uint64 {
 	return slices.Compact(bounds)
 }
 
-// findSpans returns the range of pieces between bounds that each blob covers. The result is indexed by the blob's rank.
-// The extents must be in the order of their addresses.
+// findSpans returns, for each blob, the range of pieces that it covers. A piece is the memory between two neighbouring
+// bounds. The result is indexed by the blob's rank. The extents must be in the order of their addresses.
 func (m *Map) findSpans(extents []extent) []span {
 	spans := make([]span, len(extents))
 	lo := 0

@@ -42,8 +42,8 @@ const Others = "(others)"
 // OfTool is the Name of events that Flight Recorder caused, if all events of their kind are summed up together.
 const OfTool = "(Flight Recorder's own)"
 
-// A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
-// while others wait for them to come to a safepoint.
+// A Set has a bit for each kind and name of events. One bit, whose number is the constant waiting, has no name: it is
+// set while some threads still run and others wait for them to come to a safepoint.
 type Set uint64
 
 const (

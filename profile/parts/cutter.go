@@ -15,7 +15,7 @@ const (
 	// MaxParts is the maximum number of parts of a profile. A person has to choose parts from a list, so it must not be
 	// too long.
 	MaxParts = 64
-	// maxCounts limits the number of Counts of all spots together, which are places in the code. Each Count takes some
+	// maxCounts limits the number of Counts of all spots together. A spot is a place in the code. Each Count takes some
 	// bytes in the HTML page.
 	maxCounts = 40_000
 	// namedThreads is the number of thread names that get a group of their own. They are the names with the most

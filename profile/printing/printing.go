@@ -82,7 +82,7 @@ type Finder struct {
 	known map[function]printingFunction
 }
 
-// A function is identified by its name and by its file, or the kernel.
+// A function is identified by its name (symbol) and by its module, which is a file or the kernel.
 type function struct{ module, symbol string }
 
 // maxKnown is the maximum number of functions that a Finder remembers. A libjvm.so has about 60,000 symbols.

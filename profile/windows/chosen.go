@@ -2,9 +2,9 @@ package windows
 
 import "github.com/gasm-profiler/gasm/event"
 
-// Chosen finds the events that an [EventChoice] chooses. Such an event counts if it began while its JVM was measured,
-// even if it narrows no window, because it has no duration or its thread is unknown. For example, a request that was
-// being handled when a recording began has no duration.
+// Chosen finds the events that an [EventChoice] chooses. Such an event counts if it began while its JVM was measured.
+// An event whose thread or duration is unknown counts, too, although it can't narrow a window. For example, if a
+// request was being handled when a recording began, its duration is unknown.
 type Chosen struct {
 	choice    EventChoice
 	timelines map[int]*Timeline // of the windows as they were before they were narrowed

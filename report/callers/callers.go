@@ -31,8 +31,8 @@ type Line struct {
 	Indent  int            // in columns
 	Branch  bool           // the line begins one of several branches
 	Same    bool           // the line has the same samples as the line above
-	// Times is the number of frames in a row that the line stands for, because a method that calls itself has only one
-	// line. Samples are those of the first of these frames. Times is 0 if Node is nil.
+	// Times is the number of consecutive frames that the line stands for. It is more than 1 if a method calls itself.
+	// Samples are those of the first of these frames. Times is 0 if Node is nil.
 	Times int
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/callers"
 )
 
-// Limits of the callers of a place: the share of the place that a caller needs, and the number of lines.
+// Limits of the callers below a place. A caller is shown only if it has at least the share leastSiteCaller of the
+// place's time or bytes. mostSiteCallers is the maximum number of lines.
 const (
 	leastSiteCaller = 0.05
 	mostSiteCallers = 20

@@ -169,8 +169,8 @@ func (s *sourceFiles) files() []sourceFile {
 	return out
 }
 
-// moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and
-// a line in that file. Call files first, because it sets the ids.
+// moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and a
+// line in that file. Call s.files() first, because that sets the ids.
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {

@@ -239,9 +239,9 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(t.r.Frames))
 }
 
-// hottestFrames returns the frames with the most samples of their own, in their order. After them come other frames
-// that are among those with the highest totals. So the first rows are right whether the table is sorted by self or by
-// total.
+// hottestFrames returns the frames that the table shows. First come those with the most samples of their own, the
+// hottest first. After them come other frames that are among those with the highest totals. So the first rows are right
+// whether the table is sorted by self or by total.
 func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.Frames {
 	limit := t.limit(len(t.r.Frames))
 	frames := slices.Clone(t.r.Frames[:limit])
@@ -272,8 +272,8 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns a mark if a method is only a guess for some of its samples, which are in guessed. It returns "" if
-// guessed is nil.
+// guessMark returns a mark if a method is only a guess for some of its samples. The argument has the number of these
+// samples. If it is nil, guessMark returns "".
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""

@@ -40,7 +40,7 @@ func (s *shortNames) fit(name string, native bool, width int) {
 	}
 }
 
-// short returns the form of a name in tables, within the limit that fit has set.
+// short returns a name as tables show it: no wider than the limit that was set with s.fit.
 func (s *shortNames) short(name string, native bool) string {
 	width, ok := s.room[nameKey{name, native}]
 	switch {

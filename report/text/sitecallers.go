@@ -29,8 +29,8 @@ func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
 	writeSiteCallers(v, title, of, places)
 }
 
-// writeSiteCallers writes a small tree of callers for each of the places. of says what the shares are shares of, for
-// example "waits". writeSiteCallers writes nothing if no place has a stack.
+// writeSiteCallers writes a small tree of callers for each of the places. The argument of is the word for what is
+// shared out among the callers, for example "waits". writeSiteCallers writes nothing if no place has a stack.
 func writeSiteCallers(v *view, title, of string, places []place) {
 	if !slices.ContainsFunc(places, func(p place) bool { return len(p.stacks) > 0 }) {
 		return

@@ -62,9 +62,9 @@ func certainlyRight(want, got []printassembly.Frame) bool {
 	return true
 }
 
-// Hide returns a method as a JVM without DebugNonSafepoints has it: only with the records at safepoints. These are
-// polls, and calls during which the thread can stop. In a JVM with the flag, these are the records that have an oop
-// map, except for one in a thousand, at C1's throws.
+// Hide returns a method as a JVM without DebugNonSafepoints has it. Such a JVM keeps only the records at polls, and at
+// calls during which the thread can stop. In a JVM with the flag, Hide recognizes these by their relocations. Except
+// for one in a thousand, at C1's throws, they are the records with an oop map.
 func Hide(insts []printassembly.Instruction) []printassembly.Instruction {
 	sparse := slices.Clone(insts)
 	for i := range sparse {
