@@ -8,7 +8,7 @@ import (
 )
 
 // collection reads a message about a garbage collection: "GC(3) Pause Remark 24M->24M(256M) 0.812ms". part is true if
-// the message has the tag phases. Such a message is about a part of a collection. It is ignored unless that part is a
+// the message has the tag "phases". Such a message is about a part of a collection. It is ignored unless that part is a
 // pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
