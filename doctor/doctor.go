@@ -162,8 +162,8 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 }
 
 // notNeeded returns the findings about a sampler. other is true if another sampler works. If so, and if this sampler
-// does not work, its problems become notes. Each note says why the sampler is not needed; this is text, for example
-// "gasm samples without it".
+// does not work, its problems become notes. Each note ends with a text that says why the sampler is not needed, for
+// example "gasm samples without it".
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {

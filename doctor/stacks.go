@@ -14,16 +14,17 @@ const (
 	knownThread = "known"
 	// wantedStacks is the number of samples of the known thread for which the check waits.
 	wantedStacks = 100
-	// usefulStack is the number of bytes of a stack in each sample with which nearly all stacks of a usual program are
-	// whole.
+	// usefulStack is a size in bytes. If each sample has room for that much of a stack, nearly all stacks of a usual
+	// program are whole.
 	usefulStack = 16 << 10
-	// fewestWhole is the smallest share of whole stacks in a JVM that gasm knows. It is less than 1, because stacks
-	// from the JVM's first and last moments may not be whole.
+	// fewestWhole is the smallest share of whole stacks if gasm can walk the stacks of this JVM. It is less than 1,
+	// because stacks from the JVM's first and last moments may not be whole.
 	fewestWhole = 0.95
 )
 
 // expectedStack matches the Java methods of each possible stack of the known thread, the outermost first. deepStack
-// matches only the deepest of these stacks, which most samples have, because nearly all samples are taken in work.
+// matches only the deepest of these stacks. Most samples have such a stack, because the program spends nearly all of
+// its time in its method work.
 var (
 	expectedStack = regexp.MustCompile(`^(KnownStack::run( KnownStack::recurse){0,31}|KnownStack::run( KnownStack::recurse){31} KnownStack::work)?$`)
 	deepStack     = regexp.MustCompile(`^KnownStack::run( KnownStack::recurse){31}( KnownStack::work)?$`)
@@ -105,7 +106,7 @@ func (t *stackTrial) judge(area string) Finding {
 	return c
 }
 
-// enoughWhole reports whether the share of whole stacks is as large as in a JVM that gasm knows.
+// enoughWhole reports whether so many stacks are whole that gasm can walk the stacks of this JVM.
 func (t *stackTrial) enoughWhole() bool { return float64(t.whole) >= fewestWhole*float64(t.samples) }
 
 // moreLocked returns a command that lets the user lock more memory, so that whole stacks fit into the kernel's buffers.

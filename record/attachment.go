@@ -252,8 +252,8 @@ func (a *Attachment) stopFollowing(ctx context.Context) {
 	stopping.Wait()
 }
 
-// deliver passes each sample to the code that copies the JVM's methods and to the events. At the end it closes
-// delivered.
+// deliver passes each sample to the follower that copies the code of the sample's JVM, and to the recorder of the JVMs'
+// events. At the end it closes the channel delivered.
 func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- struct{}) {
 	defer close(delivered)
 	byPID := map[int]*attachedJVM{}

@@ -17,8 +17,8 @@ type clockReadings struct {
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is the largest change of the difference between the two clocks that may be caused by inaccurate readings.
-// A larger change means that the wall clock was set, or that the machine slept.
+// clockNoise limits the effect of inaccurate readings. If the difference between the wall clock and the samples' clock
+// has changed by more than clockNoise, the wall clock was set, or the machine slept.
 const clockNoise = 10 * time.Millisecond
 
 // step returns by how much the wall clock was changed while the command ran, or 0 if it was not changed.
@@ -29,7 +29,7 @@ func (c *clockReadings) step() time.Duration {
 	return 0
 }
 
-// jvmStart converts a JVM's start by the wall clock to the samples' clock.
+// jvmStart converts the time of a JVM's start from the wall clock to the samples' clock.
 func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	first, last := c.start.Mono(wallNanos), c.end.Mono(wallNanos)
 	found, ok := c.found[pid]

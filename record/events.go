@@ -32,8 +32,8 @@ func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 // ended says what it has switched off. left says what it could not switch off, and why.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
-// addUSDTFlags adds the options that enable some of HotSpot's USDT probes. They keep no JVM from starting, because
-// every JVM knows them, even a JVM without USDT probes.
+// addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options and starts
+// with them, even a JVM without USDT probes.
 func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
 	flags.tool = append(slices.Clip(flags.tool), usdt.FlagsOf(r.o.Events.USDTPatterns())...)
 	return flags

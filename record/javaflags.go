@@ -29,7 +29,7 @@ type javaFlags struct {
 	launcher []string
 }
 
-// addTo returns an environment with the options added to the two variables.
+// addTo returns an environment with the options added to JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS.
 func (f javaFlags) addTo(env []string) []string {
 	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
 }

@@ -23,8 +23,8 @@ type oftenLooker interface{ LookOften(time.Duration) }
 const (
 	// The first JVM of a command is expected within commandStart after the command's start.
 	commandStart = time.Second
-	// jvmStart is how long the sampler reads the reports more often after a JVM has opened libjvm.so. In this time the
-	// JVM sets up its code cache, which takes 20 ms, or several times as long on a busy machine.
+	// jvmStart is how long the sampler reads the kernel's reports more often after a JVM has opened libjvm.so. In this
+	// time the JVM sets up its code cache, which takes 20 ms, or several times as long on a busy machine.
 	jvmStart = 200 * time.Millisecond
 	// maxWatched is the maximum number of different libjvm.so files that are watched.
 	maxWatched = 8

@@ -26,8 +26,8 @@ import (
 // the process maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// watch reports mappings if the sampler delivers no samples while the command runs. Then all methods are copied,
-	// because it is not known which methods have samples. If the sampler delivers samples, watch is nil.
+	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know
+	// which methods have samples, and copies all methods. If the sampler delivers samples, watch is nil.
 	watch     *mappingEvents
 	resolver  *native.Resolver // has the mappings that watch has reported; nil if watch is nil
 	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
@@ -59,8 +59,8 @@ func readable(command []string) error {
 func (c *liveCode) kind() string { return capture.CodeCopied }
 
 // javaFlags returns the options that make JIT compilers record more debug info, if the command takes options for its
-// JVM. Every JVM knows these options. In a JVM that starts without them, gasm switches the flag on in the JVM's memory;
-// see mapped.
+// JVM. Every JVM knows these options. In a JVM that starts without them, gasm switches DebugNonSafepoints on in the
+// JVM's memory; see mapped.
 func (c *liveCode) javaFlags() (flags javaFlags, err error) {
 	if takesOptions(c.r.o.Command) {
 		flags.command = printassembly.DebugInfoFlags()

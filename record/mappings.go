@@ -88,7 +88,7 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the mappings of new JVMs, and of those whose pause has passed.
+// look reads the mappings of new JVMs, and of other JVMs when they are due; see mappingRead.
 func (w *mappingWatch) look(now time.Time) {
 	logs := w.logs.Written()
 	if w.logs.Closed != "" {

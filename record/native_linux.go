@@ -67,7 +67,8 @@ func stacksSupported() error {
 	return nil
 }
 
-// setWalk sets the options that make sampling find call stacks. JVMs that are in the set open are not opened again.
+// setWalk sets the options that make sampling find call stacks. open is the set of JVMs that are already
+// open. They are not opened again.
 func setWalk(o *collect.Options, open *shared.JVMs) {
 	w := stack.NewWalker(open)
 	o.Walk, o.Caller, o.GiveUp = w.Walk, w.Caller, w.GiveUp

@@ -26,8 +26,8 @@ type optionsFile struct {
 	usual, quiet string
 }
 
-// newOptionsFile makes the file. usual are the options that are always in the file, and quiet those that are in it only
-// while the capture is off. The file's path begins with prefix.
+// newOptionsFile makes the file, whose path begins with prefix. usual are the options that are always in the file.
+// quiet are the options that switch the capture of the JVM's code off; see quieten.
 func newOptionsFile(prefix string, usual, quiet []string) (*optionsFile, error) {
 	o := &optionsFile{path: prefix + folder.OptionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
 	return o, writeForAll(o.path, []byte(o.usual))
@@ -55,8 +55,8 @@ func writeForAll(path string, text []byte) error {
 // option returns the option that makes java read the file.
 func (o *optionsFile) option() string { return "@" + o.path }
 
-// quieten switches the capture off (true) or on again (false) for JVMs that start later. It replaces the file with a
-// new one, so that no JVM reads a file that is only partly written.
+// quieten(true) switches the capture of the code off for JVMs that start later, and quieten(false) switches it on
+// again. quieten replaces the file with a new one, so that no JVM reads a file that is only partly written.
 func (o *optionsFile) quieten(on bool) {
 	text := o.usual
 	if on {

@@ -224,7 +224,7 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn pauses or resumes the sampler: sampler is the sampler's method Pause or Resume. An error is reported as a
+// turn pauses or resumes the sampler, by calling the sampler's method Pause or Resume. It reports an error as a
 // problem. After an error of Pause, there are samples outside of the windows, which do no harm. But after an error of
 // Resume, the next window has no samples, and the user must know that.
 func (r *Recording) turn(sampler func() error) {

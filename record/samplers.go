@@ -154,8 +154,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why gasm does not sample by itself; each may be ""
-	// names is nil if perf records no stacks. If it records stacks, names is a Resolver without mappings, because only
-	// perf can name the functions: its text has addresses in files, not in memory.
+	// names is nil if perf records no stacks. If perf records stacks, gasm can't look up the native functions, because
+	// the text then has addresses in files, not in memory. So perf names the functions, and names has no mappings.
 	names    *native.Resolver
 	progress func(bytes int) // Options.Progress if perf records stacks
 }
@@ -182,7 +182,7 @@ func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) err
 	return nil
 }
 
-// saveStacks saves the text and, in the same folder, the call stacks.
+// saveStacks saves perf's text at path, and the call stacks in the same folder.
 func (p *perfSampling) saveStacks(ctx context.Context, path string) error {
 	name := filepath.Join(filepath.Dir(path), capture.StacksFile)
 	stacks, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -31,8 +31,8 @@ const (
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the smallest copy of a stack, in bytes, with which StacksAuto records stacks. In a measurement with
-// JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8 KiB.
+// leastStack is the number of bytes of a stack for which a sample must have room. If there is less room, StacksAuto
+// records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8 KiB.
 const leastStack = 16 << 10
 
 // useStacksOff is the advice for a user whose --stacks on is not possible.
@@ -115,7 +115,8 @@ type nativeStart func(o collect.Options, note string) (sampling, error)
 
 // start starts native sampling, with stacks if they are planned. If stacks are refused, it samples without stacks, or
 // returns an error if the user requires them. It sets Frequency and the options about stacks in o. asked is the
-// frequency that the user asked for, or 0. JVMs that are in the set open are not opened again.
+// frequency that the user asked for, or 0. open is the set of JVMs that are already open. They are not opened
+// again.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs, begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
 	if p.walk {
@@ -148,8 +149,9 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 }
 
 // addWindow returns the probes of a recording. It adds the probe for the method of a window, unless the report will
-// find the method in the samples' call stacks. The probe is needed if the window names one of several overloads,
-// because stacks do not show which overload was called. events and hertz are those of the recording; hertz may be 0.
+// find the method in the samples' call stacks. Stacks do not show which of several overloads was called. So if the
+// window names the types of the method's arguments, the probe is always added. events and hertz are those of the
+// recording; hertz may be 0.
 func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []sampler.Event, hertz int) []probe.Spec {
 	if window == nil || window.Arguments == nil && p.walk && (p.choice == StacksOn || p.try(events, hertz) == nil) {
 		return probes
@@ -162,8 +164,8 @@ func (p *stackPlan) try(events []sampler.Event, hertz int) error {
 	return tryStacks(collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency), LeastStack: p.leastStack()})
 }
 
-// leastStack returns the size in bytes of the smallest copy of a stack with which stacks are recorded. 0 means any
-// size.
+// leastStack returns the number of bytes of a stack for which a sample must have room. If there is less room, no stacks
+// are recorded. 0 means that any room is enough.
 func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
 		return leastStack

@@ -37,9 +37,9 @@ type Options struct {
 	Command []string // what is run; not empty
 	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
-	// Stdout gets what the command prints to its stdout, after SeeStdout was called with it. If SeeStderr is not nil,
-	// Stderr gets what the command prints to its stderr in the same way; otherwise Stderr itself becomes the command's
-	// stderr.
+	// Stdout gets what the command prints to its stdout. Before that, SeeStdout is called with the output. If SeeStderr
+	// is not nil, what the command prints to its stderr goes through SeeStderr to Stderr in the same way. Otherwise
+	// Stderr itself becomes the command's stderr.
 	Stdout, Stderr *os.File
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
 	// ns). Both may be nil.
@@ -88,9 +88,9 @@ func lookUp(command string) (string, error) {
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between the command and gasm, and the command's stdout and stderr.
-// made has those of the files that were created for the command's output. When the command has its own copies, gasm
-// must close gate, result and the files in made.
+// commandEnds are the files that the command's process gets: its ends of the pipes gate and result, its stdout and its
+// stderr. If gasm has created a pipe or a pseudo-terminal for the command's output, the field made has the command's
+// end of it, too. When the command has its own copies, gasm must close gate, result and the files in made.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File

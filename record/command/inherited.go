@@ -64,12 +64,15 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf makes sure that Go's fork overwrites no descriptor that the command should get. The fork moves its own pipe,
-// and each file that has a lower number in gasm than in the child, to numbers after the highest one that it passes on
-// (nextfd in syscall's forkAndExecInChild1). To keep the files in ends from being moved, none of them may have a lower
-// number than in the child, where they have the numbers from first on. The first one also needs a number higher than
-// all inherited descriptors (highest). clearOf duplicates the files whose numbers are too low. It returns all files to
-// use, and separately the copies among them, which the caller must close.
+// clearOf makes sure that Go's fork overwrites no descriptor that the command should get. In the child, the files in
+// ends get the numbers first, first+1 and so on. The fork moves its own pipe, and each file that has a lower number in
+// gasm than in the child, to the numbers after the highest one that it passes on (nextfd in syscall's
+// forkAndExecInChild1).
+//
+// So clearOf duplicates each file in ends that has a lower number than in the child; then the fork does not move it.
+// The first file also gets a number above highest, the highest inherited descriptor; then the fork moves its pipe
+// beyond all inherited descriptors. clearOf returns all files to use, and separately the copies among them, which the
+// caller must close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -32,7 +32,8 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
-	// Fd has put the file into blocking mode. In that mode, Close would not interrupt a Read.
+	// Package pty has called ours.Fd, which puts the file into blocking mode. In that mode, Close would not interrupt a
+	// Read.
 	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // true if the Go runtime can poll the file
 		err = unix.SetNonblock(int(ours.Fd()), true)
 	}

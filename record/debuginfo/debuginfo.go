@@ -157,8 +157,9 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver looks for a note with the content n, which a killed gasm process may have left, and takes it over. It
-// returns nil if there is no such note. In that case the user has switched the flag on.
+// takeOver is called if the flag is already on. It looks for a note with the content n, which a killed gasm process may
+// have left, and takes the note over. It returns nil if there is no such note. Then the flag is on for another reason,
+// for example because the user has switched it on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {

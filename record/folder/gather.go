@@ -129,7 +129,7 @@ func copyLog(from, to string, limit int64) error {
 	return copyNew(in, to, info.Size())
 }
 
-// copyNew copies the first size bytes of a file to a new file. If the disk gets full, the part that was copied remains.
+// copyNew copies a file to a new file, but at most size bytes. If the disk gets full, the part that was copied remains.
 func copyNew(in io.Reader, to string, size int64) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -47,10 +47,13 @@ const (
 // bytes.
 const maxLogFolder = 235
 
-// newLogs makes the folder for the logs of a capture. Normally the folder is inside a parent of its own, which is a
-// temporary folder. If the temporary folder is on another file system than the capture, the folder is inside the
-// capture, so that the logs can be moved and need not be copied; but not if the capture's path is too long for that. If
-// there is no place for a temporary folder that all users can pass through, the parent is the capture's folder.
+// newLogs makes the folder for the logs of a capture, and the parent that [Logs] describes. The parent is a new
+// temporary folder. If there is no place for a temporary folder that all users can pass through, the capture's folder
+// is the parent.
+//
+// Normally the folder for the logs is inside the parent. If the parent is on another file system than the capture, the
+// folder is inside the capture instead, so that the logs can be moved and need not be copied. It remains inside the
+// parent if the capture's path is too long for HotSpot.
 func newLogs(capture *Capture) (l *Logs, err error) {
 	l = &Logs{parent: capture.Path, lock: capture.lock}
 	for _, dir := range lockedfolder.TemporaryFolders() {
@@ -78,7 +81,8 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	return l, err
 }
 
-// make locks the parent, and makes the folder for the logs inside the folder above.
+// make locks the parent, and makes the folder for the logs. above is the path of the folder that will contain it: the
+// parent or the capture.
 func (l *Logs) make(above string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lockedfolder.Make(l.parent); err != nil {

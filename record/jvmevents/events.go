@@ -155,7 +155,7 @@ func (e *Events) AwaitBegun(stop <-chan struct{}) {
 }
 
 // Sampled is called with each sample of a JVM, if the sampler delivers samples during the recording. It looks up the
-// thread id that the JVM itself sees, because that fails when the thread has ended.
+// thread id that the JVM itself sees. It does so at once, because the id can't be looked up after the thread has ended.
 func (e *Events) Sampled(s *sampler.Sample) {
 	if e == nil {
 		return
@@ -214,8 +214,8 @@ func (e *Events) closeFound() {
 	}
 }
 
-// endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders whose method start
-// has returned. If start still waits for a JVM's answer, endRecorders reports that as a problem.
+// endRecorders makes all JVMs end their logs and recordings, in parallel. If a recorder's call of start is still
+// waiting for the JVM's answer, endRecorders reports that as a problem. It returns the other recorders.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup

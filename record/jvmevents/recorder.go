@@ -244,8 +244,8 @@ func (r *recorder) refused(from string, err error) {
 }
 
 // end makes the JVM end its log and its recording. If the JVM does not do so, end adds a problem. It returns false if
-// start has not finished because the JVM has not answered yet. The recorder must then not be used any more; the next
-// gasm process finds the note.
+// r.start is still waiting for an answer of the JVM. The recorder must then not be used any more; the next gasm process
+// finds the note.
 func (r *recorder) end(ctx context.Context) bool {
 	select {
 	case <-r.begun:
@@ -387,10 +387,10 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole moves the file that the JVM writes when the recording is stopped into the capture, unless the JVM has
-// written it there itself. It returns the size in bytes. If the file is empty, the error is ErrNotThere: Flight
-// Recorder creates the file when the recording begins, and a JVM that was killed never wrote to it. takeWhole removes a
-// file that is empty, not a regular file, or too large.
+// takeWhole takes the file to which the JVM writes the whole recording when the recording is stopped. It copies this
+// file into the capture, unless the JVM has written it there itself. It returns the file's size in bytes. If the file
+// is empty, the error is ErrNotThere: Flight Recorder creates the file when the recording begins, and a JVM that was
+// killed never wrote to it. If what is in the capture is empty, not a regular file, or too large, takeWhole removes it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if !r.byOption {
 		if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {

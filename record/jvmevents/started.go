@@ -23,9 +23,9 @@ type RecordingOption struct {
 	pattern string // the path to which the JVM writes the recording, with %p for the process id
 }
 
-// OldestWithOption is the oldest JDK with long-term support for which such an option works: it can keep the JVM from
-// printing that a recording has started, and replaces %p in the recording's file name. JDK 17 does not replace %p. JDK
-// 11 always prints, and does not know the option that turns this off.
+// OldestWithOption is the oldest JDK with long-term support in which gasm can use a RecordingOption. JDK 17 does not
+// replace %p in the recording's file name. JDK 11 always prints that a recording has started, and does not know the
+// option that turns this off.
 const OldestWithOption = 21
 
 // settingsFile is the name of the file with the settings of Flight Recorder. It is in the capture, and JVMs read it

@@ -157,9 +157,9 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	return append(notes, said...)
 }
 
-// noProbes returns a note about probes that the user has named (Choice.Probes) and that the JVM does not have. names
-// are all names that match no probe of the JVM; gasm itself has chosen some of them. If the user has named none of
-// them, noProbes returns "".
+// noProbes returns a note about probes that the user has named (Choice.Probes) and that the JVM does not have. It
+// returns "" if there are none. names are all names that match no probe of the JVM, including names that gasm itself
+// has chosen.
 func (u *usdtRecorders) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })
 	if len(names) == 0 {

@@ -24,7 +24,8 @@ func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", "
 // maxNamed is the maximum number of JVMs that a note lists. The text "others" stands for the rest.
 const maxNamed = 4
 
-// addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
+// addUSDTNote adds a note about a JVM. If there is already a note that differs only in its JVMs, it adds the JVM to
+// that note instead.
 func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	i := slices.IndexFunc(notes, func(n usdtNote) bool { return n.before == before && n.after == after })
 	if i < 0 {
@@ -88,9 +89,9 @@ type lateProbes struct {
 	late      time.Duration
 }
 
-// add adds a JVM whose probes were set at setMono. sinceMono is the time from which the JVM's events are wanted. add
-// returns the delay, or 0 if the delay is too short to matter. If setMono is 0, the probes were not set, and add
-// returns 0.
+// add adds a JVM. sinceMono is the time from which the JVM's events are wanted, and setMono is the time at which its
+// probes were set. add returns the delay between these times, or 0 if the delay is too short to matter. If setMono is
+// 0, the probes were not set, and add returns 0.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) time.Duration {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {

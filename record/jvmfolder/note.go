@@ -42,9 +42,10 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// Leave writes a note about the folder at jvmPath, which belongs to a JVM. The process id and the start time
-// (processend.StartTicks) identify the JVM. started is the name (see RecordingName) of a recording that began with the
-// JVM's start. It is "" if there is none; a recording that gasm starts later has the folder's name.
+// Leave writes a note about a JVM's folder. jvmPath is the folder's path as the JVM sees it. The process id and the
+// start time (processend.StartTicks) identify the JVM. If a recording began with the JVM's start, started is the name
+// of this recording (see RecordingName). Otherwise started is "". A recording that gasm starts later has the folder's
+// name.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath, started: started}
 	for _, dir := range lockedfolder.NoteFolders() {

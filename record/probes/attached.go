@@ -190,7 +190,8 @@ func (j *attachedJVM) endNote() {
 	}
 }
 
-// Stop makes the JVMs restore all methods, and saves the counts in the capture. It does so even if ctx is done.
+// Stop makes the JVMs remove the probes from all methods, and saves the counts in the capture. It does so even if ctx
+// is done.
 func (a *Attached) Stop(ctx context.Context) {
 	tell := a.o.Patience.Tell(context.WithoutCancel(ctx))
 	var left []*attachedJVM
@@ -220,7 +221,7 @@ func (a *Attached) Stop(ctx context.Context) {
 	}
 }
 
-// unload makes a JVM restore all methods. It returns false if the JVM may still have probes.
+// unload makes a JVM remove the probes from all methods. It returns false if the JVM may still have probes.
 func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("it did not answer within %s", loadTime))
 	defer cancel()

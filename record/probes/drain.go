@@ -43,8 +43,8 @@ type drained struct {
 }
 
 // DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows. From
-// time to time, it calls openers(), which returns the RingOpeners of the JVMs that have a file at that time, by the
-// JVMs' process ids in the capture.
+// time to time, it calls openers(), which returns a RingOpener for each JVM whose agent has already made its file. The
+// keys are the JVMs' process ids in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil

@@ -33,7 +33,8 @@ type jmhFile struct {
 	done    chan struct{}
 }
 
-// A jmhFileState says whether a file has JMH's text, because other programs have an option -o, too.
+// A jmhFileState says whether the file that an option -o names has JMH's text. It may have the text of another program,
+// because JMH is not the only program with such an option.
 type jmhFileState int
 
 const (
@@ -112,7 +113,8 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop makes run read the rest of the file and return. When run returns, it closes done.
+// stop tells the goroutine that calls f.run to read the rest of the file and to end. When it has ended, f.done is
+// closed.
 func (f *jmhFile) stop() { close(f.stopped) }
 
 // pollJMHFile is the time between two readings of the file if the kernel does not report writes. It is far shorter than

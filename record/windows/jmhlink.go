@@ -47,16 +47,18 @@ const (
 	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
 	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
-	// shortIteration is the length of an iteration below which gasm does not ask the kernel, because each question
-	// takes 0.1 to 1 ms of CPU time.
+	// shortIteration is the length of the shortest iterations for which gasm asks the kernel. Asking once takes 0.1 to
+	// 1 ms of CPU time, which is too much for a shorter iteration.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions about the end of an iteration. An operation may take longer
-	// than the iteration should, so the pauses get longer. After endWait, gasm stops asking.
+	// endPause is the shortest pause between two times that gasm asks the kernel for the end of an iteration. The
+	// pauses get longer, because an iteration whose last operation is long may end much later than it should. After
+	// endWait, gasm stops asking.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is 1/endPauses of the time since the iteration should have ended
 )
 
-// newJMHLink begins to look up when the lines of JMH that output gets were sent.
+// newJMHLink returns a jmhLink for the lines of JMH that pass through output. It begins to look up when JMH's forks
+// sent these lines.
 func newJMHLink(output *Output) *jmhLink {
 	l := &jmhLink{output: output, moments: make(chan jmhMoment, mostMoments), done: make(chan struct{})}
 	output.mu.Lock()
@@ -148,7 +150,8 @@ func (l *jmhLink) tell(m jmhMoment, mono int64, what func(*jmhRun, jmhMoment, in
 	what(&l.output.jmh, m, mono)
 }
 
-// stop waits until all moments were answered, and ends run.
+// stop waits until the kernel was asked about all moments that are still waiting, and ends the goroutine that calls
+// l.run.
 func (l *jmhLink) stop() {
 	l.once.Do(func() {
 		l.output.mu.Lock()

@@ -37,8 +37,9 @@ func resultFile(command []string) string {
 // time.
 const clockGrain = 2 * time.Second
 
-// takeResults sets the trials' scores from JMH's results. They are exact and have JMH's own errors. The scores in JMH's
-// progress lines are rounded. If there are no results, the note says why.
+// takeResults sets the trials' scores to those in JMH's file of results. These scores are exact, and have the errors
+// that JMH itself has computed. The scores in JMH's progress lines are rounded. If there are no results, the note says
+// why.
 func takeResults(command []string, startedWallNanos int64, trials []capture.Trial) (note string) {
 	path := resultFile(command)
 	if path == "" || len(trials) == 0 {

@@ -8,8 +8,9 @@ import (
 )
 
 // JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured
-// iterations. It returns none if the command was not JMH, or measured nothing. It sets Fork and WarmupOf of the forks
-// among jvms. An iteration that was cut short ends at endMonoNanos.
+// iterations. It returns none if the command was not JMH, or measured nothing. In the elements of jvms, it sets the
+// field Fork if the JVM was a measured fork, and WarmupOf if it was a warm-up fork. An iteration that was cut short
+// ends at endMonoNanos.
 //
 // If no JVM is found for a measured fork, because the fork left no log, the fork is in no trial. [Output.LostForks]
 // then returns it.

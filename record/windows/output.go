@@ -120,8 +120,9 @@ func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	return true
 }
 
-// OnJMHProbe sets a function that is called with true when JMH begins to ask its JVM for compiler blackholes, and with
-// false when JMH has the answer. See calls it, so it must be quick. OnJMHProbe must be called before the first See.
+// OnJMHProbe sets the function f, which is called with true when JMH begins to ask its JVM for compiler blackholes, and
+// with false when JMH has the answer. The method See calls f, so f must be quick. OnJMHProbe must be called before the
+// first call of See.
 func (w *Output) OnJMHProbe(f func(begins bool)) { w.jmh.onProbe = f }
 
 // JMHBlackholes returns what JMH says about its blackhole mode, for example "compiler (auto-detected, use …)". It

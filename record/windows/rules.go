@@ -174,7 +174,7 @@ func trialsOfJMH(run *Run) (trials []capture.Trial, note string) {
 	return nil, note
 }
 
-// Whole returns a trial that measures all JVMs in the same spans.
+// Whole returns a trial in which each of the JVMs is measured during each of the spans.
 func Whole(jvms []capture.JVM, spans []capture.Span) capture.Trial {
 	var t capture.Trial
 	for _, j := range jvms {
