@@ -17,7 +17,8 @@ type piece struct {
 	name   string
 }
 
-// pieces has all pieces of all blobs. HotSpot makes nearly all of them while it starts, so they are rarely read again.
+// pieces has the pieces of all blobs that HotSpot names piece by piece: stubs, codelets and vtable stubs. HotSpot makes
+// nearly all of them while it starts, so they are rarely read again.
 type pieces struct {
 	changed bool
 	all     []piece // all pieces, by address

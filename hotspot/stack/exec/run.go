@@ -163,8 +163,9 @@ func (r *run) reach(offset int, s *state) {
 
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
-// Otherwise, if two paths reach it with different stack pointers, the code after it would first be executed with only
-// one of them. Its states would later be merged with those for both, and more would become unknown.
+// Otherwise an instruction might be executed after only one of two paths that reach it with different stack pointers.
+// The code after it would get the states of that path alone. To merge the other path into these states later makes more
+// of them unknown than to merge the two paths first.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
@@ -200,8 +201,8 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// called is true if the block has a call that may never return. A conditional jump clears it, because the state
-		// after the call has then reached the jump's target anyway.
+		// called is true if the block has a call that may never return. A conditional jump after the call sets it to
+		// false: the state after the call was then passed on to the jump's target already, as if the call returned.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
@@ -259,8 +260,8 @@ func (r *run) jump(n *node, s *state) {
 }
 
 // later notes that execution may continue from n at the leader after it. n is the last instruction of a block with a
-// call. The call may be one that never returns, and the leader may be the start of an out-of-line stub that only jumps
-// reach. So these jumps are executed first.
+// call. The call may be one that never returns. Then the leader may be the start of an out-of-line stub, which is
+// reached only by jumps. So all other paths, and these jumps with them, are executed first.
 func (r *run) later(n *node, s *state) {
 	if n.after == 0 {
 		if len(r.states) >= maxStates {
@@ -278,8 +279,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that the method later has noted. If a jump has reached the
-// leader with another stack pointer, the call in the block before it does not return.
+// returned continues at the leader after the instruction i, which the function later has noted. If a jump has reached
+// that leader with another stack pointer, the call in the block of i does not return, and execution stops there.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

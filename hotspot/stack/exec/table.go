@@ -29,9 +29,9 @@ const (
 	firstFrame
 )
 
-// Return returns where the frame is when a call returns to pc. It is meant for frames that are not the innermost of a
-// stack. Its result can differ from At(pc): after a call that never returns, there may be a stub that is reached by
-// jumps, with another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns the frame to which a call returns at pc. It is meant for frames that are not the innermost of a stack.
+// Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a stub that is only
+// reached by jumps, and has another frame. Return returns false if no call that execution reaches ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
