@@ -86,7 +86,8 @@ func (s *JVMs) Open(pid int) (*View, error) {
 	return v, nil
 }
 
-// keep keeps an opened JVM in the set. Another call of Open may have failed for the JVM and removed it.
+// keep puts an opened JVM into the set again if it is missing there: another call of Open may have failed for this JVM
+// and removed it.
 func (s *JVMs) keep(j *jvm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,8 +31,8 @@ type node struct {
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
-	// after is the number of the state after the instruction, counted from 1. It is set only for the last instruction
-	// of a block with a call, see the method later.
+	// after is the number of the state after the instruction, counted from 1. run.later sets it, and only for the last
+	// instruction of a block with a call.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -44,8 +44,8 @@ const stepsPerByte = 64
 // jumps.
 const maxStates = 1 << 15
 
-// execute executes the code symbolically from the seeds on, and enters the frames of the instructions that it reaches
-// into the table.
+// execute executes the code symbolically, beginning at the seeds. It writes to the table the frames of the instructions
+// that it has reached.
 func (r *run) execute(seeds ...Seed) {
 	r.starts = r.starts[:0]
 	r.todo = r.todo[:0]
@@ -98,8 +98,8 @@ func (r *run) insert(offset int) *node {
 	return &r.insts[len(r.insts)-1]
 }
 
-// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. Then decoding has
-// begun in the middle of an instruction, and these bytes are not one.
+// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. If so, decoding has
+// begun in the middle of an instruction, and the n bytes are not really an instruction.
 func (r *run) overlaps(offset, n int) bool {
 	for i := offset + 1; i < offset+n; i++ {
 		if r.frozen(i) {
@@ -223,7 +223,7 @@ func (r *run) block(i int32) {
 	}
 }
 
-// step executes an instruction. It reports whether the next one follows.
+// step executes an instruction. It reports whether execution can continue at the instruction after it.
 func (r *run) step(n *node, s *state) bool {
 	if sp := s.arch.sp; s.regs[sp].base == unknown {
 		s.set(sp, value{moved + base(n.offset), 0})
@@ -279,8 +279,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after the instruction i, which the function later has noted. If a jump has reached
-// that leader with another stack pointer, the call in the block of i does not return, and execution stops there.
+// returned continues at the leader after the instruction i, which run.later has noted. If a jump has reached that
+// leader with another stack pointer, the call in the block of i does not return, and execution stops there.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

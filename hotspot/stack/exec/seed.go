@@ -55,8 +55,8 @@ func Thrown(at uint64) Seed { return Seed{at, start{kind: thrown}} }
 // anything yet, and the return address is only in the JavaThread.
 func Polled(at uint64) Seed { return Seed{at, start{kind: polled}} }
 
-// FramePointer returns the seed of code to which other code jumps while the frame pointer points to its frame: to the
-// saved frame pointer, which has the return address above it.
+// FramePointer returns the seed of code to which other code jumps when the frame is already set up: the frame pointer
+// points to the saved frame pointer, which has the return address above it.
 func FramePointer(at uint64) Seed { return Seed{at, start{kind: framed}} }
 
 // state returns the state at the start of symbolic execution.

@@ -118,14 +118,14 @@ func (r *run) sweep() {
 	}
 }
 
-// emit enters the frames of the instructions that were reached since the last emit into the table.
+// emit writes to the table the frames of the instructions that were reached since the last call of emit.
 func (r *run) emit() {
 	for _, i := range r.starts {
 		r.emitBlock(i - 1)
 	}
 }
 
-// emitBlock enters the frames of the instructions from a leader to the next leader into the table.
+// emitBlock writes to the table the frames of the instructions from a leader to the next leader.
 func (r *run) emitBlock(i int32) {
 	s := r.states[r.insts[i].state-1]
 	s.dirty = true
