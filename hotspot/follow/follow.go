@@ -50,7 +50,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched gets an element when paused changes. The function run receives this element.
+	// switched has one element after paused has changed, until run has noticed it.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -209,8 +209,8 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 			return
 		}
 	}
-	// If the flag was set while the JVM ran, by gasm or by another profiler, code that was compiled before that lacks
-	// records.
+	// If gasm or another profiler has set the flag while the JVM ran, there may be code from before. This code has
+	// records only at safepoints.
 	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
 }
 
