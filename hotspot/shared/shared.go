@@ -143,7 +143,8 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
-// Close ends the view. The JVM is closed with its last view. Close does not wait for the JVM.
+// Close ends the view. When the last view of a JVM is closed, the JVM is removed from the set. Close does not wait for
+// the JVM.
 func (v *View) Close() {
 	j := v.jvm
 	j.mu.Lock()

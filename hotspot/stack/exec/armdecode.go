@@ -43,7 +43,7 @@ func decodeARM64(code []byte) inst {
 	return d.in
 }
 
-// field returns n bits of the instruction, from bit low on.
+// field returns n bits of the instruction. low is the number of the lowest one.
 func (d *armDecoder) field(low, n int) uint32 { return d.x >> low & (1<<n - 1) }
 
 // signed returns n bits of the instruction as a signed number.
