@@ -337,8 +337,8 @@ const (
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large. That is so in a
-// JVM that compiles all the time, which needs its CPUs itself.
+// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large, as in a JVM
+// that compiles all the time. Such a JVM needs its CPUs itself.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0
