@@ -39,8 +39,8 @@ const Unknown = -1
 type Frame struct {
 	Kind Kind
 	// PC is the address at which execution continues when the callee returns. It is 0 for an interpreted method and for
-	// a mark. An inlined method has the PC of the compiled method that contains it. In a chain, the PC of a native
-	// function may be an address in the library's file.
+	// a mark. An inlined method has the PC of the compiled method that contains it. In a stack with the mark Chain (see
+	// the package comment), the PC of a native function may be an address in the library's file.
 	PC        uint64
 	CompileID int // of a compiled or inlined method; 0 for all others
 	// BCI is the index of the bytecode that the frame executes, and Line is the line of that bytecode in the source.

@@ -23,8 +23,8 @@ type node struct {
 // key returns both parts of a node as one number, because a map finds a number faster than a struct.
 func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
-// frame returns the number of a frame, or noFrame if the frame is new and there is no room for it. A new frame gets the
-// number next.
+// frame returns the number of a frame. A new frame gets the number that next says, or noFrame if there is no room for
+// it.
 func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	if id, known := x.frames[*f]; known {
 		return id, false
@@ -36,8 +36,8 @@ func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	return FrameID(next), true
 }
 
-// node returns the number of a node. A new node gets the number next. If there is no room for it, or was none for its
-// parent or its frame, node returns NoRoom.
+// node returns the number of a node. A new node gets the number that next says, or NoRoom if there is no room for it.
+// It also gets NoRoom if there was no room for its parent or its frame.
 func (x *interner) node(n node, next int) (id ID, isNew bool) {
 	if n.parent == NoRoom || n.frame == noFrame {
 		return NoRoom, false

@@ -105,8 +105,8 @@ func (e *AmbiguousError) Error() string {
 		e.Name, strings.Join(all, ", "))
 }
 
-// named returns the JVM whose Main is the name. If there is none, it returns the JVM whose Main contains the name. If
-// several JVMs match, the error is an *AmbiguousError.
+// named returns the JVM whose main class or jar is called name. If there is none, it returns the JVM whose main class
+// or jar contains name. If several JVMs match, the error is an *AmbiguousError.
 func named(jvms []Process, name string) (*Process, error) {
 	if name == "" {
 		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")

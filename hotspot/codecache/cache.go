@@ -59,7 +59,7 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 
 // maxFailures is the number of Polls in a row that may fail before an error is reported. Single failures are normal,
 // because HotSpot's pointers are invalid for short moments while it starts. An error is reported at once if the process
-// has ended, or if gasm may not read it.
+// has ended, or if the kernel does not let gasm read it.
 const maxFailures = 50
 
 // Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll

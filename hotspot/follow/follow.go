@@ -50,7 +50,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched gets an element when paused changes. The function run receives this element.
+	// switched has one element after paused has changed, until run has noticed it.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -110,8 +110,9 @@ type Result struct {
 	// Unread is set if the code cache could not be read at all, or if reading it failed later although the JVM was
 	// still running. It says why.
 	Unread error
-	// EndedEarly is true if the JVM ended before the Follower had found the code cache, had read it once, or had found the
-	// data that describes the code. The samples of such a JVM have no code, or no lines.
+	// EndedEarly is true if the JVM ended too early for the Follower: before it had found the data that describes the
+	// code, or before it had read the code cache for the first time. The samples of such a JVM have no code, or no
+	// lines.
 	EndedEarly bool
 	// Disk is the error after which the Follower wrote nothing more to the log. It is nil if there was no error.
 	Disk error
@@ -208,8 +209,8 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 			return
 		}
 	}
-	// If the flag was set while the JVM ran, by gasm or by another profiler, code that was compiled before that lacks
-	// records.
+	// If gasm or another profiler has set the flag while the JVM ran, there may be code from before. This code has
+	// records only at safepoints.
 	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
 }
 
@@ -336,8 +337,8 @@ const (
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a poll. A JVM that compiles all the time needs its CPUs itself, and its code cache is large, which
-// makes polls slow.
+// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large, as in a JVM
+// that compiles all the time. Such a JVM needs its CPUs itself.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0

@@ -79,8 +79,9 @@ const (
 	maxStream = 1 << 14 // bytes
 )
 
-// array reads the elements of the Array<> that the field f of a class points to. The elements begin data bytes after
-// the start of the Array, and each has size bytes. array returns an error if there are more than most elements.
+// array reads the elements of the Array<> that the field f of a class points to. data is the offset of the first
+// element from the start of the Array, and size is the size of an element, both in bytes. array returns an error if the
+// number of elements is larger than most.
 func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) ([]byte, error) {
 	at, err := h.vm.Uint64(class + f.At)
 	if err != nil {

@@ -67,7 +67,7 @@ func New(vm *vmstructs.VM) (*Heap, error) {
 	return h, q.Missing
 }
 
-// static returns the value of the first of the named static fields that exists. The value has size bytes.
+// static returns the value of the first of the named static fields that exists. size is the size of the value in bytes.
 func (h *Heap) static(q *vmstructs.Query, size uint64, names ...string) uint64 {
 	for _, name := range names {
 		at, ok := h.vm.Static(name)
@@ -185,8 +185,8 @@ func (h *Heap) classOf(header []byte) uint64 {
 	return binary.LittleEndian.Uint64(header[h.klassAt:])
 }
 
-// String returns a java.lang.String, cut to at most this number of chars. The error is ErrMoved if the object is not a
-// String.
+// String returns the text of a java.lang.String. Of a longer String, it returns only the first chars, as many as most
+// says. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved

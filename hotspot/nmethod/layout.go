@@ -12,8 +12,8 @@ import (
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
-	// noFrames says why debug info can't be read. It is nil if it can be read. If it is not nil, the fields that only
-	// debug info needs may not be set.
+	// noFrames says why debug info can't be read, or is nil if it can be read. If debug info can't be read, some of the
+	// fields that only debug info needs may still have their zero values.
 	noFrames error
 	// noScopes says why not even the scopes at return addresses can be read (Code.FramesAt). For JDK 8 it is nil
 	// although noFrames is not, because this package knows JDK 8's scopes but not the rest of its debug info.

@@ -138,8 +138,8 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 }
 
 // callee returns the name of the method that a call instruction calls. index is the method's index in the nmethod's
-// metadata, from the call's relocation. If index is 0, the callee is the method that the bytecode names, and callee
-// returns "", as HotSpot prints nothing then. HotSpot prints no blank before the name.
+// metadata, from the call's relocation. If index is 0, the callee is the method that the bytecode names. Then HotSpot
+// prints no name, and callee returns "".
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""

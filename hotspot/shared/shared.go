@@ -86,7 +86,8 @@ func (s *JVMs) Open(pid int) (*View, error) {
 	return v, nil
 }
 
-// keep keeps an opened JVM in the set. Another call of Open may have failed for the JVM and removed it.
+// keep puts an opened JVM into the set again if it is missing there: another call of Open may have failed for this JVM
+// and removed it.
 func (s *JVMs) keep(j *jvm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +143,8 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
-// Close ends the view. The JVM is closed with its last view. Close does not wait for the JVM.
+// Close ends the view. When the last view of a JVM is closed, the JVM is removed from the set. Close does not wait for
+// the JVM.
 func (v *View) Close() {
 	j := v.jvm
 	j.mu.Lock()

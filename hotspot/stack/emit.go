@@ -169,7 +169,8 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	return method, 0, ok // elsewhere, the method has returned already, and fp is its caller's
 }
 
-// bcpAt returns how far below fp an interpreter frame has the address of the bytecode, in bytes.
+// bcpAt returns the distance in bytes from fp down to the place where an interpreter frame has the address of the
+// bytecode that it executes.
 func (k *walk) bcpAt() uint64 {
 	if k.jvm.layout.release == 8 {
 		return k.bcpSlot8

@@ -20,7 +20,8 @@ type layout struct {
 	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
 }
 
-// senderSP is how far below the frame pointer an interpreter frame has the caller's sp, in bytes.
+// senderSP is the distance in bytes from the frame pointer down to the place where an interpreter frame has the
+// caller's stack pointer.
 const senderSP = 8
 
 // newLayout returns the layout of a JVM. If something is missing in HotSpot's tables, the error names it.

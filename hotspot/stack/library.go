@@ -55,11 +55,11 @@ const (
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
-	// mostAttempts limits the number of attempts to read the same file. Each is made through another process that has
-	// mapped the file, because a process may end before its file is opened.
+	// mostAttempts limits the number of attempts to read the same file. gasm opens a file through a process that has
+	// mapped it. This process may end first, so each attempt uses another process than the one before.
 	mostAttempts = 64
-	// mostReadings limits how many libraries of a process are read at the same time, because its file system may not
-	// answer.
+	// mostReadings limits how many libraries of a process are read at the same time. If the file system of the process
+	// does not answer, each of these reads blocks a goroutine.
 	mostReadings = 3
 	// mostTables limits the size of all tables together, in bytes. The table of libjvm.so has 8 MB.
 	mostTables = 256 << 20
@@ -103,8 +103,8 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read begins to read a library. It waits for the result until the walks of the process have waited for mostWaiting in
-// all, or until GiveUp is called.
+// read starts a goroutine that reads a library, and waits for its result. It gives up waiting when the walks of the
+// process have waited for mostWaiting in all, or when GiveUp is called. The goroutine then goes on.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r

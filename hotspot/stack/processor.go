@@ -26,8 +26,8 @@ type processor struct {
 	link int
 	// preserved are the registers that C functions preserve, without sp, as bits.
 	preserved uint32
-	// low is true if the interpreter calls a method with a stack pointer above its own, because its frame reserves
-	// space for all that it may push. The called method's frame then begins in that space.
+	// low is true if an interpreter frame reserves space for all that its method may push. When the interpreter calls
+	// another method, its stack pointer is below that space, but the frame of the called method begins in the space.
 	low bool
 	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
 	// call (MacroAssembler::call_VM_leaf_base).

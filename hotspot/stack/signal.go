@@ -23,8 +23,8 @@ func findSigreturn(vdso []byte) uint64 {
 	return 0
 }
 
-// inSigreturn reports whether an address in a library belongs to sigreturn. The first address after it counts, too,
-// because it is the pc of a thread that has entered the kernel at its end.
+// inSigreturn reports whether an address in a library belongs to sigreturn. The first address after sigreturn counts,
+// too: a thread that has made the system call at the end of sigreturn has this address as its pc.
 func (l *library) inSigreturn(address uint64) bool {
 	return l.sigreturn != 0 && address >= l.sigreturn && address <= l.sigreturn+uint64(len(sigreturn))
 }

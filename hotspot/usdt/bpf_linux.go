@@ -119,7 +119,8 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	return b.attachEach(lib, t, pid, places, layouts)
 }
 
-// allAtOnce is false in a test that attaches one by one, as for kernels before 6.6.
+// allAtOnce is false in a test that attaches the program to one place after another, as gasm does
+// on kernels before 6.6.
 var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {

@@ -157,8 +157,8 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read calls give(record) for each event that need not be held back, in the order of their times.
-// On the last call, where all is true, no event is held back.
+// read calls give(record) for each event that need not be held back, in the order of their times. If all is true, as in
+// the last call, no event is held back.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()

@@ -98,8 +98,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
-// hasText reports whether a parameter is a text that can be read. p.Args[at] is the parameter's
-// first argument.
+// hasText reports whether a parameter of the probe is a text that can be read. Such a parameter takes two of the
+// probe's arguments. p.Args[at] is the first one.
 func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }

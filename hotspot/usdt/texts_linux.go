@@ -81,8 +81,8 @@ type threadIDs struct {
 	known map[int]int
 }
 
-// of returns the id that gasm sees for a thread. It returns 0 if the thread has ended. If the
-// thread is not known yet, the ids of all threads are read again.
+// of converts a thread's id in the JVM's own namespace to the id that gasm sees. It returns 0 if the thread has ended.
+// If the thread is not known yet, the ids of all threads are read again.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id

@@ -158,9 +158,9 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read calls give(record) for each record that has come, in the order of their times. It holds back
-// the records of the last lookPause, because an older record may still be on its way into another
-// ring. On the last call, where all is true, it holds back nothing.
+// read calls give(record) for each record that has come, in the order of their times. It holds back the records of the
+// last lookPause, because an older record may still be on its way into another ring. If all is true, as in the last
+// call, it holds back nothing.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {

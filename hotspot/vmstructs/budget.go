@@ -18,8 +18,8 @@ type Budget struct {
 	refused int
 }
 
-// NewBudget returns a Budget of most bytes. It is refilled at perSecond bytes per second, or at one MiB per second if
-// perSecond is less.
+// NewBudget returns a Budget that has the number of bytes in most, and never has more. It is refilled at perSecond
+// bytes per second, or at one MiB per second if perSecond is less.
 func NewBudget(most, perSecond int64) *Budget {
 	return &Budget{left: most, most: most, each: time.Second / time.Duration(max(1, perSecond>>20)), since: time.Now()}
 }

@@ -43,7 +43,7 @@ func decodeARM64(code []byte) inst {
 	return d.in
 }
 
-// field returns n bits of the instruction, from bit low on.
+// field returns n bits of the instruction. low is the number of the lowest one.
 func (d *armDecoder) field(low, n int) uint32 { return d.x >> low & (1<<n - 1) }
 
 // signed returns n bits of the instruction as a signed number.
@@ -105,8 +105,8 @@ func (d *armDecoder) immediate() {
 	}
 }
 
-// logical handles and, orr and eor with a constant. HotSpot's code aligns stack pointers with and, and "mov x8, #-32"
-// is another name for an orr.
+// logical handles the instructions AND, ORR and EOR with a constant. HotSpot's code aligns stack pointers by an AND,
+// and "mov x8, #-32" is another name for an ORR.
 func (d *armDecoder) logical() {
 	mask, ok := bitMask(d.field(22, 1), d.field(10, 6), d.field(16, 6))
 	n := int64(mask)

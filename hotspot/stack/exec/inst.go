@@ -55,7 +55,7 @@ type inst struct {
 	src2     reg // of opAdd2 and opStorePair; noReg for xzr, as src
 	update   update
 	writes   uint32 // registers that get a value that is not tracked, as bits
-	// store is the number of bytes in memory that get a value that is not tracked.
+	// store is the number of bytes that the instruction writes to memory, if the written value is not tracked.
 	store uint16
 	mem   memory
 	imm   int32

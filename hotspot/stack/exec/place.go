@@ -46,7 +46,7 @@ func (s *state) placeOf(b base) Place {
 			}
 		}
 	}
-	// The register itself first, because "unchanged" is the most common place.
+	// If b is the value that a register had in the caller, look at this register first. Usually it has not changed.
 	if b >= callers && b < moved && s.regs[b-callers] == (value{b, 0}) {
 		return Place{Where: InRegister, Reg: reg(b - callers)}
 	}

@@ -31,8 +31,8 @@ type node struct {
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
-	// after is the number of the state after the instruction, counted from 1. It is set only for the last instruction
-	// of a block with a call, see the method later.
+	// after is the number of the state after the instruction, counted from 1. run.later sets it, and only for the last
+	// instruction of a block with a call.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -44,8 +44,8 @@ const stepsPerByte = 64
 // jumps.
 const maxStates = 1 << 15
 
-// execute executes the code symbolically from the seeds on, and enters the frames of the instructions that it reaches
-// into the table.
+// execute executes the code symbolically, beginning at the seeds. It writes to the table the frames of the instructions
+// that it has reached.
 func (r *run) execute(seeds ...Seed) {
 	r.starts = r.starts[:0]
 	r.todo = r.todo[:0]
@@ -98,8 +98,8 @@ func (r *run) insert(offset int) *node {
 	return &r.insts[len(r.insts)-1]
 }
 
-// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. Then decoding has
-// begun in the middle of an instruction, and these bytes are not one.
+// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. If so, decoding has
+// begun in the middle of an instruction, and the n bytes are not really an instruction.
 func (r *run) overlaps(offset, n int) bool {
 	for i := offset + 1; i < offset+n; i++ {
 		if r.frozen(i) {
@@ -163,8 +163,9 @@ func (r *run) reach(offset int, s *state) {
 
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
-// Otherwise, if two paths reach it with different stack pointers, the code after it would first be executed with only
-// one of them. Its states would later be merged with those for both, and more would become unknown.
+// Otherwise an instruction might be executed after only one of two paths that reach it with different stack pointers.
+// The code after it would get the states of that path alone. To merge the other path into these states later makes more
+// of them unknown than to merge the two paths first.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
@@ -200,8 +201,8 @@ func (r *run) block(i int32) {
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// called is true if the block has a call that may never return. A conditional jump clears it, because the state
-		// after the call has then reached the jump's target anyway.
+		// called is true if the block has a call that may never return. A conditional jump after the call sets it to
+		// false: the state after the call was then passed on to the jump's target already, as if the call returned.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
@@ -222,7 +223,7 @@ func (r *run) block(i int32) {
 	}
 }
 
-// step executes an instruction. It reports whether the next one follows.
+// step executes an instruction. It reports whether execution can continue at the instruction after it.
 func (r *run) step(n *node, s *state) bool {
 	if sp := s.arch.sp; s.regs[sp].base == unknown {
 		s.set(sp, value{moved + base(n.offset), 0})
@@ -259,8 +260,8 @@ func (r *run) jump(n *node, s *state) {
 }
 
 // later notes that execution may continue from n at the leader after it. n is the last instruction of a block with a
-// call. The call may be one that never returns, and the leader may be the start of an out-of-line stub that only jumps
-// reach. So these jumps are executed first.
+// call. The call may be one that never returns. Then the leader may be the start of an out-of-line stub, which is
+// reached only by jumps. So all other paths, and these jumps with them, are executed first.
 func (r *run) later(n *node, s *state) {
 	if n.after == 0 {
 		if len(r.states) >= maxStates {
@@ -278,8 +279,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that the method later has noted. If a jump has reached the
-// leader with another stack pointer, the call in the block before it does not return.
+// returned continues at the leader after the instruction i, which run.later has noted. If a jump has reached that
+// leader with another stack pointer, the call in the block of i does not return, and execution stops there.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

@@ -55,8 +55,8 @@ func Thrown(at uint64) Seed { return Seed{at, start{kind: thrown}} }
 // anything yet, and the return address is only in the JavaThread.
 func Polled(at uint64) Seed { return Seed{at, start{kind: polled}} }
 
-// FramePointer returns the seed of code to which other code jumps while the frame pointer points to its frame: to the
-// saved frame pointer, which has the return address above it.
+// FramePointer returns the seed of code to which other code jumps when the frame is already set up: the frame pointer
+// points to the saved frame pointer, which has the return address above it.
 func FramePointer(at uint64) Seed { return Seed{at, start{kind: framed}} }
 
 // state returns the state at the start of symbolic execution.
@@ -108,7 +108,8 @@ func (st start) state(a *Arch) state {
 	return s
 }
 
-// entered sets the state right after a call: it stores the return address. sp is the caller's stack pointer.
+// entered sets the state right after a call, which has stored the return address in a register or on the stack. sp is
+// the caller's stack pointer.
 func (s *state) entered(sp base) {
 	a := s.arch
 	if a.link != noReg {
@@ -119,7 +120,7 @@ func (s *state) entered(sp base) {
 	s.store(value{sp, -8}, value{returnAddress, 0})
 }
 
-// complete sets the state of a complete frame of an nmethod.
+// complete sets s to the state at an instruction of an nmethod where the frame is complete.
 func (st start) complete(s *state) {
 	fp := s.arch.fp
 	s.regs[s.arch.sp] = value{cfa, 0}.plus(-int32(min(max(st.frameSize, 0), maxOffset)))

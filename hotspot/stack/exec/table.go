@@ -29,9 +29,9 @@ const (
 	firstFrame
 )
 
-// Return returns where the frame is when a call returns to pc. It is meant for frames that are not the innermost of a
-// stack. Its result can differ from At(pc): after a call that never returns, there may be a stub that is reached by
-// jumps, with another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns the frame to which a call returns at pc. It is meant for frames that are not the innermost of a stack.
+// Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a stub that is only
+// reached by jumps, and has another frame. Return returns false if no call that execution reaches ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
@@ -118,14 +118,14 @@ func (r *run) sweep() {
 	}
 }
 
-// emit enters the frames of the instructions that were reached since the last emit into the table.
+// emit writes to the table the frames of the instructions that were reached since the last call of emit.
 func (r *run) emit() {
 	for _, i := range r.starts {
 		r.emitBlock(i - 1)
 	}
 }
 
-// emitBlock enters the frames of the instructions from a leader to the next leader into the table.
+// emitBlock writes to the table the frames of the instructions from a leader to the next leader.
 func (r *run) emitBlock(i int32) {
 	s := r.states[r.insts[i].state-1]
 	s.dirty = true

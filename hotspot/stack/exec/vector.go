@@ -47,8 +47,9 @@ func (d *decoder) vector(b byte) bool {
 	return true
 }
 
-// vectorStore corrects the size of a store, and its address if that is scaled. pp is the field that stands for a
-// prefix: 2 for F3, 3 for F2.
+// vectorStore corrects the number of bytes that a vector instruction stores and, if the instruction has an EVEX prefix,
+// the displacement of their address. pp is the field of the prefix that stands for one of the older prefixes: 2 for F3,
+// 3 for F2.
 func (d *decoder) vectorStore(mapNo, op, pp byte, full uint16, evex bool) {
 	in := &d.in
 	switch {
