@@ -55,7 +55,8 @@ func overlap(a, b shares) float64 {
 	return 2 * common / sum
 }
 
-// A view is a way to compare two profiles. keys returns the keys that a sample counts for.
+// A view is a way to compare two profiles. It compares how often some keys occur in the samples of each profile. A key
+// is, for example, a whole stack or the name of a method. The function keys returns the keys in a sample.
 type view struct {
 	name string
 	keys func(stackSample) []string

@@ -69,8 +69,8 @@ func (p *Process) PID() int { return p.pid }
 // from its memory, which can be mapped from a file system that does not answer.
 const readTime = 5 * time.Second
 
-// Read returns the first limit bytes of a file of the process in /proc. name is relative to /proc/PID: "status",
-// "task/12/comm".
+// Read returns the beginning of a file of the process in /proc, with at most as many bytes as limit says. name is
+// relative to /proc/PID: "status", "task/12/comm".
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
 	return WithinLimit(readTime, func() ([]byte, error) {
 		if err := p.checkText(name); err != nil {

@@ -348,8 +348,8 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image returns the image of a part's file. It reads the file, unless the file was already read for another part. If
-// the file can't be read, the image has no names.
+// image returns the image of the file that is mapped at a part of the address space. It reads the file, unless it has
+// already done so for another part. If the file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {

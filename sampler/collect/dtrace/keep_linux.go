@@ -72,8 +72,8 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			// A killed DTrace can't remove its probes, and the keeper's second shell does so only
-			// if gasm is killed.
+			// A killed DTrace can't remove its probes. The shell that runs in the background (see keeper) removes them
+			// only if gasm is killed.
 			removeUprobes(p.Cmd.Process.Pid)
 		}
 		_, _ = ours.WriteString("ended\n") // if the shell was killed, nobody reads this
@@ -106,7 +106,7 @@ func (d *Tracer) released() bool {
 	return false
 }
 
-// lookForRelease is the pause between two looks whether the probes are still in tracefs.
+// lookForRelease is the pause between two checks of tracefs for the probes.
 const lookForRelease = 20 * time.Millisecond
 
 // removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as root. Otherwise
