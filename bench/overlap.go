@@ -24,8 +24,8 @@ type stackSample struct {
 func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
 
 // walkable removes the samples of methods in which async-profiler often fails to find the callers: in more than 1 % of
-// its own samples of the method. The two profilers can't be compared there. a are gasm's samples, and b are
-// async-profiler's.
+// its own samples of the method. In such methods, the two profilers can't be compared. The parameter a has gasm's
+// samples, and b has async-profiler's.
 func walkable(a, b []stackSample) (x, y []stackSample) {
 	all, broken := map[string]int{}, map[string]int{}
 	for _, s := range b {

@@ -231,7 +231,8 @@ func lastEnd(text []byte) int {
 }
 
 // skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops the line. Like fill, it returns the text that was read after that.
+// line, and drops the line. It returns the text after that line that was already read, and ended as the method fill
+// does.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {

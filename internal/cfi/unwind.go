@@ -12,7 +12,7 @@ const (
 	// Caller means that the registers are those of the caller, and that its PC is a return address.
 	Caller Result = iota
 	// Interrupted means that the function was called by the kernel for a signal. The registers are those of the code
-	// that the signal has interrupted. Its PC is the address of an instruction and not a return address.
+	// that the signal has interrupted. The PC among them is the address of an instruction and not a return address.
 	Interrupted
 	// Bottom means that the function has no caller: its return address is undefined.
 	Bottom

@@ -91,7 +91,7 @@ func NewResolver() *Resolver {
 // errGivenUp is the error for a file that was not read because of GiveUp.
 var errGivenUp = errors.New("gasm was stopped")
 
-// GiveUp stops the reading of files. If Resolve is just reading a file, it returns at once, and later calls read no
+// GiveUp stops the reading of files. A call of Resolve that is reading a file returns at once, and later calls read no
 // more files. The functions of all these files get no names. Unlike all other methods, GiveUp may be called from any
 // goroutine.
 func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }

@@ -90,8 +90,8 @@ func measureCost(fd, stack int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack, so that the kernel can copy as
-// many.
+// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack. So the kernel can copy that many
+// bytes of the stack.
 //
 //go:noinline
 func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {

@@ -66,8 +66,8 @@ func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 // An opener opens events on the processes to be sampled, with perfevent.Open or perfevent.OpenRunning.
 type opener func(o perfevent.Options) (*perfevent.Set, error)
 
-// startNative opens the events that the user named, or else the best ones that this machine has. It calls learn with
-// the new drain, so that the caller can add the processes to the drain.
+// startNative opens the events that the user named, or else the best ones that this machine has. It passes the new
+// drain to the function learn, in which the caller can add the processes to the drain.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note fix.Note

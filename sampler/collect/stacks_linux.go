@@ -18,8 +18,8 @@ import (
 )
 
 // stackPause is the pause between two readings of the kernel's buffers while there are samples with stacks. It is short
-// for two reasons. Such samples fill the buffers fast. And a walk also reads the process's memory, where the code of a
-// sampled method should not have moved yet.
+// for two reasons. Such samples fill the buffers fast. And a walk also reads the process's memory: the longer it waits,
+// the more often the code of the sampled methods is no longer there.
 const stackPause = 50 * time.Millisecond
 
 // ringPause is the pause for which the kernel's buffers are sized (perfevent.Options.DrainEvery). The buffers have room

@@ -56,8 +56,8 @@ exec "$@"`
 // uprobeFiles are the files that list the kernel's uprobes. tracefs may be mounted in either place.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newProcess prepares to run DTrace under the keeper, so that DTrace ends properly even if gasm is killed. If there is
-// no shell, it prepares to run DTrace alone.
+// newProcess prepares to run DTrace under the shell script keeper, so that DTrace ends properly even if gasm is killed.
+// If there is no shell, it prepares to run DTrace alone.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
