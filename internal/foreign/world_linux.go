@@ -197,8 +197,8 @@ var errClosed = errors.New("the file system of the process is not in use any mor
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
 // call runs f on the World's thread and returns its result. If f takes too long or the context is done, call returns an
-// error, but f continues to run. If f succeeds later, its result is passed to undo, which may be nil. Because f may
-// outlive the call, it must not share memory with the caller.
+// error, but f continues to run. If f succeeds later, undo(result) is called, unless undo is nil. Because f may outlive
+// the call, it must not share memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		value T

@@ -81,8 +81,8 @@ type tree interface {
 	find(file string) iter.Seq[string]
 	// named returns the paths of all source files with a name like "HashMap.java", in any directory.
 	named(base string) []string
-	// open opens the file at a path that find or named has returned. path returns the full path of such a file, for
-	// messages.
+	// The method open opens the file at a path that comes from the method find or named. The method path returns the
+	// full path of such a file, for messages.
 	open(name string) (io.ReadCloser, error)
 	path(name string) string
 	close() error

@@ -151,7 +151,7 @@ func (l *reading) take(bytes int64) error {
 	return nil
 }
 
-// give gives back memory that the caller got from take.
+// give gives back memory that the caller got from the method take.
 func (l *reading) give(bytes int64) {
 	l.left += bytes
 	l.taken -= bytes

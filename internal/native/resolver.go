@@ -418,7 +418,8 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	return l.image, l.failure
 }
 
-// readMapped does the work of load. It runs in another goroutine, and may still run after load has returned.
+// readMapped reads the file of a mapping for the method load. It runs in another goroutine, and may still run after
+// load has returned.
 func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := ReadVDSO(m)

@@ -18,7 +18,7 @@ const settled = 20 * time.Millisecond
 // returns how many records were in the ring buffers. It keeps the records of the last 20 ms for the next Drain, because
 // an earlier record may still be missing in another ring buffer. If all is true, it keeps no records.
 //
-// A record, with its ThreadState, is valid only during the call of give.
+// A record, with its ThreadState, is valid only until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
 	if all {
