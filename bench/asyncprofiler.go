@@ -81,7 +81,8 @@ func parseAnnotated(text []byte) (*profiledStacks, error) {
 	return p, lines.Err()
 }
 
-// parseAnnotatedStack parses a line without its number. broken is true if frames are missing.
+// parseAnnotatedStack parses a line of collapsed stacks from which the number of samples was cut off. broken is true if
+// frames are missing.
 func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
 	for frame := range strings.SplitSeq(stack, ";") {
 		i := slices.IndexFunc(javaSuffixes, func(suffix string) bool { return strings.HasSuffix(frame, suffix) })

@@ -115,8 +115,8 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// gasm copies methods with at most 4 % of a CPU. These have many records, so in less time it would not copy them
-	// all.
+	// gasm uses at most 4 % of a CPU for copying methods. The methods have many debug records here, so in a shorter
+	// time gasm would not copy all of them.
 	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(100, 3)),
 		"-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(program.cmd.Process.Pid)}, nil)
 	return err
@@ -179,7 +179,8 @@ type linesScore struct {
 	left                  int          // samples in methods without all records
 }
 
-// scoreLines compares the rules for the samples of a capture.
+// scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a
+// capture.
 func scoreLines(dir string) (linesScore, error) {
 	var score linesScore
 	c, err := capture.Open(dir)
@@ -221,7 +222,7 @@ func scoreLines(dir string) (linesScore, error) {
 	return score, nil
 }
 
-// add compares the rules for the samples of a method.
+// add compares what the two rules guess (see measureLines) with what HotSpot recorded, for the samples of one method.
 func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples map[uint64]int) error {
 	insts, err := log.Code(b, disasm.ATT)
 	if err != nil {

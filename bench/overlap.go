@@ -24,8 +24,8 @@ type stackSample struct {
 func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
 
 // walkable removes the samples of methods in which async-profiler often fails to find the callers: in more than 1 % of
-// its own samples of the method. The two profilers can't be compared there. a are gasm's samples, and b are
-// async-profiler's.
+// its own samples of the method. In such methods, the two profilers can't be compared. The parameter a has gasm's
+// samples, and b has async-profiler's.
 func walkable(a, b []stackSample) (x, y []stackSample) {
 	all, broken := map[string]int{}, map[string]int{}
 	for _, s := range b {
@@ -55,7 +55,8 @@ func overlap(a, b shares) float64 {
 	return 2 * common / sum
 }
 
-// A view is a way to compare two profiles. keys returns the keys that a sample counts for.
+// A view is a way to compare two profiles. It compares how often some keys occur in the samples of each profile. A key
+// is, for example, a whole stack or the name of a method. The function keys returns the keys in a sample.
 type view struct {
 	name string
 	keys func(stackSample) []string

@@ -143,7 +143,8 @@ func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) 
 	return p, account, ap, err
 }
 
-// capturedStacks returns the samples of a capture, and their account.
+// capturedStacks returns the samples of a capture that are in Java methods, and an account of what all of its samples
+// were.
 func capturedStacks(dir string) (*profiledStacks, profile.Account, error) {
 	c, err := capture.Open(dir)
 	if err != nil {

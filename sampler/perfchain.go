@@ -51,8 +51,9 @@ func (s *stackParser) line(line []byte, cut bool) (fault string) {
 	}
 	of := &s.chunk.samples[len(s.chunk.samples)-1]
 	if s.leaf != leafIsRead {
-		// Functions that were inlined at the sampled address come first, and the function around them comes last. Each
-		// line replaces the previous one, so the sample gets the outer function, which perf also prints without stacks.
+		// The first lines of a stack are for the functions that were inlined at the sampled address. The line of the
+		// function around them comes next. Each of these lines replaces what the previous one has set, so the sample
+		// gets the outer function. perf prints this function in samples without stacks, too.
 		of.PC, of.Symbol, of.Module = c.PC, c.Symbol, c.Module
 	}
 	switch {
@@ -161,7 +162,7 @@ func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) call
 	return id
 }
 
-// chainFrame returns the frame of an address in a chain.
+// chainFrame returns the frame in package callstack's form for an address in a sample's call chain.
 func chainFrame(pc uint64, module, symbol string) callstack.Frame {
 	kind := callstack.Native
 	switch module {

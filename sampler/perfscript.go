@@ -231,8 +231,9 @@ func cutPeriod(text []byte) (rest []byte) {
 	return text
 }
 
-// cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks after them. The
-// name may contain anything, including text that looks like ids. Therefore a time must follow the real ids.
+// cutThread cuts off the start of a line like "C2 CompilerThre 24997/25003 ": a thread's name, its ids and the blanks
+// after them. The name may contain anything, including text that looks like ids. So cutThread takes only ids that a
+// time follows, as in the lines of samples.
 func cutThread(text []byte, cutIDs idCutter) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {

@@ -46,13 +46,13 @@ func newReader(r io.Reader, name string, keepChains bool) Reader {
 	return perf
 }
 
-// isXCTrace reports whether a text that begins with start is an xctrace export.
+// isXCTrace reports whether a text is an xctrace export. The parameter start is the beginning of the text.
 func isXCTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }
 
-// isDTrace reports whether a text that begins with start is DTrace's. If DTrace's stderr was saved with the text, the
-// text may begin with "dtrace: ".
+// isDTrace reports whether a text is DTrace's. The parameter start is the beginning of the text. If DTrace's stderr was
+// saved with the text, the text may begin with "dtrace: ".
 func isDTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("dtrace: ")) ||
 		bytes.Contains(start, []byte(":"+probePrefix)) || bytes.Contains(start, []byte("FUNCTION:NAME"))

@@ -18,8 +18,9 @@ type Sample struct {
 	// cache.
 	Module string
 	Stack  callstack.ID // the callers; 0 if the sampler did not record them for gasm
-	// Caller is an address in a compiled method on this sample's stack, if that method has called the code of many
-	// samples. It is 0 otherwise. Only samples that are delivered during the recording have it; it is not saved.
+	// Caller is an address in a compiled method on this sample's stack. It is set if the method has been a caller in so
+	// many samples that its code is worth copying, and otherwise 0. Only samples that are delivered during the
+	// recording have it; it is not saved.
 	Caller uint64
 	// Chain has the callers that the text itself has. It is nil if there are none, or if the reader does not keep them.
 	// It is valid until the next Scan, but its strings stay valid.

@@ -181,8 +181,8 @@ func (r *textReader) read(jobs chan<- *chunk) {
 }
 
 // fill reads until the chunk has at least half of chunkSize, and at least one whole sample: a line, and the lines of
-// its stack. It returns the text after the last whole sample, in the memory of buf. ended is true if this is the last
-// chunk.
+// its stack. It moves the text after the last whole sample to buf, and returns it as rest. ended is true if this is the
+// last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // the end of the last whole sample, or -1
 	for {
@@ -231,7 +231,8 @@ func lastEnd(text []byte) int {
 }
 
 // skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops the line. Like fill, it returns the text that was read after that.
+// line, and drops the line. It returns the text after that line that was already read, and ended as the method fill
+// does.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {
@@ -353,8 +354,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost the reader's record. perf reports a loss twice (see [Lost]), so Count is only the number of samples
-// by which the line increases the total.
+// lose makes a Lost the reader's current record. perf reports each loss twice (see [Lost]). So Count is not the number
+// in the line, but only how much the line increases the total.
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

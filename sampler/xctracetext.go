@@ -56,7 +56,7 @@ type xcOpen struct {
 // depth 7: a binary in a frame in a backtrace in a tag in a row in a node in the result.
 const maxXCDepth = 32
 
-// An xcSample has the values of a row's columns that matter for a sample.
+// An xcSample has the values of a table row from which a Sample is made.
 type xcSample struct {
 	time, pid, tid       int64
 	thread               uint32

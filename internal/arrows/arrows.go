@@ -88,7 +88,8 @@ func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 }
 
 // tracksOf groups arrows into tracks, the shortest first. A track has the arrows that reach the same target from the
-// same side; they are drawn as one arrow. Arrows that lead out of the n lines are not in tracks but in leaving.
+// same side; they are drawn as one arrow. Arrows that lead out of the n lines are in no track, but are returned as
+// leaving.
 func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int

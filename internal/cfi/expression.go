@@ -155,7 +155,8 @@ func (m *machine) register(column uint64) {
 	m.push(value + add)
 }
 
-// load replaces the address on top of the stack with the lower size bytes of the word at that address.
+// load replaces the address on top of the stack with the number at that address. The parameter size is how many bytes
+// the number has.
 func (m *machine) load(size byte) {
 	if size == 0 || size > 8 {
 		m.fail(Damaged)

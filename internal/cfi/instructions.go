@@ -150,8 +150,9 @@ func (p *program) remember(save bool) error {
 	return nil
 }
 
-// defineCFA sets the rule of the CFA, or a part of it. If DW_CFA_def_cfa_register follows an expression, the offset
-// from before the expression is used again. libgcc does the same, and libgcrypt relies on it.
+// defineCFA sets the rule of the CFA, or a part of it. DW_CFA_def_cfa_register sets only the register. If the CFA was
+// computed by an expression until then, the offset is that of the last rule before the expression. libgcc does the
+// same, and libgcrypt relies on it.
 func (p *program) defineCFA(op byte) {
 	cfa := &p.state.cfa
 	switch op {

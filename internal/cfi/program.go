@@ -45,9 +45,9 @@ func withOffset(kind ruleKind, column byte, value int64) rule {
 // Floating-point registers are left out.
 const columns = 33
 
-// A state has the rules at one instruction. If the kind of cfa is valueExpression, the expression in block computes the
-// CFA. cfa then keeps its register and its offset, because a later instruction may set a new register and use the old
-// offset.
+// A state has the rules for the CFA and for the caller's registers, as they are at one instruction. If the kind of cfa
+// is valueExpression, the expression in block computes the CFA. Even then, cfa keeps its register and its offset,
+// because a later instruction may set a new register and use the old offset.
 type state struct {
 	cfa, block rule
 	rules      [columns]rule
@@ -70,10 +70,10 @@ const (
 )
 
 // The instructions of a function are run again for each row that is looked up, so a malicious file could take a very
-// long time. Therefore a row may cost at most cheapRow plus what the Table has to spare. The Table has maxCost to spare
-// at first; each row takes from it what it costs beyond cheapRow, and each call of Unwind adds refill. The unit is one
-// instruction, which takes a few nanoseconds. For comparison: State::MachNodeGenerator in libjvm.so of JDK 28 has 4800
-// rows, and its last rows cost 60 000.
+// long time. Therefore a Table has a budget. It is maxCost at first, and each call of Unwind adds refill to it, up to
+// maxCost. A row may cost cheapRow without using the budget, and the rest of its cost is taken from the budget. The
+// unit is one instruction, which takes a few nanoseconds. For comparison: State::MachNodeGenerator in libjvm.so of JDK
+// 28 has 4800 rows, and its last rows cost 60 000.
 const (
 	cheapRow  = 2 << 10
 	maxCost   = 1 << 28 // about a second

@@ -116,7 +116,8 @@ func (t *Table) record(pos int) (id, end int) {
 	return c.pos, c.pos + int(length)
 }
 
-// add adds the record at pos to the index if it is an FDE. It returns an error if there are too many.
+// add adds the record at pos to the index if the record is an FDE. It returns an error if there are more than
+// maxFunctions FDEs, or too many CIEs.
 func (t *Table) add(pos, id, end int) error {
 	f, ok, err := t.function(pos, id, end)
 	if err != nil || !ok {

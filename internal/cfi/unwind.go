@@ -12,7 +12,7 @@ const (
 	// Caller means that the registers are those of the caller, and that its PC is a return address.
 	Caller Result = iota
 	// Interrupted means that the function was called by the kernel for a signal. The registers are those of the code
-	// that the signal has interrupted. Its PC is the address of an instruction and not a return address.
+	// that the signal has interrupted. The PC among them is the address of an instruction and not a return address.
 	Interrupted
 	// Bottom means that the function has no caller: its return address is undefined.
 	Bottom
@@ -98,7 +98,8 @@ type frame struct {
 	cfa       uint64
 }
 
-// register returns the value of a register. A column beyond the general registers may be the program counter.
+// register returns the value of a register, and whether it is known. column is the register's DWARF number, or the
+// number of the program counter.
 func (f *frame) register(column uint64) (uint64, bool) {
 	switch a := f.table.arch; {
 	case column < uint64(a.general):
@@ -207,8 +208,8 @@ func (f *frame) same(column uint64) (uint64, Result) {
 }
 
 // slot returns the word at the address where the function has saved a register. If the address is below the stack
-// pointer, the function has already restored the register, so the register itself has the value. On x86-64 the return
-// address has no register, so a return address below the stack pointer is wrong.
+// pointer, the function has already restored the register, so slot returns the register's own value. On x86-64, no
+// register has the return address, and slot returns Wrong if its address is below the stack pointer.
 func (f *frame) slot(addr uint64, column byte) (uint64, Result) {
 	if sp, ok := f.registers.Get(int(f.table.arch.sp)); ok && addr < sp {
 		if column >= f.table.arch.general {

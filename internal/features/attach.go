@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// start starts the program, and waits until it has warmed up. The program then works until end is called.
+// start starts the program, and waits until it has warmed up. The program then works until the method end stops it.
 // DTraceAllocProbes switches on HotSpot's probes of allocations, which are off by default.
 func (t *trial) start() error {
 	c := t.command(0, "-XX:+DTraceAllocProbes")

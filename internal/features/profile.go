@@ -30,8 +30,8 @@ type trial struct {
 }
 
 // mostApart is how far a method's share of the samples may be from the share of time that the program has measured
-// itself. The random error of sampling comes on top: 2.6 standard deviations, which one of a hundred trials exceeds.
-// leastResolved is the smallest allowed share of samples whose code is known.
+// itself. The random error of sampling is allowed in addition. It is taken to be 2.6 standard deviations, because it is
+// larger in only one of a hundred trials. leastResolved is the smallest allowed share of samples whose code is known.
 const mostApart, leastResolved = 0.04, 0.995
 
 // methods are the methods of the class Shares. The program measures itself what share of the time each of them takes.

@@ -61,7 +61,8 @@ func compiled(text string) *regexp.Regexp {
 	return p.(*regexp.Regexp)
 }
 
-// notOurs matches methods of the JDK between those of Stacks.java. How many there are depends on the JDK's release.
+// notOurs matches methods of the JDK that are on a stack between the methods of Stacks.java. Each release of the JDK
+// has other such methods.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
 // KnownStack reports whether the Java methods on a stack, the outermost first, are those that a thread of the program

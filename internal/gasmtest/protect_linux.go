@@ -39,8 +39,8 @@ func protected() bool {
 	return true
 }
 
-// seemProtected moves this thread to a new mount namespace, and mounts a file with the text "1" over the file of each
-// of these settings in /proc/sys.
+// seemProtected moves this thread to a new mount namespace. For each of the settings in protections, it mounts a file
+// with the text "1" over the setting's file in /proc/sys.
 func seemProtected() error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
 		return err

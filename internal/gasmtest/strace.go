@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// StraceCalls returns the lines that `strace -f` has written to a file: system calls, signals, and ends of threads. Each
-// begins with the number of its thread. If a line of another thread came in between, strace has written a call in two
-// lines, "4711 openat(3, <unfinished ...>" and "4711 <... openat resumed>) = 4". StraceCalls joins them, at the place of
-// the second one. If the beginning or the end of a call is missing, the rest of it is returned.
+// StraceCalls returns the lines that `strace -f` has written to a file: system calls, signals, and ends of threads.
+// Each begins with the number of its thread. If another thread was active during a call, strace has written the call in
+// two lines, "4711 openat(3, <unfinished ...>" and "4711 <... openat resumed>) = 4". StraceCalls joins them, at the
+// place of the second one. If the beginning or the end of a call is missing, the rest of it is returned.
 func StraceCalls(log string) []string {
 	began := map[string]string{} // the first lines of calls, by thread
 	var calls []string

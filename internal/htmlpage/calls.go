@@ -16,14 +16,14 @@ type Calls struct {
 	// depth as the node before it, and 1 more for each level that it is nearer to the root.
 	Nodes []int `json:"nodes"`
 	// Self has a list for each event: the samples whose innermost frame is a node. Rest has lists of the same form: the
-	// samples in a node's children that were left out of the tree. Nodes without such samples are not in a list. The
-	// others are represented by the difference between the node's number and that of the node before it in the list,
-	// the number of the parts of its samples, and then the number and the samples of each part. In a report, a part is
-	// a slice of time in one group of threads. A comparison has only part 0.
+	// samples in a node's children that were left out of the tree. Only nodes with such samples are in a list. For each
+	// of them, the list has the node's number minus the number of the previous node in the list, then the number of
+	// parts into which the samples are divided, and then two numbers for each part: its own number, and how many
+	// samples it has. In a report, a part is a slice of time in one group of threads. A comparison has only part 0.
 	Self [][]int `json:"self"`
 	Rest [][]int `json:"rest"`
-	// Others has each node some of whose children are left out: the difference between the node's number and that of
-	// the node before it in the list, and the number of the children that are left out.
+	// Others has two numbers for each node with children that were left out. The first is the node's number, minus the
+	// number of the previous such node. The second is how many children were left out.
 	Others []int `json:"others"`
 }
 
@@ -88,8 +88,8 @@ func (w *CallWriter) Node(frame, depth int) {
 	w.node, w.depth = w.node+1, depth
 }
 
-// Self adds samples of an event whose innermost frame is the last node. parts has, for each part of these samples, the
-// part's number and the number of samples.
+// Self adds samples of an event whose innermost frame is the last node. The arguments after the event come in pairs:
+// the number of a part (see [Calls]), and the number of samples in that part.
 func (w *CallWriter) Self(event int, parts ...int) {
 	w.add(&w.Calls.Self[event], &w.lastSelf[event], parts)
 }

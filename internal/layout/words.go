@@ -34,9 +34,9 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// And lists values: "a", "a and b", "a, b and c". If there are more than most values, it lists the first ones, and counts
-// the others instead of leaving out a single one: of five values, And(values, 3) is "a, b, c and 2 more", and
-// And(values, 4) lists all five.
+// And lists values: "a", "a and b", "a, b and c". The parameter most limits how many are listed. And counts the values
+// beyond this limit, but if there is only one, it is listed too: of five values, And(values, 3) is "a, b, c and 2
+// more", and And(values, 4) lists all five.
 func And(values []string, most int) string {
 	if more := len(values) - most; more > 1 {
 		values = append(values[:most:most], fmt.Sprintf("%d more", more))

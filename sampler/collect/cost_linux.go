@@ -24,8 +24,8 @@ const (
 	// unknown.
 	costSamples = 200
 	fewSamples  = 20
-	// costPatience limits the duration of a measurement. On a busy machine costSamples take longer than 20 ms, because
-	// the thread has to share its CPU.
+	// costPatience limits the duration of a measurement. The samples of a measurement usually take 20 ms. On a busy
+	// machine they take longer, because the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
 	// costBuffer is the size in bytes of the buffer for records, without its first page. An ordinary user may lock no
@@ -33,8 +33,8 @@ const (
 	// stacks.
 	costBuffer = 512 << 10
 
-	// stackRecord is an upper bound for the rest of a record that has a copy of the stack: registers and the kernel's
-	// call chain.
+	// stackRecord is an upper bound for what a record with a copy of the stack has besides this copy, in bytes:
+	// registers and the kernel's call chain.
 	stackRecord = 2 << 10
 )
 
@@ -67,8 +67,8 @@ func sampleCost(e sampler.Event, stack int) time.Duration {
 	return measureCost(fd, stack)
 }
 
-// measureCost returns the cost of one sample of the event fd, with a copy of stack bytes of the thread's stack. It
-// closes fd.
+// measureCost returns the cost of one sample of the event whose descriptor is fd. The parameter stack is the number of
+// bytes of the thread's stack that the kernel copies for each sample. measureCost closes fd.
 func measureCost(fd, stack int) time.Duration {
 	defer unix.Close(fd)
 	page := os.Getpagesize()
@@ -90,8 +90,8 @@ func measureCost(fd, stack int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack, so that the kernel can copy as
-// many.
+// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack. So the kernel can copy that many
+// bytes of the stack.
 //
 //go:noinline
 func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {
@@ -104,9 +104,10 @@ func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first,
 	return gaps, first, last
 }
 
-// clockGaps reads the clock until the kernel has written enough bytes of records, or until costPatience has passed. It
-// returns the gaps, which are the times between two readings that are longer than usual. first and last are positions
-// in the kernel's records. The records between these positions belong to samples within the gaps.
+// clockGaps reads the clock again and again, until the kernel has written enough bytes of records or costPatience has
+// passed. It returns the gaps: the times between two successive readings that were longer than usual, for example
+// because the kernel took a sample. first and last are positions in the kernel's buffer, up to which it had written at
+// the first and at the last reading. So the records between them are those of the samples within the gaps.
 //
 //go:noinline
 func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {

@@ -9,8 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// openCounter opens an event that samples the calling thread whenever period events have occurred. If stack is not 0,
-// each sample has a copy of that many bytes of the thread's stack. The event is not enabled yet.
+// openCounter opens an event that samples the calling thread. The parameter period is the number of times that the
+// event occurs from one sample to the next. If stack is not 0, each sample has a copy of that many bytes of the
+// thread's stack. The event is not enabled yet.
 func openCounter(kind uint32, event, period uint64, stack int) (fd int, err error) {
 	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
 		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
@@ -27,14 +28,14 @@ func openCounter(kind uint32, event, period uint64, stack int) (fd int, err erro
 	return fd, err
 }
 
-// openCycles opens a counter of the CPU's cycles that samples the calling thread. Each sample has a copy of stack bytes
-// of the thread's stack.
+// openCycles opens a counter of the CPU's cycles that samples the calling thread. The parameter stack is the number of
+// bytes of the thread's stack that the kernel copies for each sample; it may be 0.
 func openCycles(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles, stack)
 }
 
-// openClock opens perf's cpu-clock, which samples the calling thread. Each sample has a copy of stack bytes of the
-// thread's stack.
+// openClock opens perf's cpu-clock, which samples the calling thread. The parameter stack is the number of bytes of the
+// thread's stack that the kernel copies for each sample; it may be 0.
 func openClock(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos, stack)
 }

@@ -239,9 +239,10 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// nextPause returns the length of the next pause, usually the given one. It is shorter if the last reading has found
-// records, and a Stream wants samples soon or stacks are recorded. If nothing was found, the process sleeps, and pauses
-// get longer even then, because watching a sleeping process should cost next to nothing.
+// nextPause returns the length of the next pause. If the last reading has found no records, the process sleeps. Then
+// the result is the given pause, which the caller makes longer and longer, because watching a sleeping process should
+// cost next to nothing. Otherwise the result is at most as long as each Stream allows and, if stacks are recorded, at
+// most stackPause.
 func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause
@@ -263,7 +264,7 @@ func (d *drain) subscribe(s *Stream) {
 	d.streams = append(d.streams, s)
 }
 
-// end writes the rest and closes the files and the streams.
+// end writes the text and the stacks that are still in memory. Then it closes the files and the streams.
 func (d *drain) end() error {
 	d.flush()
 	if d.stacks != nil {

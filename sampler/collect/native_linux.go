@@ -66,8 +66,8 @@ func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 // An opener opens events on the processes to be sampled, with perfevent.Open or perfevent.OpenRunning.
 type opener func(o perfevent.Options) (*perfevent.Set, error)
 
-// startNative opens the events that the user named, or else the best ones that this machine has. It calls learn with
-// the new drain, so that the caller can add the processes to the drain.
+// startNative opens the events that the user named, or else the best ones that this machine has. It passes the new
+// drain to the function learn, in which the caller can add the processes to the drain.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note fix.Note
@@ -113,7 +113,7 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 }
 
 // openFirst opens the first of r.candidates that this machine has, and returns its events. refused says why the first
-// candidate of all was refused; it is nil if that candidate was opened.
+// candidate in the list was refused; it is nil if that candidate was opened.
 func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event, refused *failure.RefusedError, err error) {
 	for _, events = range r.candidates {
 		if set, err = openEvents(events, o, open); err == nil {
@@ -224,7 +224,8 @@ func (s *shortPauses) extend(d time.Duration) {
 	}
 }
 
-// limit returns pause, or shortPause if that is less and pauses are short now.
+// limit returns the pause that should be made instead of the given one: at most shortPause if pauses are to be short
+// now, and otherwise the given one.
 func (s *shortPauses) limit(pause time.Duration) time.Duration {
 	if monotonic.Nanos() < s.end.Load() {
 		return min(pause, shortPause)
@@ -266,8 +267,9 @@ func (n *Native) run() {
 	}
 }
 
-// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each reading of the
-// kernel's buffers that has found records. It does not read the buffers while full returns true.
+// takeUntilStop passes the samples to the function take until Stop, and then ends the sampling. After each reading of
+// the kernel's buffers that has found records, it calls looked(). As long as full() returns true, it does not read the
+// buffers.
 func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
 	for pause := shortestDrain; !n.stopping.Load(); {
 		n.set.Wait(pause)
@@ -307,8 +309,8 @@ func (n *Native) Stop(ctx context.Context) error {
 	return n.stopErr
 }
 
-// Resolver returns the resolver that names the native functions of all processes. When Stop has returned, it has
-// resolved all samples. Call Resolver only then.
+// Resolver returns the resolver that names the native functions of all processes. Call it only after Stop has returned:
+// then the functions of all samples are resolved.
 func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
 // Notes returns a note for each difference between the recording and the request. If there is a command that fixes the

@@ -225,7 +225,8 @@ func (p *Perf) unfinished() error {
 	return stopped
 }
 
-// isFull reports whether the disk with a folder is full: perf could not write the next piece of its data to it.
+// isFull reports whether the disk that the folder dir is on is full, or so nearly full that perf could not write the
+// next piece of its data.
 func isFull(dir string) bool {
 	var disk unix.Statfs_t
 	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16

@@ -81,7 +81,8 @@ func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) e
 	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
-// refusal converts perf's stderr to an error, if perf ended before it sampled. It returns nil if no line is known.
+// refusal converts what perf printed on stderr to an error, if perf ended before it sampled. It returns nil if the text
+// has none of the lines that gasm knows.
 func refusal(text string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	if _, ok := failure.LineWith(text, wrapperWords...); ok {

@@ -134,7 +134,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 		control.Close()
 		return err
 	}
-	// Without the option --no-bpf-event, a thread of perf would delay its end by up to a second.
+	// Without the option --no-bpf-event, perf would wait for one of its threads when it ends, for up to a second.
 	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
 	p.process, err = external.Start(ctx, p.tool, args, commands, ackTo)
 	// perf has copies of these two files. Close our copies, so that a read from acks ends when perf does.

@@ -11,10 +11,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// WriteStacks is like WriteText, for a recording with Options.Chains. It writes the chains of return addresses to
-// stacks, as a callstack.Writer does, and the ID of a sample's chain at the end of the sample's line in text. Native
-// functions keep the names that perf printed. gasm can't look them up, because the addresses that perf prints in chains
-// are those in files, not those in memory.
+// WriteStacks is like WriteText, for a recording with Options.Chains. It writes the chains of return addresses to the
+// writer stacks, as a callstack.Writer does. To the writer text, it writes the samples; the line of a sample ends with
+// the ID of its chain. Native functions keep the names that perf printed. gasm can't look them up, because the
+// addresses that perf prints in chains are those in files, not those in memory.
 func (p *Perf) WriteStacks(ctx context.Context, text, stacks io.Writer) error {
 	out, in := io.Pipe()
 	go func() { in.CloseWithError(p.WriteText(ctx, in)) }()

@@ -96,7 +96,7 @@ func (q *queue) pass(last bool) {
 	}
 }
 
-// write writes what is in the queue until end is called.
+// write writes the records in the queue. It returns when the method end was called and the queue is empty.
 func (q *queue) write() {
 	defer close(q.done)
 	for b := range q.batches {
@@ -131,7 +131,8 @@ const (
 	allTicks   = 2000
 )
 
-// end is called after the last record. It returns when all records are written. If that takes too long, it calls hurry.
+// end is called after the last record. It returns when all records are written. If that takes too long, it calls
+// hurry().
 func (q *queue) end(hurry func()) {
 	q.looked()
 	close(q.batches)

@@ -16,8 +16,8 @@ import (
 // use about the same frequency by default.
 const DefaultFrequency = 1001
 
-// lowerFrequencies are the frequencies to choose from if a sample costs too much for DefaultFrequency. There are few of
-// them, far apart, so a machine gets the same one each time although its measured cost varies.
+// lowerFrequencies are the frequencies to choose from if a sample costs too much for DefaultFrequency. They are few and
+// far apart. So gasm chooses the same one each time on a machine, although the measured cost varies.
 var lowerFrequencies = []int{501, 301, 201, 101}
 
 // maxShare is the largest share of a thread's time that samples take by default. With a lower share, a window of a few
@@ -91,9 +91,9 @@ func ChooseRate(events []sampler.Event, stacks bool) Rate {
 	return rateFor(rate)
 }
 
-// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. without is
-// the cost of a sample without the copies. stackCost measures the cost with the copies three times and uses the least
-// result, because other work on the machine can only make the cost look higher.
+// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. The
+// parameter without is the cost of a sample without the copies. stackCost measures the cost with the copies three times
+// and uses the least result, because other work on the machine can only make the cost look higher.
 func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -167,9 +167,9 @@ const (
 	farthest = 0.10
 )
 
-// drawFrequency returns a frequency in one of the two ranges around hertz. If limit is positive, the result is at most
-// limit. u is a random number in [0, 1). drawFrequency returns hertz itself if hertz is so low that the ranges are
-// empty.
+// drawFrequency returns a frequency that is lower or higher than hertz by 3 to 10 % (nearest and farthest). If limit is
+// positive, the result is at most limit. u is a random number in [0, 1). drawFrequency returns hertz itself if hertz is
+// so low that there is no such frequency.
 //
 // The timer of a clock event has a fixed period. A program that draws frames, polls a device or ticks may have the same
 // period. Then all samples would be in the same part of the program's work. A counter of cycles needs no random

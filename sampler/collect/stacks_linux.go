@@ -18,13 +18,13 @@ import (
 )
 
 // stackPause is the pause between two readings of the kernel's buffers while there are samples with stacks. It is short
-// for two reasons. Such samples fill the buffers fast. And a walk also reads the process's memory, where the code of a
-// sampled method should not have moved yet.
+// for two reasons. Such samples fill the buffers fast. And a walk also reads the process's memory: the longer it waits,
+// the more often the code of the sampled methods is no longer there.
 const stackPause = 50 * time.Millisecond
 
 // ringPause is the pause for which the kernel's buffers are sized (perfevent.Options.DrainEvery). The buffers have room
-// for many such pauses, or for only two if this user may not lock more memory. In that case a buffer is half full
-// before stackPause is over, which ends the pause early.
+// for many such pauses, or for only two if this user may not lock more memory. In that case a buffer may be half full
+// after less than stackPause. gasm then ends the pause and reads it.
 const ringPause = 20 * time.Millisecond
 
 // stacks has the call stacks of a recording, and writes them to a file.
@@ -79,7 +79,7 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 	return stack
 }
 
-// callerOf returns the Sample.Caller of the last sample that was passed to of.
+// callerOf returns the Sample.Caller of the sample whose stack was walked last.
 func (s *stacks) callerOf() uint64 {
 	if s.caller == nil || s.over.Load() {
 		return 0
@@ -160,8 +160,9 @@ func shallowNote(size, asked int) (note fix.Note, ok bool) {
 		Fix: moreRoom}, true
 }
 
-// littleRoom returns the error for kernel buffers with room for fewer bytes of a stack than Options.LeastStack. size is
-// the number of bytes for which they have room; 0 means that this machine copies no stacks.
+// littleRoom returns the error for a recording whose samples would have fewer bytes of a stack than Options.LeastStack.
+// size is the number of bytes for which the kernel's buffers have room. It is 0 if the kernel copies no stacks on this
+// machine.
 func littleRoom(size int) *failure.RefusedError {
 	if size == 0 {
 		return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonKernel, Cause: "the kernel copies no call stacks on this kind of processor"}

@@ -35,8 +35,8 @@ func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 // Head returns how many bytes the kernel has written to the ring since it was mapped.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read calls each for every record that ends at or before the position head. Then it frees the space of these records
-// for the kernel. A record is valid only during the call of each.
+// Read calls each(record) for every record that ends at or before the position head. A record is valid only during this
+// call. At the end, Read frees the space of these records for the kernel.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	tail := r.page.Data_tail
 	for {

@@ -27,8 +27,9 @@ const (
 	wantedPauses, leastPauses = 50, 2
 )
 
-// recordSize returns the size of a sample's record with a number of bytes of stack. It assumes that the call chain in
-// the kernel has 16 addresses. Usually it has fewer, but it may have more.
+// recordSize returns the size of the record of a sample, in bytes. stack is how many of these bytes are a copy of the
+// thread's stack. recordSize assumes that the call chain in the kernel has 16 addresses. Usually it has fewer, but it
+// may have more.
 func recordSize(stack int) int {
 	const chain = 1 + 16
 	return sampleSize + 8*(chain+1+bits.OnesCount64(registerMask)+1+1) + stack
@@ -58,7 +59,8 @@ func (l stackLimits) ring(cpus int) int {
 	return size
 }
 
-// fitting returns how many bytes of stack each sample can have if a ring buffer has ring bytes.
+// fitting returns for how many bytes of stack each sample has room if a ring buffer has the given size. The parameter
+// ring is this size in bytes.
 func (l stackLimits) fitting(ring int) int {
 	room := int(float64(ring)/(leastPauses*l.samples)) - recordSize(0)
 	return min(l.stack, max(room, smallestStack)) &^ 7

@@ -51,8 +51,8 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch adds a descriptor to the descriptors for which wait waits. It is edge-triggered: what happens ends only one
-// wait.
+// watch adds a descriptor to those that the method wait watches. It asks for edge-triggered events, so an event ends
+// only one call of wait.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }

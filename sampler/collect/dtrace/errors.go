@@ -84,7 +84,7 @@ func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error 
 	return nil
 }
 
-// isNoProbe reports whether an error of refusal means that a probe does not exist.
+// isNoProbe reports whether an error that the function refusal has returned means that a probe does not exist.
 func isNoProbe(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent

@@ -56,8 +56,8 @@ exec "$@"`
 // uprobeFiles are the files that list the kernel's uprobes. tracefs may be mounted in either place.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newProcess prepares to run DTrace under the keeper, so that DTrace ends properly even if gasm is killed. If there is
-// no shell, it prepares to run DTrace alone.
+// newProcess prepares to run DTrace under the shell script keeper, so that DTrace ends properly even if gasm is killed.
+// If there is no shell, it prepares to run DTrace alone.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -72,8 +72,8 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			// A killed DTrace can't remove its probes, and the keeper's second shell does so only
-			// if gasm is killed.
+			// A killed DTrace can't remove its probes. The shell that runs in the background (see keeper) removes them
+			// only if gasm is killed.
 			removeUprobes(p.Cmd.Process.Pid)
 		}
 		_, _ = ours.WriteString("ended\n") // if the shell was killed, nobody reads this
@@ -106,7 +106,7 @@ func (d *Tracer) released() bool {
 	return false
 }
 
-// lookForRelease is the pause between two looks whether the probes are still in tracefs.
+// lookForRelease is the pause between two checks of tracefs for the probes.
 const lookForRelease = 20 * time.Millisecond
 
 // removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as root. Otherwise

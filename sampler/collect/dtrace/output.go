@@ -24,7 +24,7 @@ const (
 	// small, so that DTrace has to wait for the next reading (see [output]).
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// If DTrace prints nothing for a lull, gasm assumes that it has nothing more to print for now.
+	// lull is a time. If DTrace prints nothing for so long, gasm assumes that it has nothing more to print for now.
 	lull = 5 * time.Millisecond
 	// lastPrint is an upper bound for the time between a sample and the moment at which DTrace prints it. DTrace
 	// empties its buffers ten times a second (switchrate=10hz).
@@ -72,8 +72,8 @@ type output struct {
 	saved chan struct{} // closed when DTrace has closed the pipe and all text is written
 	quick chan struct{} // closed when the pipe should be read without pauses
 	once  sync.Once     // closes quick
-	// caughtUp is closed some time after quick, when DTrace has printed all that it had. Then it no longer waits in the
-	// middle of a line for room in the pipe.
+	// caughtUp is closed some time after the channel quick, when DTrace has printed all that it had. From then on,
+	// DTrace does not wait in the middle of a line for room in the pipe.
 	caughtUp chan struct{}
 
 	lastRead atomic.Int64 // when text was last read from the pipe, in Unix ns
@@ -138,8 +138,9 @@ func (t *output) save() {
 	}
 }
 
-// deadline returns the time until which a paced reading waits for text, which is one lull from now. When DTrace has
-// caught up, readings have no deadline, and the result is the zero time.
+// deadline returns the time until which a reading of the pipe waits for text. If the output is paced, a reading waits
+// only for a short time, lull. When DTrace has printed all that it had, readings have no deadline, and the result is
+// the zero time.
 func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -189,7 +190,7 @@ func (t *output) pause() {
 	t.pipe.SetReadDeadline(time.Time{})
 }
 
-// hurry makes save read without pauses, so that DTrace can print the rest of its samples quickly.
+// hurry makes the method save read the pipe without pauses, so that DTrace can print the rest of its samples quickly.
 func (t *output) hurry() {
 	t.once.Do(func() {
 		if t.paced {

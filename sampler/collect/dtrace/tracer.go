@@ -212,9 +212,9 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find tries the path
-// elsewhere. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or have it after the folder with
-// SystemTap's Python script, which is also named dtrace.
+// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find tries the path in
+// the parameter elsewhere. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or have it after the
+// folder with SystemTap's Python script, which is also named dtrace.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {

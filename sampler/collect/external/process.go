@@ -111,8 +111,8 @@ func (p *Process) Ended() bool {
 }
 
 // Stop asks the process to end by sending it the signal sig, and waits until it has ended. asked is false if the
-// process had already ended. If the process has not ended after the time some, Stop calls slow(), unless slow is nil.
-// After the time limit, Stop kills the process, and inTime is false.
+// process had already ended. If the process has not ended within the duration some, Stop calls slow(), unless slow is
+// nil. If it has not ended within the duration limit, Stop kills it, and inTime is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -138,16 +138,17 @@ func (p *Process) Abort() {
 // does not handle the signal to end.
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
-// TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was asked to; …". then
-// is the end of this sentence, which says what will happen next. If say is nil, TellSlow does nothing.
+// TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was asked to; …". The
+// parameter then is the text after the semicolon, which says what will happen next. If say is nil, TellSlow does
+// nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and returns true. After the time some it calls slow(), unless slow is nil.
-// After the time limit it returns false.
+// AwaitDone waits until done is closed, and returns true. If done is not closed within the duration some, AwaitDone
+// calls slow(), unless slow is nil. If done is not closed within the duration limit, AwaitDone returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()

@@ -63,7 +63,7 @@ const (
 	ReasonKernel
 )
 
-// OfEvent reports whether the event is the reason. If so, sampling may work with another event.
+// OfEvent reports whether the sampler was refused because of the event. Sampling may then work with another event.
 func (r Reason) OfEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
 // A RefusedError says that the sampler is installed, but that it may not or can't sample here.
