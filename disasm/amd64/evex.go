@@ -71,6 +71,8 @@ func (x *x86) appendEncoding() {
 	v := &x.vec
 	switch {
 	case v.form == 0:
+	case v.promoted:
+		x.buf = append(x.buf, x.mark...)
 	case v.form != evex:
 		if x.spell.usuallyEVEX {
 			x.buf = append(x.buf, "{vex} "...)

@@ -183,6 +183,9 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 		length = 2 // L is the rounding mode, and the vectors have the full length
 	}
 	x.args, x.dataSize = x86asm.Args{x.halfReg(h.dst, length, x.halfRegNumber(modrm))}, 0
+	if h.dst == general && x.high&rexR != 0 {
+		x.highArgs |= 1
+	}
 	n := 1
 	if h.vvvv {
 		x.args[n] = x.halfReg(h.dst, length, v.vvvv)
@@ -191,6 +194,9 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	if modrm >= 0xc0 {
 		x.memBytes = 0
 		x.args[n] = x.halfReg(h.src, length, modrm&7|v.rex&rexB<<3|v.rex&rexX<<3)
+		if h.src == general && x.high&rexB != 0 {
+			x.highArgs |= 1 << n
+		}
 		return x.halfMem(0)
 	}
 	x.args[n] = x86asm.Mem{}
@@ -273,8 +279,11 @@ func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	case v.pp == 1 && (opcode == 0x6e || opcode == 0x7e) && v.vvvv == 0 && v.l == 0 && v.mask == 0:
 		x.spell = &spellVmovw
 		x.args = x86asm.Args{reg, x86asm.EAX + x86asm.Reg(rm)}
-		if memory {
+		switch {
+		case memory:
 			x.args[1] = x86asm.Mem{}
+		case x.high&rexB != 0:
+			x.highArgs = 2
 		}
 	default:
 		return false
@@ -282,6 +291,7 @@ func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	if opcode == 0x11 || opcode == 0x7e { // a store
 		last := x.argCount() - 1
 		x.args[0], x.args[last] = x.args[last], x.args[0]
+		x.highArgs >>= last
 	}
 	return x.halfMem(2)
 }
