@@ -1,13 +1,13 @@
-// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX-512 and APX. It prints the same text as GNU objdump:
+// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX10.2 and APX. It prints the same text as GNU objdump:
 //
 //	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC   (asm.ATT)
 //	objdump … -M intel                                    (asm.Intel)
 //
 // including comments ("# 0x…" after a RIP-relative operand). Where versions of objdump differ, this package prints the
-// text of 2.40 (Debian 12), but that of 2.47 for APX. There are two intended differences: addresses have no symbols, and
-// each byte that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several
-// bytes. There are more differences in instructions that compilers do not generate. testdata/opcodes/known.txt lists
-// all of them.
+// text of 2.40 (Debian 12), but that of 2.47 for APX and AVX10.2. There are two intended differences: addresses have no
+// symbols, and each byte that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for
+// several bytes. There are more differences in instructions that compilers do not generate. testdata/opcodes/known.txt
+// lists all of them.
 //
 // # Implementation
 //
@@ -17,8 +17,8 @@
 //     ("lock", "data16") is decided later, when the operation is known.
 //   - golang.org/x/arch/x86/x86asm determines the operation and its operands. legacy.go corrects x86asm's mistakes in
 //     instructions without a VEX or EVEX prefix, and vector.go corrects them in instructions with such a prefix.
-//     missing.go, half.go (half precision) and promotedtable.go (APX) have tables of the operations that x86asm does
-//     not know or mistakes for others.
+//     missing.go, half.go (half precision), avx10.go and promotedtable.go (APX) have tables of the operations that
+//     x86asm does not know or mistakes for others.
 //   - mem.go reads the memory operand.
 //   - print.go writes the text. names.go says how an operation is spelled by default, special.go lists the operations
 //     that are spelled differently, and evex.go writes masks, repeated elements and rounding modes.

@@ -100,7 +100,7 @@ func (x *x86) decodeVector() bool {
 			return false
 		case found != nil:
 			return x.decodePromoted(found)
-		case v.mapNo == 5 || v.mapNo == 6:
+		case v.mapNo == 5 || v.mapNo == 6 || v.mapNo == 2 && x.op[head] == 0x74: // 0x74: vcvtph2bf8
 			return x.decodeHalf()
 		case v.mapNo > 3:
 			return false
@@ -108,7 +108,7 @@ func (x *x86) decodeVector() bool {
 	}
 	in, ok := x.decodeAVX(x.avxOp())
 	if !ok {
-		return false
+		return x.decodeVmovd(x.op[head], x.op[head+1])
 	}
 	x.len = x.n + in.Len
 	x.take(&in)
@@ -126,7 +126,7 @@ func (x *x86) decodeVector() bool {
 	}
 	for _, a := range x.args {
 		if m, ok := a.(x86asm.Mem); ok {
-			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm takes the repeated element for a whole vector
+			if v.bcst && repeatsHalf(in.Op) { // x86asm takes the repeated element for a whole vector
 				m.Disp = m.Disp / int64(x.memBytes) * halfBytes
 				x.memBytes = halfBytes
 			}
@@ -134,6 +134,16 @@ func (x *x86) decodeVector() bool {
 		}
 	}
 	return true
+}
+
+// repeatsHalf reports whether an instruction can repeat an element of 16 bits, and x86asm does not know it.
+func repeatsHalf(op x86asm.Op) bool {
+	switch op {
+	case x86asm.VCMPPH, x86asm.VMINMAXPH, x86asm.VCMPBF16, x86asm.VMINMAXBF16, x86asm.VGETMANTBF16,
+		x86asm.VREDUCEBF16, x86asm.VRNDSCALEBF16, x86asm.VFPCLASSBF16:
+		return true
+	}
+	return false
 }
 
 // decodeAVX decodes the instruction with x86asm. If an instruction ignores W or L, x86asm only knows the encoding in

@@ -41,8 +41,13 @@ func (d *decoder) vector(b byte) bool {
 	if f&invalid != 0 {
 		return false
 	}
-	if op == 0x7e && last&3 == 2 { // movq to a vector register
+	switch pp := last & 3; {
+	case op == 0x7e && pp == 2 && mapNo == 5: // vmovw between vector registers, or to memory
+		f = modRM | storesRM
+	case op == 0x7e && pp == 2: // movq to a vector register
 		f = modRM
+	case op&^1 == 0x6c && pp >= 2 && mapNo == 5: // vcvttss2sis
+		f = modRM | writesReg
 	}
 	if mapNo == 2 && (op == 0xf3 || op == 0xf6) { // blsr, mulx
 		d.write(vvvv)
