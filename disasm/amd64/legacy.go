@@ -228,7 +228,7 @@ func (x *x86) respellNop() {
 		return
 	}
 	x.used = 0
-	if x.data < 0 && (x.rex == 0 || x.rex == 0x48) {
+	if x.data < 0 && (x.rex == 0 || x.rex == 0x48 || x.rex2) {
 		return
 	}
 	r := x86asm.EAX

@@ -107,7 +107,6 @@ var opcodeReasons = []opcodeReason{
 	// Instructions for kernels, and old ones on vectors whose result has 32 bits even with W.
 	{name: "rex2-width", set: "rex2", want: `lretq|retfq|sysretq|lsl|l[fgs]s|jmp|p?movmsk(b|ps|pd)`,
 		got: `lret|retf|sysret[ld]|lsl|l[fgs]s|jmp|p?movmsk(b|ps|pd)`},
-	{name: "rex2-nop", set: "rex2", want: `nop`, got: `xchg`},
 	// objdump accepts pp, mask bits and memory operands that these instructions do not allow.
 	{name: "apx-reserved", set: "map4", want: `ccmp[a-z]+|cmov[a-z]+|push2p?|pop2p?|uwrmsr`, got: "-"},
 }

@@ -290,7 +290,8 @@ func (x *x86) spellPromoted(p *promotedInst) {
 	case p.bits&noMark != 0:
 	case v.mask != 0:
 		x.mark = "{nf} "
-	case x.high != 0, legacy && v.bcst, !legacy && v.vvvv > 15:
+	case x.high != 0, legacy && v.bcst, !legacy && v.vvvv > 15,
+		!legacy && p.bits&mayNF == 0 && v.rex&rexX != 0 && !x.mem.ok:
 	default:
 		x.mark = "{evex} "
 	}

@@ -102,6 +102,13 @@ func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
 		if x.high&bit|x.rex&bit == 0 {
 			continue
 		}
+		if in.Op == x86asm.XCHG && x.op[0] == 0x90 { // without B3, this would be a nop
+			if bit == rexB {
+				used |= bit
+				x.highArgs |= bitsIf(x.high&rexB != 0, 1) // the first operand
+			}
+			continue
+		}
 		var raw [maxInstLen + 4]byte
 		other := raw[:copy(raw[:], fed)]
 		other[rexAt] ^= bit
