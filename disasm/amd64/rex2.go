@@ -145,8 +145,8 @@ func (x *x86) extendForm(i int, f operandForm) {
 	}
 }
 
-// extend notes that operand i is r with a number that is 16 higher, if it is a general register. objdump extends
-// the xmm register in ModRM.rm too.
+// extend notes that operand i is r with a number that is 16 higher, if r is a general register. The bits have no effect
+// on other registers.
 func (x *x86) extend(i int, r x86asm.Reg) {
 	if regBits(r) > 0 {
 		x.highArgs |= 1 << i
