@@ -75,17 +75,17 @@ const (
 )
 
 const (
-	widthB promotedForm = iota // 8 bits
-	widthV                     // 64 bits with W, 16 bits with 66, else 32 bits
-	widthY                     // 64 bits with W, else 32 bits
-	widthD                     // 32 bits
-	widthQ                     // 64 bits
-	widthA                     // as wide as an address
-	widthK                     // a mask register, or memory
-	widthT                     // a tile
-	widthS                     // an immediate of 8 bits that is extended
-	widthO                     // 16 bytes
-	widthN                     // memory whose size is not printed
+	widthB promotedForm = iota + 1 // 8 bits
+	widthV                         // 64 bits with W, 16 bits with 66, else 32 bits
+	widthY                         // 64 bits with W, else 32 bits
+	widthD                         // 32 bits
+	widthQ                         // 64 bits
+	widthA                         // as wide as an address
+	widthK                         // a mask register, or memory
+	widthT                         // a tile
+	widthS                         // an immediate of 8 bits that is extended
+	widthO                         // 16 bytes
+	widthN                         // memory whose size is not printed
 	widths = 0x0f
 )
 
