@@ -94,19 +94,17 @@ func (x *x86) decodeJmpabs() bool {
 }
 
 // extendLegacy finds the operands that the bits R4 and B4 of a REX2 prefix extend. in is the instruction that x86asm has
-// decoded from fed, where rexAt is the position of the REX prefix. x86asm does not say where an operand is encoded, so
-// extendLegacy decodes the instruction again, with another R3 and B3, to see which operands differ.
+// decoded from fed, where rexAt is the position of the REX prefix.
 func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
-	used := byte(0)
+	if reg, rm, ok := x.operandPlaces(); ok {
+		x.extendAt(in, rexR, reg)
+		x.extendAt(in, rexB, rm)
+		return
+	}
+	// x86asm does not say where an operand is encoded. So decode the instruction with another R3, and with another B3,
+	// to see which operands differ.
 	for _, bit := range [...]byte{rexR, rexB} {
 		if x.high&bit|x.rex&bit == 0 {
-			continue
-		}
-		if in.Op == x86asm.XCHG && x.op[0] == 0x90 { // without B3, this would be a nop
-			if bit == rexB {
-				used |= bit
-				x.highArgs |= bitsIf(x.high&rexB != 0, 1) // the first operand
-			}
 			continue
 		}
 		var raw [maxInstLen + 4]byte
@@ -117,16 +115,50 @@ func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
 			continue
 		}
 		for i := range in.Args {
-			if in.Args[i] == changed.Args[i] {
-				continue
-			}
-			used |= bit
-			if r, ok := in.Args[i].(x86asm.Reg); ok && x.high&bit != 0 {
-				x.extend(i, r)
+			if in.Args[i] != changed.Args[i] {
+				x.extendAt(in, bit, i)
 			}
 		}
 	}
-	x.usedREX |= used
+}
+
+// operandPlaces returns the indexes of the operands that are encoded in ModRM.reg, and in ModRM.rm or the opcode. An index
+// is -1 if there is no such operand. operandPlaces returns false if it does not know the opcode.
+func (x *x86) operandPlaces() (reg, rm int, ok bool) {
+	const none = -1
+	switch b := x.op[0]; {
+	case b < 0x40 && b&7 < 4: // add … cmp
+		return int(^b >> 1 & 1), int(b >> 1 & 1), true
+	case b>>4 == 5, b>>4 == 0xb, b&0xfc == 0x80, b&^1 == 0xc0, b&^1 == 0xc6, b&^3 == 0xd0, b&^1 == 0xf6, b >= 0xfe:
+		return none, 0, true // push, pop, mov of a constant, and groups
+	case b >= 0x84 && b <= 0x89: // test, xchg, mov
+		return 1, 0, true
+	case b&^1 == 0x8a, b == 0x8d, b == 0x63, b == 0x69, b == 0x6b: // mov, lea, movslq, imul
+		return 0, 1, true
+	case b == 0x90 && x.spell == &x.names[x86asm.XCHG]: // without B3, it is a nop
+		return none, 0, true
+	case b != 0x0f:
+		return 0, 0, false
+	}
+	switch b := x.op[1]; {
+	case b>>4 == 4, b == 0xaf, b&^1 == 0xb6, b == 0xb8, b >= 0xbc && b <= 0xbf: // cmov, imul, movzx, popcnt …
+		return 0, 1, true
+	case b>>4 == 9: // set
+		return none, 0, true
+	}
+	return 0, 0, false
+}
+
+// extendAt notes that operand i of an instruction of x86asm depends on a bit of the prefix. It does nothing if i is
+// negative.
+func (x *x86) extendAt(in *x86asm.Inst, bit byte, i int) {
+	if i < 0 {
+		return
+	}
+	x.usedREX |= bit
+	if r, ok := in.Args[i].(x86asm.Reg); ok && x.high&bit != 0 {
+		x.extend(i, r)
+	}
 }
 
 // extendForm does the same as extendLegacy for operand i of an instruction in missingOps, which has the form f.
