@@ -94,6 +94,9 @@ func TestCut(t *testing.T) {
 	checker(t)("62f17c4858",
 		".byte 0x62; int1; jl     0x104c; pop    %rax",
 		".byte 0x62; int1; jl     0x104c; pop    rax")
+	checker(t)("d51901", ".byte 0xd5; sbb    %eax,(%rcx)", ".byte 0xd5; sbb    DWORD PTR [rcx],eax")
+	same("d5", ".byte 0xd5")
+	same("62f47c1801", ".byte 0x62; hlt; jl     0x101c; .byte 0x1")
 	same("48", "rex.W")
 	same("66", "data16")
 	same("f0", "lock")
