@@ -46,6 +46,9 @@ func (x *x86) appendArgsATT() {
 	}
 	round, rounded := x.rounding(), x.roundedArg()
 	general := x.generalReg(rounded)
+	if x.one {
+		x.buf = append(x.buf, "$1,"...)
+	}
 	for i := x.argCount() - 1; i >= 0; i-- {
 		if i == rounded && round != "" && !general {
 			x.buf = append(append(x.buf, round...), ',')
@@ -86,7 +89,7 @@ func (x *x86) appendArg(i int) {
 			x.buf = append(x.buf, "(%dx)"...)
 			break
 		}
-		x.buf = append(x.buf, x.regName(a)...)
+		x.buf = append(x.buf, x.gprName(a, x.highArgs>>i&1 != 0)...)
 		if a == x86asm.F0 && x.isEncodedST(i) {
 			x.buf = append(x.buf, "(0)"...)
 		}
@@ -206,6 +209,8 @@ func (x *x86) imm(v int64) uint64 {
 		bits = x.argBits(0)
 	case immWord:
 		bits = 16
+	case immDword:
+		bits = 32
 	case immStack:
 		bits = 64
 		if x.dataSize == 16 {
@@ -258,6 +263,7 @@ func (x *x86) appendMnemonic() {
 	if x.spell.suffix != noSuffix {
 		x.appendSuffix()
 	}
+	x.buf = append(x.buf, x.flags...)
 }
 
 func (x *x86) appendSuffix() {

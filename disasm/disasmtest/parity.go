@@ -11,11 +11,10 @@ import (
 // Misses is the maximum number of differences that a test prints.
 var Misses = flag.Int("misses", 20, "how many differences to print")
 
-// A Disputed range is data between instructions. Newer versions of objdump decode it as instructions, but the decoder
-// does not.
+// A Disputed range is code that older versions of objdump decode differently from the decoder.
 type Disputed struct {
 	Lo, Hi uint64
-	Since  int // the first version of objdump that decodes the range as instructions; 242 means 2.42
+	Until  int // the first version of objdump that agrees with the decoder; 242 means 2.42
 	Why    string
 }
 
@@ -32,8 +31,8 @@ func (d Decoder) Parity(t *testing.T, tool Objdump, disputed map[string][]Disput
 			t.Run(name+"/"+[...]string{asm.ATT: "att", asm.Intel: "intel"}[syntax], func(t *testing.T) {
 				insts := tool.Disassemble(t, syntax, blobs)
 				version := tool.version(t)
-				later := func(r Disputed) bool { return r.Since > version }
-				d.compare(t, syntax, blobs, insts, slices.DeleteFunc(slices.Clone(disputed[name]), later))
+				agreed := func(r Disputed) bool { return r.Until <= version }
+				d.compare(t, syntax, blobs, insts, slices.DeleteFunc(slices.Clone(disputed[name]), agreed))
 			})
 		}
 	}

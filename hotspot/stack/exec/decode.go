@@ -23,7 +23,8 @@ type decoder struct {
 
 	data, addr, seg bool
 	rep             byte // prefixRep, prefixRepne, or 0
-	rex             byte // REX prefix; with VEX and EVEX its bits W, R, X and B
+	rex             byte // REX prefix; with REX2, VEX and EVEX its bits W, R, X and B
+	high            byte // with REX2 and EVEX the bits R4, X4 and B4, at the positions of R, X and B
 
 	reg, rm reg  // fields of the ModRM byte. rm is noReg if the operand is in memory.
 	digit   byte // the field reg without the bit from REX
@@ -40,6 +41,9 @@ func decode(code []byte) inst {
 		return inst{op: opBad, len: 1}
 	}
 	d.in.len = uint8(d.pos)
+	if d.high != 0 {
+		d.in.untrack()
+	}
 	return d.in
 }
 
@@ -48,6 +52,8 @@ func (d *decoder) instruction() bool {
 	d.prefixes()
 	b := d.byte()
 	switch {
+	case b == prefixREX2:
+		return d.afterREX2()
 	case b == 0x0f:
 		return d.escaped()
 	case b == 0xc4 || b == 0xc5 || b == 0x62:
@@ -186,24 +192,32 @@ func (d *decoder) general(r reg, f form) reg {
 	return r
 }
 
-func (d *decoder) write(r reg) { d.in.writes |= 1 << (r & 15) }
+// write notes that a register gets a value that is not tracked.
+func (d *decoder) write(r reg) {
+	if r < tracked {
+		d.in.writes |= 1 << r
+	}
+}
+
+// opcodeReg returns the register in the low bits of an opcode.
+func (d *decoder) opcodeReg(b byte) reg { return b&7 | d.rex&rexB<<3 | d.high&rexB<<4 }
 
 // modRM reads the ModRM byte, and what belongs to a memory operand: the SIB byte and the displacement.
 func (d *decoder) modRM() {
 	b := d.byte()
 	mod, low := b>>6, b&7
 	d.digit = b >> 3 & 7
-	d.reg = d.digit | d.rex&rexR<<1
+	d.reg = d.digit | d.rex&rexR<<1 | d.high&rexR<<2
 	if mod == 3 {
-		d.rm = low | d.rex&rexB<<3
+		d.rm = d.opcodeReg(low)
 		return
 	}
 	d.rm = noReg
-	m, indexed := memory{base: low | d.rex&rexB<<3}, false
+	m, indexed := memory{base: d.opcodeReg(low)}, false
 	if low == 4 {
 		sib := d.byte()
-		m.base = sib&7 | d.rex&rexB<<3
-		indexed = sib>>3&7|d.rex&rexX<<2 != rsp // rsp's number stands for no index
+		m.base = d.opcodeReg(sib)
+		indexed = sib>>3&7|d.rex&rexX<<2|d.high&rexX<<3 != rsp // rsp's number stands for no index
 		low = sib & 7
 	}
 	switch {

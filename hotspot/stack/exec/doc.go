@@ -35,8 +35,8 @@
 // is not HotSpot's.
 //
 // Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter,
-// leave, and "and $-16"; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
-// slots that they write become unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
+// leave, and "and $-16", also with APX's prefixes and a destination of their own; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
+// slots that they write become unknown. The registers r16 to r31 are always unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
 // value, so that what is pushed after that is found again. That is how the frame of an interpreted method is followed,
 // which begins after an unknown number of local variables.
 //

@@ -34,6 +34,8 @@ const (
 	opPushOther                  // push a value that is not tracked
 	opPop                        // pop dst
 	opDrop                       // pop to somewhere else
+	opPush2                      // push two values that are not tracked
+	opPop2                       // pop twice to somewhere else
 	opEnter                      // push rbp; rbp = rsp; rsp -= imm
 	opLeave                      // rsp = rbp; pop rbp
 	opCall                       // a call whose target is known

@@ -228,6 +228,7 @@ var vectorMaps = [8]*[256]form{
 	}),
 	2: formsOf(modRM, []span{
 		{0x2e, 0x2f, modRM | storesRM}, {0x8e, 0x8e, modRM | storesRM}, // masked stores
+		{0xe0, 0xef, modRM | writesReg | storesRM},                       // cmpccxadd
 		{0xf2, 0xf2, modRM | writesReg}, {0xf5, 0xf7, modRM | writesReg}, // andn, pext, mulx, shlx
 	}),
 	3: formsOf(modRM|imm8, []span{
@@ -242,4 +243,5 @@ var vectorMaps = [8]*[256]form{
 		{0x7e, 0x7e, modRM | writesRM},
 	}),
 	6: formsOf(modRM, nil),
+	7: formsOf(invalid, []span{{0xf6, 0xf6, modRM | imm32 | writesRM}, {0xf8, 0xf8, modRM | imm32 | writesRM}}), // rdmsr
 }

@@ -98,6 +98,12 @@ func (s *state) stepStack(in *inst) {
 		s.set(in.dst, s.pop())
 	case opDrop:
 		s.pop()
+	case opPush2:
+		s.push(value{})
+		s.push(value{})
+	case opPop2:
+		s.pop()
+		s.pop()
 	case opEnter:
 		s.push(s.regs[rbp])
 		s.set(rbp, s.regs[rsp])
