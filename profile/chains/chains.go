@@ -22,8 +22,8 @@ type Place struct {
 
 // Code knows the code of all processes.
 type Code interface {
-	// Sampled returns the place of a sampled address. It is also called for addresses in files. Their Place has no
-	// Frames.
+	// Sampled returns the place of a sampled address. It is also called for addresses in mapped files. The Place that
+	// it returns for these has no Frames.
 	Sampled(pid int, pc uint64, monoNanos int64) Place
 	// Called returns the place of a call. pc is the address after the call.
 	Called(pid int, pc uint64, monoNanos int64) Place
