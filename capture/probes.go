@@ -126,9 +126,9 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows, which are calls of methods given by --window-method, that were saved while the JVM
-// ran. If there are any, they replace the windows that were read from the rings, except those that have not ended:
-// these are only in the rings.
+// readDrained reads the windows that were saved while the JVM ran. A window is a call of a method given by
+// --window-method. If the capture has a file with such windows, they replace those that were read from the rings,
+// except those that have not ended: these are only in the rings.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {

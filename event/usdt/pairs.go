@@ -136,9 +136,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
-// text, or if the firing is not paired. Then the event has no duration. The last argument is the
-// name that halves returned, or the name of the probe.
+// event returns the event of a start (from) and its end (to). The parameter to is nil if the end is not in the text, or
+// if the probe is not one of a pair. Then the event has no duration. The last argument is the name that the method
+// halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
