@@ -183,8 +183,8 @@ type openCall struct {
 
 // callsOf pairs the entries of calls in a ring with their exits, and returns an event for each pair. An exit without an
 // entry is a call that began before the ring's first event, and an entry without an exit is a call that has not ended.
-// Both become calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events
-// as most permits.
+// Both become calls without a duration. Each allocation becomes an event too. The parameter most limits the number of
+// events; callsOf stops when it has reached that number.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {

@@ -187,8 +187,8 @@ func (b *block) addLines(data []byte, at int64, indent int) {
 	b.addRun(run, at+int64(len(data)))
 }
 
-// addRun adds a run of lines that ends at offset end of the log. It does nothing if the index needs none of these lines
-// (idleLine).
+// addRun adds a run of lines. The parameter end is the offset in the log at which the run ends. addRun does nothing if
+// the index needs none of these lines (idleLine).
 func (b *block) addRun(run item, end int64) {
 	if run.class != idleLine {
 		run.size = int(end - run.at)

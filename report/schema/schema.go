@@ -152,9 +152,9 @@ type Account struct {
 	Native      int64 `json:"native"`
 	Kernel      int64 `json:"kernel"`
 	Unresolved  int64 `json:"unresolved"`
-	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
-	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
-	// (StackFrozen), or because they could not be found (StackUnwalked).
+	// StackWhole counts the samples with all frames. In the others, the outer frames are missing: they were beyond the
+	// part of the stack that was copied (StackCut), they belong to a virtual thread and were in the heap (StackFrozen),
+	// or they could not be found (StackUnwalked).
 	StackWhole    int64 `json:"stack_whole,omitempty"`
 	StackCut      int64 `json:"stack_cut,omitempty"`
 	StackFrozen   int64 `json:"stack_frozen,omitempty"`
