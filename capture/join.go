@@ -126,8 +126,8 @@ func eventsText(c *Capture) string {
 	return cmp.Or(strings.Join(c.Events, " and "), "unknown events")
 }
 
-// join adds one of the captures, a part. A process of the part whose id is already in use gets a new id. For example,
-// processes in two containers may have the same id.
+// join adds a part, which is one of the captures, to the joined capture. If the id of a process in the part is already
+// in use, the process gets a new id. For example, processes in two containers may have the same id.
 func (c *joiner) join(p *part) {
 	if len(c.parts) == 1 {
 		c.Description = p.Description

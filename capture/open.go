@@ -34,8 +34,8 @@ type Capture struct {
 	samples source
 	symbols *native.Table // nil if the capture has no symbols.txt
 	parts   []part        // if this is a folder of captures: these captures
-	// chains is true if the sampler's text has stacks itself. tree is the tree to which they are added; it is nil before
-	// ReadStacks.
+	// chains is true if the sampler's text itself contains the stacks of the samples, as chains of return addresses.
+	// tree is the tree to which these stacks are added; it is nil before ReadStacks.
 	chains bool
 	tree   *callstack.Tree
 }

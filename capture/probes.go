@@ -126,9 +126,9 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows, which are calls of methods given by --window-method, that were saved while the JVM
-// ran. If there are any, they replace the windows that were read from the rings, except those that have not ended:
-// these are only in the rings.
+// readDrained reads the windows that were saved while the JVM ran. A window is a call of a method given by
+// --window-method. If the capture has a file with such windows, they replace those that were read from the rings,
+// except those that have not ended: these are only in the rings.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,8 +183,8 @@ type openCall struct {
 
 // callsOf pairs the entries of calls in a ring with their exits, and returns an event for each pair. An exit without an
 // entry is a call that began before the ring's first event, and an entry without an exit is a call that has not ended.
-// Both become calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events
-// as most permits.
+// Both become calls without a duration. Each allocation becomes an event too. The parameter most limits the number of
+// events; callsOf stops when it has reached that number.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {

@@ -31,9 +31,10 @@ const (
 	maxStacks = 4 * callstack.MaxNodes
 )
 
-// ReadStacks reads the call stacks of the samples. The samples of this capture have IDs in the tree that it returns. The
-// tree is nil if the capture has no stacks. If some of them could not be read, the notes say why, and the tree has the
-// others. If a sampler's text has stacks itself, they are added to the tree when the samples are read.
+// ReadStacks reads the call stacks of the samples into a tree. The samples that are read from this capture refer to
+// their stacks by IDs in the tree. The tree is nil if the capture has no stacks. If some stacks could not be read, the
+// notes say why, and the tree has the others. If the sampler's text itself contains the stacks, they are added to the
+// tree later, when the samples are read.
 //
 // If the capture has several parts, ReadStacks must be called before Samples. Otherwise the samples have no stacks.
 func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {

@@ -28,12 +28,12 @@ const leastTimes = 3
 // for five, and smaller for more.
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
-// mostGap is the factor in place of gapFactors if each side has five or more measured times.
+// mostGap is the factor if each side has five or more measured times; gapFactors has no such entries.
 const mostGap = 0.6
 
-// gapFactor returns the factor for a number of times on each side. judged is how many measures are judged together. The
-// more there are, the more likely one of them has a gap by chance, so the factor is larger: the probability of a gap
-// falls with the power 1.7 of its width.
+// gapFactor returns the factor for the number of times that each side has. judged is the number of measures that are
+// judged together. The larger it is, the more likely is a gap by chance in one of the measures, so the factor is
+// larger, too: the probability of a gap falls with the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {

@@ -166,7 +166,7 @@ func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	return nil, fmt.Errorf("at offset %d: %w", end+int64(n), err)
 }
 
-// addLines adds the lines in data, which begins at offset at of the log.
+// addLines adds the lines in data. The parameter at is the offset in the log at which data begins.
 func (b *block) addLines(data []byte, at int64, indent int) {
 	run := item{at: at} // the run of lines since the last line that has an item of its own
 	for pos := 0; pos < len(data); {
@@ -187,8 +187,8 @@ func (b *block) addLines(data []byte, at int64, indent int) {
 	b.addRun(run, at+int64(len(data)))
 }
 
-// addRun adds a run of lines that ends at offset end of the log. It does nothing if the index needs none of these lines
-// (idleLine).
+// addRun adds a run of lines. The parameter end is the offset in the log at which the run ends. addRun does nothing if
+// the index needs none of these lines (idleLine).
 func (b *block) addRun(run item, end int64) {
 	if run.class != idleLine {
 		run.size = int(end - run.at)

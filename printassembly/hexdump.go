@@ -127,7 +127,7 @@ func (h *hexRows) frame(f Frame) {
 	n.frames = append(n.frames, f)
 }
 
-// section records a mark, which belongs to the next row.
+// section records a mark such as [Entry Point], which belongs to the address of the next row.
 func (h *hexRows) section(name string) {
 	h.wait(note{section: true, text: name})
 }

@@ -24,7 +24,8 @@ func (x *indexer) named(tag []byte) {
 	}
 }
 
-// addNamed adds the methods that only a tag names. To do so it reads their tags again.
+// addNamed adds the methods that are in the log only by the tag <nmethod …/>, without their code. It reads these tags
+// again.
 //
 // Blobs are sorted by the time at which they were installed. For a method that has a tag, the position of the tag in
 // the log stands for this time. The position of its code can't, because the code that gasm has copied comes at the end

@@ -177,9 +177,10 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 	l.listCallers(callers, left+kept)
 }
 
-// listingRoom returns the number of instructions that the listings of this profile may have. [Options.Listings] is
-// divided among the profiles in proportion to their samples. But each trial gets at least 1/n of it if there are n
-// trials, so that a trial with few samples has listings, too.
+// listingRoom returns the number of instructions that the listings of this profile may have. This is the profile's
+// share of [Options.Listings], in proportion to its samples. But if it is one of n trials, it is at least 1/n of
+// Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have nearly twice
+// Options.Listings.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {

@@ -370,6 +370,7 @@ func (b *Builder) newAddress() bool {
 	return true
 }
 
-// maxAddresses limits the number of addresses, in code or unresolved, whose samples are counted separately. The limit
-// is for all slices, contexts and trials together. Every four samples raise it by one.
+// maxAddresses limits the number of addresses, in code or unresolved, whose samples are counted separately, in all
+// slices, contexts and trials together. The actual limit is higher by a quarter of the number of samples, see
+// newAddress.
 const maxAddresses = 1 << 18

@@ -35,8 +35,7 @@ type Config struct {
 	Chains bool
 	// Under, if it is not nil, leaves out all samples without a certain method among their frames.
 	Under *calltree.Under
-	// Inside, if it is not nil, also leaves out all samples without a certain method among their frames, but the
-	// account counts these samples as outside the method.
+	// Inside is like Under, but the account has the samples that it excludes in OutsideMethod, not in NotUnder.
 	Inside *calltree.Under
 
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil

@@ -17,7 +17,7 @@ func (k *keptSamples) addKey(number int32) {
 	}
 }
 
-// add keeps a sample. It does nothing if k is nil. All unresolved addresses count as one spot.
+// add keeps a sample. It does nothing if k is nil. All unresolved addresses together are one spot.
 func (k *keptSamples) add(j *joinedSample) {
 	if k == nil {
 		return

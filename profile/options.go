@@ -18,8 +18,9 @@ type Options struct {
 	// Regions is the minimum number of regions that are annotated. If fewer have enough samples, fewer are annotated.
 	// See chooseHot in hotregions.go.
 	Regions int
-	// MinSamples is the number of samples that a region needs to be annotated although it is not hot, and that a method
-	// or an instruction needs to be called one of the hottest. With fewer samples, the order is due to chance.
+	// MinSamples is the minimum number of samples of a region that is annotated although it is not hot. Methods and
+	// instructions also need this number of samples to be listed among the hottest. With fewer samples, the order is
+	// due to chance.
 	MinSamples int
 	// PrintMargin is the number of instructions that are shown before a region, and also after it.
 	PrintMargin int

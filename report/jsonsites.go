@@ -7,8 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Limits of the trees of callers in the JSON report: the least share of a place that a caller needs, the number of
-// nodes of a tree, and the number of places in a list that have a tree. A node takes about 100 bytes.
+// Limits of the trees of callers in the JSON report: the smallest share of a place's time or bytes with which a caller
+// is listed, the maximum number of nodes in a tree, and the maximum number of places in a list that have a tree. A node
+// takes about 100 bytes.
 const (
 	leastSiteCaller = 0.01
 	mostSiteCallers = 200

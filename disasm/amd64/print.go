@@ -189,7 +189,8 @@ func (x *x86) appendImpliedIntel(m x86asm.Mem) {
 	x.buf = append(append(x.buf, x.regName(m.Base)...), ']')
 }
 
-// impliedSegment returns the segment of a string operand with a colon. Only the source's segment can be overridden.
+// impliedSegment returns the segment of a string instruction's operand and a colon, such as "%es:". A prefix can
+// override only the segment of the source operand.
 func (x *x86) impliedSegment(m x86asm.Mem) string {
 	if m.Segment == x86asm.ES {
 		return [...]string{asm.ATT: "%es:", asm.Intel: "es:"}[x.syntax]

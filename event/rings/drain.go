@@ -40,7 +40,7 @@ const maxInFlight = 64
 const maxTaken = 8_000_000
 
 // maxRings is the maximum number of rings that a Drain reads. A Drain reads all rings each time, so there must be a
-// limit. The agent makes one ring of windows for each of 256 threads.
+// limit. The agent makes one ring of windows per thread, for at most 256 threads.
 const maxRings = 1 << 10
 
 // maxSegments is an upper bound for the number of segments, which are the parts of the file. A file that has more is

@@ -136,9 +136,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
-// text, or if the firing is not paired. Then the event has no duration. The last argument is the
-// name that halves returned, or the name of the probe.
+// event returns the event of a start (from) and its end (to). The parameter to is nil if the end is not in the text, or
+// if the probe is not one of a pair. Then the event has no duration. The last argument is the name that the method
+// halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -262,9 +262,9 @@ func className(a *argument) string {
 	return javaClass(a.text)
 }
 
-// methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args
-// are the compiler's name, and the method's class, name and signature. If the class or the name
-// could not be read, the result is the second argument.
+// methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args are the compiler's
+// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns the
+// text in its parameter otherwise.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
@@ -292,7 +292,8 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	return named
 }
 
-// results returns the arguments of an end that the start does not have, such as whether a compilation succeeded.
+// results returns those arguments of an event's end that its start does not have, such as whether a compilation
+// succeeded.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":

@@ -43,15 +43,15 @@ type pace struct {
 	near   int32 // at this distance or less, an instruction belongs to the next anchor
 }
 
-// Code of C1 has the order of the bytecodes, and computes values only where they are used. So most of this code belongs
-// to the next anchor, which is an instruction whose frames are known.
+// C1 generates code in the order of the bytecodes, and computes a value right before the code that uses it. So most of
+// the code between two anchors, which are instructions whose frames are known, belongs to the second one.
 var (
 	paceC1 = pace{rest: 1, back: 1, common: 1, enter: 10, near: 5}
 	paceC2 = pace{rest: 6, back: 3, common: 3, enter: 6, near: 3}
 )
 
-// choose returns the best guess for an instruction. ahead is the next anchor on the way of control, and behind is the
-// last one.
+// choose returns the best guess for an instruction. ahead is the next anchor that control reaches after the
+// instruction, and behind is the last anchor that it has passed before.
 func (g *graph) choose(ahead, behind nearby, p pace) guess {
 	switch {
 	case ahead.record < 0:
@@ -70,8 +70,9 @@ func (g *graph) choose(ahead, behind nearby, p pace) guess {
 	return g.between(ahead, behind, p)
 }
 
-// between estimates how far control has come, at an instruction, on its way from the anchor behind to the anchor ahead.
-// It returns the frames of that part of the way.
+// between estimates how far control has come at an instruction that lies between two anchors. It divides the way from
+// the first anchor (behind) to the second one (ahead) into parts, and returns the guess for the part that the
+// instruction is in.
 func (g *graph) between(ahead, behind nearby, p pace) guess {
 	var few [24]part
 	parts := g.way(few[:0], ahead.record, behind.record, p)
@@ -89,7 +90,8 @@ func (g *graph) between(ahead, behind nearby, p pace) guess {
 	return guess{record: ahead.record}
 }
 
-// way appends to parts those of the way that control takes from the record behind to the record ahead, in order.
+// way appends the parts of the way between two records to the list parts, in order. Control goes from the record
+// behind, which is the first one, to the record ahead.
 func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	a, b := g.insts[ahead].Frames, g.insts[behind].Frames
 	same, shared := sharedFrames(a, b)

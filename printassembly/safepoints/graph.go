@@ -251,8 +251,8 @@ func (g *graph) polls(i int) bool {
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
 }
 
-// branchRecord returns the index of an instruction whose record says to which frames a branch belongs: it is in the
-// stub or the slow path to which the branch leads. branchRecord returns none if there is no such record.
+// branchRecord finds the record that says to which frames a branch belongs. This record is in the stub or the slow path
+// to which the branch leads. branchRecord returns the index of the instruction that has the record, or none.
 func (g *graph) branchRecord(i int) int32 {
 	if g.out[i] {
 		return none

@@ -79,7 +79,8 @@ type finder struct {
 	last  int32
 }
 
-// enter makes a component a loop with the number id, and finds out at which instructions the loop is entered.
+// enter turns a strongly connected component into the loop with the number id. nodes are its instructions. enter also
+// finds out at which of them control enters the loop.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1

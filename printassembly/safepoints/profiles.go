@@ -80,9 +80,10 @@ func profiledMethod(in *printassembly.Instruction) string {
 // a number: "a/B$$Lambda+0x00007f5c08001800" is "a.B$$Lambda/0x00007f5c08001800".
 var externalName = strings.NewReplacer("/", ".", "+", "/")
 
-// profiled corrects the guess for an instruction if the profiles that are updated around it say which method it is in.
-// It does not correct the guess after an implicit check for null that C1 makes where it inlines a call. The code there
-// may belong to the inlined method, which may have no profile.
+// profiled corrects the guess for an instruction if the last profile (MethodData) that the code updates before it and
+// the next one after it are those of the same method: the instruction is then probably in that method. It does not
+// correct the guess after an implicit null check, which C1 makes where it inlines a call. The code there may belong to
+// the inlined method, which may have no profile.
 func (s *spreader) profiled(i int, at guess) guess {
 	p := s.profiles
 	if p == nil || at.record < 0 || p.last[i].method != p.next[i].method || p.next[i].method == "" {

@@ -49,7 +49,8 @@ func (t *tree) chain(frames []printassembly.Frame) int32 {
 	return id
 }
 
-// meet returns the node of what two chains have in common. A chain is given by its node, or by the constant all.
+// meet returns the node of the frames that two chains have in common, from the outermost frame inwards. Each chain is
+// given by the node of its innermost frame, or by the constant all.
 func (t *tree) meet(a, b int32) int32 {
 	if a == all {
 		return b
@@ -78,9 +79,9 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// around returns, for each instruction, the outer frames that the records around it have in common: the first two
-// records on all ways ahead, and the last two on all ways behind. One record in each direction is too few, because the
-// compilers move instructions past records.
+// around returns, for each instruction, the outer frames that the nearest records have in common. These are the first
+// two records on each way on which control may go on from the instruction, and the last two on each way to it. One
+// record in each direction is too few, because the compilers move instructions past records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
 	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)

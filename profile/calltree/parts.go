@@ -42,8 +42,8 @@ func (m *merged) addParts(tree *Tree, number map[int32]int32) {
 	}
 }
 
-// TotalsByPart returns the same samples as Totals, but separately for each part of the profile. The parts are in their
-// order.
+// TotalsByPart returns the same samples as Totals, but separately for each part of the profile. The parts of each code
+// are in ascending order.
 func (s *Set) TotalsByPart() map[Code][]PartCounts {
 	m := s.merge(false, "")
 	totals := map[Code][]PartCounts{}

@@ -166,7 +166,7 @@ func (s *Set) code(c Code) int32 {
 	return i
 }
 
-// stepOf returns the step of a frame that is on no stack.
+// stepOf returns the step of a frame. It does not set the step's field guessed.
 func (s *Set) stepOf(f *callstack.Frame) step {
 	return step{code: s.code(CodeOf(f)), line: int32(max(f.Line, 0)), kind: f.Kind}
 }

@@ -161,7 +161,8 @@ func (s *Set) Totals() map[Code]tally.Counts {
 	return m.totals(m.sums)
 }
 
-// totals returns the samples of each code, without threads. sums has the samples of each node with everything below it.
+// totals returns the samples of each code. It leaves out the codes that stand for threads. For each node, sums has the
+// samples of the node itself and of all nodes below it.
 func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	totals := make([]tally.Counts, len(m.codes))
 	m.walk(func(i int32, outermost bool) {
@@ -268,7 +269,8 @@ func (m *merged) keep(limits Limits) []int32 {
 	if limits.Nodes == 0 || len(kept) <= limits.Nodes {
 		return kept
 	}
-	// A parent has at least as many samples as its children, and a lower number. So it comes before them.
+	// A parent has at least as many samples as its child, and a lower index. So it comes before its child here, and if
+	// the child is kept, the parent is kept too.
 	slices.SortFunc(kept, func(a, b int32) int { return cmp.Or(tally.Compare(m.sum(a), m.sum(b)), cmp.Compare(a, b)) })
 	kept = kept[:limits.Nodes]
 	slices.Sort(kept)

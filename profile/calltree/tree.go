@@ -70,9 +70,9 @@ func total(c tally.Counts) (sum int64) {
 	return sum
 }
 
-// often reports whether guesses, the number of samples whose method is a guess, are 1 % of all samples or more. Fewer
-// guesses are not worth a mark: if a method spends nearly all its time in what it calls, only a sample now and then is
-// a guess.
+// often reports whether guesses, the number of samples whose method is a guess, is at least 1 % of all samples. Fewer
+// guesses are not worth a mark. For example, if a method spends nearly all its time in what it calls, its frames are
+// exact in nearly all samples, because the frames at calls are always known.
 func often(guesses int64, all tally.Counts) bool { return guesses > 0 && 100*guesses >= total(all) }
 
 // Limits say which nodes a Tree has.
@@ -88,7 +88,7 @@ type Limits struct {
 	// outermost of its frames counts. Samples without the method count for the root. If From is "", the tree begins
 	// with the threads.
 	From Pattern
-	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only TopDown has them.
+	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only the trees that TopDown returns have them.
 	Details bool
 }
 

@@ -22,8 +22,8 @@ type Place struct {
 
 // Code knows the code of all processes.
 type Code interface {
-	// Sampled returns the place of a sampled address. It is also called for addresses in files. Their Place has no
-	// Frames.
+	// Sampled returns the place of a sampled address. It is also called for addresses in mapped files. The Place that
+	// it returns for these has no Frames.
 	Sampled(pid int, pc uint64, monoNanos int64) Place
 	// Called returns the place of a call. pc is the address after the call.
 	Called(pid int, pc uint64, monoNanos int64) Place
@@ -199,8 +199,8 @@ func (w *walk) frames() (mark callstack.Kind) {
 	return callstack.Unwalked
 }
 
-// at returns what find returns for an address. It also notes in w whether other code may be there at another time, and
-// whether there may be Java code.
+// at calls find for an address, and returns the Place that find has returned. It also notes in w whether other code may
+// be at the address at another time, and whether there may be Java code.
 func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	p := find(w.PID, pc, w.MonoNanos)
 	w.passing = w.passing || !p.Lasting

@@ -76,7 +76,8 @@ func findBounds(extents []extent) []uint64 {
 	bounds := make([]uint64, 0, 1024)
 	var last extent
 	for _, e := range extents {
-		// When an address is reused, the new code is usually as long as the old.
+		// Code at a reused address is usually as long as the code before it. Then its bounds are in the list already.
+		// Leaving them out here keeps the list small until it is sorted.
 		if e.lo != last.lo || e.hi != last.hi {
 			bounds = append(bounds, e.lo, e.hi)
 		}
@@ -105,7 +106,8 @@ func (m *Map) findSpans(extents []extent) []span {
 func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
 // findEnds sets the time at which each method ended. This is the time of the first later blob that took any of its
-// bytes. Methods that exist at the same time do not overlap, so the bound at which a method begins identifies it.
+// bytes. Methods that exist at the same time do not overlap, so at most one of them begins at each of the addresses in
+// m.bounds. The index of that address therefore identifies the method.
 func (m *Map) findEnds(spans []span) {
 	m.ends = make([]int64, len(m.byTime))
 	present := newBitSet(len(m.bounds))

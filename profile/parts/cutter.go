@@ -204,9 +204,9 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	return groups, of
 }
 
-// number renumbers the parts. Before the call, every combination of a slice and a thread group has a number:
-// slice*groups+thread. Afterwards only parts with samples have a number, which is the part's index in c.List. number
-// fills that list, and returns its length.
+// number renumbers the parts. Before the call, every combination of a slice and a thread group is a part, with the
+// number slice*groups+thread. Afterwards only combinations with samples are parts. The number of a part is then its
+// index in c.List, which is filled by this call. The result is the length of c.List.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

@@ -1,5 +1,5 @@
-// Package probes sums up what probed methods have counted: calls, and how long they took. The package does not use
-// samples, because a probe counts every call.
+// Package probes sums up what the probes in methods have counted: calls, and how long the calls took. The package does
+// not use samples, because a probe counts every call.
 package probes
 
 import (

@@ -31,7 +31,7 @@ type stackCounts map[stackKey]*Stack
 // different stacks. The events of further stacks have none, so they are missing in the trees of callers.
 const maxStacks = 1 << 18
 
-// addStack adds an event to the counts of its stack at a place.
+// addStack counts an event for its stack. The parameter to has the stacks of all events at the event's place.
 func (t *Counter) addStack(to *stackCounts, frames []event.Frame, cut bool, weight int64, count int) {
 	if len(frames) == 0 {
 		return

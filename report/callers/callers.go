@@ -40,8 +40,9 @@ type Line struct {
 // hottest path would be chosen before the first node of the second hottest path.
 const decay = 0.93
 
-// Lines returns the lines for the nodes below the root of a tree. most is the maximum number of lines. Children of a
-// node that are left out get a line together if they have at least the share least of the root's samples.
+// Lines returns the lines for the nodes below the root of a tree. The parameter most is the maximum number of lines.
+// Children of a node that are left out share one line, if the sum of their samples is large enough: least is the share
+// of the root's samples that they need together.
 func Lines(tree *calltree.Tree, least float64, most int) []Line {
 	w := writer{tree: tree, least: least * float64(samples(&tree.Nodes[0])), kept: keep(tree, most)}
 	w.children(0, 0)

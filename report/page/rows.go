@@ -132,7 +132,8 @@ func (w *rowWriter) endPiece() {
 	w.piece, w.inPiece = w.piece[:0], 0
 }
 
-// appendChunk appends rows as a chunk, or chunks as a piece.
+// appendChunk appends the HTML element of a chunk, in which text has the chunk's rows, or of a piece, in which text has
+// the piece's chunks. rows is the number of rows in the element.
 func appendChunk(b []byte, rows int, text []byte) []byte {
 	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
 	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)

@@ -41,7 +41,7 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the place of each line that code was made from, if the place is moved (see sourcePlace).
+	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 

@@ -15,7 +15,7 @@ type writer struct {
 	head   message
 }
 
-// write writes a packet. An error stays in w.out until it is flushed.
+// write writes a packet. If that fails, w.out keeps the error and returns it from every later write and from Flush.
 func (w *writer) write(packet message) {
 	w.head = w.head[:0]
 	w.head.key(tracePacket, wireBytes)
@@ -167,8 +167,8 @@ func (s *sequence[S]) frame(f frame) uint64 {
 	return id
 }
 
-// stack returns the number of a stack. If the stack is new, stack calls frames, which appends the numbers of its
-// frames, from the innermost to the outermost.
+// stack returns the number of a stack. If the stack is new, it calls the function frames, which appends the numbers of
+// the stack's frames to ids, from the innermost to the outermost.
 func (s *sequence[S]) stack(key S, frames func(ids []uint64) []uint64) uint64 {
 	id, ok := s.stacks[key]
 	if !ok {

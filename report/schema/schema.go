@@ -76,8 +76,9 @@ type Profile struct {
 	Threads        []ThreadKind `json:"threads"`
 	// Stacks is the tree of calls. It is absent if the capture has no call stacks.
 	Stacks *Stacks `json:"stacks,omitempty"`
-	// By divides the samples between the methods of --by. The last element, whose method is "", has the samples of none
-	// of them. If a sample has several of the methods among its frames, the innermost one of these frames decides.
+	// By divides the samples between the methods of --by. If a sample has several of these methods among its frames, it
+	// counts for the one whose frame is innermost. The last element, whose method is "", counts the samples that have
+	// none of the methods among their frames.
 	By []CallerTotal `json:"by,omitempty"`
 	// Events are the events in the windows, summed up by kind and name.
 	Events []Event `json:"events,omitempty"`
@@ -151,9 +152,9 @@ type Account struct {
 	Native      int64 `json:"native"`
 	Kernel      int64 `json:"kernel"`
 	Unresolved  int64 `json:"unresolved"`
-	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
-	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
-	// (StackFrozen), or because they could not be found (StackUnwalked).
+	// StackWhole counts the samples with all frames. In the others, the outer frames are missing: they were beyond the
+	// part of the stack that was copied (StackCut), they belong to a virtual thread and were in the heap (StackFrozen),
+	// or they could not be found (StackUnwalked).
 	StackWhole    int64 `json:"stack_whole,omitempty"`
 	StackCut      int64 `json:"stack_cut,omitempty"`
 	StackFrozen   int64 `json:"stack_frozen,omitempty"`
@@ -388,7 +389,7 @@ type Event struct {
 	Count     int     `json:"count"`          // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`       // 0 if unknown, or if such events have no length
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it. It is absent if it is unknown.
+	// WaitMS is the part of TotalMS until all threads had reached the safepoints. It is absent if that time is unknown.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
 	Samples       Counts  `json:"samples"` // samples that were taken during these events

@@ -47,8 +47,9 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 	}
 }
 
-// enter writes what is new about the methods and the source of line i on rows before the line. It returns the part that
-// belongs in the line's own comment. room is the width that the line has for this comment, in characters.
+// enter says which methods and which line of source begin at line i of the code, if they differ from those of the line
+// before. It writes this on rows of its own before line i, except for the part that belongs in the line's own comment,
+// which it returns. room is the width that the line has for its comment, in characters.
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""

@@ -107,8 +107,8 @@ func (f *forks) repeating() func(pid int) bool {
 // maxForksNamed is the maximum number of forks or JVMs that a heading names. If there are more, it only counts them.
 const maxForksNamed = 4
 
-// inJVMs names those of the profile's JVMs in which code has samples: ", in forks 1, 3". It returns "" if the profile
-// has only one JVM.
+// inJVMs says in which of the profile's JVMs a piece of code has samples: ", in forks 1, 3". pids are the ids of these
+// JVMs. inJVMs returns "" if the profile has only one JVM.
 func (v *view) inJVMs(pids []int) string {
 	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
 	switch {

@@ -26,8 +26,8 @@ type Score struct {
 	Certain int // what is said to be certain is right
 }
 
-// Add counts the samples of an instruction. want are the frames of its own record, and got are the frames that a rule
-// has found. If got is empty, the code counts as that of the compiled method itself, as in reports.
+// Add counts the samples of an instruction. want are the frames that HotSpot has recorded for it, and got are the
+// frames that a rule has found. If got is empty, the code counts as that of the compiled method itself, as in reports.
 func (s *Score) Add(samples int, want, got []printassembly.Frame) {
 	s.Samples += samples
 	if len(got) == 0 {
@@ -107,23 +107,24 @@ func ByAddress(insts []printassembly.Instruction) {
 	}
 }
 
-// A Sampled is an instruction that has samples and a record of its own, with the frames that the rules have found.
+// A Sampled is an instruction that has samples and recorded frames, together with the frames that the rules have found.
+// The Record is that of the instruction itself or, if it has none, that of the next instruction which has one.
 type Sampled struct {
 	Samples           int
 	Record            []printassembly.Frame
 	ByAddress, ByFlow []printassembly.Frame
 	// Beyond is true if control does not go on from this instruction to the one that has the record. HotSpot has then
-	// taken the record from other code, and it says little about this instruction.
+	// taken the record from other code, so the record says little about this instruction.
 	Beyond bool
-	// Nameless is true if none of the records that were not hidden mentions the innermost method. Then a rule can't
-	// find the method by means of records.
+	// Nameless is true if the innermost method is not the compiled method, and is in none of the records that Compare
+	// has left to the rules. So no rule can find it by means of records.
 	Nameless bool
 }
 
 // Compare hides the records of a method between safepoints. Then it lets both rules guess them: the rule of the next
-// address, and that of package safepoints. samples has the number of samples by address. Compare calls each for every
-// instruction that has samples and a record. It returns false if there is nothing to compare, because the method is an
-// excerpt.
+// address, and that of package safepoints. samples has the number of samples by address. Compare calls the function
+// each for every instruction that has samples and recorded frames. It returns false if there is nothing to compare,
+// because the method is an excerpt.
 func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {
 		return false
