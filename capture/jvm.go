@@ -64,8 +64,8 @@ type JVM struct {
 	// ProbeRings).
 	Probed bool `json:"probed,omitempty"`
 
-	// Log is the code of the JVM. It is nil if the log is missing or could not be read. It is also nil in a Description
-	// that was not opened with its Capture.
+	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil in
+	// a Description that was not opened with its Capture.
 	Log *printassembly.Log `json:"-"`
 }
 

@@ -145,8 +145,8 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 		cause, todo := explain(err)
 		c.Text, c.Fix = c.Text+": "+cause, todo
 	case !counters && slices.Contains(opened, "cycles"):
-		// The event cycles can be opened, so there are hardware counters. Only precise sampling or another event is
-		// missing, and the text needs no explanation.
+		// The kernel has opened the event "cycles", so there are hardware counters. Only precise sampling or another event
+		// is missing, and the text needs no explanation.
 	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
 		c.Fix = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"

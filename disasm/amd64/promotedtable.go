@@ -284,7 +284,8 @@ func spellConditions(name string) (all [16]spelling) {
 	return all
 }
 
-// defaultFlags are the flags after a conditional comparison whose condition is false, by the field in its prefix.
+// defaultFlags has the names of the flags that APX's conditional comparisons set if their condition is false. The index
+// is the field with these flags in the instruction's prefix.
 var defaultFlags = [16]string{
 	" {dfv=}", " {dfv=cf}", " {dfv=zf}", " {dfv=zf, cf}",
 	" {dfv=sf}", " {dfv=sf, cf}", " {dfv=sf, zf}", " {dfv=sf, zf, cf}",

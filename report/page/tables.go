@@ -272,8 +272,8 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns a mark if a method is only a guess for some of its samples. The argument has the number of these
-// samples. If it is nil, guessMark returns "".
+// guessMark returns a mark for a method if some of its samples may belong to another method. guessed has the number of
+// these samples. If it is nil, guessMark returns "".
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""

@@ -93,7 +93,7 @@ func fieldsOf(text []byte) (all []field, err error) {
 	return all, nil
 }
 
-// A message has the fields of a message by number.
+// A message is a decoded message of protocol buffers: its fields, by their numbers.
 type message map[uint64][]field
 
 func (m message) value(num uint64) uint64 {
