@@ -202,7 +202,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}
-	o.Hottest = (html || f.format == "json") && !f.skipAsm
+	o.Hottest = !locations && !f.skipAsm
 	return o
 }
 
