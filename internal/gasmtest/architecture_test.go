@@ -100,8 +100,9 @@ var mayImport = map[string][]string{
 	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/loops", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
+	"mca":                      {"profile", "profile/loops"},
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/cfi":             nil,
@@ -167,7 +168,7 @@ var readers = []string{"capture", "profile/...", "report/...", "diff/...", "even
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.
 var notForReaders = regexp.MustCompile(`^(github\.com/cilium/ebpf|os/exec|net/http|` +
-	module + `(cmd|record|doctor|bench|hotspot|agent|sampler/collect|sampler/perfevent|internal/tool))(/|$)`)
+	module + `(cmd|record|doctor|bench|hotspot|agent|mca|sampler/collect|sampler/perfevent|internal/tool))(/|$)`)
 
 // TestReadersKnowNoKernel follows the imports of readers on all systems that gasm runs on.
 func TestReadersKnowNoKernel(t *testing.T) {

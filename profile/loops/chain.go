@@ -64,9 +64,23 @@ func (d *delays) wait(inputs []reg, cycles int, result *[registers]int32) {
 	}
 }
 
-// round returns the delays over a round of a loop: from the registers at its head to those at its head one round later,
-// for the fastest way through the subset.
+// round returns the delays over a round of a loop: from the registers at its head to those at its head one round later.
+// They hold for each way through the subset.
 func (c *Code) round(s *subset, head int, m model) *delays {
+	var all *delays
+	for _, path := range c.paths(s) {
+		d := c.flow(path, head, m)
+		if all == nil {
+			all = d
+		} else {
+			all.meet(d)
+		}
+	}
+	return all
+}
+
+// flow returns the same as round, but joins the ways through the subset where they meet.
+func (c *Code) flow(s *subset, head int, m model) *delays {
 	at := map[int]*delays{}  // at the end of each block
 	waiting := map[int]int{} // how many blocks still need at
 	for _, b := range s.order {
@@ -125,6 +139,21 @@ type delayed struct {
 // chainBetween returns the lines of the longest chain from one register to another, in a round of the loop. As in
 // round, it is the shortest of those of all ways through the subset.
 func (c *Code) chainBetween(s *subset, head int, m model, from, to reg) []int {
+	var best delayed
+	for i, path := range c.paths(s) {
+		if d := c.trace(path, head, m, from, to); i == 0 || d.cycles < best.cycles {
+			best = d
+		}
+	}
+	var lines []int
+	for t := best.by; t != nil; t = t.prev {
+		lines = append(lines, t.line)
+	}
+	return lines
+}
+
+// trace returns the longest chain from one register to another, and joins the ways through the subset where they meet.
+func (c *Code) trace(s *subset, head int, m model, from, to reg) delayed {
 	at := map[int]*[registers]delayed{}
 	enter := func(b int) [registers]delayed {
 		var d [registers]delayed
@@ -152,12 +181,7 @@ func (c *Code) chainBetween(s *subset, head int, m model, from, to reg) []int {
 		}
 		at[b] = &d
 	}
-	end := enter(head)
-	var lines []int
-	for t := end[to].by; t != nil; t = t.prev {
-		lines = append(lines, t.line)
-	}
-	return lines
+	return enter(head)[to]
 }
 
 // traceStep executes the instruction at a line for chainBetween.

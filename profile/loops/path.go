@@ -131,14 +131,66 @@ func (c *Code) cold(l *code.Loop, block int) bool {
 	return false
 }
 
-// hottest returns the lines of the path through a subset that has most samples at each fork.
-func (c *Code) hottest(l *code.Loop, s *subset) []int {
+const (
+	// maxPaths and maxPathLines limit the ways through a loop that are looked at one by one, and the instructions on all
+	// of them together.
+	maxPaths     = 64
+	maxPathLines = 20_000
+)
+
+// paths returns each way through a subset as a subset of its own. If there are too many, it returns only the subset
+// itself: what is found for all ways at once is true, but misses what differs between the ways, as in a binary search,
+// where each round changes one bound or the other.
+func (c *Code) paths(s *subset) []*subset {
+	head := s.order[0]
+	after := s.after()
+	var all []*subset
+	var way []int
+	lines := 0
+	var walk func(b int) bool
+	walk = func(b int) bool {
+		way = append(way, b)
+		defer func() { way = way[:len(way)-1] }()
+		for _, to := range after[b] {
+			if to != head {
+				if !walk(to) {
+					return false
+				}
+				continue
+			}
+			path := &subset{order: slices.Clone(way), before: map[int][]int{head: {b}}}
+			for i, at := range way {
+				lines += c.blocks[at].To - c.blocks[at].From
+				if i > 0 {
+					path.before[at] = []int{way[i-1]}
+				}
+			}
+			if all = append(all, path); len(all) > maxPaths || lines > maxPathLines {
+				return false
+			}
+		}
+		return true
+	}
+	if !walk(head) {
+		return []*subset{s}
+	}
+	return all
+}
+
+// after returns the edges of a subset by the block at which they begin.
+func (s *subset) after() map[int][]int {
 	after := map[int][]int{}
 	for _, to := range s.order {
 		for _, b := range s.before[to] {
 			after[b] = append(after[b], to)
 		}
 	}
+	return after
+}
+
+// hottest returns the lines of the path through a subset that has most samples at each fork.
+func (c *Code) hottest(l *code.Loop, s *subset) []int {
+	after := s.after()
 	var lines []int
 	for b, first := l.Head, true; first || b != l.Head; first = false {
 		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {

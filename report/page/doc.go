@@ -27,8 +27,8 @@
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM, with a .pick for
 //	                               each slice of time, [data-slice]
 //	.hottest                       the hottest instruction, what it was made from, and its samples
-//	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-loops, #p0-methods, #p0-frames,
-//	                               #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
+//	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-loops, #p0-methods,
+//	                               #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
 //	                               #p0-allocations, #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account
 //	details.callers                the callers of a place in the tables #p0-locks, #p0-parks and #p0-allocations
 //	[data-n] [data-e]              [data-n] is a number of samples, as in the JSON, which is shown in the chosen unit.

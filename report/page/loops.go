@@ -72,7 +72,7 @@ func loopViews(number int, l *profile.Listing, blocks []code.Block, all []code.L
 			v.About = append(v.About, shown(limit))
 		}
 		if m := f.Modelled; m != nil {
-			v.Modelled = &loops.Model{Tool: shown(m.Tool), Text: shownLines(m.Text)}
+			v.Modelled = &loops.Model{Tool: shown(m.Tool), Verdict: shown(m.Verdict), Text: shownLines(m.Text)}
 		}
 		views = append(views, v)
 	}

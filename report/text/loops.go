@@ -55,10 +55,7 @@ func writeLoop(v *view, l *profile.HotLoop) {
 		v.Paragraph(indent, limit)
 	}
 	if m := l.Facts.Modelled; m != nil {
-		v.Line("%s%s", indent, m.Tool+":")
-		for line := range strings.Lines(m.Text) {
-			v.Line("%s  %s", indent, strings.TrimRight(line, "\r\n"))
-		}
+		v.Paragraph(indent, m.Tool+": "+m.Verdict)
 	}
 }
 
