@@ -55,7 +55,8 @@
 //	.map                           the map at the right of the code
 //	.split                         the border of the side panel, which can be moved
 //	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops;
-//	                               in .loops, a tr.lp for each loop, and after it a row that says what the loop is
+//	                               in .loops, a tr.lp for each loop, and after it a row that says what the loop is;
+//	                               details.model: what llvm-mca or OSACA says of it
 //	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a .sl for each line, [data-l];
 //	                               .at-cursor is the line of the instruction at the cursor, .at is a line that code was
 //	                               made from

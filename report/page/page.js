@@ -61,7 +61,7 @@ function info(article) {
 	it.map = $(".map", article);
 	it.chainBox = $(".chain", article);
 	it.jumpsBox = $(".jumps", article);
-	it.groups = $$("details", article).map((el) => ({ el, first: $(".r", el).at }));
+	it.groups = $$(".g", article).map((el) => ({ el, first: $(".r", el).at }));
 	it.groups.forEach((g, i) => {
 		g.n = (it.groups[i + 1]?.first ?? it.rows.length) - g.first;
 		for (let k = 0; k < g.n; k++) it.rows[g.first + k].group = g;
