@@ -2,6 +2,7 @@ package loops
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/profile/code"
@@ -59,23 +60,24 @@ func (c *Code) bound(f *Facts, l *code.Loop) {
 		f.Unbounded = "it calls other code"
 		return
 	}
-	s, usual := every, every.left
-	cycle, cycles := c.carried(every, l.Head, usualModel)
+	s, partial := every, every.left
+	cycle, cycles := c.carried(every, l.Head, usual)
 	if len(sampled.order) < len(every.order) {
-		other, more := c.carried(sampled, l.Head, usualModel)
+		other, more := c.carried(sampled, l.Head, usual)
 		if longer(other, more, cycle, cycles) || c.unknownIn(every) >= 0 {
-			s, cycle, cycles, usual = sampled, other, more, true
+			s, cycle, cycles, partial = sampled, other, more, true
 		}
 	}
 	if i := c.unknownIn(s); i >= 0 {
-		f.Unbounded = "gasm does not know how long " + mnemonicOf(c.lines[i].Text) + " takes"
+		in := c.inst(i)
+		f.Unbounded = "gasm does not know how long " + strings.TrimSpace(in.prefix+" "+in.mnemonic) + " takes"
 		return
 	}
-	b := &Bound{Usual: usual, Instructions: len(path), Cycles: mean(cycle, cycles)}
+	b := &Bound{Usual: partial, Instructions: len(path), Cycles: mean(cycle, cycles)}
 	b.Newest = mean(c.carried(s, l.Head, newest))
 	for i, to := range cycle {
 		from := cycle[(i+len(cycle)-1)%len(cycle)]
-		for _, line := range c.chainBetween(s, l.Head, usualModel, from, to) {
+		for _, line := range c.chainBetween(s, l.Head, usual, from, to) {
 			b.Chain = append(b.Chain, Link{c.lines[line].Lo, line, c.linkName(line)})
 		}
 	}
@@ -84,9 +86,6 @@ func (c *Code) bound(f *Facts, l *code.Loop) {
 	b.Ports, b.Busiest = c.ports(s, path)
 	f.Bound = b
 }
-
-// usualModel is the model whose chain is shown.
-const usualModel = usual
 
 // carried returns the cycle of registers that limits a loop, and the cycles that it takes.
 func (c *Code) carried(s *subset, head int, m model) ([]reg, int) {

@@ -101,6 +101,8 @@ func tabulate() map[string]operation {
 	integer("cmp test", compare, 1, writesBoth)
 	integer("add sub and or xor", combine, 1, writesBoth)
 	integer("adc sbb", combine, 1, writesBoth|readsCarry)
+	integer("adcx", combine, 1, readsCarry|writesCarry)
+	integer("adox", combine, 1, clearsFlags)
 	integer("inc dec", combine, 1, writesFlags)
 	integer("neg", combine, 1, writesBoth)
 	integer("not bswap", combine, 1, 0)
@@ -142,7 +144,11 @@ func tabulate() map[string]operation {
 	vector("pshufb punpcklbw punpcklwd punpckldq punpcklqdq punpckhbw punpckhwd punpckhdq punpckhqdq unpcklps unpcklpd unpckhps unpckhpd", combine, 1)
 	vector("shufps shufpd palignr alignr pblendw pblendd pblendvb blendps blendpd blendvps blendvpd packsswb packssdw packuswb packusdw", combine, 1)
 	vector("insertps pinsrb pinsrw pinsrd pinsrq inserti128 insertf128 inserti32x4 inserti64x4 perm2i128 perm2f128 permd permps", combine, 1)
-	vector("pternlogd pternlogq", accum, 1)
+	vector("pternlogd pternlogq permt2b permt2w permt2d permt2q permt2ps permt2pd permi2b permi2w permi2d permi2q permi2ps permi2pd", accum, 1)
+	vector("pshldvw pshldvd pshldvq pshrdvw pshrdvd pshrdvq", accum, 1)
+	vector("prold prolq prord prorq prolvd prolvq prorvd prorvq psubusb psubusw paddusb paddusw psubsb psubsw paddsb paddsw", combine, 1)
+	vector("alignd alignq shufi32x4 shufi64x2 shuff32x4 shuff64x2 permb permw", combine, 1)
+	comparisons(vector)
 	vector("pshufd pshuflw pshufhw movddup movshdup movsldup pabsb pabsw pabsd pabsq permq permpd permilps permilpd", convert, 1)
 	vector("pbroadcastb pbroadcastw pbroadcastd pbroadcastq broadcastss broadcastsd broadcasti128 broadcastf128", convert, 1)
 	vector("extracti128 extractf128 extracti32x4 extracti64x4 extractf64x4 pextrb pextrw pextrd pextrq extractps", convert, 1)
@@ -151,7 +157,10 @@ func tabulate() map[string]operation {
 	vector("pmullw pmulhw pmulhuw pmulhrsw pmulld pmullq pmuludq pmuldq pmaddwd pmaddubsw psadbw phaddw phaddd haddps haddpd", combine, 3)
 	vector("cvtsi2sd cvtsi2ss cvtsd2si cvtss2si cvttsd2si cvttss2si cvtss2sd cvtsd2ss cvtdq2ps cvtdq2pd cvtps2pd cvtpd2ps cvttps2dq cvttpd2dq", convert, 3)
 	vector("roundsd roundss roundpd roundps rndscalesd rndscaless rndscalepd rndscaleps rcpps rcpss rsqrtps rsqrtss", convert, 3)
-	vector("aesenc aesenclast aesdec aesdeclast pclmulqdq", combine, 3)
+	vector("aesenc aesenclast aesdec aesdeclast pclmulqdq pclmullqlqdq pclmulhqlqdq pclmullqhqdq pclmulhqhqdq", combine, 3)
+	vector("pmadd52luq pmadd52huq", accum, 4)
+	vector("sha256rnds2 sha1rnds4", combine, 4)
+	vector("sha256msg1 sha256msg2 sha1msg1 sha1msg2 sha1nexte", combine, 1)
 	vector("pgatherdd pgatherdq pgatherqd pgatherqq gatherdps gatherdpd gatherqps gatherqpd", clearAll, 0)
 	add("ptest testps testpd ucomisd ucomiss comisd comiss", operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
 	add("addsd addss addpd addps subsd subss subpd subps addsubpd addsubps", operation{form: combine, latency: [models]int8{3, 2}, unit: floatAdd})
@@ -171,6 +180,18 @@ func tabulate() map[string]operation {
 	vector("kandb kandw kandd kandq korb korw kord korq kxorb kxorw kxord kxorq knotb knotw knotd knotq kunpckbw kunpckwd kunpckdq", combine, 1)
 	add("kortestb kortestw kortestd kortestq ktestb ktestw ktestd ktestq", operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
 	return t
+}
+
+// comparisons adds the comparisons of vectors whose condition is in their name: vpcmpltuq, cmpleps.
+func comparisons(add func(names string, f form, latency int8)) {
+	for cc := range strings.FieldsSeq("eq lt le neq nlt nle") {
+		for kind := range strings.FieldsSeq("b w d q ub uw ud uq") {
+			add("pcmp"+cc+kind, combine, 1)
+		}
+		for kind := range strings.FieldsSeq("ps pd ss sd") {
+			add("cmp"+cc+kind, combine, 1)
+		}
+	}
 }
 
 // conditions adds the instructions that have a condition: jumps, which no chain goes through because they are

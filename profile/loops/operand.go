@@ -64,7 +64,7 @@ type inst struct {
 
 // prefixes are the words before a mnemonic. Those that are false have no effect on what the instruction computes.
 var prefixes = map[string]bool{"lock": true, "rep": true, "repz": true, "repnz": true, "repe": true, "repne": true, "xacquire": true, "xrelease": true,
-	"data16": false, "addr32": false, "notrack": false, "bnd": false, "cs": false, "ds": false, "es": false, "ss": false, "fs": false, "gs": false}
+	"data16": false, "addr32": false, "rex.W": false, "{evex}": false, "{vex}": false, "notrack": false, "bnd": false, "cs": false, "ds": false, "es": false, "ss": false, "fs": false, "gs": false}
 
 // parse parses the text of an x86-64 instruction, in either syntax.
 func parse(text string) inst {
