@@ -1,7 +1,6 @@
 package mca
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -108,18 +107,16 @@ func (t *Tool) run(ctx context.Context, source string) (string, error) {
 		return "", ctx.Err()
 	}
 	if err != nil {
-		return stderr.String(), err
+		return string(stderr.kept), err
 	}
-	return stdout.String(), nil
+	return string(stdout.kept), nil
 }
 
 // A limited buffer keeps the first maxOutput bytes.
-type limited struct{ bytes.Buffer }
+type limited struct{ kept []byte }
 
 // Write keeps what there is room for. It returns no error, so that the program does not wait.
 func (l *limited) Write(p []byte) (int, error) {
-	if room := maxOutput - l.Len(); room > 0 {
-		l.Buffer.Write(p[:min(room, len(p))])
-	}
+	l.kept = append(l.kept, p[:min(maxOutput-len(l.kept), len(p))]...)
 	return len(p), nil
 }

@@ -22,11 +22,11 @@ type effect struct {
 
 // effectOf returns the effect of an instruction.
 func effectOf(in *inst) effect {
-	o, vex, ok := operationOf(in.mnemonic)
-	if !ok || in.prefix != "" && in.prefix != "lock" || in.special() {
+	if !in.known || in.prefix != "" && in.prefix != "lock" || in.special() {
 		return effect{unknown: true}
 	}
-	if in.mnemonic == "imul" && len(in.ops) == 1 {
+	o := in.operation
+	if in.name == "imul" && len(in.ops) == 1 {
 		o.form = product
 	}
 	e := effect{unit: o.unit, busy: int(o.busy)}
@@ -41,11 +41,11 @@ func effectOf(in *inst) effect {
 	e.memory(in, o.form)
 	switch o.form {
 	case ignored:
-		return effect{free: strings.HasPrefix(in.mnemonic, "nop")}
+		return effect{free: strings.HasPrefix(in.name, "nop")}
 	case compare:
 		e.read(in.ops...)
 	case combine, accum:
-		e.combine(in, o, vex)
+		e.combine(in)
 	case convert, move:
 		e.convert(in, o.form)
 	case address:
@@ -53,7 +53,7 @@ func effectOf(in *inst) effect {
 	case clear: // of set, the flags are its inputs
 		e.write(last)
 	case clearAll:
-		if in.mnemonic == "xchg" && n == 2 && in.ops[0].kind == register && in.ops[0].text == in.ops[1].text { // a nop
+		if in.name == "xchg" && n == 2 && in.ops[0].kind == register && in.ops[0].text == in.ops[1].text { // a nop
 			return effect{free: true}
 		}
 		for _, op := range in.ops {
@@ -104,15 +104,15 @@ func (in *inst) special() bool {
 		}
 		bytes = bytes || in.ops[i].bits == 8 || strings.HasPrefix(in.ops[i].text, "BYTE")
 	}
-	switch strings.TrimRight(in.mnemonic, "bwlq") {
-	case "mul", "imu", "mu", "imul":
+	switch in.name {
+	case "mul", "imul":
 		return inMemory > 1 || bytes || len(in.ops) == 0
 	case "div", "idiv":
 		return inMemory > 1 || bytes || len(in.ops) != 1
-	case "sh", "sa", "sar", "shr", "rol", "ro", "ror", "rcl", "rc", "rcr":
+	case "shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr":
 		first := len(in.ops) == 2 && in.ops[0].kind == register
 		return inMemory > 1 || len(in.ops) > 2 || first && in.ops[0].reg != rcx
-	case "movs", "cmps":
+	case "movsb", "movsw", "movsl", "movsd", "cmpsd":
 		return inMemory > 1 || len(in.ops) < 2
 	}
 	return inMemory > 1
@@ -166,52 +166,56 @@ var idioms = map[string]bool{"xor": true, "sub": true, "sbb": true, "pxor": true
 
 // combine sets the effect of an instruction whose last operand becomes a function of its operands. The last operand is
 // also an input if there are at most two operands that are not constants, or if the operation accumulates.
-func (e *effect) combine(in *inst, o operation, vex bool) {
+func (e *effect) combine(in *inst) {
 	n := len(in.ops)
 	if n == 0 {
 		e.unknown = true
 		return
 	}
-	last := in.ops[n-1]
-	sources := in.ops[:n-1]
-	name := strings.TrimRight(in.mnemonic, "lq")
-	if vex {
-		name = in.mnemonic[1:]
-	}
-	if n >= 2 && (idioms[name] || idioms[in.mnemonic]) && in.ops[0].kind == register && in.ops[0].reg == in.ops[1].reg && in.ops[0].bits == in.ops[1].bits && !in.masked {
+	last, first := in.ops[n-1], in.ops[0]
+	if n >= 2 && idioms[in.name] && first.kind == register && first.reg == in.ops[1].reg && first.bits == in.ops[1].bits && !in.masked {
 		e.idiom = true
 		e.write(last)
 		return
 	}
-	e.read(sources...)
+	e.read(in.ops[:n-1]...)
 	switch {
-	case vex && n == 2, o.form == accum: // vmovhps to memory, vfmadd231sd
+	case in.operation.form == accum, in.vex && n == 2: // vfmadd231sd; vmovhps to memory
 		e.read(last)
-	case vex: // vpslld $1,%ymm0,%ymm1
-	case n == 1, n == 2 && !unary(in.mnemonic):
+	case in.vex: // vpslld $1,%ymm0,%ymm1
+	case n == 1, n == 2 && !unary(in.name):
 		e.read(last)
-	case n == 3 && (strings.HasPrefix(in.mnemonic, "shld") || strings.HasPrefix(in.mnemonic, "shrd")):
+	case n == 3 && (in.name == "shld" || in.name == "shrd"):
 		e.read(last)
-	case n == 3 && in.ops[0].kind == immediate && o.unit >= vectorAny && o.unit != intMultiply: // shufps $1,%xmm1,%xmm0
+	case n == 3 && first.kind == immediate && in.operation.vector(): // shufps $1,%xmm1,%xmm0
 		e.read(last)
 	}
 	e.write(last)
-	small := func(op operand) bool { return op.kind == immediate && op.value > -1024 && op.value < 1024 }
-	switch trimmed := strings.TrimRight(in.mnemonic, "bwlq"); {
-	case trimmed == "inc" || trimmed == "dec", (in.mnemonic == "sub" || in.mnemonic == "subq" || in.mnemonic == "subl" || strings.HasPrefix(in.mnemonic, "add") && o.unit == anyUnit) && small(in.ops[0]):
+	if e.latency[newest] == 1 && in.increment() {
 		e.latency[newest] = 0
 	}
 }
 
-// unary reports whether an instruction with two operands reads only the first one. That is so for those that read only
-// one operand, also in APX, where they may have another destination.
-func unary(mnemonic string) bool {
-	for _, name := range []string{"inc", "dec", "neg", "not", "bls", "knot"} {
-		if strings.HasPrefix(mnemonic, name) {
-			return true
-		}
+// increment reports whether an instruction adds a small constant, or subtracts one.
+func (in *inst) increment() bool {
+	switch in.name {
+	case "inc", "dec":
+		return true
+	case "add", "sub":
+		first := &in.ops[0]
+		return first.kind == immediate && first.value > -1024 && first.value < 1024
 	}
 	return false
+}
+
+// unary reports whether an instruction with two operands reads only the first one. That is so for those that read only
+// one operand, also in APX, where they may have another destination.
+func unary(name string) bool {
+	switch name {
+	case "inc", "dec", "neg", "not", "blsr", "blsi", "blsmsk":
+		return true
+	}
+	return strings.HasPrefix(name, "knot")
 }
 
 // convert sets the effect of an instruction whose last operand becomes a function of the first one that is not an

@@ -169,7 +169,7 @@ func (c *Code) count(f *Facts, l *code.Loop, i int) {
 // if it does not, or only moves them from register to register or sets them to zero. Moves to and from memory count if
 // they move a whole register, because that is what the copy of an array consists of.
 func packed(in *inst, e *effect) int {
-	name := strings.TrimPrefix(in.mnemonic, "v")
+	name := in.name
 	width := 0
 	for i := range in.ops {
 		if in.ops[i].vector() {
@@ -182,8 +182,8 @@ func packed(in *inst, e *effect) int {
 	if to, from := in.stack(); to || from {
 		return 0
 	}
-	switch o, _, ok := operationOf(in.mnemonic); {
-	case !ok, name == "movd", name == "movq", strings.HasPrefix(name, "movs"), strings.HasPrefix(name, "cvt") && strings.HasSuffix(name, "si"):
+	switch o := &in.operation; {
+	case !in.known, name == "movd", name == "movq", strings.HasPrefix(name, "movs"), strings.HasPrefix(name, "cvt") && strings.HasSuffix(name, "si"):
 		return 0
 	case strings.HasPrefix(name, "pextr"), strings.HasPrefix(name, "pinsr"), strings.HasPrefix(name, "cvtsi"), strings.HasPrefix(name, "ucomis"), strings.HasPrefix(name, "comis"):
 		return 0
@@ -195,19 +195,17 @@ func packed(in *inst, e *effect) int {
 
 // scalar reports whether an instruction computes with a single floating-point number.
 func scalar(in *inst) bool {
-	name := strings.TrimPrefix(in.mnemonic, "v")
-	o, _, ok := operationOf(in.mnemonic)
-	if !ok || o.unit == anyUnit || o.form == move {
+	if !in.known || !in.operation.vector() || in.operation.form == move || strings.HasPrefix(in.name, "p") {
 		return false
 	}
-	return strings.HasSuffix(name, "sd") && !strings.HasPrefix(name, "p") || strings.HasSuffix(name, "ss") && !strings.HasPrefix(name, "p")
+	return strings.HasSuffix(in.name, "sd") || strings.HasSuffix(in.name, "ss")
 }
 
 // stack reports whether an instruction writes to the stack's frame, or reads it.
 func (in *inst) stack() (to, from bool) {
 	for i := range in.ops {
-		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.mnemonic != "lea" && in.mnemonic != "nop" && in.mnemonic != "nopw" && in.mnemonic != "nopl" {
-			if i == len(in.ops)-1 && !strings.HasPrefix(in.mnemonic, "cmp") && !strings.HasPrefix(in.mnemonic, "test") {
+		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.operation.form != address && in.operation.form != ignored {
+			if i == len(in.ops)-1 && in.operation.form != compare {
 				return true, false
 			}
 			return false, true

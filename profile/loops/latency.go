@@ -210,20 +210,27 @@ func conditions(t map[string]operation) {
 	}
 }
 
-// operationOf returns what the table has about a mnemonic. vex is true for an instruction of AVX, which has more
-// operands.
-func operationOf(mnemonic string) (o operation, vex, ok bool) {
-	if o, ok = operations[mnemonic]; ok {
-		return o, false, true
+// lookUp finds what the table has about an instruction. It sets name to the mnemonic in the table, and vex if the
+// instruction is one of AVX, which has more operands.
+func (in *inst) lookUp() {
+	in.name = in.mnemonic
+	if in.operation, in.known = operations[in.mnemonic]; in.known {
+		return
 	}
-	if plain, is := strings.CutPrefix(mnemonic, "v"); is {
-		o, ok = operations[plain]
-		return o, true, ok && o.unit >= vectorAny
+	if plain, is := strings.CutPrefix(in.mnemonic, "v"); is {
+		if o, ok := operations[plain]; ok && o.vector() {
+			in.name, in.operation, in.vex, in.known = plain, o, true, true
+		}
+		return
 	}
-	if n := len(mnemonic) - 1; n >= 2 && strings.IndexByte("bwlq", mnemonic[n]) >= 0 {
-		if o, ok = operations[mnemonic[:n]]; ok && o.unit != vectorAny {
-			return o, false, true
+	if n := len(in.mnemonic) - 1; n >= 2 && strings.IndexByte("bwlq", in.mnemonic[n]) >= 0 {
+		if o, ok := operations[in.mnemonic[:n]]; ok && !o.vector() {
+			in.name, in.operation, in.known = in.mnemonic[:n], o, true
 		}
 	}
-	return operation{}, false, false
+}
+
+// vector reports whether an operation is one of vector registers.
+func (o *operation) vector() bool {
+	return o.unit != anyUnit && o.unit != intMultiply && o.form != quotient
 }

@@ -60,6 +60,11 @@ type inst struct {
 	prefix   string // lock or rep…; "" for most
 	ops      []operand
 	masked   bool // has a mask register in braces
+	// What the table has about the instruction, see lookUp. known is false if it is not there.
+	name      string
+	operation operation
+	vex       bool
+	known     bool
 }
 
 // prefixes are the words before a mnemonic. Those that are false have no effect on what the instruction computes.
@@ -103,6 +108,7 @@ func parse(text string) inst {
 			in.ops[i], in.ops[j] = in.ops[j], in.ops[i]
 		}
 	}
+	in.lookUp()
 	return in
 }
 

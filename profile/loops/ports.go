@@ -100,7 +100,7 @@ func (n *use) add(c *Code, line int) {
 	if e.stores {
 		n.stores++
 	}
-	if e.unit >= vectorAny && e.unit != intMultiply && !(e.unit == divider && len(e.data) > 0 && e.data[len(e.data)-1] < vector0) && !e.idiom && (e.latency[usual] > 0) {
+	if c.inst(line).operation.vector() && !e.idiom && e.latency[usual] > 0 {
 		n.vectors++
 	}
 	switch {

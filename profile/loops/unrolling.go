@@ -26,8 +26,8 @@ func (c *Code) unrolling(f *Facts, l *code.Loop) {
 	var order []origin
 	for _, i := range c.linesOf(l) {
 		in, line := c.inst(i), &c.lines[i]
-		o, _, ok := operationOf(in.mnemonic)
-		if e := c.effect(i); len(line.Frames) == 0 || line.Kind != disasm.Plain || !ok || o.form == ignored || o.form == compare || o.form == move && !e.reads && !e.stores {
+		form := in.operation.form
+		if e := c.effect(i); len(line.Frames) == 0 || line.Kind != disasm.Plain || form == ignored || form == compare || form == move && !e.reads && !e.stores {
 			continue
 		}
 		from := origin{chainKey(line.Frames), in.mnemonic}
@@ -81,7 +81,7 @@ func (c *Code) step(l *code.Loop) int64 {
 		return 0
 	}
 	in := c.inst(at)
-	if o, _, _ := operationOf(in.mnemonic); o.form != compare {
+	if in.operation.form != compare {
 		return 0
 	}
 	lines := c.linesOf(l)
@@ -103,33 +103,22 @@ func (c *Code) stepOf(r reg, lines []int) int64 {
 		return 0
 	}
 	in := c.inst(by)
-	name := trimSize(in.mnemonic)
 	switch first := in.ops[0]; {
-	case name == "inc", name == "dec":
+	case in.name == "inc", in.name == "dec":
 		return 1
-	case (name == "add" || name == "sub") && first.kind == immediate && len(in.ops) == 2:
+	case (in.name == "add" || in.name == "sub") && first.kind == immediate && len(in.ops) == 2:
 		return int64(int32(first.value)) // $0xfffffff9 of a 32-bit register is -7
-	case name == "lea" && first.index == noReg && first.base != noReg:
+	case in.name == "lea" && first.index == noReg && first.base != noReg:
 		if first.base == r {
 			return first.value
 		}
 		if copied := c.onlyWrite(first.base, lines); copied >= 0 {
-			if m := c.inst(copied); m.mnemonic == "mov" && m.ops[0].kind == register && m.ops[0].reg == r {
+			if m := c.inst(copied); m.name == "mov" && m.ops[0].kind == register && m.ops[0].reg == r {
 				return first.value
 			}
 		}
 	}
 	return 0
-}
-
-// trimSize returns the mnemonic of an addition without AT&T's suffix for the size.
-func trimSize(mnemonic string) string {
-	for _, name := range []string{"inc", "dec", "add", "sub", "lea"} {
-		if mnemonic == name || len(mnemonic) == 4 && mnemonic[:3] == name {
-			return name
-		}
-	}
-	return mnemonic
 }
 
 // onlyWrite returns the line of a loop that writes a register, or -1 if there is not exactly one.
