@@ -60,13 +60,13 @@ func TestWords(t *testing.T) {
 		{"spill to a vector register", "top:\n vmovq %xmm1,%rax\n vmovd %ecx,%xmm2\n jmp top", "scalar, no range checks, polls, calls or spills"},
 		{"zeroed vector", "top:\n vpxor %xmm1,%xmm1,%xmm1\n add %eax,%ebx\n jmp top", "scalar, no range checks, polls, calls or spills"},
 		{"scalar", "top:\n vmulss %xmm1,%xmm0,%xmm0\n jmp top", "scalar floating point, no range checks, polls, calls or spills"},
-		{"spills", "top:\n mov 0x8(%rsp),%eax\n add 0x10(%rsp),%eax\n mov %eax,0x18(%rsp)\n lea 0x8(%rsp),%rbx\n jmp top", "scalar, spills (1 to and 2 from the stack), no range checks, polls or calls"},
+		{"spills", "top:\n mov 0x8(%rsp),%eax\n add 0x10(%rsp),%eax\n mov %eax,0x18(%rsp)\n lea 0x8(%rsp),%rbx\n jmp top", "scalar, 1 spill, 2 reloads, no range checks, polls or calls"},
 		{"counter", "top:\n add %ebx,%eax\n inc %ecx\n cmp %edx,%ecx\n jl top", "scalar, not unrolled, no range checks, polls, calls or spills"},
 		{"poll", "top:\n test %eax,(%r10) ;{poll}\n call 0x99999\n jmp top", "scalar, 1 poll, 1 call, no range checks or spills"},
 		{"range check", "top:\n cmp %eax,%ebx\n jae out\n cmp %ecx,%ebx\n ja other\n jmp top\nout:\n mov $0xffffffe4,%esi\n call 0x99999 ;{runtime_call UncommonTrapBlob}\nother:\n ret", "scalar, 1 range check, no polls, calls or spills"},
-		{"aarch64", "top:\n ldr q0, [x1]\n add v0.4s, v0.4s, v1.4s\n ldr x3, [sp, #16]\n cmp w3, w4\n b.cs out\n subs x2, x2, #1\n b.ne top\nout:\n bl 0x99999 ;{runtime_call UncommonTrapBlob}", "vectors of 128 bits, 1 range check, spills (0 to and 1 from the stack), no polls or calls"},
+		{"aarch64", "top:\n ldr q0, [x1]\n add v0.4s, v0.4s, v1.4s\n ldr x3, [sp, #16]\n cmp w3, w4\n b.cs out\n subs x2, x2, #1\n b.ne top\nout:\n bl 0x99999 ;{runtime_call UncommonTrapBlob}", "vectors of 128 bits, 1 range check, 1 reload, no polls or calls"},
 		{"sve", "top:\n add z0.s, z0.s, z1.s\n subs x2, x2, #1\n b.ne top", "vectors of SVE, no range checks, polls, calls or spills"},
-		{"aarch64 scalar", "top:\n fadd d0, d0, d1\n str x3, [sp, #16]\n subs x2, x2, #1\n b.ne top", "scalar floating point, spills (1 to and 0 from the stack), no range checks, polls or calls"},
+		{"aarch64 scalar", "top:\n fadd d0, d0, d1\n str x3, [sp, #16]\n subs x2, x2, #1\n b.ne top", "scalar floating point, 1 spill, no range checks, polls or calls"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facts := describe(assemble(c.source))

@@ -161,6 +161,7 @@ func (e *effect) write(op operand) {
 // idioms are the instructions whose result does not depend on the operands if these are the same register, without the v
 // of AVX.
 var idioms = map[string]bool{"xor": true, "sub": true, "sbb": true, "pxor": true, "pxord": true, "pxorq": true, "xorps": true, "xorpd": true, "pandn": true,
+	"psubsb": true, "psubsw": true, "psubusb": true, "psubusw": true, "kxorb": true, "kxorw": true, "kxord": true, "kxorq": true,
 	"psubb": true, "psubw": true, "psubd": true, "psubq": true, "pcmpeqb": true, "pcmpeqw": true, "pcmpeqd": true, "pcmpeqq": true,
 	"pcmpgtb": true, "pcmpgtw": true, "pcmpgtd": true, "pcmpgtq": true}
 
@@ -174,6 +175,11 @@ func (e *effect) combine(in *inst) {
 	}
 	last, first := in.ops[n-1], in.ops[0]
 	if n >= 2 && idioms[in.name] && first.kind == register && first.reg == in.ops[1].reg && first.bits == in.ops[1].bits && !in.masked {
+		e.idiom = true
+		e.write(last)
+		return
+	}
+	if n == 4 && strings.HasPrefix(in.name, "pternlog") && in.ops[1].reg == in.ops[2].reg && in.ops[2].reg == last.reg { // sets all bits
 		e.idiom = true
 		e.write(last)
 		return

@@ -117,7 +117,7 @@ func tabulate() map[string]operation {
 	integer("pdep pext crc32", combine, 3, 0)
 	integer("mov movabs", move, 0, 0)
 	integer("movzx movzb movzw", convert, 0, 0)
-	integer("movsx movsxd movsb movsw movsl", convert, 1, 0)
+	add("movsx movsxd movsb movsw movsl", operation{form: convert, latency: [models]int8{1, 0}})
 	integer("movbe", clear, 0, 0)
 	integer("lea", address, 1, 0)
 	integer("cwtl cltq cwde cdqe cbtw cbw", signRAX, 1, 0)

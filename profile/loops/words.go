@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Words returns what a loop consists of: "scalar, unrolled 8 times, 8 range checks, no poll, no call, no spill". outer
-// loops include what is in their inner loops.
+// Words returns what a loop consists of, with the loops in it: "scalar, unrolled 8 times, 8 range checks, 2 reloads, no
+// polls or calls". Spills are instructions that write to the stack's frame, and reloads read it.
 func (f *Facts) Words() string {
 	var words, none []string
 	switch {
@@ -34,17 +34,16 @@ func (f *Facts) Words() string {
 	for _, count := range []struct {
 		n          int
 		noun, none string
-	}{{f.RangeChecks, "range check", "range checks"}, {f.Polls, "poll", "polls"}, {f.Calls, "call", "calls"}} {
-		if count.n == 0 {
-			none = append(none, count.none)
-		} else {
+	}{{f.RangeChecks, "range check", "range checks"}, {f.Polls, "poll", "polls"}, {f.Calls, "call", "calls"}, {f.Spills, "spill", ""}, {f.Reloads, "reload", ""}} {
+		switch {
+		case count.n > 0:
 			words = append(words, plural(count.n, count.noun))
+		case count.none != "":
+			none = append(none, count.none)
 		}
 	}
-	if f.Reloads+f.Spills == 0 {
+	if f.Spills+f.Reloads == 0 {
 		none = append(none, "spills")
-	} else {
-		words = append(words, fmt.Sprintf("spills (%d to and %d from the stack)", f.Spills, f.Reloads))
 	}
 	if len(none) > 0 {
 		last := none[len(none)-1]
