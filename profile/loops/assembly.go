@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 // Assembly returns the path through the loop that has most samples as a source for an assembler, for programs that model
 // a processor. It consists of instructions of x86-64, of which it has the texts that were decoded from the code, and of
-// nothing else. Jumps out of the path lead to a label, because programs refuse addresses. It returns "" if the loop has
-// no such path or if an instruction has a text that is not one of gasm's own decoder.
+// nothing else. Jumps out of the path lead to a label, because programs refuse addresses. It returns "" if the path has
+// calls, is too long, or has an instruction whose text does not look like one.
 func (f *Facts) Assembly() string {
 	if len(f.body) == 0 {
 		return ""
@@ -19,7 +18,7 @@ func (f *Facts) Assembly() string {
 }
 
 // assembly returns the lines of Assembly for a path.
-func (c *Code) assembly(path []int, l *code.Loop) []string {
+func (c *Code) assembly(path []int) []string {
 	if len(path) > maxBody {
 		return nil
 	}
@@ -36,10 +35,8 @@ func (c *Code) assembly(path []int, l *code.Loop) []string {
 		text = strings.TrimSpace(text)
 		intel = intel || strings.Contains(text, " PTR ")
 		switch {
-		case line.Bad || line.Kind == disasm.Return || !plainText(text):
+		case line.Bad || line.Kind == disasm.Return || line.Kind == disasm.Call || !plainText(text):
 			return nil
-		case line.Kind == disasm.Call:
-			continue
 		case line.Kind == disasm.Jump:
 			if n == len(path)-1 {
 				body = append(body, "\tjmp "+top)

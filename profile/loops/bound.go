@@ -55,7 +55,7 @@ func (c *Code) bound(f *Facts, l *code.Loop) {
 	}
 	sampled := c.subset(l, func(b int) bool { return calling[b] || c.cold(l, b) })
 	path := c.hottest(l, sampled)
-	f.body = c.assembly(path, l)
+	f.body = c.assembly(path)
 	if calling[l.Head] {
 		f.Unbounded = "it calls other code"
 		return
