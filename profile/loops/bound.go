@@ -83,7 +83,7 @@ func (c *Code) bound(f *Facts, l *code.Loop) {
 	}
 	slices.SortStableFunc(b.Chain, func(x, y Link) int { return x.Line - y.Line })
 	b.Chain = slices.CompactFunc(b.Chain, func(x, y Link) bool { return x.Line == y.Line })
-	b.Ports, b.Busiest = c.ports(s, path)
+	b.Ports, b.Busiest = c.ports(s)
 	f.Bound = b
 }
 

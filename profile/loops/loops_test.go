@@ -138,7 +138,7 @@ func describe(lines []code.Line) []*Facts {
 	return facts
 }
 
-// hottest returns the facts about the innermost loop with the most samples.
+// hottestLoop returns the facts about the innermost loop with the most samples.
 func hottestLoop(t testing.TB, name string) *Facts {
 	t.Helper()
 	lines := readLog(t, name)

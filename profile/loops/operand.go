@@ -30,10 +30,10 @@ const (
 type kind int8
 
 const (
-	other     kind = iota // an address, a rounding mode, a register that carries nothing here
-	register              //
-	memory                //
-	immediate             //
+	other kind = iota // an address without registers, or a register that carries nothing here
+	register
+	memory
+	immediate
 )
 
 // An operand is an operand of an x86-64 instruction.
@@ -42,10 +42,8 @@ type operand struct {
 	reg  reg  // noReg if it is not a register that is known
 	bits int  // width of a register: 8 to 512
 	high bool // ah, bh, ch or dh
-	// base and index are the registers of an address. parts says of how many registers and how many displacements it
-	// consists, apart from a scale.
+	// base and index are the registers of an address, or noReg.
 	base, index reg
-	scaled      bool
 	value       int64  // of an immediate or a displacement
 	text        string // as in the instruction
 }
@@ -162,8 +160,6 @@ func parseOperand(field string, att bool) operand {
 				o.base = r
 			case 1:
 				o.index = r
-			case 2:
-				o.scaled = part != "1"
 			}
 		}
 	case !att && strings.Contains(field, "["):
@@ -184,12 +180,12 @@ func parseOperand(field string, att bool) operand {
 func (o *operand) parseIntelAddress(text string) {
 	text, _, _ = strings.Cut(text, "]")
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(text, "-", "+-"), func(r rune) bool { return r == '+' }) {
-		name, scale, scaled := strings.Cut(part, "*")
+		name, _, scaled := strings.Cut(part, "*")
 		switch r, _, _ := registerOf(name); {
 		case r == noReg:
 			o.value, _ = parseNumber(part)
 		case scaled:
-			o.index, o.scaled = r, scale != "1"
+			o.index = r
 		case o.base == noReg:
 			o.base = r
 		default:

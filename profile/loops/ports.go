@@ -26,7 +26,7 @@ type use struct {
 
 // ports returns how many cycles a round occupies the units of a processor, at least, and what takes that long. It is
 // for the least demanding way through the subset, so with several ways the need for each kind of unit is the least.
-func (c *Code) ports(s *subset, path []int) (float64, string) {
+func (c *Code) ports(s *subset) (float64, string) {
 	n := c.least(s)
 	best, what := float64(n.instructions)/perCycle, plural(n.instructions, "instruction")
 	for _, u := range []struct {
