@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/loops"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -39,6 +40,7 @@ type HotLoop struct {
 	Head                  uint64 // address at which the loop begins
 	Lines                 int
 	Counts                tally.Counts
+	Facts                 *loops.Facts
 }
 
 // A hotCode is a piece of code that has some of the hottest instructions.
@@ -133,10 +135,11 @@ func (c *hotCode) line(at int) HotLine {
 // hotLoops returns the loops that have samples.
 func (c *hotCode) hotLoops() []HotLoop {
 	var all []HotLoop
+	described := loops.New(c.lines, c.blocks, c.loops)
 	for i, l := range c.loops {
 		if slices.ContainsFunc(l.Counts, func(n int64) bool { return n > 0 }) {
 			all = append(all, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID,
-				Number: i + 1, Parent: l.Parent + 1, Depth: l.Depth, Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts})
+				Number: i + 1, Parent: l.Parent + 1, Depth: l.Depth, Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts, Facts: described.Describe(i)})
 		}
 	}
 	return all

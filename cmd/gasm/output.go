@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -51,6 +54,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder(ps)
 	src.findFiles(&o)
+	f.askModel(ps)
 	format := report.FormatOf(f.format) // check has accepted this format
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
@@ -63,6 +67,17 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 		}
 	}
 	return ps.WhyEmpty()
+}
+
+// askModel asks the program that --mca names about the loops of all profiles. A signal to stop ends that, and the report
+// is written without the rest of the answers.
+func (f *reportFlags) askModel(ps *profile.Profiles) {
+	if f.model == nil {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	f.model.Ask(ctx, ps)
 }
 
 // write lets a function write the report to the file that --report names. Without that flag, the report goes to a pager

@@ -79,7 +79,7 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
 	}
-	g := newFlow(successors(lines, blocks))
+	g := newFlow(Successors(lines, blocks))
 	loops := g.loops()
 	if g.work > maxLoopWork {
 		return nil, false

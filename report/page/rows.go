@@ -40,6 +40,7 @@ type rowWriter struct {
 	totals  []int64 // the profile's samples, by event
 	blocks  []code.Block
 	loops   []code.Loop
+	facts   *loopFacts
 	// loopsUnknown is true if the code is too large to look for its loops.
 	loopsUnknown bool
 	// shares[i] is true if line i begins a block that shares its heading with the block before.
@@ -231,6 +232,9 @@ func (w *rowWriter) heading(first, last, loop int) {
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
+		if limit := w.facts.limit(loop); limit != "" {
+			w.out = appendText(append(w.out, " · "...), limit)
+		}
 	case !w.blocks[first].Cold() && !w.loopsUnknown:
 		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
@@ -315,7 +319,11 @@ func (w *rowWriter) row(i int) {
 		w.out = append(w.out, ' ')
 	}
 	w.out = strconv.AppendUint(w.out, l.Lo, 16)
-	w.out = append(w.out, "  <code>"...)
+	if w.facts.chain[i] {
+		w.out = append(w.out, " "+chainMark+"<code>"...)
+	} else {
+		w.out = append(w.out, "  <code>"...)
+	}
 	linked := w.text(l)
 	comments := w.comments(l)
 	if len(comments) > 0 && !linked {

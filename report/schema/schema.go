@@ -223,15 +223,66 @@ type HotLine struct {
 
 // A Loop is a natural loop of compiled code.
 type Loop struct {
-	Source       string  `json:"source"`
-	Method       string  `json:"method"`
-	CompileID    int     `json:"compile_id"`
-	Number       int     `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
-	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
-	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
-	Begins       Address `json:"begins"`
-	Instructions int     `json:"instructions"`
-	Counts       Counts  `json:"counts"` // including the loops in it
+	Source       string     `json:"source"`
+	Method       string     `json:"method"`
+	CompileID    int        `json:"compile_id"`
+	Number       int        `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
+	Inside       int        `json:"inside,omitempty"` // the number of the loop around it; 0 for none
+	Depth        int        `json:"depth"`            // 1 for a loop that is in no other loop
+	Begins       Address    `json:"begins"`
+	Instructions int        `json:"instructions"`
+	Counts       Counts     `json:"counts"`          // including the loops in it
+	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions
+}
+
+// LoopFacts is what is known about a loop.
+type LoopFacts struct {
+	// Innermost is true if no other loop is in the loop.
+	Innermost bool `json:"innermost"`
+	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
+	// copies. It is 0 if there are none, and -1 for vectors of SVE, whose width is not in the code. Scalar is true if the
+	// loop computes with single floating-point numbers.
+	Vector int  `json:"vector"`
+	Scalar bool `json:"scalar_float"`
+	// Unrolled is how many copies of the loop's body a round has. It is 1 for a loop that is not unrolled, and missing if
+	// that is not known. Copied is the mnemonic of an instruction of which there are that many copies.
+	Unrolled int    `json:"unrolled,omitempty"`
+	Copied   string `json:"copied,omitempty"`
+	// These are numbers of instructions, including those of the loops in it.
+	RangeChecks int `json:"range_checks"`
+	Polls       int `json:"polls"`
+	Calls       int `json:"calls"`
+	Spills      int `json:"spills"`  // that write to the stack's frame
+	Reloads     int `json:"reloads"` // that read it
+	// Bound is only known for innermost loops of x86-64. NoBound says why an innermost loop has none.
+	Bound    *LoopBound `json:"bound,omitempty"`
+	NoBound  string     `json:"no_bound,omitempty"`
+	Modelled *Modelled  `json:"modelled,omitempty"` // with --mca
+}
+
+// A LoopBound says how fast a round of a loop is at best: not faster than the largest of the numbers of cycles. See
+// docs/limits.md for what is assumed.
+type LoopBound struct {
+	Chain        float64     `json:"chain_cycles"`        // of the longest chain of instructions that wait for one another, from round to round
+	ChainNewest  float64     `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
+	Ports        float64     `json:"ports_cycles"`
+	Busiest      string      `json:"busiest"`      // what takes ports_cycles: "16 loads"
+	Instructions int         `json:"instructions"` // on the path through the loop that has most samples
+	UsualPath    bool        `json:"usual_path"`   // the bound does not hold for parts of the loop with calls or hardly any samples
+	Links        []ChainLink `json:"chain"`        // in the order of their addresses
+}
+
+// A ChainLink is an instruction of a chain.
+type ChainLink struct {
+	Addr Address `json:"addr"`
+	Name string  `json:"name,omitempty"` // its mnemonic, or "load"; missing if it takes no time
+}
+
+// Modelled is what a program that models a processor says about a loop.
+type Modelled struct {
+	Tool    string `json:"tool"`
+	Verdict string `json:"verdict"` // "40 cycles a round; 4.5 by ports alone", or why there is none
+	Text    string `json:"text"`    // what it printed
 }
 
 // A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has

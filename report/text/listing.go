@@ -32,6 +32,7 @@ type listing struct {
 	margin   margin // empty if comments are folded
 	address  string // the format of addresses
 	column   int    // width of the instructions
+	loops    regionLoops
 }
 
 // An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
@@ -65,6 +66,7 @@ func writeCode(v *view, reg *profile.Region) {
 		v.Line("%s", v.eventCells())
 	}
 	ls, instructions := newListing(v, reg.Method, lines)
+	ls.loops = v.loopsOf(reg)
 	for i := range lines {
 		l := &lines[i]
 		switch {
@@ -77,6 +79,7 @@ func writeCode(v *view, reg *profile.Region) {
 		if l.Section != "" {
 			v.Line("%s%s", ls.between(i-1), v.Paint(layout.Bold, "["+l.Section+"]"))
 		}
+		ls.loop(i, l.Lo)
 		instructions.instruction(i, l)
 	}
 	for _, gap := range gaps {
@@ -101,7 +104,7 @@ func (ls *listing) gap(above int, gap profile.Gap) {
 func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 	heat := ls.heat(l.Counts)
 	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
-		fmt.Sprintf(ls.address, l.Lo), ls.Paint(heat, text))
+		ls.addressCell(l.Lo), ls.Paint(heat, text))
 }
 
 // between returns the start of a row after lines[above], or before the first line if above is -1. It has blanks in
