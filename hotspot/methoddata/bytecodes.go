@@ -4,9 +4,11 @@ import "encoding/binary"
 
 // The bytecodes of the JVM Specification that have records, and those whose length depends on their operands.
 const (
+	opAaload          = 50
 	opAastore         = 83
 	opIinc            = 132
 	opIfeq            = 153
+	opIfAcmpeq        = 165
 	opIfAcmpne        = 166
 	opGoto            = 167
 	opJsr             = 168

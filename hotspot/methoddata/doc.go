@@ -22,6 +22,9 @@
 //	8      switches                           number of further cells, these cells
 //	10     as 2, with types of arguments      the cells of 2, number of further cells, these cells
 //	11     as 5, with types of arguments      the cells of 5, number of further cells, these cells
+//	14     aastore, in JDK 28                 the cells of 4, the class of the array
+//	15     aaload, in JDK 28                  the classes of the array and of the element
+//	16     if_acmp…, in JDK 28                the cells of 7, the classes of both objects
 //
 // With JVMCI, JDK 11 to 20 have one cell more after the count of records 4 and 5. HotSpot's tables do not say whether a
 // build has JVMCI. The tables of JDK 28 do not even say where the records are. So a reader tries the layouts that there

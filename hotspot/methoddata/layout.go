@@ -45,11 +45,14 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if _, ok := vm.Offset("MethodData::_data_size"); ok {
 		l.dataSize, l.records = offset("MethodData::_data_size"), offset("MethodData::_data[0]")
 	} else {
-		// JDK 28 has neither in its tables. The class ends with the first record's eight bytes, and _data_size is four
-		// bytes after _size, which follows _method.
+		// JDK 28 has neither in its tables. The class ends as it does in JDK 25 and 26: with _data_size, two other numbers of
+		// four bytes, and the first eight bytes of the records.
 		size := q.Size("MethodData")
-		q.Must(size >= 32 && size < maxHead, "MethodData::_data_size")
-		l.dataSize, l.records = l.method+12, size-8
+		q.Must(size >= 64 && size < maxHead, "MethodData::_data_size")
+		l.dataSize, l.records = size-20, size-8
+		if size == 168 {
+			l.traps = 48 // after three counters of four bytes, aligned
+		}
 	}
 	if q.Missing != nil {
 		return layout{}, q.Missing

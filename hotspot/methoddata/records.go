@@ -37,7 +37,8 @@ type Type struct {
 	Count int64
 }
 
-// The tags of records (DataLayout). They are the same in JDK 8 to 28.
+// The tags of records (DataLayout). They are the same in JDK 8 to 28, but only JDK 28 has the last three, for value
+// classes.
 const (
 	tagBit             = 1
 	tagCounter         = 2
@@ -49,6 +50,9 @@ const (
 	tagMultiBranch     = 8
 	tagCallType        = 10
 	tagVirtualCallType = 11
+	tagArrayStore      = 14
+	tagArrayLoad       = 15
+	tagACmp            = 16
 )
 
 // nullSeen is the flag of a record that is set when null was seen.
@@ -65,9 +69,15 @@ type walk struct {
 	extra   uint64 // the cells of records with types before their rows that JDKs with JVMCI have
 }
 
-// sites returns the sites of all records. ok is false if the bytes are not records in the walk's layout.
+// sites returns the sites of all records. ok is false if the bytes are not records in the walk's layout, or if a bytecode
+// that must have one has none.
 func (w *walk) sites() (sites []Site, ok bool) {
-	last := -1
+	last, missing := -1, 0
+	for _, op := range w.at {
+		if counts(op) {
+			missing++
+		}
+	}
 	for rest := w.records; len(rest) > 0; {
 		if len(rest) < 8 {
 			return nil, false
@@ -77,7 +87,9 @@ func (w *walk) sites() (sites []Site, ok bool) {
 		if !ok || bci <= last || bci >= len(w.at) || !fits(tag, w.at[bci]) {
 			return nil, false
 		}
-		last = bci
+		if last = bci; counts(w.at[bci]) {
+			missing--
+		}
 		site := Site{BCI: bci, Bytecode: w.at[bci], NullSeen: flags&nullSeen != 0}
 		if !w.read(&site, tag, rest[8:8+8*cells]) {
 			return nil, false
@@ -87,7 +99,13 @@ func (w *walk) sites() (sites []Site, ok bool) {
 		}
 		rest = rest[8+8*cells:]
 	}
-	return sites, true
+	return sites, missing == 0
+}
+
+// counts reports whether HotSpot makes a record for each bytecode of a kind.
+func counts(op byte) bool {
+	return op >= opIfeq && op <= opLookupswitch || op >= opInvokevirtual && op <= opInvokedynamic || op == opAastore ||
+		op == opCheckcast || op == opInstanceof || op >= opIfnull && op <= opJsrW
 }
 
 // cells returns the number of cells of a record. rest are the bytes after its header. ok is false if they do not have
@@ -118,6 +136,12 @@ func (w *walk) cells(tag byte, rest []byte) (n uint64, ok bool) {
 		n = 1 + length(1)
 	case tagVirtualCallType:
 		n = types + length(types)
+	case tagArrayStore:
+		n = types + 1
+	case tagArrayLoad:
+		n = 2
+	case tagACmp:
+		n = 5
 	default:
 		return 0, false
 	}
@@ -141,6 +165,12 @@ func fits(tag, op byte) bool {
 		return op == opRet
 	case tagBranch:
 		return op >= opIfeq && op <= opIfAcmpne || op == opIfnull || op == opIfnonnull
+	case tagArrayStore:
+		return op == opAastore
+	case tagArrayLoad:
+		return op == opAaload
+	case tagACmp:
+		return op == opIfAcmpeq || op == opIfAcmpne
 	}
 	return op == opTableswitch || op == opLookupswitch
 }
@@ -149,12 +179,12 @@ func fits(tag, op byte) bool {
 func (w *walk) read(s *Site, tag byte, cells []byte) bool {
 	cell := func(n uint64) int64 { return int64(binary.LittleEndian.Uint64(cells[8*n:])) }
 	switch tag {
-	case tagBranch:
+	case tagBranch, tagACmp:
 		s.Kind, s.Taken, s.NotTaken = Branch, cell(0), cell(2)
 		return isCount(s.Taken) && isCount(s.NotTaken)
 	case tagVirtualCall, tagVirtualCallType:
 		s.Kind = Call
-	case tagReceiverType:
+	case tagReceiverType, tagArrayStore:
 		s.Kind = TypeCheck
 	default:
 		return true
