@@ -46,6 +46,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/sites"
@@ -183,6 +184,8 @@ type Region struct {
 	Lines  []code.Line
 	Gaps   []Gap
 	TooBig int // number of instructions of a region that is too big; 0 for all other regions
+	// Profiled is what HotSpot's own profile says about the method's code. It is nil if Lines is.
+	Profiled *jitprofile.Code
 }
 
 // A Method sums up all code of one source and name.

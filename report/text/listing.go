@@ -31,6 +31,7 @@ type listing struct {
 	margin   margin // empty if comments are folded
 	address  string // the format of addresses
 	column   int    // width of the instructions
+	jit      jitNotes
 }
 
 // An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
@@ -45,7 +46,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 	if v.ASCII {
 		glyphs = arrows.ASCII
 	}
-	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
+	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs), jit: newJITNotes(lines)}
 	if v.opts.Comments == Folded { // rows of their own name the methods, and need more room
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
@@ -64,6 +65,7 @@ func writeCode(v *view, reg *profile.Region) {
 		v.Line("%s", v.eventCells())
 	}
 	ls, instructions := newListing(v, reg.Method, lines)
+	writeJITProfile(v, reg, ls)
 	for i := range lines {
 		l := &lines[i]
 		switch {
