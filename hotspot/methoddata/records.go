@@ -204,6 +204,7 @@ func (w *walk) read(s *Site, tag byte, cells []byte) bool {
 		}
 		s.Types = append(s.Types, Type{class, count})
 	}
+	s.More = s.More || s.Failed > 0
 	return isCount(s.Others) && isCount(s.Failed)
 }
 
