@@ -98,7 +98,7 @@ var mayImport = map[string][]string{
 	"report/stacks":            {"callstack", "capture", "profile", "profile/calltree", "profile/windows", "report/names", "sampler"},
 	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/sites", "profile/tally"},
 	"report/perfetto":          {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/threads", "profile/windows", "report/names", "sampler"},
-	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
+	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/jitprofile", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
