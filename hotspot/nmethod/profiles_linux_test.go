@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
@@ -262,4 +264,56 @@ func seenByC2(t *testing.T, log io.Reader) (seen []seenSite) {
 		}
 	}
 	return seen
+}
+
+// BenchmarkProfiles reads the profiles of the methods that C2 has compiled for javac, and of what was inlined into them.
+// The time of copying them is not measured.
+func BenchmarkProfiles(b *testing.B) {
+	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature == 25 || j.Feature == 17 })
+	classPath := b.TempDir()
+	gasmtest.CompileJava(b, classPath, 17, gasmtest.Testdata("programs", "Compile.java"),
+		gasmtest.Testdata("programs", "MemoryFile.java"), gasmtest.Testdata("programs", "MemoryFiles.java"))
+	for _, jdk := range jdks {
+		b.Run(jdk.Name(), func(b *testing.B) {
+			cmd := exec.Command(jdk.Java(), "-cp", classPath, "Compile")
+			require.NoError(b, cmd.Start())
+			defer cmd.Wait()
+			defer cmd.Process.Kill()
+			c, blobs := openStopped(b, cmd.Process, 2500)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			took, methods, profiles, size := time.Duration(0), 0, 0, 0
+			for b.Loop() {
+				c.profiler = nil // as for another JVM
+				c.Forget()
+				for _, blob := range blobs {
+					if blob.Method.Compiler != "c2" {
+						continue
+					}
+					code, err := c.Copy(blob.Method)
+					if err != nil {
+						continue
+					}
+					if _, err = code.AppendTo(nil); err != nil {
+						continue
+					}
+					began := threadCPU(b)
+					size += len(code.AppendProfiles(nil))
+					took += threadCPU(b) - began
+					methods++
+				}
+				profiles += len(c.profiler.written)
+			}
+			b.ReportMetric(float64(took.Microseconds())/float64(methods), "µs/method")
+			b.ReportMetric(float64(profiles)/float64(methods), "profiles/method")
+			b.ReportMetric(float64(size)/float64(methods), "bytes/method")
+		})
+	}
+}
+
+// threadCPU returns the CPU time of the thread, which other processes on a busy machine do not change.
+func threadCPU(b *testing.B) time.Duration {
+	var now unix.Timespec
+	require.NoError(b, unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now))
+	return time.Duration(now.Nano())
 }

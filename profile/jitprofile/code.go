@@ -14,8 +14,8 @@ import (
 type Code struct {
 	// At has the notes about instructions, by their addresses.
 	At map[uint64]*Note
-	// Loose are the notes about the method's own calls, those that ran most first, if the code has no frames, so that no
-	// note can be at an instruction.
+	// Loose are the notes about the calls of the method and of those that were inlined, those that ran most first, if the
+	// code has no frames, so that no note can be at an instruction.
 	Loose []*Note
 	// Traps are the methods that the code was made of that were deoptimised before it was copied, most often first.
 	Traps []MethodTraps
@@ -50,9 +50,9 @@ const (
 	maxLoose = 20
 )
 
-// Of returns what profiles say about the code of a method. insts are all of its instructions. mixed reports whether a
-// method has several callers.
-func Of(method string, insts []printassembly.Instruction, profiles []*printassembly.MethodProfile, mixed func(method string) bool) *Code {
+// Of returns what profiles say about some code. insts are all of its instructions. mixed reports whether a method has
+// several callers.
+func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile, mixed func(method string) bool) *Code {
 	c := &Code{Traps: trapsOf(profiles)}
 	f := finder{sites: sitesOf(profiles), calls: map[string]*call{}, mixed: mixed, callers: map[string]place{}, several: map[string]bool{}}
 	if len(f.sites) == 0 {
@@ -66,7 +66,7 @@ func Of(method string, insts []printassembly.Instruction, profiles []*printassem
 		}
 	}
 	if !framed {
-		c.Loose = f.loose(method)
+		c.Loose = f.loose()
 		return c
 	}
 	c.At = f.notes(insts)
@@ -266,15 +266,15 @@ func (f *finder) note(method string, s *printassembly.ProfileSite, c *call) *Not
 	return n
 }
 
-// loose returns the notes about the calls of a method whose code has no frames.
-func (f *finder) loose(method string) (notes []*Note) {
+// loose returns the notes about calls in code that has no frames.
+func (f *finder) loose() (notes []*Note) {
 	for at, s := range f.sites {
-		if at.method == method && s.IsCall() {
-			notes = append(notes, f.note(method, s, nil))
+		if s.IsCall() {
+			notes = append(notes, f.note(at.method, s, nil))
 		}
 	}
 	slices.SortFunc(notes, func(a, b *Note) int {
-		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Line, b.Line))
 	})
 	return notes[:min(len(notes), maxLoose)]
 }

@@ -41,7 +41,7 @@ var profiles = []*printassembly.MethodProfile{
 
 func notesOf(insts []printassembly.Instruction, mixed bool) map[uint64]string {
 	texts := map[uint64]string{}
-	for at, n := range Of("a.Main::run", insts, profiles, func(string) bool { return mixed }).At {
+	for at, n := range Of(insts, profiles, func(string) bool { return mixed }).At {
 		texts[at] = n.String()
 	}
 	return texts
@@ -96,11 +96,11 @@ func TestGuesses(t *testing.T) {
 	guessed.Guess, other.Line = printassembly.GuessedLine, 77
 	assert.Empty(t, notesOf([]printassembly.Instruction{inst(0x10, disasm.CondJump, "", guessed), inst(0x14, disasm.CondJump, "", other)}, false))
 	assert.Empty(t, notesOf(nil, false))
-	assert.Empty(t, Of("a.Main::run", []printassembly.Instruction{inst(0x10, disasm.CondJump, "", frame("a.Main::run", 9))}, nil, nil).At)
+	assert.Empty(t, Of([]printassembly.Instruction{inst(0x10, disasm.CondJump, "", frame("a.Main::run", 9))}, nil, nil).At)
 }
 
 func TestTrapsAndLoose(t *testing.T) {
-	c := Of("a.Main::run", []printassembly.Instruction{{Lo: 0x10, Hi: 0x14}}, profiles, func(string) bool { return false })
+	c := Of([]printassembly.Instruction{{Lo: 0x10, Hi: 0x14}}, profiles, func(string) bool { return false })
 	assert.Empty(t, c.At)
 	assert.Len(t, c.Loose, 2, "of calls, without those that ran hardly ever")
 	assert.Equal(t, "receivers while profiled: Circle 50 %, Square 30 %, others 20 %", c.Loose[0].String())

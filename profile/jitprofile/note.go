@@ -1,6 +1,7 @@
 package jitprofile
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,6 +52,11 @@ func (n *Note) String() string {
 		return "receivers" + when + ": " + n.types() + n.outcome()
 	}
 	return "classes" + when + ": " + n.types()
+}
+
+// Place returns the place of the bytecode: "pkg.Class::method:21 (bci 14)".
+func (n *Note) Place() string {
+	return fmt.Sprintf("%s (bci %d)", strings.TrimSuffix(n.Method+":"+strconv.Itoa(n.Line), ":0"), n.BCI)
 }
 
 // taken says how often a branch was taken.

@@ -17,7 +17,7 @@ func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 	j, b := c.jvms[r.JVM], c.Blob(r)
 	code = &jitprofile.Code{}
 	if profiles := j.Log.Profiles.Of(b.ID); b.Kind.Java() && len(profiles) > 0 {
-		code = jitprofile.Of(b.Name, c.Listing(r), profiles, j.hasCallers)
+		code = jitprofile.Of(c.Listing(r), profiles, j.hasCallers)
 	}
 	c.profiled[r] = code
 	return code

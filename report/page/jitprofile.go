@@ -34,7 +34,7 @@ func aboutJITProfile(l *profile.Listing) (about []string) {
 		about = append(about, "and so were "+counted(more, "more method")+" inlined here")
 	}
 	for _, note := range loose[:min(len(loose), mostJIT)] {
-		about = append(about, shown(fmt.Sprintf("%s bci %d of line %d: %s", note.Bytecode, note.BCI, note.Line, note)))
+		about = append(about, shown(note.Place()+": "+note.String()))
 	}
 	return about
 }

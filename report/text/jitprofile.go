@@ -95,7 +95,7 @@ func writeJITProfile(v *view, reg *profile.Region, ls *listing) {
 	}
 	loose := reg.Profiled.Loose
 	for _, note := range loose[:min(len(loose), mostLoose)] {
-		row("%s bci %d of line %d: %s", note.Bytecode, note.BCI, note.Line, note)
+		row("%s: %s", note.Place(), note)
 	}
 }
 
