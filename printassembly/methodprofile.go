@@ -71,15 +71,22 @@ func (s *ProfileSite) IsBranch() bool { return strings.HasPrefix(s.Bytecode, "if
 
 // AppendMethodProfile appends the lines of a profile to text. The number is to be used for no other profile of the log.
 func AppendMethodProfile(text []byte, id int, p *MethodProfile) []byte {
-	text = fmt.Appendf(append(text, profileTag...), "id='%d' method='%s'", id, Escape(p.Method))
+	text = strconv.AppendInt(append(append(text, profileTag...), "id='"...), int64(id), 10)
+	text = append(append(append(text, "' method='"...), Escape(p.Method)...), '\'')
 	for _, t := range p.Traps {
-		text = fmt.Appendf(text, " %s='%d'", t.Reason, t.Count)
+		text = appendNumber(text, t.Reason, int64(t.Count))
 	}
 	text = append(text, "/>\n"...)
 	for i := range p.Sites {
-		text = appendProfileSite(text, &p.Sites[i])
+		text = append(appendProfileSite(text, &p.Sites[i]), "/>\n"...)
 	}
 	return text
+}
+
+// appendNumber appends an attribute with a number: name='7'.
+func appendNumber(text []byte, name string, n int64) []byte {
+	text = append(append(append(text, ' '), name...), "='"...)
+	return append(strconv.AppendInt(text, n, 10), '\'')
 }
 
 func appendProfileSite(text []byte, s *ProfileSite) []byte {
@@ -90,22 +97,26 @@ func appendProfileSite(text []byte, s *ProfileSite) []byte {
 	case s.IsCall():
 		tag = profileCallTag
 	}
-	text = fmt.Appendf(append(text, tag...), "bci='%d' line='%d' bytecode='%s'", s.BCI, s.Line, s.Bytecode)
+	text = appendNumber(append(text, tag[:len(tag)-1]...), "bci", int64(s.BCI))
+	text = appendNumber(text, "line", int64(s.Line))
+	text = append(append(append(text, " bytecode='"...), s.Bytecode...), '\'')
 	if s.IsBranch() {
-		return fmt.Appendf(text, " taken='%d' not_taken='%d'/>\n", s.Taken, s.NotTaken)
+		return appendNumber(appendNumber(text, "taken", s.Taken), "not_taken", s.NotTaken)
 	}
 	for _, more := range []struct {
 		name  string
 		value int64
 	}{{"others", s.Others}, {"failed", s.Failed}, {"more", flag(s.More)}, {"null_seen", flag(s.NullSeen)}} {
 		if more.value != 0 {
-			text = fmt.Appendf(text, " %s='%d'", more.name, more.value)
+			text = appendNumber(text, more.name, more.value)
 		}
 	}
 	for i, t := range s.Types {
-		text = fmt.Appendf(text, " class%d='%s' count%d='%d'", i+1, Escape(t.Class), i+1, t.Count)
+		number := strconv.Itoa(i + 1)
+		text = append(append(append(append(text, " class"...), number...), "='"...), Escape(t.Class)...)
+		text = appendNumber(append(text, '\''), "count"+number, t.Count)
 	}
-	return append(text, "/>\n"...)
+	return text
 }
 
 func flag(b bool) int64 {

@@ -82,6 +82,7 @@ func (c *Copier) Forget() {
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
 	if c.profiler != nil {
 		clear(c.profiler.numbers)
+		clear(c.profiler.classes)
 	}
 }
 

@@ -1,6 +1,7 @@
 package nmethod
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 
@@ -13,8 +14,9 @@ type profiler struct {
 	reader  *methoddata.Reader // nil if this build of HotSpot is not known
 	written map[uint64]int     // the numbers of the profiles in the log, by the hash of their text
 	seed    maphash.Seed
-	numbers map[uint64]int // by the address of the Method; 0 for a method without a profile. Forget discards it
-	used    map[int][]int  // by compile id, the numbers of the profiles that were last written for it
+	numbers map[uint64]int  // by the address of the Method; 0 for a method without a profile. Forget discards it
+	classes map[uint64]bool // see isClass; Forget discards it
+	used    map[int][]int   // by compile id, the numbers of the profiles that were last written for it
 }
 
 // maxWritten limits the number of profiles in a log. Methods beyond it have none.
@@ -26,7 +28,7 @@ const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
-	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, used: map[int][]int{}}
+	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[int][]int{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
@@ -159,13 +161,14 @@ func (p *profiler) append(text []byte, profile *printassembly.MethodProfile) ([]
 	if number > maxWritten {
 		return text, 0
 	}
-	text = printassembly.AppendMethodProfile(text, 0, profile) // number 0, so that equal profiles are equal texts
-	hash := maphash.Bytes(p.seed, text[start:])
+	text = printassembly.AppendMethodProfile(text, number, profile)
+	_, rest, _ := bytes.Cut(text[start:], []byte(" method=")) // without the number, equal profiles are equal texts
+	hash := maphash.Bytes(p.seed, rest)
 	if known, ok := p.written[hash]; ok {
 		return text[:start], known
 	}
 	p.written[hash] = number
-	return printassembly.AppendMethodProfile(text[:start], number, profile), number
+	return text, number
 }
 
 // profileSites returns the sites with counts, with the names of their classes. A site with a class that has no name is
@@ -186,16 +189,24 @@ func (c *Copier) profileSites(m *method, p *methoddata.Profile) (sites []printas
 
 func (c *Copier) profileTypes(from []methoddata.Type) (types []printassembly.ProfileType, ok bool) {
 	for _, t := range from {
-		if len(c.tables) > 0 && c.kindOf(t.Class) != klassMetadata {
-			return nil, false
-		}
 		name, err := c.className(t.Class)
-		if err != nil || name == "" {
+		if err != nil || name == "" || !c.isClass(t.Class) {
 			return nil, false
 		}
 		types = append(types, printassembly.ProfileType{Class: name, Count: t.Count})
 	}
 	return types, true
+}
+
+// isClass reports whether there is a class at an address, as far as the symbols of libjvm.so tell. Each address is looked
+// at only once.
+func (c *Copier) isClass(at uint64) bool {
+	is, known := c.profiler.classes[at]
+	if !known {
+		is = len(c.tables) == 0 || c.kindOf(at) == klassMetadata
+		c.profiler.classes[at] = is
+	}
+	return is
 }
 
 // distinguishable returns those of the methods that a frame of the code can be told to be of. Frames have the name of a
