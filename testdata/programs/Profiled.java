@@ -1,7 +1,7 @@
 /**
  * Profiled runs code whose profile is known: which classes its calls and type checks see, and how often its branches are
  * taken. Each method says its shares. It prints a line when all of them have run often enough to be compiled by C2, and
- * goes on until its input ends.
+ * goes on until its input ends or, with -Dforever=true, until it is killed.
  */
 public class Profiled {
     interface Shape { int area(); }
@@ -99,7 +99,9 @@ public class Profiled {
             }
             System.exit(0);
         });
-        ender.start();
+        if (!Boolean.getBoolean("forever")) {
+            ender.start();
+        }
         int sum = 0;
         for (int round = 0; true; round++) {
             for (int i = 0; i < 2000; i++) {
