@@ -265,6 +265,7 @@ func (x *indexer) tag(line []byte) {
 		x.idx.sourceFile(line)
 	case bytes.HasPrefix(line, threadNameTag):
 		x.idx.threadName(line)
+	case x.idx.Profiles.tag(line):
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
 		bytes.Equal(line, []byte("<command>")),
 		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -21,7 +22,8 @@ type Listing struct {
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
 	Counts         tally.Counts
-	SafepointsOnly bool // as in [Region]
+	SafepointsOnly bool             // as in [Region]
+	Profiled       *jitprofile.Code // not nil
 	// Lines are all instructions of the listing, with their samples. Beside counts the samples at addresses for which
 	// the log has no instruction.
 	Lines  []code.Line
@@ -122,7 +124,7 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
 	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
-	out.SafepointsOnly = l.code.SafepointsOnly(from.Ref)
+	out.SafepointsOnly, out.Profiled = l.code.SafepointsOnly(from.Ref), l.code.Profiled(from.Ref)
 	out.Lines, out.Beside = from.lines(insts, l.code, l.counters)
 	for _, pids := range from.pidsAtPC {
 		out.PIDs = append(out.PIDs, pids...)

@@ -22,6 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
+//   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops
 //   - history, parts: the samples over time, of a run and of a profile
@@ -46,6 +47,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/sites"
@@ -183,6 +185,8 @@ type Region struct {
 	Lines  []code.Line
 	Gaps   []Gap
 	TooBig int // number of instructions of a region that is too big; 0 for all other regions
+	// Profiled is what HotSpot's own profile says about the method's code. It is nil if Lines is.
+	Profiled *jitprofile.Code
 }
 
 // A Method sums up all code with the same source and name. Source is as in [Region], for example "c2, level 4".

@@ -104,6 +104,7 @@ func (r *regionCutter) annotate(region *Region, from *mergedCode) {
 		return
 	}
 	region.Lo, region.Hi = insts[first].Lo, insts[last].Hi
+	region.Profiled = r.code.Profiled(from.Ref)
 	if n := last - first + 1; n > r.opts.TooBigThreshold {
 		region.TooBig = n
 		r.excerpt(region, from, insts[first:last+1])

@@ -185,11 +185,12 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
 		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, TooBig: r.TooBig,
+		Deoptimized: deoptimized(r.Profiled),
 		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
 				Frames:   each(l.Frames, p.frame),
-				Comments: list(l.Comments),
+				Comments: list(l.Comments), JITProfile: jitProfile(l.Note),
 			}
 		}),
 	}

@@ -68,7 +68,9 @@ func (f *Follower) addTo(e *excerpt, b *codecache.Blob, pc uint64) (err error) {
 		if e.Excerpt == nil {
 			e.Excerpt = code.Excerpt()
 		}
-		err = e.Add(code, pc)
+		if err = e.Add(code, pc); err == nil {
+			f.log.text = code.AppendProfiles(f.log.text)
+		}
 	})
 	return err
 }

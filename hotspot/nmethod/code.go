@@ -23,6 +23,8 @@ type Code struct {
 	scopesPCs  []byte   // PcDescs
 	scopesData []byte   // scopes; PcDescs and other scopes have offsets into it
 	methods    []uint64 // addresses of Methods; scopes refer to them by an index that counts from 1
+	// used has the indexes of the methods whose frames were written.
+	used map[int]bool
 }
 
 // A memoryBlock is a part of a JVM's memory.
@@ -107,7 +109,7 @@ func (c *Code) verifiedEntry() uint64 {
 
 // readDebugInfo finds the sections with the nmethod's debug info, and reads those that lie outside the nmethod.
 func (c *Code) readDebugInfo() error {
-	c.scopesPCs, c.scopesData, c.methods = nil, nil, c.methods[:0]
+	c.scopesPCs, c.scopesData, c.methods, c.used = nil, nil, c.methods[:0], map[int]bool{}
 	l := &c.copier.layout
 	if l.noScopes != nil {
 		return nil

@@ -49,6 +49,8 @@ type Copier struct {
 	sourced map[string]bool
 	untold  []sourceFile
 
+	profiler *profiler // nil until the first profile
+
 	forgetAt time.Time // when ForgetStale is to call Forget
 
 	code Code // the result of the last Copy
@@ -78,6 +80,10 @@ func (c *Copier) Frames() error {
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
+	if c.profiler != nil {
+		clear(c.profiler.numbers)
+		clear(c.profiler.classes)
+	}
 }
 
 // keepNames is how long names of classes and methods are assumed to be valid. The JVM can unload a class at any time,

@@ -263,7 +263,7 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 		if err != nil {
 			return text, err
 		}
-		if n == 0 {
+		if c.used[s.method] = true; n == 0 {
 			text = c.copier.appendBytecode(text, m, s.bci)
 		} else {
 			text = append(text, ' ')

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -21,6 +22,8 @@ type Line struct {
 	Counts tally.Counts
 	// TargetName is the name of the code that a call or jump leads to, if that is another blob of the log.
 	TargetName string
+	// Note is what HotSpot's profile says about the instruction; nil if it says nothing.
+	Note *jitprofile.Note
 }
 
 // Direct reports whether the line is a jump or a call to an address that is in its text.

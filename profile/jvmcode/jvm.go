@@ -16,7 +16,8 @@ type JVM struct {
 	capture.JVM
 	Code *codemap.Map
 
-	byName map[string][]int32 // indexes of the log's blobs by method; made by Compiled
+	byName  map[string][]int32  // indexes of the log's blobs by method; made by Compiled
+	callers map[string][]string // of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
 }
 
 // A Ref names a blob of one of several JVMs. JVM is the JVM's index in [JVMs.List], and Index is the blob's index in

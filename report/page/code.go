@@ -97,7 +97,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	if n := l.Beside; len(n) > 0 && n[0] > 0 {
 		v.Beside = counted(int(n[0]), "sample") + " at addresses whose code is not in the log"
 	}
-	v.About = b.aboutCode(p, l, at, totals)
+	v.About = append(b.aboutCode(p, l, at, totals), aboutJITProfile(l)...)
 	v.Inlined = inlinedIn(number, l, totals)
 	v.Loops = loopViews(number, l, blocks, loops, facts, totals)
 	b.sources.add(l)

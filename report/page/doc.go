@@ -49,7 +49,7 @@
 //	                               inlining chain. .n: it has no debug info of its own. .s: it begins a block without
 //	                               samples that shares its heading with the block before. b: counts; i: arrows, heavy if
 //	                               they close a loop; code: the instruction; em: chips of inlined methods; u: a new
-//	                               line; q: HotSpot's comments
+//	                               line; q: HotSpot's comments; q.jit: what its profile says
 //	.cur .sel .to .rel .hl         the cursor, the selection, the target of the jump at the cursor, everything related
 //	                               to the element under the mouse, the arrow at the cursor
 //	.map                           the map at the right of the code

@@ -584,7 +584,7 @@ function drawJump() {
 	code.arrow ??= code.lines.appendChild(make("div", { className: "hl" }));
 	code.arrow.hidden = true;
 	const to = targetOf(cursor);
-	const jumps = [];
+	const jumps = $$(".jit", cursor).map((q) => note(q.textContent));
 	mark("to", to ? [to] : []);
 	if (to) {
 		const i = $("i", cursor);

@@ -185,9 +185,11 @@ type Region struct {
 	Counts    Counts  `json:"counts"`
 	// SafepointsOnly is true if the method was compiled without DebugNonSafepoints. The frames of most of its
 	// instructions are guesses.
-	SafepointsOnly bool   `json:"safepoints_only,omitempty"`
-	Lines          []Line `json:"lines,omitempty"`   // only present for hot regions
-	TooBig         int    `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
+	SafepointsOnly bool `json:"safepoints_only,omitempty"`
+	// Deoptimized has the methods that the code was made of that were deoptimised before it was copied, most often first.
+	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
+	Lines       []Line        `json:"lines,omitempty"`   // only present for hot regions
+	TooBig      int           `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
 }
 
 // A Line is one instruction of a region.
@@ -199,6 +201,47 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
+	// JITProfile is what HotSpot counted at the instruction's bytecode, see JITProfile. It is absent at most instructions.
+	JITProfile *JITProfile `json:"jit_profile,omitempty"`
+}
+
+// A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled it, so only the ratios of its counts mean
+// something. It belongs to the method, with all its callers, and not to the place at which the method was inlined.
+type JITProfile struct {
+	Method   string `json:"method"`
+	BCI      int    `json:"bci"`
+	Line     int    `json:"line"` // 0 if unknown
+	Bytecode string `json:"bytecode"`
+	// AllCallers is true if the method has several callers in the capture, so that the profile mixes them.
+	AllCallers bool `json:"all_callers,omitempty"`
+	// Taken and NotTaken are how often a conditional branch was taken or not. They are absent for other bytecodes.
+	Taken    *int64 `json:"taken,omitempty"`
+	NotTaken *int64 `json:"not_taken,omitempty"`
+	// Types are the classes of a call's receivers, or of the objects that a checkcast, an instanceof or an aastore checked,
+	// those that occurred most first. Others counts the objects of all other classes.
+	Types  []JITType `json:"types,omitempty"`
+	Others int64     `json:"others,omitempty"`
+	// Incomplete is true at a type check that may have seen classes that are not counted, and Failed counts the checks that
+	// failed. Both occur at type checks up to JDK 24. If Failed is not 0, the counts of Types may lack objects that failed.
+	Incomplete bool  `json:"incomplete,omitempty"`
+	Failed     int64 `json:"failed,omitempty"`
+	NullSeen   bool  `json:"null_seen,omitempty"` // a type check has seen null
+	// Inlined are the methods that were inlined at a call. Call is "dispatched" if the code calls the method of the receiver's
+	// class, "direct" if it always calls the same method, or absent if no call is left or known.
+	Inlined []string `json:"inlined,omitempty"`
+	Call    string   `json:"call,omitempty"`
+}
+
+// A JITType is a class in a JITProfile.
+type JITType struct {
+	Class string `json:"class"`
+	Count int64  `json:"count"`
+}
+
+// A Deoptimized counts the deoptimisations at the bytecodes of a method, in any code.
+type Deoptimized struct {
+	Method  string         `json:"method"`
+	Reasons map[string]int `json:"reasons"` // how often, by HotSpot's reason, such as "class_check"; 255 stands for that or more
 }
 
 // A HotLine is one of the hottest instructions.

@@ -54,6 +54,9 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 			first = append(first, layout.Join(c.Paint(layout.Dim, text), source))
 		}
 	}
+	if note := c.jit.note(l); note != "" {
+		last = append(last, c.Paint(layout.Dim, "  ; "+note))
+	}
 	return append(first, last...)
 }
 

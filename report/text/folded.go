@@ -33,6 +33,7 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 	column := max(layout.Width(l.Text), c.column) + commentGap
 	room := c.width() - c.instructionColumn() - column
 	comments := shortComments(l, c.enter(i, l, room))
+	comments = append(comments, c.jitNote(l)...)
 	row := c.row(i, l, l.Text)
 	if len(comments) > 0 && layout.Width(comments[0]) <= room {
 		first := comments[0]

@@ -33,6 +33,7 @@ type listing struct {
 	address  string // the format of addresses
 	column   int    // width of the instructions
 	loops    regionLoops
+	jit      jitNotes
 }
 
 // An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
@@ -47,7 +48,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 	if v.ASCII {
 		glyphs = arrows.ASCII
 	}
-	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
+	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs), jit: newJITNotes(lines)}
 	if v.opts.Comments == Folded { // short addresses leave more room for the rows that name methods
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
@@ -67,6 +68,7 @@ func writeCode(v *view, reg *profile.Region) {
 	}
 	ls, instructions := newListing(v, reg.Method, lines)
 	ls.loops = v.loopsOf(reg)
+	writeJITProfile(v, reg, ls)
 	for i := range lines {
 		l := &lines[i]
 		switch {

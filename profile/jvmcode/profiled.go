@@ -1,0 +1,46 @@
+package jvmcode
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
+)
+
+// Profiled returns what HotSpot's own profile says about the code of a blob. It is empty if the log has no profile of
+// it, as those that HotSpot has written, and those of older versions of gasm.
+func (c *Reader) Profiled(r Ref) *jitprofile.Code {
+	code, ok := c.profiled[r]
+	if ok {
+		return code
+	}
+	j, b := c.jvms[r.JVM], c.Blob(r)
+	code = &jitprofile.Code{}
+	if profiles := j.Log.Profiles.Of(b.ID); b.Kind.Java() && len(profiles) > 0 {
+		code = jitprofile.Of(c.Listing(r), profiles, j.hasCallers)
+	}
+	c.profiled[r] = code
+	return code
+}
+
+// hasCallers reports whether a method has several callers in the compiled code of the JVM: it was inlined into the code of
+// several others.
+func (j *JVM) hasCallers(method string) bool {
+	if j.callers == nil {
+		j.callers = map[string][]string{}
+		names := map[int]string{}
+		for i := range j.Log.Blobs {
+			if b := &j.Log.Blobs[i]; b.Kind.Java() {
+				names[b.ID] = b.Name
+			}
+		}
+		for id, profiles := range j.Log.Profiles.CompiledWith {
+			for _, p := range profiles {
+				if of := j.callers[p.Method]; len(of) < 2 && !slices.Contains(of, names[id]) && names[id] != "" && names[id] != p.Method {
+					j.callers[p.Method] = append(of, strings.Clone(names[id]))
+				}
+			}
+		}
+	}
+	return len(j.callers[method]) > 1
+}
