@@ -229,7 +229,7 @@ type Loop struct {
 	Begins       Address    `json:"begins"`
 	Instructions int        `json:"instructions"`
 	Counts       Counts     `json:"counts"`          // including the loops in it
-	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions
+	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
 }
 
 // LoopFacts is what is known about a loop.
