@@ -12,10 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops].
+// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops], and the share of the
+// samples with which a piece of code is searched for loops, whatever instructions it has.
 const (
 	hottestLines = 30
 	hottestLoops = 30
+	loopCode     = 0.01
 )
 
 // A HotLine is one of the instructions with the most samples in the whole profile.
@@ -30,7 +32,7 @@ type HotLine struct {
 	Parts       parts.Counts // nil if the profile has no parts
 }
 
-// A HotLoop is a loop with samples, in code that has some of the hottest instructions.
+// A HotLoop is a loop with samples, in code that has some of the hottest instructions or 1 % of the samples.
 type HotLoop struct {
 	Source, Method string // as in [Region]
 	CompileID      int
@@ -55,7 +57,7 @@ type hotCode struct {
 }
 
 // findHottest finds the instructions with the most samples, and the loops around them. It reads only the code that has
-// such instructions, whether that code is in [Profile.Listings] or not.
+// such instructions, or loopCode of the samples, whether that code is in [Profile.Listings] or not.
 func (l *listingMaker) findHottest(merged []*mergedCode) {
 	if !l.opts.Hottest {
 		return
@@ -100,6 +102,15 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		}
 	}
 	slices.SortStableFunc(p.Hottest, func(a, b HotLine) int { return tally.Compare(a.Counts, b.Counts) })
+	for _, from := range merged { // whose samples may be on many instructions, none of which is one of the hottest
+		total := make(tally.Counts, l.counters)
+		for _, n := range from.mergedAtPC {
+			total.Add(n)
+		}
+		if codes[from] == nil && !l.opts.skips(from.Kind) && p.Share(total) >= loopCode && slices.Max(total) >= int64(l.opts.MinSamples) {
+			order = append(order, l.hotCode(from))
+		}
+	}
 	for _, c := range order {
 		p.HotLoops = append(p.HotLoops, c.hotLoops()...)
 	}

@@ -20,6 +20,10 @@ func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
 	if m := f.Modelled; m != nil {
 		out.Modelled = &schema.Modelled{Tool: m.Tool, Verdict: m.Verdict, Text: m.Text}
 	}
+	facts := &out
+	if !f.Known {
+		facts = nil
+	}
 	return schema.Loop{Source: l.Source, Method: l.Method, CompileID: l.CompileID, Number: l.Number, Inside: l.Parent, Depth: l.Depth,
-		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts), Facts: &out}
+		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts), Facts: facts}
 }

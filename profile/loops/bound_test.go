@@ -65,6 +65,8 @@ func TestWords(t *testing.T) {
 		{"poll", "top:\n test %eax,(%r10) ;{poll}\n call 0x99999\n jmp top", "scalar, 1 poll, 1 call, no range checks or spills"},
 		{"range check", "top:\n cmp %eax,%ebx\n jae out\n cmp %ecx,%ebx\n ja other\n jmp top\nout:\n mov $0xffffffe4,%esi\n call 0x99999 ;{runtime_call UncommonTrapBlob}\nother:\n ret", "scalar, 1 range check, no polls, calls or spills"},
 		{"aarch64", "top:\n ldr q0, [x1]\n add v0.4s, v0.4s, v1.4s\n ldr x3, [sp, #16]\n cmp w3, w4\n b.cs out\n subs x2, x2, #1\n b.ne top\nout:\n bl 0x99999 ;{runtime_call UncommonTrapBlob}", "vectors of 128 bits, 1 range check, 1 reload, no polls or calls"},
+		{"stack pointer of aarch64", "top:\n add sp, sp, #16\n ld1 {v0.16b}, [x1]\n subs x2, x2, #1\n b.ne top", "vectors of 128 bits, no range checks, polls, calls or spills"},
+		{"another instruction set", "top:\n addi r8,r8,1\n bdnz top\n jmp top", "0 polls, 0 calls"},
 		{"sve", "top:\n add z0.s, z0.s, z1.s\n subs x2, x2, #1\n b.ne top", "vectors of SVE, no range checks, polls, calls or spills"},
 		{"aarch64 scalar", "top:\n fadd d0, d0, d1\n str x3, [sp, #16]\n subs x2, x2, #1\n b.ne top", "scalar floating point, 1 spill, no range checks, polls or calls"},
 	} {

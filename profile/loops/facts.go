@@ -9,6 +9,9 @@ import (
 
 // Facts is what is known about a loop, with the loops in it.
 type Facts struct {
+	// Known is true if the loop's instruction set is x86-64 or aarch64. Of others, only Innermost, Polls and Calls are
+	// known.
+	Known     bool
 	Innermost bool // no other loop is in it
 	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
 	// copies: 128, 256 or 512. It is 0 if the loop does neither. On aarch64 it is -1 for the vectors of SVE, whose width
@@ -83,7 +86,7 @@ func recognize(lines []code.Line) known {
 		_, operands, _ := strings.Cut(lines[i].Text, " ")
 		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool { return strings.ContainsRune(" ,()[]{}*+-!", r) }) {
 			word = strings.TrimPrefix(word, "%")
-			if r, _, _ := registerOf(word); r != noReg && (r < 8 || r >= vector0 && r < mask0) {
+			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // sp is one of aarch64, too
 				return amd64
 			}
 			if name := armRegister.FindString(word); name != "" {
@@ -122,7 +125,7 @@ func (c *Code) effect(line int) *effect {
 // Describe returns what is known about the loop with an index.
 func (c *Code) Describe(loop int) *Facts {
 	l := &c.loops[loop]
-	f := &Facts{Innermost: !c.outer[loop]}
+	f := &Facts{Known: c.isa != foreign, Innermost: !c.outer[loop]}
 	for _, b := range l.Blocks {
 		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {
 			c.count(f, l, i)

@@ -13,6 +13,8 @@ import (
 func (f *Facts) Words() string {
 	var words, none []string
 	switch {
+	case !f.Known:
+		return plural(f.Polls, "poll") + ", " + plural(f.Calls, "call")
 	case f.Vector < 0:
 		words = append(words, "vectors of SVE")
 	case f.Vector == 512:

@@ -107,7 +107,8 @@ type Profile struct {
 	Compilations []Compilation `json:"compilations,omitempty"`
 	// Hottest are the instructions with the most samples. They are listed even if their regions have no lines.
 	Hottest []HotLine `json:"hottest,omitempty"`
-	// Loops are the loops in the code of Hottest that have samples. The loop with the most samples comes first.
+	// Loops are the loops with samples in the code of Hottest, and in code with 1 % of the samples. The loop with the most
+	// samples comes first.
 	Loops    []Loop   `json:"loops,omitempty"`
 	Warnings []string `json:"warnings"`
 }
@@ -275,7 +276,7 @@ type Loop struct {
 	Begins       Address    `json:"begins"`
 	Instructions int        `json:"instructions"`
 	Counts       Counts     `json:"counts"`          // including the loops in it
-	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions
+	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
 }
 
 // LoopFacts is what is known about a loop.
