@@ -17,9 +17,9 @@ type Gap struct {
 }
 
 const (
-	// excerptLines is about how many lines of a region are shown if the region is too big: a few screens.
+	// excerptLines is the approximate number of lines that are shown of a region that is too big: a few screens.
 	excerptLines = 150
-	// excerptMargin is how many instructions are shown before and after a hot one.
+	// excerptMargin is the number of instructions that are shown before and after a hot one.
 	excerptMargin = 4
 	// leastGap is the smallest number of instructions in a gap. If there are fewer, the instructions are shown, because
 	// a line about the gap would save almost nothing.
@@ -54,8 +54,8 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 	}
 }
 
-// excerptOf chooses the instructions that an excerpt shows: those around the hottest instructions, hottest first, until
-// there are excerptLines of them.
+// excerptOf chooses the instructions that an excerpt shows. It takes the hottest instruction with those around it, then
+// the next hottest one, and so on until there are excerptLines of them.
 func (r *regionCutter) excerptOf(from *mergedCode, insts []printassembly.Instruction) (keep []bool) {
 	type hit struct {
 		at     int
