@@ -101,4 +101,10 @@
 // Between the methods are the whole names of Java threads ([AppendThreadName]), which other versions ignore, too:
 //
 //	<thread_name tid='2501' name='http-nio-8080-exec-7'/>
+//
+// So are the lines with what HotSpot had counted in methods ([AppendMethodProfile]):
+//
+//	<method_profile id='7' method='Shapes::sum' class_check='2'/>
+//	<profile_branch bci='9' line='11' bytecode='ifne' taken='2810' not_taken='312'/>
+//	<profiles compile_id='42' ids='7 3 9'/>
 package printassembly

@@ -149,7 +149,7 @@ type Profiles struct {
 
 // Of returns the profiles of the methods that the code with a compile id was made of: those of the method itself and of
 // those that were inlined. There may be several of methods with the same name, with different lines. Of several that
-// have the same line, the last one was read last.
+// have the same line, the first one was read first.
 func (p *Profiles) Of(compileID int) []*MethodProfile { return p.compiled[compileID] }
 
 // CompiledWith calls yield for the compile ids of the code that has profiles, and the profiles.

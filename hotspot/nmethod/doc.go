@@ -9,6 +9,9 @@
 // [Copier.AppendSourceFiles] writes something that HotSpot does not print: the names of the source files of the classes
 // in frames.
 //
+// [Code.AppendProfiles] writes what HotSpot has counted in the method and in those that were inlined into it (package
+// methoddata).
+//
 // # Releases
 //
 // Package vmstructs reads the JVM's memory and knows where the fields of HotSpot's structures are. Nothing in a JVM

@@ -80,7 +80,7 @@ func own(in *printassembly.Instruction) bool {
 
 // trapsOf returns the deoptimisations of methods.
 func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
-	last := map[string]int{}
+	named := map[string]bool{}
 	for _, p := range profiles {
 		if len(p.Traps) == 0 {
 			continue
@@ -90,13 +90,10 @@ func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
 		for _, t := range m.Traps {
 			m.Count += t.Count
 		}
-		if i, ok := last[p.Method]; ok { // a later reading, or an overloaded method
-			if m.Count > all[i].Count {
-				all[i] = m
-			}
+		if named[p.Method] { // a later reading, or an overloaded method
 			continue
 		}
-		last[p.Method] = len(all)
+		named[p.Method] = true
 		all = append(all, m)
 	}
 	slices.SortStableFunc(all, func(a, b MethodTraps) int { return cmp.Compare(b.Count, a.Count) })
@@ -117,7 +114,9 @@ func sitesOf(profiles []*printassembly.MethodProfile) map[place]*printassembly.P
 	for _, p := range profiles {
 		for i := range p.Sites {
 			s := &p.Sites[i]
-			sites[place{p.Method, s.BCI, s.Line}] = s // the last reading of a method is the one nearest to its compilation's end
+			if at := (place{p.Method, s.BCI, s.Line}); sites[at] == nil { // the first reading is nearest to the compilation
+				sites[at] = s
+			}
 		}
 	}
 	for at, s := range sites {

@@ -82,6 +82,10 @@ func TestNotes(t *testing.T) {
 	}
 	assert.Equal(t, map[uint64]string{0x24: "receivers while profiled: Cat 75 %, Bird 25 %: Cat::legs inlined, a call for the rest"}, notesOf(both, false))
 
+	// C2 has chosen one class and calls its method without looking for it.
+	direct := []printassembly.Instruction{inst(0x24, disasm.Call, "{optimized virtual_call}", run(6))}
+	assert.Equal(t, map[uint64]string{0x24: "receivers while profiled: Cat 75 %, Bird 25 %: a direct call, not inlined"}, notesOf(direct, false))
+
 	// A method that is inlined at two places of the code has two callers.
 	twice := []printassembly.Instruction{
 		inst(0x20, disasm.CondJump, "", frame("a.Cat::legs", 3), run(6)),

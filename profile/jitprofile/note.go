@@ -99,8 +99,10 @@ func (n *Note) types() string {
 func (n *Note) outcome() string {
 	remains := n.Dispatched || n.Direct
 	switch {
-	case len(n.Inlined) == 0 && remains:
+	case len(n.Inlined) == 0 && n.Dispatched:
 		return ": not inlined"
+	case len(n.Inlined) == 0 && n.Direct:
+		return ": a direct call, not inlined"
 	case len(n.Inlined) == 0:
 		return ""
 	case remains:
