@@ -278,7 +278,13 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if why != outsideWindow { // the account computes that count from the JVM's total
 		j.trial.excluded[why].Bump(j.counter, 1)
 	}
-	b.remember(j, history.NotCounted)
+	if b.history != nil && j.counter == 0 {
+		doing := history.NotCounted
+		if kind := threads.KindOf(j.Thread); why != ofPrinting && !b.printing.Has(j.Sample, kind) {
+			doing = history.DoingOf(kind, b.doing(j))
+		}
+		b.history.Add(j.pid, j.MonoNanos, doing, false)
+	}
 }
 
 // findEvents finds the events that were going on when the sample was taken, and the sample's context.
@@ -348,14 +354,22 @@ func (b *Builder) count(j *joinedSample) {
 	if j.events != 0 {
 		t.addDuring(j)
 	}
-	b.remember(j, history.DoingOf(b.threads.Kind(j.thread.Label), outside))
+	if b.history != nil && j.counter == 0 {
+		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), b.doing(j)), true)
+	}
 }
 
-// remember counts a sample of the first counter for the history, if a history is wanted.
-func (b *Builder) remember(j *joinedSample, doing history.Doing) {
-	if b.history != nil && j.counter == 0 {
-		b.history.Add(j.pid, j.MonoNanos, doing)
+// doing returns what a sample's thread ran, for the history. It does not need the sample's spot.
+func (b *Builder) doing(j *joinedSample) history.Doing {
+	if !j.Kernel() {
+		if code, ok := b.jvms.Find(j.pid, j.Sample); ok {
+			return history.DoingIn(b.jvms.List[code.JVM].Code.Blob(code.Index))
+		}
+		if j.Module == "" && !b.jvms.Beyond(j.pid, j.PC) {
+			return history.RanStub
+		}
 	}
+	return history.RanNative
 }
 
 // newAddress reports whether the samples at one more address may be counted separately. The limit keeps the memory of a

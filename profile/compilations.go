@@ -7,41 +7,17 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
-
-// A Compilation is one version of a method's code, in one JVM.
-type Compilation struct {
-	Source    string // "c2, level 4"
-	Method    string
-	CompileID int
-	Level     int // tier
-	OSR       bool
-	OSRBCI    int // bci at which an OSR method is entered
-	PID       int
-	Counts    tally.Counts
-	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
-	// the code was there when gasm attached to the JVM.
-	MadeMillis int64
-	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
-	// say so.
-	Ended *printassembly.End
-	// MadeInside is true if the code was made within a window, and EndedInside if the JVM stopped using it within a
-	// window. Both are false for a run without windows.
-	MadeInside, EndedInside bool
-}
-
-// MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
-func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
 
 const (
 	compiledMethods = 8   // the maximum number of methods whose compilations are listed
 	leastCompiled   = 100 // each of these methods has at least 1/leastCompiled of the profile's samples
-	maxVersions     = 12  // the maximum number of compilations that are listed for a method
 )
 
 // compilations lists the versions of the hottest methods. If there are several JVMs, it takes a method's versions from
 // the JVM that has the most samples of the method, because forks repeat one another.
-func (w *work) compilations(p *Profile) []Compilation {
+func (w *work) compilations(p *Profile) []warmup.Version {
 	hottest := w.hottestCompiled(p)
 	if len(hottest) == 0 {
 		return nil
@@ -50,14 +26,14 @@ func (w *work) compilations(p *Profile) []Compilation {
 	for _, s := range w.sampled {
 		counts[s.Ref] = s.counts
 	}
-	var all []Compilation
+	var all []warmup.Version
 	for _, name := range orderOf(hottest) {
 		jvm := hottest[name].jvm
 		j := w.b.jvms.List[jvm]
-		var versions []Compilation
+		var versions []warmup.Version
 		for _, i := range j.Compiled(name) {
 			b := &j.Log.Blobs[i]
-			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
+			c := warmup.Version{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
 				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[jvmcode.Ref{JVM: jvm, Index: int(i)}])}
 			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
@@ -65,7 +41,7 @@ func (w *work) compilations(p *Profile) []Compilation {
 			}
 			versions = append(versions, c)
 		}
-		all = append(all, latest(versions)...)
+		all = append(all, warmup.Latest(versions)...)
 	}
 	return all
 }
@@ -118,12 +94,4 @@ func orderOf(methods map[string]*compiledMethod) []string {
 		return cmp.Or(tally.Compare(methods[a].counts, methods[b].counts), cmp.Compare(a, b))
 	})
 	return names
-}
-
-// latest sorts versions by time, and returns the last maxVersions of them.
-func latest(versions []Compilation) []Compilation {
-	slices.SortStableFunc(versions, func(a, b Compilation) int {
-		return cmp.Or(cmp.Compare(a.MadeMillis, b.MadeMillis), cmp.Compare(a.CompileID, b.CompileID))
-	})
-	return versions[max(0, len(versions)-maxVersions):]
 }

@@ -27,6 +27,7 @@
 //   - history, parts: the samples over time, of a run and of a profile
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
+//   - warmup: what the JIT compilers did
 //   - numbers: the numbers of native functions and contexts, for small keys
 //
 // Some words have a special meaning here. A trial is what was measured, for example a JMH benchmark, and its windows
@@ -51,6 +52,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
 // A Profile is the result for one trial or, without trials, for one program.
@@ -111,7 +113,9 @@ type Profile struct {
 	// Sites is the rule that named the places of Locks, Parks and Allocations.
 	Sites event.SiteRule
 	// Compilations lists the compilations of the hottest methods, sorted by method and then by time.
-	Compilations []Compilation
+	Compilations []warmup.Version
+	// JIT is what the JIT compilers did in the whole run; nil if no source of events has it. Only Of sets it.
+	JIT *warmup.JIT
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
 	// are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -161,7 +162,9 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 	b := ps.builder
 	ps.Trials = b.Build(o)
 	for i := range ps.Trials {
-		ps.Trials[i].Probes = probes.Of(counted, ps.Trials[i].PIDs)
+		p := &ps.Trials[i]
+		p.Probes = probes.Of(counted, p.PIDs)
+		p.JIT = warmup.Of(events, p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)

@@ -73,7 +73,7 @@ func small() profile.Profile {
 			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
 			Counts:      c(1, 0),
 		}}}},
-		Compilations: []profile.Compilation{
+		Compilations: []warmup.Version{
 			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81, Counts: c(0, 0),
 				Ended: &printassembly.End{UptimeMillis: 104}},
 			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104, Counts: c(1, 0),

@@ -50,7 +50,7 @@ var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, ev
 
 // A Choice says which events are recorded, and from which source. With the zero value, no events are recorded.
 type Choice struct {
-	Log, JFR, USDT []event.Kind // the kinds from each source; no kind is in more than one list
+	Log, JFR, USDT []event.Kind // the kinds from each source; only compilations may come from two
 	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name stands for any
 	// text.
 	Probes []string
@@ -110,7 +110,8 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 }
 
 // Add adds a kind of events that comes from the given source. If the source is Auto or "", the best source of the kind
-// is used. If the kind is already in the Choice, Add does nothing.
+// is used. For compilations that is JFR, and the log has those that began before the recording, and when code was
+// discarded. If the kind is already in the Choice, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -119,7 +120,8 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 		return fmt.Errorf("--events: %q is not a kind of events that can be recorded: use %s; usdt:PROVIDER:NAME for one of HotSpot's probes; "+
 			"default (gc,safepoint); or none", kind, kindList(askableKinds))
 	}
-	if from == Auto || from == "" {
+	auto := from == Auto || from == ""
+	if auto {
 		from = sourceOf(kind)
 	}
 	if has := kindsOf(from); !slices.Contains(has, kind) {
@@ -131,6 +133,9 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 		c.Log = append(c.Log, kind)
 	case FromJFR:
 		c.JFR = append(c.JFR, kind)
+		if kind == event.Compilation && auto {
+			c.Log = append(c.Log, kind)
+		}
 	case FromUSDT, FromDTrace:
 		c.USDT = append(c.USDT, kind)
 	}
@@ -138,7 +143,7 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 }
 
 // sourceOf returns the best source of a kind of events, which is used for Auto. Compilations come from JFR, because the
-// log has only their start.
+// log has only their start; see Add.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):

@@ -21,11 +21,13 @@ const (
 // doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each has a
 // class in the page's style sheet.
 var doings = []struct {
-	doing       history.Doing
+	doings      []history.Doing
 	class, name string
 }{
-	{history.RanJava, "c2", "Java"}, {history.RanNative, "native", "native and kernel"}, {history.RanJIT, "c1", "JIT compilers"},
-	{history.RanGC, "kernel", "garbage collector"}, {history.NotCounted, "out", "not in this profile"},
+	{[]history.Doing{history.RanC2, history.RanCompiled}, "c2", "code of C2"}, {[]history.Doing{history.RanC1Profiled, history.RanC1}, "c1", "code of C1"},
+	{[]history.Doing{history.RanInterpreter}, "interpreter", "interpreter"}, {[]history.Doing{history.RanStub}, "stub", "stubs"},
+	{[]history.Doing{history.RanNative}, "native", "native and kernel"}, {[]history.Doing{history.RanJIT}, "unresolved", "JIT compilers' threads"},
+	{[]history.Doing{history.RanGC}, "kernel", "garbage collector's threads"}, {[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
 // timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. It returns "" if
@@ -145,7 +147,10 @@ func drawBins(out *strings.Builder, j *history.JVM) {
 	for _, d := range doings {
 		path := ""
 		for i, bin := range j.Bins {
-			n := bin[d.doing]
+			var n int64
+			for _, doing := range d.doings {
+				n += bin[doing]
+			}
 			if n == 0 {
 				continue
 			}
