@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -56,6 +57,7 @@ type Builder struct {
 	contexts  *numbers.Contexts // nil if samples are not counted by context
 	stacks    *calltree.Stacks  // nil if samples are not counted by stack
 	chains    *chains.Stacks    // turns chains into stacks; nil if there are none
+	vm        *vmwork.Classifier
 	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
 	under, inside *calltree.Filter[spot]
 	underCode     *jvmcode.Reader // reads the frames for under and inside, while samples are added
@@ -122,6 +124,7 @@ func NewBuilder(c Config) *Builder {
 	if c.History {
 		b.history = history.NewBuilder()
 	}
+	b.vm = vmwork.New(c.tree())
 	b.events = events.New(c.Events)
 	b.countEvents(c.Events)
 	return b
@@ -329,6 +332,9 @@ func (b *Builder) count(j *joinedSample) {
 	case inNative:
 		if j.Kernel() {
 			t.kernel.Bump(j.counter, 1)
+		}
+		if work := b.vm.Of(j.Sample, j.thread.Kind, j.stack); work != vmwork.None {
+			tally.BumpAt(t.vm, work, j.counter)
 		}
 		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, context}, j.counter)
 	case inUnresolved:

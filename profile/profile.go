@@ -28,6 +28,7 @@
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
 //   - warmup: what the JIT compilers did
+//   - vmwork: what HotSpot's library did
 //   - numbers: the numbers of native functions and contexts, for small keys
 //
 // Some words have a special meaning here. A trial is what was measured, for example a JMH benchmark, and its windows
@@ -52,6 +53,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
@@ -90,11 +92,16 @@ type Profile struct {
 	Regions []Region // of code in the code cache, hottest first
 	// TooFew is how many regions are not annotated only because they have fewer samples than MinSamples.
 	TooFew  int
-	Methods []Method            // by source and name, hottest first
-	Frames  []FrameTotal        // hottest first
-	Native  []NativeFunction    // hottest first, kernel included
-	Sources []Source            // hottest first; they add up to Profiled
-	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	Methods []Method         // by source and name, hottest first
+	Frames  []FrameTotal     // hottest first
+	Native  []NativeFunction // hottest first, kernel included
+	Sources []Source         // hottest first; they add up to Profiled
+	// VM divides the samples of HotSpot's library between the kinds of its work.
+	VM []vmwork.Share
+	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method is
+	// not known are missing. It is nil if the profile has no call stacks.
+	Interpreted []warmup.InterpretedMethod
+	Threads     []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
 	// Events sums up the events in the windows, such as pauses of the garbage collector.
 	Events []events.Total
 	// Probes are what probed methods have counted.
