@@ -37,3 +37,17 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 	}
 	return all
 }
+
+// addEnds adds when HotSpot stopped using code to the compilations of a profile, where only its log of events has that.
+func (b *Builder) addEnds(p *Profile, trial int) {
+	for i := range p.Compilations {
+		c := &p.Compilations[i]
+		end, j := p.JIT.EndOf(c.PID, c.CompileID, c.OSR), b.jvms.Of(c.PID)
+		if c.Ended != nil || end == nil || j == nil {
+			continue
+		}
+		millis := max(end.MonoNanos-j.StartMonoNanos, 0) / 1e6
+		c.Ended = &printassembly.End{UptimeMillis: millis, Reason: end.Reason, Trap: end.Trap}
+		c.EndedInside = b.trials[trial].Contains(&j.JVM, millis)
+	}
+}

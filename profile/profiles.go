@@ -165,6 +165,7 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 		p := &ps.Trials[i]
 		p.Probes = probes.Of(counted, p.PIDs)
 		p.JIT = warmup.Of(events, p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
+		b.addEnds(p, i)
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)

@@ -16,7 +16,7 @@ import (
 type Doing int
 
 // The values of Doing. They are also the indexes of the counts in each bin of a History. Those before RanJIT are code in the
-// code cache, in any thread but those of RanJIT and RanGC.
+// code cache, in any thread but those of RanJIT, RanGC and RanService.
 const (
 	RanInterpreter Doing = iota // interpreted a method
 	RanC1Profiled               // ran code of C1 that counts for C2 (levels 2 and 3)
@@ -26,7 +26,8 @@ const (
 	RanStub                     // ran a stub, an adapter, or code that is not known
 	RanJIT                      // ran a thread of a JIT compiler
 	RanGC                       // ran a thread of the garbage collector
-	RanNative                   // ran native code or the kernel, in any thread but those of RanJIT and RanGC
+	RanService                  // ran another thread of the JVM, such as one of Flight Recorder
+	RanNative                   // ran native code or the kernel, in any other thread
 	NotCounted                  // not in a profile: outside the windows, or the thread is not chosen
 	doings
 )
@@ -39,6 +40,8 @@ func DoingOf(kind string, code Doing) Doing {
 		return RanJIT
 	case threads.Collector:
 		return RanGC
+	case threads.OtherJVM:
+		return RanService
 	}
 	return code
 }
@@ -252,4 +255,42 @@ func (h *JVM) Samples() int {
 		sum += n
 	}
 	return int(sum)
+}
+
+// A Span is a part of a JVM's time, with all samples of it.
+type Span struct {
+	FromMonoNanos, ToMonoNanos int64
+	Counts
+}
+
+// Spans cuts the time between the first and the last sample of a JVM into at most n spans of the same number of bins.
+func (h *History) Spans(j *JVM, n int) []Span {
+	empty := func(c Counts) bool { return c == Counts{} }
+	first := slices.IndexFunc(j.All, func(c Counts) bool { return !empty(c) })
+	if first < 0 || n < 1 {
+		return nil
+	}
+	last := len(j.All) - 1
+	for empty(j.All[last]) {
+		last--
+	}
+	step := (last - first + n) / n
+	var spans []Span
+	for from := first; from <= last; from += step {
+		to := min(from+step, last+1)
+		s := Span{FromMonoNanos: h.FromMonoNanos + int64(from)*h.StepNanos, ToMonoNanos: h.FromMonoNanos + int64(to)*h.StepNanos}
+		for i := range j.All[from:to] {
+			s.add(&j.All[from+i])
+		}
+		spans = append(spans, s)
+	}
+	return spans
+}
+
+// Sum returns the number of all samples.
+func (c *Counts) Sum() (n int64) {
+	for _, k := range c {
+		n += k
+	}
+	return n
 }

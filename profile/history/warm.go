@@ -2,8 +2,8 @@ package history
 
 // A Warmth says from when on a JVM was warm: most of its work was in code that the JIT compilers had finished.
 //
-// Work is what ran in the code cache, or in the threads of the JIT compilers: it leaves out the garbage collector, native
-// code and the kernel, which warm-up does not speed up. Cold is that part of it which ran in the interpreter, in code of C1
+// Work is what ran in the code cache, or in the threads of the JIT compilers: it leaves out the garbage collector and the
+// other threads of the JVM, native code and the kernel. Cold is that part of it which ran in the interpreter, in code of C1
 // that counts for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the first moment on after
 // which less than [MaxCold] of the work is cold,
 //

@@ -21,6 +21,7 @@ type JIT struct {
 	Again []Repetition
 	// Deopts are the places at which compiled code was left for the interpreter, the most frequent first.
 	Deopts []Deopt
+	ends map[codeKey]*End
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
 	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside that of
@@ -107,8 +108,8 @@ func Of(events []event.Event, pids []int, inside func(*event.Event) bool) *JIT {
 	if len(c.compilations) == 0 && len(c.deoptimizations) == 0 {
 		return nil
 	}
-	c.joinEnds()
 	j := &JIT{Deoptimizations: len(c.deoptimizations)}
+	j.ends = c.joinedEnds()
 	j.Levels = levels(c.compilations)
 	j.Longest = longest(c.compilations)
 	j.Methods, j.AllMethods = methods(c.compilations)
@@ -178,9 +179,18 @@ func number(e *event.Event, name string) int {
 	return int(max(n, 0))
 }
 
-// joinEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the same
+// EndOf returns when and why HotSpot stopped using the code of a compilation; nil if nothing is known about that.
+func (j *JIT) EndOf(pid, id int, osr bool) *End {
+	if j == nil {
+		return nil
+	}
+	return j.ends[codeKey{pid, id, osr}]
+}
+
+// joinedEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the same
 // code at about the same time.
-func (c *collector) joinEnds() {
+func (c *collector) joinedEnds() map[codeKey]*End {
+	ends := map[codeKey]*End{}
 	const together = 20e6 // ns; the log's line follows the trap within some ms even on a busy machine
 	traps := map[codeKey][]*event.Event{}
 	for _, d := range c.deoptimizations {
@@ -188,18 +198,22 @@ func (c *collector) joinEnds() {
 		traps[key] = append(traps[key], d.Event)
 	}
 	for _, e := range c.discards {
-		i, ok := c.found[codeKey{e.PID, number(e, "id"), e.Arg("osr") == "true"}]
-		if !ok || c.compilations[i].End != nil {
+		key := codeKey{e.PID, number(e, "id"), e.Arg("osr") == "true"}
+		if ends[key] != nil || key.id == 0 {
 			continue
 		}
 		end := &End{MonoNanos: e.MonoNanos, Reason: e.Arg("reason")}
-		for _, trap := range traps[codeKey{pid: e.PID, id: c.compilations[i].ID}] {
+		for _, trap := range traps[codeKey{pid: e.PID, id: key.id}] {
 			if away := e.MonoNanos - trap.MonoNanos; -together <= away && away <= together && discards(trap.Arg("action")) {
 				end.Trap, end.Action = trap.Arg("reason"), trap.Arg("action")
 			}
 		}
-		c.compilations[i].End = end
+		ends[key] = end
+		if i, ok := c.found[key]; ok {
+			c.compilations[i].End = end
+		}
 	}
+	return ends
 }
 
 // discards reports whether an action of HotSpot after a trap may end the use of the code. After the others, the code

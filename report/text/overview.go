@@ -32,10 +32,19 @@ func (o overview) write() {
 	if o.jvmWorks() {
 		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
 	}
+	if work := o.vmWork(); len(work) > 0 {
+		o.field("libjvm", work...)
+	}
 	o.field("Hottest", o.hottest()...)
 	o.field("By line", o.hottestFrames()...)
 	if events := eventSummary(o.view); len(events) > 0 {
 		o.field("Events", events...)
+	}
+	if len(o.warmth) > 0 {
+		o.field("Warm-up", o.warmth...)
+	}
+	if jit := jitSummary(o.view); len(jit) > 0 {
+		o.field("JIT", jit...)
 	}
 	o.Line("")
 }
