@@ -303,7 +303,7 @@ func (t *jitTables) deopts() {
 	for i := range first(t.Deopts, t.opts.Top) {
 		d := &t.Deopts[i]
 		rows = append(rows, []string{strconv.Itoa(d.Count) + t.star(d.Inside > 0), d.Method, lineAndBCI(d), d.Reason})
-		others = append(others, []string{cmp.Or(d.Action, "unknown action"), "then " + after(d)})
+		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d)...))
 	}
 	t.shorten([]string{"count", "", "", "reason"}, rows, 1)
 	t.Rule("Deoptimizations")
@@ -334,21 +334,23 @@ func lineAndBCI(d *warmup.Deopt) string {
 	return strings.Join(at, " ")
 }
 
-// after says what came after the deoptimizations at a place: "level 3 +0.012 s, C2 +0.310 s".
-func after(d *warmup.Deopt) string {
-	var parts []string
-	for _, a := range d.After {
+// after says what came after the deoptimizations at a place: "then level 3 after 0.012 s", "C2 after 0.310 s".
+func after(d *warmup.Deopt) (parts []string) {
+	for i, a := range d.After {
 		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(level(a.Level, "", false), "C1, "), float64(a.MedianNanos)/1e9)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (of %d)", a.Count)
 		}
+		if i == 0 {
+			text = "then " + text
+		}
 		parts = append(parts, text)
 	}
 	if d.Never > 0 {
-		parts = append(parts, fmt.Sprintf("%d not compiled again", d.Never))
+		parts = append(parts, fmt.Sprintf("%d not compiled to that level again", d.Never))
 	}
-	if d.Unknown > 0 && len(parts) == 0 {
-		parts = append(parts, "unknown")
+	if d.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d in code of which nothing is known", d.Unknown))
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
