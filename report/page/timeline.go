@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/windows"
+	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 const (
@@ -40,6 +41,10 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	}
 	slices.SortStableFunc(jvms, func(a, b history.JVM) int { return b.Samples() - a.Samples() })
 	var out strings.Builder
+	warmths := amount.Warmths(ps, p)
+	for _, line := range amount.WarmthSummary(warmths) {
+		fmt.Fprintf(&out, `<p class="warm">Warm-up: %s.</p>`, appendText(nil, line))
+	}
 	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
 		if i == maxTimelines {
@@ -59,6 +64,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
 		drawSlices(&out, p, h, j.PID)
+		drawWarm(&out, h, j.PID, warmths)
 		drawLanes(&out, j)
 		out.WriteString("</svg></figure>\n")
 	}
@@ -73,6 +79,16 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, windows, "window, with the slices of time by which gasm diff compares runs")
 	}
 	return template.HTML(out.String()) + legend
+}
+
+// drawWarm draws a line at the moment from which on a JVM was warm.
+func drawWarm(out *strings.Builder, h *history.History, pid int, warmths []amount.JVMWarmth) {
+	for i := range warmths {
+		if w := &warmths[i]; w.PID == pid && w.Warm && !w.AtOnce {
+			x := float64(w.FromMonoNanos-h.FromMonoNanos) / float64(h.StepNanos)
+			fmt.Fprintf(out, `<path class="slice warm" style="stroke-dasharray:none;stroke-width:2px" d="M%.2f 0v%d"><title>%s</title></path>`, x, timelineHeight, appendText(nil, w.Sentence()))
+		}
+	}
 }
 
 // drawSlices draws the areas that a user clicks to see only the samples of one slice of time.
