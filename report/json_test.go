@@ -106,7 +106,12 @@ func TestSchema(t *testing.T) {
 	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
 	sparse := small()
 	sparse.SafepointsOnly, sparse.Regions[0].SafepointsOnly = sparse.Regions[0].Counts, true
+	warm := reporttest.Profiles(h, two...)
+	reporttest.AddWarmUp(warm)
+	var warmText bytes.Buffer
+	require.NoError(t, WriteJSON(&warmText, warm, Options{}))
 	for name, report := range map[string][]byte{
+		"warmup":   warmText.Bytes(),
 		"sparse":   jsonText(t, attached, []profile.Profile{sparse}),
 		"small":    jsonText(t, reporttest.Header(), []profile.Profile{small()}),
 		"trials":   jsonText(t, h, two),

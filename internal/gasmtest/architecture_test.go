@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 	"report/text":              {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/names"},
 	"report/tracetest":         nil,
 	"report/stacks":            {"callstack", "capture", "profile", "profile/calltree", "profile/windows", "report/names", "sampler"},
-	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/sites", "profile/tally"},
+	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/history", "profile/sites", "profile/tally", "profile/vmwork", "profile/warmup"},
 	"report/perfetto":          {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/threads", "profile/windows", "report/names", "sampler"},
 	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
