@@ -7,6 +7,7 @@ package history
 // that counts for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the first moment on after
 // which less than [MaxCold] of the work is cold,
 //
+//   - in the first bin,
 //   - counted from that moment up to any later one, once that is [leastPart] samples, and
 //   - in each fifth of what follows, cut by samples.
 //
@@ -92,6 +93,9 @@ func (w *work) tooCold(from, to int) bool {
 
 // warmFrom reports whether the JVM was warm from a bin on.
 func (w *work) warmFrom(t int) bool {
+	if w.tooCold(t, t+1) {
+		return false
+	}
 	n := len(w.work) - 1
 	whole := w.work[n] - w.work[t]
 	start, fifth := t, int64(1) // of the current fifth
