@@ -284,7 +284,7 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if b.history != nil && j.counter == 0 {
 		doing := history.NotCounted
 		if kind := threads.KindOf(j.Thread); why != ofPrinting && !b.printing.Has(j.Sample, kind) {
-			doing = history.DoingOf(kind, b.doing(j))
+			doing = history.DoingOf(kind, j.Thread != "", b.doing(j))
 		}
 		b.history.Add(j.pid, j.MonoNanos, doing, false)
 	}
@@ -361,7 +361,7 @@ func (b *Builder) count(j *joinedSample) {
 		t.addDuring(j)
 	}
 	if b.history != nil && j.counter == 0 {
-		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), b.doing(j)), true)
+		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doing(j)), true)
 	}
 }
 

@@ -24,7 +24,7 @@ func (p jsonProfile) warmUp() []schema.Warmth {
 	all := amount.Warmths(p.all, p.Profile)
 	jvms := p.all.History.Of(p.PIDs)
 	list := each(all, func(w *amount.JVMWarmth) schema.Warmth {
-		out := schema.Warmth{PID: w.PID, Known: w.Known, Warm: w.Warm, AtOnce: w.AtOnce, Work: w.Work, Interpreted: w.Interpreted, C1: w.C1, JIT: w.JIT}
+		out := schema.Warmth{PID: w.PID, Known: w.Known, Warm: w.Warm, AtOnce: w.AtOnce, Work: w.Work, Interpreted: w.Interpreted, C1: w.C1, JIT: w.JIT, JITUnknown: w.JITUnknown}
 		if w.Warm && !w.AtOnce {
 			after := millisOf(w.FromMonoNanos - w.OriginMonoNanos)
 			out.AfterMillis = &after
@@ -44,7 +44,7 @@ func (p jsonProfile) warmUp() []schema.Warmth {
 			return schema.WarmthSpan{FromMillis: millisOf(s.FromMonoNanos - origin), ToMillis: millisOf(s.ToMonoNanos - origin),
 				Interpreted: s.Counts[history.RanInterpreter], C1Profiled: s.Counts[history.RanC1Profiled], C1: s.Counts[history.RanC1], C2: s.Counts[history.RanC2],
 				Compiled: s.Counts[history.RanCompiled], Stubs: s.Counts[history.RanStub], JIT: s.Counts[history.RanJIT], GC: s.Counts[history.RanGC],
-				Service: s.Counts[history.RanService], Native: s.Counts[history.RanNative]}
+				Service: s.Counts[history.RanService], Native: s.Counts[history.RanNative], Unnamed: s.Counts[history.RanUnnamed]}
 		})
 	}
 	return list

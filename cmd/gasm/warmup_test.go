@@ -97,7 +97,7 @@ func TestWarmUpAndPrintCompilation(t *testing.T) {
 			require.Len(t, p.WarmUp, 1)
 			var samples int64
 			for _, s := range p.WarmUp[0].Spans {
-				samples += s.Interpreted + s.C1Profiled + s.C1 + s.C2 + s.Compiled + s.Stubs + s.JIT + s.GC + s.Service + s.Native
+				samples += s.Interpreted + s.C1Profiled + s.C1 + s.C2 + s.Compiled + s.Stubs + s.JIT + s.GC + s.Service + s.Native + s.Unnamed
 			}
 			assert.Equal(t, p.Account.Values[0].Profiled, samples)
 			checkLibrary(t, p.Library, p.Sources)

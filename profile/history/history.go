@@ -28,20 +28,24 @@ const (
 	RanGC                       // ran a thread of the garbage collector
 	RanService                  // ran another thread of the JVM, such as one of Flight Recorder
 	RanNative                   // ran native code or the kernel, in any other thread
+	RanUnnamed                  // ran native code or the kernel, in a thread without a name, which may be a compiler's
 	NotCounted                  // not in a profile: outside the windows, or the thread is not chosen
 	doings
 )
 
 // DoingOf returns what a JVM was doing when one of its threads was sampled. kind is the kind of the thread, as package
-// threads names it. code is what the thread ran, one of the values up to RanStub, or RanNative.
-func DoingOf(kind string, code Doing) Doing {
-	switch kind {
-	case threads.Compilers:
+// threads names it, and named is true if the thread has a name. code is what the thread ran, one of the values up to
+// RanStub, or RanNative.
+func DoingOf(kind string, named bool, code Doing) Doing {
+	switch {
+	case kind == threads.Compilers:
 		return RanJIT
-	case threads.Collector:
+	case kind == threads.Collector:
 		return RanGC
-	case threads.OtherJVM:
+	case kind == threads.OtherJVM:
 		return RanService
+	case code == RanNative && !named:
+		return RanUnnamed
 	}
 	return code
 }

@@ -28,6 +28,8 @@ type Warmth struct {
 	// Interpreted, C1, JIT and Other are the samples of Work in the interpreter, in C1's code of the levels 2 and 3, in the
 	// threads of the compilers, and in all other code.
 	Interpreted, C1, JIT, Other int64
+	// JITUnknown is true if the sampler recorded no names of threads. Then JIT is 0, and does not count.
+	JITUnknown bool
 }
 
 const (
@@ -43,7 +45,7 @@ const (
 func (h *History) Warmth(j *JVM) Warmth {
 	w := workOf(j.All)
 	n := len(w.cold) - 1
-	last := Warmth{Work: w.work[n]}
+	last := Warmth{Work: w.work[n], JITUnknown: w.unnamed > 0}
 	if w.work[n] < LeastWarm || float64(w.unknown) >= MaxCold*float64(w.work[n]) {
 		return last
 	}
@@ -72,6 +74,7 @@ func (h *History) Warmth(j *JVM) Warmth {
 type work struct {
 	cold, work []int64
 	unknown    int64 // samples in code of an unknown compiler
+	unnamed    int64 // by how many the samples in threads without names are more than those in other native code
 }
 
 func workOf(bins []Counts) work {
@@ -82,6 +85,7 @@ func workOf(bins []Counts) work {
 		w.cold[i+1] = w.cold[i] + cold
 		w.work[i+1] = w.work[i] + cold + b[RanC1] + b[RanC2] + b[RanCompiled] + b[RanStub]
 		w.unknown += b[RanCompiled]
+		w.unnamed += b[RanUnnamed] - b[RanNative]
 	}
 	return w
 }
@@ -116,7 +120,7 @@ func (w *work) warmFrom(t int) bool {
 
 // shares returns what the work was from a bin on.
 func (w *work) shares(bins []Counts, from int) Warmth {
-	out := Warmth{Known: true, Work: w.work[len(w.work)-1] - w.work[from]}
+	out := Warmth{Known: true, JITUnknown: w.unnamed > 0, Work: w.work[len(w.work)-1] - w.work[from]}
 	for i := range bins[from:] {
 		b := &bins[from+i]
 		out.Interpreted += b[RanInterpreter]

@@ -98,8 +98,18 @@ func TestDoingOf(t *testing.T) {
 		{threads.Collector, printassembly.Blob{Kind: printassembly.Stub}, RanGC},
 		{threads.OtherJVM, printassembly.Blob{Kind: printassembly.Interpreter}, RanService},
 	} {
-		assert.Equal(t, c.want, DoingOf(c.kind, DoingIn(&c.blob)), c)
+		assert.Equal(t, c.want, DoingOf(c.kind, true, DoingIn(&c.blob)), c)
 	}
+}
+
+// Without the names of threads, nobody knows what the compilers did.
+func TestWarmthWithoutNames(t *testing.T) {
+	assert.Equal(t, RanUnnamed, DoingOf(threads.Application, false, RanNative))
+	assert.Equal(t, RanC2, DoingOf(threads.Application, false, RanC2))
+	j := &JVM{All: []Counts{{RanInterpreter: 1000, RanUnnamed: 1000}, {RanC2: 1000, RanUnnamed: 10}}}
+	got := (&History{StepNanos: 1}).Warmth(j)
+	assert.True(t, got.Warm)
+	assert.True(t, got.JITUnknown)
 }
 
 func TestSpans(t *testing.T) {

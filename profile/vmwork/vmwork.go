@@ -39,10 +39,12 @@ const (
 	Safepoints   Work = "safepoints"
 	Recorder     Work = "Flight Recorder"
 	Startup      Work = "start and end of the JVM"
-	// Other is work of functions that are not known. Unknown is that of threads other than the compilers' and the
-	// collector's if neither the function nor its callers have names.
-	Other   Work = "other runtime"
-	Unknown Work = "runtime, no function names"
+	// Other is work of functions that are not known, in other threads than those of the compilers and the collector.
+	// Unknown is work of such threads if neither the function nor its callers have names. NoThread is work of functions that
+	// are not known in a thread that has no name, so that it may be any work.
+	Other    Work = "other runtime"
+	Unknown  Work = "runtime, no names of functions"
+	NoThread Work = "unknown, no names of threads"
 )
 
 // classes are the beginnings of the names of functions, up to the class or the whole name. Where several match, the longest
@@ -148,6 +150,8 @@ func (c *Classifier) Of(s *sampler.Sample, kind string, stack callstack.ID) Work
 	switch {
 	case at.work != None:
 		return at.work
+	case s.Thread == "":
+		return NoThread
 	case s.Symbol == "" && !at.named:
 		return Unknown
 	}

@@ -44,12 +44,13 @@ func TestOf(t *testing.T) {
 		{threads.Application, "G", nil, Other},
 	} {
 		for range 2 { // the second time from memory
-			s := sampler.Sample{Module: "libjvm.so", Symbol: at.symbol}
+			s := sampler.Sample{Module: "libjvm.so", Symbol: at.symbol, Thread: "main"}
 			assert.Equal(t, at.want, c.Of(&s, at.kind, stack(at.callers...)), "%s below %q", at.symbol, at.callers)
 		}
 	}
 	assert.Equal(t, None, c.Of(&sampler.Sample{Module: "libc.so.6", Symbol: "malloc"}, threads.Compilers, 0))
-	assert.Equal(t, Unknown, New(nil).Of(&sampler.Sample{Module: "libjvm.so"}, threads.Application, 7))
+	assert.Equal(t, NoThread, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Symbol: "Node::Node"}, threads.Application, 0))
+	assert.Equal(t, Unknown, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Thread: "main"}, threads.Application, 7))
 }
 
 // Each beginning belongs to one kind of work.

@@ -21,7 +21,7 @@ type JIT struct {
 	Again []Repetition
 	// Deopts are the places at which compiled code was left for the interpreter, the most frequent first.
 	Deopts []Deopt
-	ends map[codeKey]*End
+	ends   map[codeKey]*End
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
 	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside that of

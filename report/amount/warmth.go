@@ -80,29 +80,27 @@ func (w *JVMWarmth) portion(n int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(w.Work, 1)))
 }
 
-// mix returns what the work was: "2.0% interpreted, 1.1% in code of C1, 0.4% JIT".
+// mix returns what the work was: "2.0% interpreted, 1.1% C1, 0.4% JIT".
 func (w *JVMWarmth) mix() string {
-	return fmt.Sprintf("%s interpreted, %s in code of C1, %s JIT", w.portion(w.Interpreted), w.portion(w.C1), w.portion(w.JIT))
+	jit := w.portion(w.JIT) + " JIT"
+	if w.JITUnknown {
+		jit = "JIT unknown"
+	}
+	return fmt.Sprintf("%s interpreted, %s C1, %s", w.portion(w.Interpreted), w.portion(w.C1), jit)
 }
 
 // Sentence returns when the JVM was warm.
 func (w *JVMWarmth) Sentence() string {
-	of := fmt.Sprintf(" (of %s)", layout.Plural(int(w.Work), "sample"))
-	var text string
+	samples := layout.Plural(int(w.Work), "sample")
 	switch {
 	case !w.Known:
-		return fmt.Sprintf("unknown: %s of Java code and JIT compilers, %d are needed", layout.Plural(int(w.Work), "sample"), history.LeastWarm)
+		return fmt.Sprintf("unknown: %s of Java code and JIT compilers, %d are needed", samples, history.LeastWarm)
 	case w.AtOnce:
-		text = "warm from the first sample on: " + w.mix() + of
+		return fmt.Sprintf("warm from the first sample on: %s (%s)", w.mix(), samples)
 	case w.Warm:
-		text = "warm after " + w.after() + ": from then on " + w.mix() + of
-	default:
-		text = "not warm by the end: " + w.mix() + fmt.Sprintf(" (of the last %s)", layout.Plural(int(w.Work), "sample"))
+		return fmt.Sprintf("warm after %s: from then on %s (%s)", w.after(), w.mix(), samples)
 	}
-	if w.early() {
-		text += "; measured from " + seconds(w.WindowMonoNanos-w.OriginMonoNanos) + " on"
-	}
-	return text
+	return fmt.Sprintf("not warm by the end: %s (the last %s)", w.mix(), samples)
 }
 
 // WarmthSummary says in one or more lines when the JVMs of a profile were warm. It returns nil if nothing is known.
@@ -111,7 +109,11 @@ func WarmthSummary(all []JVMWarmth) []string {
 	case 0:
 		return nil
 	case 1:
-		return []string{all[0].Sentence()}
+		lines := []string{all[0].Sentence()}
+		if w := &all[0]; w.early() {
+			lines = append(lines, "measured before that: from "+seconds(w.WindowMonoNanos-w.OriginMonoNanos)+" on")
+		}
+		return lines
 	}
 	var warm, cold, unknown, early int
 	var first, last *JVMWarmth

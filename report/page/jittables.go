@@ -3,14 +3,19 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// library returns the table of what HotSpot's library did.
+// library returns the table of what HotSpot's library did, or nil if nothing is known about that.
 func (t *tableBuilder) library() *table {
+	if !slices.ContainsFunc(t.p.VM, func(s vmwork.Share) bool { return s.Work != vmwork.Unknown && s.Work != vmwork.NoThread }) {
+		return nil
+	}
 	out := t.start("libjvm", "Work of HotSpot's library", "libjvm by what it did: the compilers' and the collector's threads, and of the other threads what the sampled function and its callers say", "work")
 	for _, w := range t.r.Library {
 		out.Rows = append(out.Rows, row{Cells: append(t.counts(w.Counts.Values, nil), cell{Text: shown(w.Work), Name: true})})

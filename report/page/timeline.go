@@ -27,7 +27,7 @@ var doings = []struct {
 }{
 	{[]history.Doing{history.RanC2, history.RanCompiled}, "c2", "code of C2"}, {[]history.Doing{history.RanC1Profiled, history.RanC1}, "c1", "code of C1"},
 	{[]history.Doing{history.RanInterpreter}, "interpreter", "interpreter"}, {[]history.Doing{history.RanStub}, "stub", "stubs"},
-	{[]history.Doing{history.RanNative, history.RanService}, "native", "native, kernel, other threads of the JVM"}, {[]history.Doing{history.RanJIT}, "jit", "JIT compilers' threads"},
+	{[]history.Doing{history.RanNative, history.RanService, history.RanUnnamed}, "native", "native, kernel, other threads of the JVM"}, {[]history.Doing{history.RanJIT}, "jit", "JIT compilers' threads"},
 	{[]history.Doing{history.RanGC}, "kernel", "garbage collector's threads"}, {[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 

@@ -19,6 +19,8 @@ type Warmth struct {
 	Interpreted int64 `json:"interpreted"`
 	C1          int64 `json:"c1"`
 	JIT         int64 `json:"jit"`
+	// JITUnknown is true if the sampler recorded no names of threads, so that JIT is not known.
+	JITUnknown bool `json:"jit_unknown,omitempty"`
 	// MeasuredFromMillis is when the first window of the JVM began, if it was not measured from its first sample on.
 	MeasuredFromMillis float64 `json:"measured_from_ms,omitempty"`
 	// Spans are the JVM's time from its first to its last sample. They are absent if the profile has many JVMs.
@@ -35,10 +37,11 @@ type WarmthSpan struct {
 	C2          int64   `json:"c2"`          // code of C2, or of another compiler in its place
 	Compiled    int64   `json:"compiled,omitempty"`
 	Stubs       int64   `json:"stubs"`
-	JIT         int64   `json:"jit"`     // threads of the JIT compilers
-	GC          int64   `json:"gc"`      // threads of the garbage collector
-	Service     int64   `json:"service"` // other threads of the JVM
-	Native      int64   `json:"native"`  // native code and the kernel, in the program's threads
+	JIT         int64   `json:"jit"`               // threads of the JIT compilers
+	GC          int64   `json:"gc"`                // threads of the garbage collector
+	Service     int64   `json:"service"`           // other threads of the JVM
+	Native      int64   `json:"native"`            // native code and the kernel, in the program's threads
+	Unnamed     int64   `json:"unnamed,omitempty"` // native code and the kernel, in threads without names
 }
 
 // A JIT is what the JIT compilers did in the whole run of the profile's JVMs, in the windows or not. Times of moments are in

@@ -41,12 +41,20 @@ func (o overview) write() {
 		o.field("Events", events...)
 	}
 	if len(o.warmth) > 0 {
-		o.field("Warm-up", o.warmth...)
+		o.field("Warm-up", o.wrapped(o.warmth)...)
 	}
 	if jit := jitSummary(o.view); len(jit) > 0 {
-		o.field("JIT", jit...)
+		o.field("JIT", o.wrapped(jit)...)
 	}
 	o.Line("")
+}
+
+// wrapped wraps lines to the room beside the labels.
+func (o overview) wrapped(lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, layout.Wrap(line, o.Columns(layout.RuleWidth)-labelWidth)...)
+	}
+	return all
 }
 
 // joined returns lines with the amounts and names of n things: "52.10% c2, level 4; 20.03% kernel". Each line has as

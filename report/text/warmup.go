@@ -32,24 +32,31 @@ func (o overview) vmWork() []string {
 	return o.joined(n, func(i int) (string, tally.Counts) { return string(o.p.VM[i].Work), o.p.VM[i].Counts })
 }
 
-// vmIsLarge reports whether HotSpot's library has so much of the profile that its work is shown.
+// vmIsLarge reports whether HotSpot's library has so much of the profile that its work is shown, and something is known
+// about it.
 func vmIsLarge(v *view) bool {
 	var all int64
+	known := false
 	for _, s := range v.p.VM {
 		all += s.Counts[0]
+		known = known || s.Work != vmwork.Unknown && s.Work != vmwork.NoThread
 	}
-	return all > 0 && float64(all) >= leastVM*float64(v.p.Accounts[0].Profiled)
+	return known && float64(all) >= leastVM*float64(v.p.Accounts[0].Profiled)
 }
 
 // vmTable ranks the kinds of work of HotSpot's library.
 func vmTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Work of HotSpot's Library (libjvm)", more: "kind of work"}
+	t := &ranking{view: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
 	if !vmIsLarge(v) {
 		return t
 	}
+	note := workNote
+	if v.narrow() {
+		note = func(vmwork.Work) string { return "" }
+	}
 	for i := range v.p.VM {
 		s := &v.p.VM[i]
-		t.add(s.Counts, func() rankingRow { return rankingRow{name: string(s.Work), native: true, details: workNote(s.Work)} })
+		t.add(s.Counts, func() rankingRow { return rankingRow{name: string(s.Work), native: true, details: note(s.Work)} })
 	}
 	return t
 }
@@ -63,15 +70,13 @@ func workNote(w vmwork.Work) string {
 		return "the collector's threads, and what others do for it"
 	case vmwork.Other:
 		return "functions that belong to no other kind"
-	case vmwork.Unknown:
-		return "not the compilers' or the collector's threads"
 	}
 	return ""
 }
 
 // interpretedTable ranks the methods that the interpreter executed.
 func interpretedTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter, methods known by stacks"}
+	t := &ranking{view: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
 	var all int64
 	for i := range v.p.Interpreted {
 		all += v.p.Interpreted[i].Counts[0]
@@ -95,8 +100,8 @@ func interpretedTable(v *view) *ranking {
 // spansShown is the maximum number of rows in the table of a JVM's time.
 const spansShown = 12
 
-// warmUp writes what each JVM did over time. It leaves the table out if the JVM was warm from the first sample on, or if
-// there are several JVMs.
+// warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm from
+// the first sample on, and also if it was warm by the end and the user has not asked for compilations.
 func (d *document) warmUp(v *view) {
 	jvms := d.ps.History.Of(v.p.PIDs)
 	if len(jvms) != 1 {
@@ -104,7 +109,7 @@ func (d *document) warmUp(v *view) {
 	}
 	warm := d.ps.History.Warmth(&jvms[0])
 	spans := d.ps.History.Spans(&jvms[0], spansShown)
-	if !warm.Known || warm.AtOnce || len(spans) < 2 {
+	if !warm.Known || warm.AtOnce || len(spans) < 2 || v.p.JIT == nil && warm.Warm {
 		return
 	}
 	origin := amount.Origin(d.ps, jvms[0].PID)
@@ -113,7 +118,7 @@ func (d *document) warmUp(v *view) {
 		doings []history.Doing
 	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1", []history.Doing{history.RanC1Profiled, history.RanC1}},
 		{"C2", []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}}, {"JIT", []history.Doing{history.RanJIT}},
-		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService}}}
+		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService, history.RanUnnamed}}}
 	header, aligns := []string{"from s", "to s", "samples"}, []layout.Align{layout.Right, layout.Right, layout.Right}
 	for _, c := range columns {
 		header, aligns = append(header, c.name), append(aligns, layout.Right)
@@ -136,13 +141,17 @@ func (d *document) warmUp(v *view) {
 		}
 		rows = append(rows, row)
 	}
+	about := "JIT and GC are the threads of the compilers and the collector; the JVM's other threads are in the last column."
+	if warm.JITUnknown {
+		about = "The sampler recorded no names of threads, so JIT and GC are in the last column."
+	}
 	v.Rule("Warm-Up")
 	for _, line := range layout.Table(header, rows, aligns) {
 		v.Line("%s", v.cut(line))
 	}
 	v.EndRule()
-	v.Paragraph("", fmt.Sprintf("Seconds since the JVM's start; all of the JVM's samples, in windows or not. JIT and GC are the threads of the compilers and the collector; the JVM's other threads are in the last column. "+
+	v.Paragraph("", fmt.Sprintf("Seconds since the JVM's start; all of the JVM's samples, in windows or not. %s "+
 		"A JVM is warm from the moment on after which less than %.0f %% of its work is interpreted, in code of C1 that counts for C2 (levels 2, 3), or JIT. "+
-		"Work is everything but GC and native.", 100*history.MaxCold))
+		"Work is everything but GC and native.", about, 100*history.MaxCold))
 	v.Line("")
 }
