@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
@@ -52,8 +51,7 @@ func tooOldToLog(command []string) bool {
 // without it, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	if !r.logsEvents() {
-		recorded := func(k event.Kind) bool { return slices.Contains(r.o.Events.JFR, k) }
-		if slices.ContainsFunc(r.o.Events.Log, func(k event.Kind) bool { return !recorded(k) }) && tooOldToLog(r.o.Command) {
+		if r.o.Events.NeedsLog() && tooOldToLog(r.o.Command) {
 			r.eventLogs.note = fmt.Sprintf("HotSpot logged no events (garbage collections, safepoints): JDK %d can't log them with their times", jdk.Release(r.o.Command))
 		}
 		return flags

@@ -71,6 +71,11 @@ func (c *Choice) None() bool {
 	return len(c.Log)+len(c.JFR)+len(c.USDT)+len(c.Probes) == 0
 }
 
+// NeedsLog reports whether a kind of events comes from the log alone.
+func (c *Choice) NeedsLog() bool {
+	return slices.ContainsFunc(c.Log, func(k event.Kind) bool { return !slices.Contains(c.JFR, k) })
+}
+
 // Has reports whether events of a kind are recorded.
 func (c *Choice) Has(kind event.Kind) bool {
 	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)

@@ -31,6 +31,7 @@ func TestParseEventChoice(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got, c.list)
 		assert.Equal(t, c.list == "none", got.None())
+		assert.Equal(t, len(got.Log) > len(got.JFR), got.NeedsLog(), c.list)
 	}
 	for _, c := range []struct {
 		list string
