@@ -361,7 +361,7 @@ func (b *Builder) count(j *joinedSample) {
 		t.addDuring(j)
 	}
 	if b.history != nil && j.counter == 0 {
-		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doing(j)), true)
+		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doingAt(j.spot)), true)
 	}
 }
 
@@ -369,13 +369,24 @@ func (b *Builder) count(j *joinedSample) {
 func (b *Builder) doing(j *joinedSample) history.Doing {
 	if !j.Kernel() {
 		if code, ok := b.jvms.Find(j.pid, j.Sample); ok {
-			return history.DoingIn(b.jvms.List[code.JVM].Code.Blob(code.Index))
+			return b.doingAt(spot{jvm: int32(code.JVM), blob: int32(code.Index)})
 		}
 		if j.Module == "" && !b.jvms.Beyond(j.pid, j.PC) {
 			return history.RanStub
 		}
 	}
 	return history.RanNative
+}
+
+// doingAt returns what a thread ran at a spot.
+func (b *Builder) doingAt(at spot) history.Doing {
+	switch at.jvm {
+	case inNative:
+		return history.RanNative
+	case inUnresolved:
+		return history.RanStub
+	}
+	return history.DoingIn(b.jvms.List[at.jvm].Code.Blob(int(at.blob)))
 }
 
 // newAddress reports whether the samples at one more address may be counted separately. The limit keeps the memory of a
