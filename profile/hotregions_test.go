@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
