@@ -36,14 +36,19 @@ const (
 	// MaxCold is the share of cold work below which a JVM is warm, from 0 to 1.
 	MaxCold = 0.10
 	// LeastWarm is the number of samples of work without which nothing is said.
-	LeastWarm = 500
+	LeastWarm = 300
 	leastPart = LeastWarm / fifths
 	fifths    = 5
 )
 
-// Warmth returns from when on a JVM of the history was warm.
-func (h *History) Warmth(j *JVM) Warmth {
-	w := workOf(j.All)
+// Warmth returns from when on a JVM of the history was warm. What begins after a time on CLOCK_MONOTONIC does not count, because
+// a JVM that ends runs new code after it was measured. If the time is 0, all counts.
+func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
+	bins := j.All
+	if toMonoNanos > 0 && h.StepNanos > 0 {
+		bins = bins[:min(max(toMonoNanos-h.FromMonoNanos+h.StepNanos-1, 0)/h.StepNanos, int64(len(bins)))]
+	}
+	w := workOf(bins)
 	n := len(w.cold) - 1
 	last := Warmth{Work: w.work[n], JITUnknown: w.unnamed > 0}
 	if w.work[n] < LeastWarm || float64(w.unknown) >= MaxCold*float64(w.work[n]) {
@@ -58,7 +63,7 @@ func (h *History) Warmth(j *JVM) Warmth {
 			first = t
 		}
 		if w.warmFrom(t) {
-			warm := w.shares(j.All, t)
+			warm := w.shares(bins, t)
 			warm.Warm, warm.FromMonoNanos, warm.AtOnce = true, h.FromMonoNanos+int64(t)*h.StepNanos, t == first
 			return warm
 		}
@@ -67,7 +72,7 @@ func (h *History) Warmth(j *JVM) Warmth {
 	for w.work[n]-w.work[from+1] >= w.work[n]/fifths {
 		from++
 	}
-	return w.shares(j.All, from)
+	return w.shares(bins, from)
 }
 
 // A work has sums over the bins of a JVM: cold[i] and work[i] are the cold work and all work before bin i.

@@ -33,9 +33,9 @@ func TestWarmth(t *testing.T) {
 		{"a new phase in between", []phase{{20, 100, 0.8}, {40, 100, 0.02}, {15, 100, 0.7}, {60, 100, 0.02}}, "warm", 75},
 		{"a burst at the end", []phase{{20, 100, 0.8}, {80, 100, 0.02}, {1, 100, 1}}, "warm", 20},
 		{"bursts of single bins", []phase{{20, 100, 0.8}, {30, 100, 0.02}, {1, 100, 0.9}, {30, 100, 0.02}, {1, 100, 0.9}, {30, 100, 0.02}}, "warm", 20},
-		{"too little follows", []phase{{60, 100, 0.8}, {4, 100, 0.02}}, "cold", 0},
-		{"just enough follows", []phase{{60, 100, 0.8}, {5, 100, 0.02}}, "warm", 60},
-		{"too few samples", []phase{{4, 100, 0.02}}, "unknown", 0},
+		{"too little follows", []phase{{60, 100, 0.8}, {2, 100, 0.02}}, "cold", 0},
+		{"just enough follows", []phase{{60, 100, 0.8}, {3, 100, 0.02}}, "warm", 60},
+		{"too few samples", []phase{{2, 100, 0.02}}, "unknown", 0},
 		{"sparse", []phase{{100, 2, 0.5}, {120, 20, 0}}, "warm", 100},
 		{"no samples", nil, "unknown", 0},
 		{"all in one bin", []phase{{1, 10_000, 0}}, "at once", 0},
@@ -50,7 +50,7 @@ func TestWarmth(t *testing.T) {
 				j.All = append(j.All, b)
 			}
 		}
-		got := h.Warmth(j)
+		got := h.Warmth(j, 0)
 		verdict := "cold"
 		switch {
 		case !got.Known:
@@ -76,9 +76,9 @@ func TestWarmth(t *testing.T) {
 // Code of an unknown compiler may be C1's or C2's, so nothing is said.
 func TestWarmthOfUnknownCode(t *testing.T) {
 	j := &JVM{All: []Counts{{RanCompiled: 1000}, {RanCompiled: 100, RanC2: 1000}}}
-	assert.Equal(t, Warmth{Work: 2100}, (&History{StepNanos: 1}).Warmth(j))
+	assert.Equal(t, Warmth{Work: 2100}, (&History{StepNanos: 1}).Warmth(j, 0))
 	j = &JVM{All: []Counts{{RanC1: 1000}, {RanC1: 1000, RanStub: 10}}} // -XX:TieredStopAtLevel=1
-	assert.True(t, (&History{StepNanos: 1}).Warmth(j).AtOnce)
+	assert.True(t, (&History{StepNanos: 1}).Warmth(j, 0).AtOnce)
 }
 
 func TestDoingOf(t *testing.T) {
@@ -102,12 +102,21 @@ func TestDoingOf(t *testing.T) {
 	}
 }
 
+// What a JVM does after it was measured does not count.
+func TestWarmthUntil(t *testing.T) {
+	h, j := &History{FromMonoNanos: 1000, StepNanos: 10}, &JVM{All: []Counts{{RanJIT: 1000}, {RanC2: 1000}, {RanInterpreter: 1000}}}
+	assert.False(t, h.Warmth(j, 0).Warm)
+	assert.False(t, h.Warmth(j, 1021).Warm, "a bin that has begun counts")
+	assert.EqualValues(t, 1010, h.Warmth(j, 1020).FromMonoNanos)
+	assert.False(t, h.Warmth(j, 1).Known)
+}
+
 // Without the names of threads, nobody knows what the compilers did.
 func TestWarmthWithoutNames(t *testing.T) {
 	assert.Equal(t, RanUnnamed, DoingOf(threads.Application, false, RanNative))
 	assert.Equal(t, RanC2, DoingOf(threads.Application, false, RanC2))
 	j := &JVM{All: []Counts{{RanInterpreter: 1000, RanUnnamed: 1000}, {RanC2: 1000, RanUnnamed: 10}}}
-	got := (&History{StepNanos: 1}).Warmth(j)
+	got := (&History{StepNanos: 1}).Warmth(j, 0)
 	assert.True(t, got.Warm)
 	assert.True(t, got.JITUnknown)
 }

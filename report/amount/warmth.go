@@ -24,13 +24,14 @@ type JVMWarmth struct {
 // Warmths returns when the JVMs of a profile were warm, in the order of their process ids. It returns nil if the profiles
 // have no history.
 func Warmths(ps *profile.Profiles, p *profile.Profile) (list []JVMWarmth) {
-	first := firstWindows(ps, p)
+	windows := windowsOf(ps, p)
 	jvms := ps.History.Of(p.PIDs)
 	for i := range jvms {
 		j := &jvms[i]
-		w := JVMWarmth{PID: j.PID, Warmth: ps.History.Warmth(j), OriginMonoNanos: Origin(ps, j.PID)}
-		if spans := ps.History.Spans(j, len(j.All)); len(spans) > 0 && first[j.PID] > spans[0].ToMonoNanos {
-			w.WindowMonoNanos = first[j.PID]
+		window := windows[j.PID]
+		w := JVMWarmth{PID: j.PID, Warmth: ps.History.Warmth(j, window.ToMonoNanos), OriginMonoNanos: Origin(ps, j.PID)}
+		if spans := ps.History.Spans(j, len(j.All)); len(spans) > 0 && window.FromMonoNanos > spans[0].ToMonoNanos {
+			w.WindowMonoNanos = window.FromMonoNanos
 		}
 		list = append(list, w)
 	}
@@ -49,20 +50,22 @@ func Origin(ps *profile.Profiles, pid int) int64 {
 	return 0
 }
 
-// firstWindows returns when the first window of each JVM of a trial begins, by process id.
-func firstWindows(ps *profile.Profiles, p *profile.Profile) map[int]int64 {
-	first := map[int]int64{}
+// windowsOf returns the time from the first to the last window of each JVM of a trial, by process id.
+func windowsOf(ps *profile.Profiles, p *profile.Profile) map[int]capture.Span {
+	all := map[int]capture.Span{}
 	for _, t := range ps.Capture.Trials {
 		if t.Name != p.Trial {
 			continue
 		}
 		for _, w := range t.Windows {
-			if at, ok := first[w.PID]; !ok || w.FromMonoNanos < at {
-				first[w.PID] = w.FromMonoNanos
+			span, ok := all[w.PID]
+			if !ok {
+				span = w.Span
 			}
+			all[w.PID] = capture.Span{FromMonoNanos: min(span.FromMonoNanos, w.FromMonoNanos), ToMonoNanos: max(span.ToMonoNanos, w.ToMonoNanos)}
 		}
 	}
-	return first
+	return all
 }
 
 // early reports whether the JVM was measured before it was warm.
@@ -111,7 +114,7 @@ func WarmthSummary(all []JVMWarmth) []string {
 	case 1:
 		lines := []string{all[0].Sentence()}
 		if w := &all[0]; w.early() {
-			lines = append(lines, "measured before that: from "+seconds(w.WindowMonoNanos-w.OriginMonoNanos)+" on")
+			lines = append(lines, "measured from "+seconds(w.WindowMonoNanos-w.OriginMonoNanos)+" on, before it was warm")
 		}
 		return lines
 	}
@@ -140,7 +143,7 @@ func WarmthSummary(all []JVMWarmth) []string {
 	}
 	var lines []string
 	if warm > 0 {
-		text := fmt.Sprintf("%d of %d JVMs were warm after ", warm, len(all))
+		text := fmt.Sprintf("%d of %d JVMs warm after ", warm, len(all))
 		if first.after() == last.after() {
 			text += last.after()
 		} else {
@@ -149,13 +152,13 @@ func WarmthSummary(all []JVMWarmth) []string {
 		lines = append(lines, text+"; the last one from then on "+last.mix())
 	}
 	if cold > 0 {
-		lines = append(lines, layout.Plural(cold, "JVM")+" not warm by the end")
+		lines = append(lines, "not warm by the end: "+layout.Plural(cold, "JVM"))
 	}
 	if unknown > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d samples of Java code and JIT compilers: unknown", layout.Plural(unknown, "JVM"), history.LeastWarm))
+		lines = append(lines, fmt.Sprintf("unknown, with fewer than %d samples of Java code and JIT compilers: %s", history.LeastWarm, layout.Plural(unknown, "JVM")))
 	}
 	if early > 0 {
-		lines = append(lines, layout.Plural(early, "JVM")+" measured before that")
+		lines = append(lines, "measured before it was warm: "+layout.Plural(early, "JVM"))
 	}
 	return lines
 }

@@ -94,6 +94,21 @@ func known(n int) cell {
 	return count(n)
 }
 
+// jvmCell returns a cell with the process id of a JVM.
+func (t *tableBuilder) jvmCell(pid int) cell { return cell{Text: strconv.Itoa(pid)} }
+
+// oneJVM removes the last column, which names the JVM, if the profile has only one.
+func (t *tableBuilder) oneJVM(out *table) *table {
+	if len(t.p.PIDs) < 2 {
+		last := len(out.Columns) - 1
+		out.Columns = out.Columns[:last]
+		for i := range out.Rows {
+			out.Rows[i].Cells = out.Rows[i].Cells[:last]
+		}
+	}
+	return out
+}
+
 func (t *tableBuilder) jitLevels() *table {
 	out := t.eventTable("jit", "JIT compilations", "by level, in the whole run; times are those of the clock, of the compilations whose times are known", []string{"count", "in the window", "on-stack", "failed", "discarded", "ms", "timed", "kB of code"}, []string{"level"})
 	for _, l := range t.r.JIT.Levels {
@@ -123,7 +138,7 @@ func (t *tableBuilder) wholeRun() bool {
 }
 
 func (t *tableBuilder) longest() *table {
-	out := t.eventTable("longest", "Longest compilations", "of those whose times are known; at is in seconds since the JVM's start, * is within the window", []string{"ms", "at", "id", "bytes", "inlined"}, []string{"level", "method", "discarded"})
+	out := t.eventTable("longest", "Longest compilations", "of those whose times are known; at is in seconds since the JVM's start, * is within the window", []string{"ms", "at", "id", "bytes", "inlined"}, []string{"level", "method", "discarded", "JVM"})
 	for i := range t.r.JIT.Longest[:t.limit(len(t.r.JIT.Longest))] {
 		c := &t.r.JIT.Longest[i]
 		end := ""
@@ -139,9 +154,9 @@ func (t *tableBuilder) longest() *table {
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: []cell{millis(c.MS), moment(c.AtMillis, c.InWindow, t.wholeRun()), known(c.CompileID), known(c.Bytes), known(c.Inlined),
-			levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}}})
+			levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}, t.jvmCell(c.PID)}})
 	}
-	return t.cut(out, len(t.r.JIT.Longest))
+	return t.cut(t.oneJVM(out), len(t.r.JIT.Longest))
 }
 
 func (t *tableBuilder) jitMethods() *table {
@@ -154,7 +169,7 @@ func (t *tableBuilder) jitMethods() *table {
 }
 
 func (t *tableBuilder) again() *table {
-	out := t.eventTable("again", "Compiled again", "methods that were compiled several times at the same level, and what became of each version; times are in seconds since the JVM's start", []string{"ms", "times"}, []string{"level", "method", "versions"})
+	out := t.eventTable("again", "Compiled again", "methods that were compiled several times at the same level, and what became of each version; times are in seconds since the JVM's start", []string{"ms", "times"}, []string{"level", "method", "versions", "JVM"})
 	for i := range t.r.JIT.Again[:t.limit(len(t.r.JIT.Again))] {
 		r := &t.r.JIT.Again[i]
 		var versions []string
@@ -165,9 +180,9 @@ func (t *tableBuilder) again() *table {
 			}
 			versions = append(versions, text)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method), Cells: []cell{millis(r.TotalMS), count(r.Count), levelCell(r.Level, r.Compiler, r.OSR), {Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}}})
+		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method), Cells: []cell{millis(r.TotalMS), count(r.Count), levelCell(r.Level, r.Compiler, r.OSR), {Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
 	}
-	return t.cut(out, t.r.JIT.AllAgain)
+	return t.cut(t.oneJVM(out), t.r.JIT.AllAgain)
 }
 
 func (t *tableBuilder) deopts() *table {

@@ -127,11 +127,3 @@ func why(c *warmup.Version) string {
 	}
 	return ": " + strings.Join(parts, ", ")
 }
-
-// inJVM returns the name of a row's JVM: ", fork 2". It returns "" if the profile has only one JVM.
-func (t compilations) inJVM(pid int) string {
-	if len(t.p.PIDs) < 2 {
-		return ""
-	}
-	return ", " + t.forkName(pid)
-}

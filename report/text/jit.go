@@ -188,7 +188,7 @@ func (t *jitTables) longest() {
 	}
 	var rows [][]string
 	for _, c := range first(t.Longest, t.opts.Top) {
-		about := level(c.Level, c.Compiler, c.OSR)
+		about := level(c.Level, c.Compiler, c.OSR) + t.inJVM(c.PID)
 		if c.Failed {
 			about += ", failed"
 		}
@@ -268,7 +268,7 @@ func (t *jitTables) again() {
 		r := &t.Again[i]
 		last := &r.Versions[len(r.Versions)-1]
 		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
-		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), level(r.Level, r.Compiler, r.OSR), r.Method, why})
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), level(r.Level, r.Compiler, r.OSR) + t.inJVM(r.PID), r.Method, why})
 	}
 	right := layout.Right
 	note := "Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()

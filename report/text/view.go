@@ -49,6 +49,14 @@ func (v *view) forkName(pid int) string {
 	return "pid " + strconv.Itoa(pid)
 }
 
+// inJVM returns the name of a row's JVM: ", fork 2". It returns "" if the profile has only one JVM.
+func (v *view) inJVM(pid int) string {
+	if len(v.p.PIDs) < 2 {
+		return ""
+	}
+	return ", " + v.forkName(pid)
+}
+
 // source returns a frame's line of source. It returns the zero SourceLine if the line is not known.
 func (v *view) source(f printassembly.Frame) SourceLine {
 	if v.opts.Source == nil || f.Line <= 0 {

@@ -103,16 +103,16 @@ const spansShown = 12
 // warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm from
 // the first sample on, and also if it was warm by the end and the user has not asked for compilations.
 func (d *document) warmUp(v *view) {
-	jvms := d.ps.History.Of(v.p.PIDs)
+	jvms, warmths := d.ps.History.Of(v.p.PIDs), amount.Warmths(d.ps, v.p)
 	if len(jvms) != 1 {
 		return
 	}
-	warm := d.ps.History.Warmth(&jvms[0])
+	warm := warmths[0]
 	spans := d.ps.History.Spans(&jvms[0], spansShown)
 	if !warm.Known || warm.AtOnce || len(spans) < 2 || v.p.JIT == nil && warm.Warm {
 		return
 	}
-	origin := amount.Origin(d.ps, jvms[0].PID)
+	origin := warm.OriginMonoNanos
 	columns := []struct {
 		name   string
 		doings []history.Doing
