@@ -161,10 +161,11 @@ func (ps *Profiles) noteLimits() {
 func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)
+	compilers := warmup.Collect(events)
 	for i := range ps.Trials {
 		p := &ps.Trials[i]
 		p.Probes = probes.Of(counted, p.PIDs)
-		p.JIT = warmup.Of(events, p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
+		p.JIT = compilers.Of(p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
 		b.addEnds(p, i)
 	}
 	hottestFirst(ps.Trials)

@@ -122,13 +122,16 @@ func (c *collector) left(e *event.Event) *Compilation {
 	return nil
 }
 
+// maxFollowing is how many compilations of a method after a deoptimization follow looks at.
+const maxFollowing = 100
+
 // follow adds how long after a deoptimization the first compilation of the method at each level began. list has the
 // compilations of the method in the order of time. It looks until the level of the code that was left is reached, and
 // reports whether it was.
 func follow(list []Compilation, mono int64, left *Compilation, waits map[int][]int64) bool {
 	from := sort.Search(len(list), func(i int) bool { return list[i].MonoNanos > mono })
 	seen := 0 // a bit for each level
-	for i := range list[from:] {
+	for i := range list[from:min(from+maxFollowing, len(list))] {
 		n := &list[from+i]
 		if n.OSR != left.OSR || n.Level < 0 || n.Failed || seen>>n.Level&1 != 0 {
 			continue

@@ -1,6 +1,6 @@
 // Package warmup says what the JIT compilers of a profile's JVMs did: which compilations took longest, which methods took
 // most of their time, which methods they compiled again and again, and where compiled code was left for the interpreter.
-// It only reads events, see [Of].
+// It only reads events, see [Events].
 //
 // The tables are about the whole run of the JVMs, and not just about the windows, because most of the compilers' work is
 // done before anything is measured. What began within a window is marked.

@@ -94,14 +94,27 @@ type Method struct {
 // Count returns the number of the method's compilations.
 func (m *Method) Count() int { return m.C1 + m.C2 + m.Other }
 
-// Of returns what the JIT compilers did. events are the events of all JVMs, of which the JVMs with the given pids count.
-// inside says whether an event began within a window. Of returns nil if there are neither compilations nor
-// deoptimizations.
-func Of(events []event.Event, pids []int, inside func(*event.Event) bool) *JIT {
-	c := collector{found: map[codeKey]int{}, deopts: map[place]*Deopt{}}
+// Events are the events that are about the JIT compilers, by the JVM's process id.
+type Events map[int][]*event.Event
+
+// Collect returns those of all events that are about the JIT compilers.
+func Collect(events []event.Event) Events {
+	all := Events{}
 	for i := range events {
-		e := &events[i]
-		if slices.Contains(pids, e.PID) {
+		switch e := &events[i]; e.Kind {
+		case event.Compilation, event.Discard, event.Deopt:
+			all[e.PID] = append(all[e.PID], e)
+		}
+	}
+	return all
+}
+
+// Of returns what the JIT compilers of the JVMs with the given pids did. inside says whether an event began within a window.
+// Of returns nil if there are neither compilations nor deoptimizations.
+func (all Events) Of(pids []int, inside func(*event.Event) bool) *JIT {
+	c := collector{found: map[codeKey]int{}, deopts: map[place]*Deopt{}}
+	for _, pid := range pids {
+		for _, e := range all[pid] {
 			c.add(e, inside)
 		}
 	}

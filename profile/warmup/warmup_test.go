@@ -57,7 +57,7 @@ const run = `
 func window(e *event.Event) bool { return e.MonoNanos > 25e6 }
 
 func TestOf(t *testing.T) {
-	j := Of(parse(t, run), []int{7}, window)
+	j := Collect(parse(t, run)).Of([]int{7}, window)
 	assert.Equal(t, []Level{{Level: 0, Count: 1}, {Level: 3, Count: 2, Inside: 1, Timed: 1, Nanos: 1e6},
 		{Level: 4, Count: 4, OSR: 1, Inside: 3, Failed: 1, Discarded: 1, Timed: 4, Nanos: 38e6, Bytes: 400}}, j.Levels)
 	var longest []string
@@ -86,12 +86,12 @@ func TestOf(t *testing.T) {
 		Levels: []int{4}, After: []After{{3, 1, 10e6, 10e6, 10e6}, {4, 1, 30e6, 30e6, 30e6}}}, j.Deopts[0])
 	assert.Equal(t, []int{1, 0, 1}, []int{j.Deopts[1].Never, j.Deopts[1].Unknown, j.Deopts[1].Inside}, "the code stays")
 	assert.Equal(t, Deopt{Method: "X::x", BCI: -1, Reason: "null_check", Action: "none", Count: 1, Inside: 1, FirstMonoNanos: 70e6, LastMonoNanos: 70e6, Unknown: 1}, j.Deopts[2])
-	assert.Nil(t, Of(parse(t, run), []int{9}, window))
+	assert.Nil(t, Collect(parse(t, run)).Of([]int{9}, window))
 }
 
 // USDT probes know neither the ids nor the levels.
 func TestOfProbes(t *testing.T) {
-	j := Of(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2"), []int{7}, window)
+	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2")).Of([]int{7}, window)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 3, Failed: 1, Timed: 3, Nanos: 7e6}}, j.Levels)
 	assert.Equal(t, []Method{{Name: "A::a", C1: 1, C2: 2, Timed: 3, Nanos: 7e6, C1Nanos: 1e6, C2Nanos: 6e6, LongestNanos: 4e6, FailedAttempts: 1}}, j.Methods)
 	require.Len(t, j.Again, 1)
@@ -108,11 +108,17 @@ func TestBounds(t *testing.T) {
 	for i := range 10 * maxVersions {
 		fmt.Fprintf(&text, "%d compile Again::m id=%d level=3 ms=100\n", i, 10_000+i)
 	}
-	j := Of(parse(t, text.String()), []int{7}, window)
+	j := Collect(parse(t, text.String())).Of([]int{7}, window)
 	assert.Equal(t, []int{Most, Most, Most, Most}, []int{len(j.Longest), len(j.Methods), len(j.Again), len(j.Deopts)})
 	assert.Equal(t, []int{3*Most + 1, 3*Most + 1, 3 * Most}, []int{j.AllMethods, j.AllAgain, j.AllDeopts})
 	assert.Len(t, j.Again[0].Versions, maxVersions)
 	assert.Equal(t, 10*maxVersions, j.Again[0].Count)
-	j = Of(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0"), []int{7}, window)
+	text.Reset()
+	for i := range 3 * maxFollowing {
+		fmt.Fprintf(&text, "%d compile F::f id=%d level=3\n", i+1, i+1)
+	}
+	fmt.Fprintf(&text, "%d compile F::f id=100000 level=4\n5 deoptimize F::f compileId=100000 bci=0", 3*maxFollowing+1)
+	assert.Equal(t, 1, Collect(parse(t, text.String())).Of([]int{7}, window).Deopts[0].Never, "it is too far away")
+	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0")).Of([]int{7}, window)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 1}}, j.Levels)
 }
