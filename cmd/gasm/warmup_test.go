@@ -22,6 +22,9 @@ import (
 // became of its code.
 var printCompilation = regexp.MustCompile(`^ *(\d+) +(\d+) ([ %][ s][ !][ b][ n]) +(\d) +(\S+::\S+)(.*)$`)
 
+// repeated are ends of lines that say more about a compilation with a line before.
+var repeated = regexp.MustCompile(`\)   +(made zombie|blocked|COMPILE SKIPPED)`)
+
 // A printed is what PrintCompilation or gasm says about a compilation.
 type printed struct {
 	level  int
@@ -63,7 +66,9 @@ func TestWarmUpAndPrintCompilation(t *testing.T) {
 					require.NoError(t, err, lines.Text())
 					level, err := strconv.Atoi(e.Args["level"])
 					require.NoError(t, err)
-					require.NotContains(t, found, id, "listed twice")
+					if before, twice := found[id]; twice {
+						t.Fatalf("listed twice: %v, %s", before, lines.Text())
+					}
 					found[id], starts[id] = printed{level, e.Args["osr"] == "true", e.Name}, float64(e.Mono)/1e6
 					if e.Nanos > 0 {
 						timed++
@@ -112,7 +117,7 @@ func readPrintCompilation(text string) (said map[int]printed, stamps map[int]flo
 	said, stamps, gone = map[int]printed{}, map[int]float64{}, map[int]bool{}
 	for line := range strings.Lines(text) {
 		m := printCompilation.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
-		if m == nil || strings.Contains(m[6], "made zombie") {
+		if m == nil || repeated.MatchString(m[6]) {
 			continue
 		}
 		id, _ := strconv.Atoi(m[2])

@@ -51,6 +51,9 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 // HotSpot also writes a line when it stops using some code. JDK 25 and newer have the reason in it:
 //
 //	71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant: uncommon trap
+//
+// A line with any other text there, such as "blocked" or "COMPILE SKIPPED: out of nodes", repeats a compilation that had a
+// line before, and is ignored.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
@@ -66,18 +69,23 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	}
 	level, rest := cutNumber(rest)
 	method := bytes.TrimLeft(rest, " ")
-	if len(rest) == len(method) || bytes.Contains(method, []byte(" made zombie")) {
+	if len(rest) == len(method) {
+		return false, ""
+	}
+	method, rest, _ = bytes.Cut(method, []byte(" "))
+	if !bytes.Contains(method, []byte("::")) {
 		return false, ""
 	}
 	kind := event.Compilation
-	text, reason, ends := bytes.Cut(method, []byte(" made not "))
-	if ends {
+	_, state, _ := bytes.Cut(rest, []byte(")")) // after "(38 bytes)" or "(native)"
+	state, reason, _ := bytes.Cut(bytes.TrimSpace(state), []byte(": "))
+	switch {
+	case bytes.HasPrefix(state, []byte("made not ")):
 		kind = event.Discard
-		_, reason, _ = bytes.Cut(reason, []byte(": ")) // after "entrant" or "used"
-	}
-	method, _, _ = bytes.Cut(text, []byte(" "))
-	if !bytes.Contains(method, []byte("::")) {
+	case len(state) > 0 && string(state) != "(static)":
 		return false, ""
+	default:
+		reason = nil
 	}
 	r.event.Kind, r.event.Name = kind, string(method)
 	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)},
