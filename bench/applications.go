@@ -53,7 +53,7 @@ func needApplications() error {
 	return nil
 }
 
-// java returns the command line of a program whose classes or libraries are those of the applications.
+// java returns the command line that runs a program with the classes and libraries of the applications.
 func (j installedJDK) java(options string, args ...string) []string {
 	classPath := applicationPath("classes") + string(filepath.ListSeparator) + applicationPath("lib", "*")
 	return slices.Concat([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, strings.Fields(options), args)

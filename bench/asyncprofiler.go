@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// stackFrequency is about how many samples both profilers take per second and CPU, in Hz.
+// stackFrequency is the approximate number of samples that each of the two profilers takes per second and CPU.
 const stackFrequency = 499
 
 // startAsyncProfiler loads async-profiler into a running JVM, and starts it. It samples the same event as gasm.
@@ -48,7 +48,7 @@ func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, c
 type profiledStacks struct {
 	samples []stackSample // those with Java methods
 	all     int           // the number of all samples
-	broken  int           // of these, how many the profiler says it has not walked to the end
+	broken  int           // of these, samples whose stack the profiler says it did not walk to the end
 }
 
 // inlinedSuffix is what async-profiler's option ann adds to the names of inlined Java methods. javaSuffixes are the
@@ -81,7 +81,8 @@ func parseAnnotated(text []byte) (*profiledStacks, error) {
 	return p, lines.Err()
 }
 
-// parseAnnotatedStack parses a line without its number. broken is true if frames are missing.
+// parseAnnotatedStack parses a line of collapsed stacks from which the number of samples was cut off. broken is true if
+// frames are missing.
 func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
 	for frame := range strings.SplitSeq(stack, ";") {
 		i := slices.IndexFunc(javaSuffixes, func(suffix string) bool { return strings.HasSuffix(frame, suffix) })

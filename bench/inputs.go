@@ -13,7 +13,8 @@ import (
 // capturesFolder is the directory with the captures that bench makes reports of.
 const capturesFolder = "testdata/captures"
 
-// Names of the files in a capture's directory. The files there are compressed, and their names end in ".gz".
+// Names of the files in a capture's directory. In this repository these files are compressed, so ".gz" is added to
+// their names.
 const (
 	logName     = "asm.log"
 	samplesName = "samples.txt"

@@ -128,7 +128,7 @@ func (s *setup) score(ctx context.Context, j installedJDK, prefix []string) (flo
 }
 
 // parseScores returns the geometric mean of the scores in JMH's JSON. There must be one result per benchmark. The ratio
-// of two geometric means is the geometric mean of the ratios.
+// of the means of two runs is then the geometric mean of the benchmarks' ratios.
 func parseScores(text []byte, benchmarks int) (float64, error) {
 	var results []struct {
 		PrimaryMetric struct {

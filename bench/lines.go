@@ -21,7 +21,7 @@ import (
 // allRecords has HotSpot keep records of frames between safepoints, too.
 const allRecords = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
 
-// A linesProgram is a program whose lines are guessed.
+// A linesProgram is a program for which measureLines compares guessed lines with the lines that HotSpot recorded.
 type linesProgram struct {
 	name   string
 	module string // the module of the JDK that the program needs, or ""
@@ -38,9 +38,10 @@ var linesPrograms = []linesProgram{
 // jmhName is the name of the program that runs under JMH, in forks of its own.
 const jmhName = "JMH"
 
-// measureLines measures how often the methods and lines are right that package safepoints finds for instructions whose
-// records HotSpot does not keep without DebugNonSafepoints. The JVMs have this flag. bench hides these records, has the
-// instructions attributed by the next record by address and by the flow of control, and compares both with the records.
+// measureLines measures how often package safepoints guesses methods and lines right. It has to guess them if a JVM
+// runs without DebugNonSafepoints, because HotSpot then records them at safepoints only. Here the JVMs run with this
+// flag. bench hides the records between safepoints, has them guessed by two rules, and compares the guesses with the
+// records. One rule takes the next record by address, the other one follows the flow of control.
 func measureLines(ctx context.Context, s *setup) ([]figure, error) {
 	if err := needApplications(); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func measureLines(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// compilePrograms compiles the programs that are no part of testdata/applications, for all JDKs. It returns the
+// compilePrograms compiles the programs that are not part of testdata/applications, for all JDKs. It returns the
 // directory of their classes.
 func (s *setup) compilePrograms(ctx context.Context) (string, error) {
 	for _, j := range s.jdks {
@@ -90,7 +91,7 @@ func (j installedJDK) has(ctx context.Context, module string) bool {
 	return err == nil && strings.Contains(r.stdout, module+"@")
 }
 
-// profileJMH profiles JMH's benchmarks, as long as they are measured.
+// profileJMH profiles JMH's benchmarks during their measured iterations.
 func (s *setup) profileJMH(ctx context.Context, j installedJDK, dir string) error {
 	n := strconv.FormatInt(s.size(4, 1), 10)
 	_, err := run(ctx, []string{s.gasm, "profile", "--code", "copy", "--events", "none", "-o", dir, "--report", os.DevNull, "--skip-asm", "--",
@@ -114,7 +115,8 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// gasm takes 4 % of a CPU to copy methods, and these have many records: in less time it would not copy them all.
+	// gasm uses at most 4 % of a CPU for copying methods. The methods have many debug records here, so in a shorter
+	// time gasm would not copy all of them.
 	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(100, 3)),
 		"-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(program.cmd.Process.Pid)}, nil)
 	return err
@@ -164,20 +166,21 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		figure{"  left out, in excerpts", left, inShare, ""}), nil
 }
 
-// wrong returns the share of samples that are not among the right ones.
+// wrong returns the share of samples that were guessed wrong. right is the number of those that were guessed right.
 func wrong(s *oracle.Score, right int) float64 {
 	return float64(s.Samples-right) / float64(max(1, s.Samples))
 }
 
-// A linesScore is how often the lines of a capture are right, by both rules.
+// A linesScore says how often the guesses for a capture are right, by each of the two rules.
 type linesScore struct {
 	byAddress, byFlow     oracle.Score
-	sameAddress, sameFlow oracle.Score // without instructions that have their records from other code
+	sameAddress, sameFlow oracle.Score // only instructions from which control reaches the next record
 	nameless              int          // samples in inlined methods that no record mentions
 	left                  int          // samples in methods without all records
 }
 
-// scoreLines compares the rules for the samples of a capture.
+// scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a
+// capture.
 func scoreLines(dir string) (linesScore, error) {
 	var score linesScore
 	c, err := capture.Open(dir)
@@ -219,7 +222,7 @@ func scoreLines(dir string) (linesScore, error) {
 	return score, nil
 }
 
-// add compares the rules for the samples of a method.
+// add compares what the two rules guess (see measureLines) with what HotSpot recorded, for the samples of one method.
 func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples map[uint64]int) error {
 	insts, err := log.Code(b, disasm.ATT)
 	if err != nil {

@@ -202,7 +202,8 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	return pick(*only)
 }
 
-// pick returns the measurements in a list of names. For an empty list, it returns all except those with apart set.
+// pick returns the measurements in a comma-separated list of names. For an empty list, it returns all measurements
+// except those whose field apart is true.
 func pick(only string) ([]measurement, error) {
 	if only == "" {
 		return slices.DeleteFunc(slices.Clone(measurements), func(m measurement) bool { return m.apart }), nil

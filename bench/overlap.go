@@ -13,8 +13,8 @@ import (
 // A stackSample is a sample's stack.
 type stackSample struct {
 	methods []string // the Java methods, from the outermost to the innermost one; there is at least one
-	// inlined is how many of the innermost methods were inlined at the sampled instruction. It is 0 if that instruction
-	// is not in a Java method.
+	// inlined is the number of innermost methods that were inlined at the sampled instruction. It is 0 if that
+	// instruction is not in a Java method.
 	inlined int
 	broken  bool // async-profiler has not found all callers
 }
@@ -23,8 +23,9 @@ type stackSample struct {
 // called.
 func (s stackSample) sampled() string { return s.methods[len(s.methods)-1-s.inlined] }
 
-// walkable removes the samples of methods in which async-profiler, whose samples are b, has not found the callers of
-// more than 1 % of its samples. The two profilers can't be compared there.
+// walkable removes the samples of methods in which async-profiler often fails to find the callers: in more than 1 % of
+// its own samples of the method. In such methods, the two profilers can't be compared. The parameter a has gasm's
+// samples, and b has async-profiler's.
 func walkable(a, b []stackSample) (x, y []stackSample) {
 	all, broken := map[string]int{}, map[string]int{}
 	for _, s := range b {
@@ -54,7 +55,8 @@ func overlap(a, b shares) float64 {
 	return 2 * common / sum
 }
 
-// A view is a way to compare two profiles. keys returns the keys that a sample counts for.
+// A view is a way to compare two profiles. It compares how often some keys occur in the samples of each profile. A key
+// is, for example, a whole stack or the name of a method. The function keys returns the keys in a sample.
 type view struct {
 	name string
 	keys func(stackSample) []string

@@ -49,7 +49,8 @@ func measureProbes(ctx context.Context, s *setup) ([]figure, error) {
 	return all, nil
 }
 
-// callCosts are times in ns per call: of the probed method, of the other method, and of System.nanoTime.
+// callCosts are times in ns per call: of the probed method, of another method of the same program, and of
+// System.nanoTime.
 type callCosts struct{ counted, other, clock float64 }
 
 // callCost runs the program CallCost and returns the times that it prints.

@@ -23,8 +23,8 @@ type result struct {
 
 // run runs a command to its end. If stdout is nil, the command's output is in the result.
 //
-// The peak is Linux's ru_maxrss. A process starts with the ru_maxrss of the process that created it. So bench itself
-// must stay smaller than the programs that it measures, and can't hold a large file in memory.
+// The peak memory in the result is Linux's ru_maxrss. A process starts with the ru_maxrss of the process that created
+// it. So bench itself must stay smaller than the programs that it measures, and can't hold a large file in memory.
 func run(ctx context.Context, argv []string, stdout *os.File) (result, error) {
 	cmd := command(ctx, argv)
 	var out, errs bytes.Buffer

@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
-// profilerLibrary is the library of async-profiler. Samples that gasm takes in its signal handler are not the
-// program's.
+// profilerLibrary is the library of async-profiler. Samples in this library are not the program's: gasm has sampled
+// async-profiler's signal handler.
 const profilerLibrary = "libasyncProfiler.so"
 
 // measureStacks compares the call stacks of gasm with those of async-profiler, which samples the same program in the
@@ -143,7 +143,8 @@ func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) 
 	return p, account, ap, err
 }
 
-// capturedStacks returns the samples of a capture, and their account.
+// capturedStacks returns the samples of a capture that are in Java methods, and an account of what all of its samples
+// were.
 func capturedStacks(dir string) (*profiledStacks, profile.Account, error) {
 	c, err := capture.Open(dir)
 	if err != nil {
@@ -195,8 +196,8 @@ func javaStack(l *profile.Location, stacks *calltree.Stacks) (sample stackSample
 	return sample, true
 }
 
-// If the flag -differences names a folder, keepDifferences writes the samples of both profilers and their largest
-// differences into it. gasm's capture is there, too.
+// keepDifferences writes the samples of both profilers, and their largest differences, into the folder that the flag
+// -differences names. That folder also has gasm's capture. Without the flag, keepDifferences does nothing.
 func (s *setup) keepDifferences(a *application, j installedJDK, p, ap *profiledStacks) error {
 	if s.differences == "" {
 		return nil

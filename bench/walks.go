@@ -91,7 +91,7 @@ func (s *setup) stacksOf(ctx context.Context, j installedJDK) ([]figure, error) 
 
 var inMicros = unit{"%.0f us", 1e6}
 
-// roundsOf returns how many rounds the program has done, and the CPU time that they took, in seconds.
+// roundsOf returns the number of rounds that the program has done, and the CPU time that they took, in seconds.
 func roundsOf(p *running) (rounds, cpu float64, err error) {
 	if _, err = p.stdin.Write([]byte("\n")); err != nil {
 		return 0, 0, err
@@ -103,7 +103,8 @@ func roundsOf(p *running) (rounds, cpu float64, err error) {
 	return rounds, cpu * 1e-9, err
 }
 
-// rest lets the program run for some seconds without samples, and returns its rounds in a second of its CPU time.
+// rest lets the program run for some seconds without samples. It returns how many rounds the program does in a second
+// of its own CPU time.
 func (s *setup) rest(ctx context.Context, p *running, seconds int64) (speed float64, err error) {
 	before, used, err := roundsOf(p)
 	if err != nil {

@@ -1,6 +1,6 @@
 package callstack
 
-// An interner knows the numbers of frames and of nodes. Its user says which number comes next.
+// An interner maps frames and nodes to their numbers. Its caller passes the number that a new frame or node would get.
 type interner struct {
 	frames map[Frame]FrameID
 	nodes  map[uint64]ID // by node.key
@@ -14,17 +14,17 @@ type FrameID uint32
 // noFrame is the FrameID of a frame that is not interned because there are MaxNodes already.
 const noFrame = FrameID(1<<32 - 1)
 
-// A node is a frame on top of another stack.
+// A node is a stack: a frame on top of the stack of its caller.
 type node struct {
 	parent ID
 	frame  FrameID
 }
 
-// key returns both parts of a node as one number, which is looked up faster.
+// key returns both parts of a node as one number, because a map finds a number faster than a struct.
 func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
-// frame returns the number of a frame, or noFrame if the frame is new and there is no room for it. The number of a new
-// frame is next.
+// frame returns the number of a frame. A new frame gets the number that next says, or noFrame if there is no room for
+// it.
 func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	if id, known := x.frames[*f]; known {
 		return id, false
@@ -36,8 +36,8 @@ func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	return FrameID(next), true
 }
 
-// node returns the number of a node, or NoRoom if the node is new and there is no room for it, or if there was none for
-// its parent or its frame. The number of a new node is next.
+// node returns the number of a node. A new node gets the number that next says, or NoRoom if there is no room for it.
+// It also gets NoRoom if there was no room for its parent or its frame.
 func (x *interner) node(n node, next int) (id ID, isNew bool) {
 	if n.parent == NoRoom || n.frame == noFrame {
 		return NoRoom, false

@@ -1,7 +1,8 @@
 package callstack
 
 // Append adds the stacks of another tree, with other IDs: the stack that has the ID i in the other tree has the ID
-// offset+i in t. If t would have more than limit nodes then, Append adds nothing and returns false.
+// offset+i in t. The argument limit is the maximum number of nodes of t. If t would have more, Append adds nothing and
+// returns false.
 func (t *Tree) Append(other *Tree, limit int) (offset ID, ok bool) {
 	if len(t.nodes)+len(other.nodes) > limit {
 		return 0, false

@@ -1,9 +1,11 @@
 package callstack
 
-// Push returns the ID of the stack that has the frame f on top of the stack parent. It adds the stack to the tree, unless
-// an earlier Push has added the same one. It returns NoRoom if Push has added MaxNodes already, or if parent is NoRoom.
+// Push returns the ID of the stack that consists of the frame f on top of another stack, whose ID is parent. It adds
+// the stack to the tree, unless an earlier Push has added the same one. It returns NoRoom if Push has added MaxNodes
+// already, or if parent is NoRoom.
 //
-// Frames that the tree has returned before a Push must not be used after it.
+// A frame that the tree has returned must not be used after the next Push, because Push may copy all frames to a larger
+// array.
 func (t *Tree) Push(parent ID, f Frame) ID {
 	if t.pushed.nodes == nil {
 		t.pushed = newInterner()

@@ -17,8 +17,8 @@ import (
 // A Tree has all stacks of a capture.
 type Tree struct {
 	frames []Frame
-	nodes  []node   // of ID i+1
-	pushed interner // of what Push has added; its maps are nil before the first Push
+	nodes  []node   // nodes[i] has the ID i+1
+	pushed interner // the frames and nodes that Push has added; its maps are nil before the first Push
 }
 
 // longestLine is the longest line that is read, in bytes. The names of a method and of its class have at most 64 kB
@@ -26,7 +26,7 @@ type Tree struct {
 const longestLine = 1 << 20
 
 // Read reads a file that a Writer has written. The name is for messages. If the last line is cut, Read skips it. If
-// another line is not as it should be, Read returns the stacks before that line, and an error that names the line.
+// another line is malformed, Read returns the stacks before that line, and an error that names the line.
 func Read(in io.Reader, name string) (*Tree, error) {
 	t := &Tree{}
 	r := lines.NewReader(in, longestLine)
@@ -68,8 +68,8 @@ func (t *Tree) add(number int, line []byte) string {
 	return ""
 }
 
-// addNode adds the node in a line after its letter. It returns what is wrong with it, or "". Most lines are nodes, so it
-// allocates nothing for a line.
+// addNode adds the node that a line describes. rest is the line without its first letter. It returns what is wrong with
+// the line, or "". Most lines are nodes, so it allocates nothing for a line.
 func (t *Tree) addNode(rest []byte) string {
 	var n [3]uint64
 	for i := range n {
@@ -97,7 +97,8 @@ func (t *Tree) addNode(rest []byte) string {
 
 var errFrame = errors.New("not a frame")
 
-// parseFrame parses a frame after its letter. number is the number that the frame must have.
+// parseFrame parses the description of a frame. text is the line without its first letter, and number is the number
+// that the frame must have.
 func parseFrame(text string, number int) (f Frame, err error) {
 	fields := strings.SplitN(text, " ", 7)
 	if len(fields) != 7 || fields[0] != strconv.Itoa(number) {

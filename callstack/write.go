@@ -31,8 +31,8 @@ func NewWriter(out io.Writer) *Writer {
 // NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
 
-// Push returns the ID of the stack that has the frame f on top of the stack parent. It returns NoRoom if the stack is
-// new and there is no room for it, or if parent is NoRoom.
+// Push returns the ID of the stack that consists of the frame f on top of another stack, whose ID is parent. It returns
+// NoRoom if the stack is new and there is no room for it, or if parent is NoRoom.
 func (w *Writer) Push(parent ID, f Frame) ID { return w.PushFrame(parent, w.Frame(&f)) }
 
 // Frame returns the FrameID of a frame. A caller that keeps the FrameID for PushFrame saves the time that Push needs to

@@ -24,8 +24,8 @@ type Description struct {
 	Lost int64 `json:"lost,omitempty"`
 	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
-	// Code says how the code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that is
-	// unknown.
+	// Code says how the machine code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that
+	// is unknown.
 	Code string `json:"code,omitempty"`
 	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
 	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the
@@ -35,7 +35,7 @@ type Description struct {
 	// It is "" if HotSpot printed all code.
 	Selection string `json:"selection,omitempty"`
 	Notes     Notes  `json:"notes,omitempty"`
-	// Clocks were read at the command's start and at its end.
+	// Clocks were read at the command's start and at its end. They relate the samples' clock to the wall clock.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`
 	Trials   []Trial `json:"trials"`

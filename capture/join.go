@@ -15,8 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name become one trial, which has the JVMs of all of
-// them as its forks. gasm's profiler for JMH writes such a folder: it has a capture for each fork.
+// A folder of captures is read as one capture. Trials of the same name (usually benchmarks) become one trial, and the
+// JVMs of all of them become its forks. gasm's profiler for JMH writes such a folder, which has a capture for each
+// fork.
 
 const (
 	maxJoined  = 1_000  // maximum number of captures in a folder; all their logs are open at the same time
@@ -24,7 +25,7 @@ const (
 	maxEntries = 10_000 // maximum number of files and folders that parts searches for captures
 )
 
-// A part is one of the captures that are joined.
+// A part is one of the captures that are joined into one.
 type part struct {
 	*Capture
 	pids map[int]int // new process ids, by the old ones; only for processes whose id another part also uses
@@ -125,8 +126,8 @@ func eventsText(c *Capture) string {
 	return cmp.Or(strings.Join(c.Events, " and "), "unknown events")
 }
 
-// join adds a part. A process of the part whose id is already in use gets a new id. For example, processes in two
-// containers may have the same id.
+// join adds a part, which is one of the captures, to the joined capture. If the id of a process in the part is already
+// in use, the process gets a new id. For example, processes in two containers may have the same id.
 func (c *joiner) join(p *part) {
 	if len(c.parts) == 1 {
 		c.Description = p.Description
@@ -158,9 +159,9 @@ func (c *joiner) join(p *part) {
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
-// joinFrequencies sets the frequency to the mean of all parts' frequencies. The mean is right if all parts took the
-// same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of some parts count for more
-// than they should, and a note says by how much.
+// joinFrequencies sets the sampling frequency to the mean of those of all joined captures. The mean is right if all
+// captures took the same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of some
+// captures count for more than they should, and a note says by how much.
 func (c *joiner) joinFrequencies() {
 	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
 	for _, p := range c.parts {
@@ -179,7 +180,7 @@ func (c *joiner) joinFrequencies() {
 	}
 }
 
-// joinTrial adds a part's trial to the trial of the same name and mode.
+// joinTrial adds a trial of one of the captures to the joined capture's trial of the same name and mode.
 func (c *joiner) joinTrial(p *part, t Trial) {
 	if c.windows += len(t.Windows); c.windows > maxWindows || len(c.Trials) == maxTrials {
 		c.Notes.Add(fmt.Sprintf("the captures have more than %d trials or %d windows: the others are left out", maxTrials, maxWindows))
@@ -224,7 +225,7 @@ func (s *Score) With(more *Score) *Score {
 	return &both
 }
 
-// partEvents returns the events of all parts. It calls read(part) for the events of each part.
+// partEvents returns the events of all joined captures (parts). It calls read(part) for the events of each of them.
 func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (events []event.Event, notes []string) {
 	for _, p := range c.parts {
 		of, more := read(p.Capture)
@@ -241,7 +242,7 @@ func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (eve
 	return events, notes
 }
 
-// A partReader reads the samples of all parts, one after the other.
+// A partReader reads the samples of all joined captures (parts), one after the other.
 type partReader struct {
 	parts    []part
 	progress func(bytes int)

@@ -27,8 +27,9 @@ type JVM struct {
 	// only for the safepoints in its code, unless the flag was switched on before it compiled a method. For all other
 	// instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
-	// DetailedFromMillis is set if gasm switched DebugNonSafepoints on in the JVM's memory when the JVM started. It is the
-	// JVM's uptime at that moment, in milliseconds. Methods that were installed before have records at safepoints only.
+	// DetailedFromMillis is set if gasm switched DebugNonSafepoints on in the JVM's memory when the JVM started. It is
+	// the JVM's uptime at that moment, in milliseconds. In methods that were compiled before, HotSpot knows source
+	// lines and frames only for safepoints.
 	DetailedFromMillis int64 `json:"detailed_from_millis,omitempty"`
 
 	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a sampler
@@ -44,9 +45,9 @@ type JVM struct {
 	// StartsUnasked is true if the user did not ask for the starts of threads. The recordings then have these events
 	// only because they are needed to interpret allocation samples. Reports do not show them.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
-	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording began, or the USDT
-	// probes were set, when the JVM had already been sampled for a while. The first is the time at which that was, and
-	// the second is how late it was. Otherwise both are 0.
+	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording, or that of the
+	// USDT probes, began after the sampling of the JVM. The first one is the time at which the recording began, and the
+	// second one is how late that was. Otherwise both are 0.
 	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
 	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
 	// OwnPID and Threads are set if the JVM is in a different PID namespace than the sampler, for example in a
@@ -63,8 +64,8 @@ type JVM struct {
 	// ProbeRings).
 	Probed bool `json:"probed,omitempty"`
 
-	// Log is the code of the JVM. It is nil if the log is missing or could not be read. It is also nil in a Description
-	// that was not opened with its Capture.
+	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil in
+	// a Description that was not opened with its Capture.
 	Log *printassembly.Log `json:"-"`
 }
 
@@ -106,14 +107,14 @@ func (j *JVM) String() string {
 type Trial struct {
 	Name    string   `json:"name,omitempty"` // "org.sample.Bench.measure (size=10)"; "" without JMH
 	Windows []Window `json:"windows"`
-	// Operations is the number of operations that the benchmark did in the windows, according to JMH's scores. It is 0
-	// if the number is unknown.
+	// Operations is the number of operations that the benchmark did while it was measured, according to JMH's scores.
+	// It is 0 if the number is unknown.
 	Operations float64 `json:"operations,omitempty"`
 	// Score is the result that JMH measured. It is nil if it is unknown.
 	Score *Score `json:"score,omitempty"`
 }
 
-// PIDs returns the ids of the processes that have windows in the trial. They are sorted, and each is listed once.
+// PIDs returns the ids of the processes that were measured in the trial. They are sorted, and each is listed once.
 func (t *Trial) PIDs() []int {
 	var pids []int
 	for _, w := range t.Windows {

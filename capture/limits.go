@@ -46,8 +46,8 @@ type listedTrial struct {
 // maxScore is the largest size of a score, in bytes. A larger score is ignored.
 const maxScore = 1 << 20
 
-// readScore decodes a score. It returns nil if the trial has no score, or if the score is too large, can't be decoded
-// or is not Sound.
+// readScore decodes a score. It returns nil if the trial has no score, or if the score is too large, can't be decoded,
+// or has impossible values (see Score.Sound).
 func readScore(text json.RawMessage) *Score {
 	var s Score
 	if len(text) == 0 || len(text) > maxScore || json.Unmarshal(text, &s) != nil || !s.Sound() {

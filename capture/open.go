@@ -34,8 +34,8 @@ type Capture struct {
 	samples source
 	symbols *native.Table // nil if the capture has no symbols.txt
 	parts   []part        // if this is a folder of captures: these captures
-	// chains is true if the sampler's text has stacks itself. tree is the tree to which they are added; it is nil before
-	// ReadStacks.
+	// chains is true if the sampler's text itself contains the stacks of the samples, as chains of return addresses.
+	// tree is the tree to which these stacks are added; it is nil before ReadStacks.
 	chains bool
 	tree   *callstack.Tree
 }
@@ -189,9 +189,9 @@ func (c *Capture) guess() error {
 	return nil
 }
 
-// firstSamples returns the time of each process's first sample. It also finds out whether the text has stacks itself.
-// It has to read all samples, because they are not sorted by time: samples from one CPU may come after later samples
-// from another CPU.
+// firstSamples returns the time of each process's first sample. It also finds out whether the sampler's text itself has
+// call stacks. It has to read all samples, because they are not sorted by time: samples from one CPU may come after
+// later samples from another CPU.
 func (c *Capture) firstSamples() (map[int]int64, error) {
 	in, err := c.samples.open()
 	if err != nil {

@@ -26,9 +26,10 @@ func ProbeReport(pid int) string { return fmt.Sprintf("probes-%d.txt", pid) }
 // from a folder of captures. The limit keeps the memory small, and nobody looks through that many calls anyway.
 const maxCalls = 4_000_000
 
-// ProbeWindows returns the name of a file for the calls that are windows of the measurement: probes-4711.windows. gasm
-// writes each such call into this file when the call ends. The rings alone are not enough, because a ring has room for
-// the last calls only. If the file exists, the only calls read from the rings are those that have not ended.
+// ProbeWindows returns the name of a file for the calls of methods that were given by --window-method:
+// probes-4711.windows. gasm writes each such call into this file when the call ends, because the rings have room for
+// the last calls only. If the file exists, the only such calls that are read from the rings are those that have not
+// ended.
 func ProbeWindows(pid int) string { return fmt.Sprintf("probes-%d.windows", pid) }
 
 // probeGlob matches the names that ProbeRings, ProbeReport and ProbeWindows return.
@@ -41,11 +42,11 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads has a Ring for each slot in which a thread counted its calls. The events are not kept in these Rings.
+	// Threads has the Ring of each slot in which threads counted their calls, but without the ring's events.
 	Threads []rings.Ring
 }
 
-// Site returns the site with an ID, or nil if there is no such site.
+// Site returns the probed method (site) with an ID, or nil if there is none.
 func (p *Probes) Site(id int) *rings.Site {
 	for i := range p.Sites {
 		if p.Sites[i].ID == id {
@@ -86,7 +87,7 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 }
 
 // readProbes reads what the probes of a JVM have counted. If see is not nil, readProbes calls see(p, ring) for each
-// ring. The ring's events can be read only during that call.
+// ring, which holds the last calls of a thread. The ring's events can be read only during that call.
 func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes, err error) {
 	p.PID = pid
 	text, _, err := regular.Open(filepath.Join(c.dir, ProbeReport(pid)))
@@ -125,8 +126,9 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 	return p, c.readDrained(&p)
 }
 
-// readDrained reads the windows that were saved while the JVM ran, if there are any. They replace the windows that were
-// read from the rings, except those that have not ended: these are only in the rings.
+// readDrained reads the windows that were saved while the JVM ran. A window is a call of a method given by
+// --window-method. If the capture has a file with such windows, they replace those that were read from the rings,
+// except those that have not ended: these are only in the rings.
 func (c *Capture) readDrained(p *Probes) error {
 	f, _, err := regular.Open(filepath.Join(c.dir, ProbeWindows(p.PID)))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,8 +148,9 @@ func (c *Capture) readDrained(p *Probes) error {
 	return err
 }
 
-// ReadCalls returns the calls, locks and allocations that are still in the rings of the JVMs, sorted by their start
-// times. The notes say how many were already overwritten, and what could not be read.
+// ReadCalls returns the calls, locks and allocations that are in the rings of the JVMs, sorted by their start times. A
+// ring holds only the last ones of a thread. The notes say how many were already overwritten, and what could not be
+// read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {
 		return c.partEvents((*Capture).ReadCalls)
@@ -178,10 +181,10 @@ type openCall struct {
 	rings.Event
 }
 
-// callsOf pairs the entries in a ring with their exits, and returns a call for each pair. An exit without an entry is a
-// call that began before the ring's first event, and an entry without an exit is a call that has not ended. Both become
-// calls without a duration. Each allocation becomes an event too. callsOf stops when it has as many events as the limit
-// permits.
+// callsOf pairs the entries of calls in a ring with their exits, and returns an event for each pair. An exit without an
+// entry is a call that began before the ring's first event, and an entry without an exit is a call that has not ended.
+// Both become calls without a duration. Each allocation becomes an event too. The parameter most limits the number of
+// events; callsOf stops when it has reached that number.
 func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	open := map[[3]int][]openCall{} // by site and thread, and for locks also by the identity hash of the object
 	for e := range r.Events() {

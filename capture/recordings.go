@@ -126,7 +126,7 @@ func (c *Capture) recordedEvents(j *JVM, b *eventBudget) (events []event.Event, 
 	return events, notes
 }
 
-// notedBytes is the smallest number of lost bytes for which withoutWeight writes a note. The note would show a smaller
+// notedBytes is the smallest number of bytes for which withoutWeight writes a note. The note would show a smaller
 // number as 0.0 MB.
 const notedBytes = 50_000
 
@@ -192,8 +192,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	return events, note
 }
 
-// anchor returns a function that returns the anchor of a chunk of the recording. The anchor is needed to convert the
-// chunk's ticks to the samples' clock. If the conversion is not exact, the note says so.
+// anchor returns a function that returns the anchor of a chunk of the recording. The anchor relates the chunk's ticks
+// to the samples' clock. If it is not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
 		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)

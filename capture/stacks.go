@@ -18,21 +18,23 @@ import (
 // stacks.txt, as in " #17".
 const StacksVersion = 1
 
-// ChainsVersion is the value of [Description.Stacks] if the stacks are chains (see package callstack). Everything else
-// is as in StacksVersion.
+// ChainsVersion is the value of [Description.Stacks] if the stacks are chains of return addresses that were not checked
+// yet (see package callstack). Everything else is as in StacksVersion.
 const ChainsVersion = 2
 
 const (
-	// maxStacksFile is how many bytes of a stacks.txt are read. A node has about 20 bytes, and MaxNodes of them have
-	// 170 MB. The rest is for the frames.
+	// maxStacksFile is how many bytes of a stacks.txt are read. Each node of the tree of stacks takes about 20 bytes
+	// there, so MaxNodes nodes take 170 MB. The rest is for the frames.
 	maxStacksFile = 1 << 30
-	// maxStacks is the maximum number of nodes of all parts of a capture together. In memory they take 256 MB.
+	// maxStacks is the maximum number of nodes in the tree of stacks, for all joined captures together. In memory they
+	// take 256 MB.
 	maxStacks = 4 * callstack.MaxNodes
 )
 
-// ReadStacks reads the call stacks of the samples. The samples of this capture have IDs in the tree that it returns. The
-// tree is nil if the capture has no stacks. If some of them could not be read, the notes say why, and the tree has the
-// others. If a sampler's text has stacks itself, they are added to the tree when the samples are read.
+// ReadStacks reads the call stacks of the samples into a tree. The samples that are read from this capture refer to
+// their stacks by IDs in the tree. The tree is nil if the capture has no stacks. If some stacks could not be read, the
+// notes say why, and the tree has the others. If the sampler's text itself contains the stacks, they are added to the
+// tree later, when the samples are read.
 //
 // If the capture has several parts, ReadStacks must be called before Samples. Otherwise the samples have no stacks.
 func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
@@ -76,12 +78,13 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 	return tree, notes
 }
 
-// HasChains reports whether stacks of the capture may be chains, see package callstack.
+// HasChains reports whether stacks of the capture may be chains of return addresses that were not checked yet; see
+// package callstack.
 func (c *Capture) HasChains() bool {
 	return c.chains || c.Guessed || c.Stacks == ChainsVersion || slices.ContainsFunc(c.parts, func(p part) bool { return p.HasChains() })
 }
 
-// ownStacks reads the stacks.txt of a capture without parts.
+// ownStacks reads the stacks.txt of a single capture, as opposed to a folder of captures.
 func (c *Capture) ownStacks() (tree *callstack.Tree, note string) {
 	if c.dir == "" || c.Stacks == 0 && !c.Guessed {
 		return nil, ""

@@ -25,7 +25,7 @@ type callKey struct {
 	Module, Name string
 }
 
-// maxHTMLCalls limits the calls on the page. A report has 10,000 for each trial at most.
+// maxHTMLCalls limits the calls on the page. A report has at most 10,000 for each trial.
 const maxHTMLCalls = 100_000
 
 // callsOf returns the tree of a profile's call stacks, with the samples of one event. It returns nil if there are no
@@ -109,8 +109,8 @@ func joinCalls(a, b []Call) []Call {
 	return calls
 }
 
-// callsData is the tree of calls of both sides, for the page's script. It has two events: the samples of A, and those of
-// B.
+// callsData is the tree of calls of both sides, for the page's script. For the script, the samples of A and those of B
+// are two events.
 type callsData struct {
 	htmlpage.Calls
 	// A change of a share is noise if it is smaller than MinChange, or than Factor standard errors.
@@ -118,7 +118,8 @@ type callsData struct {
 	Factor    float64 `json:"factor"`
 }
 
-// htmlCalls returns the tree of calls of both sides as JSON, or "" if a side has none or there is no room for it.
+// htmlCalls returns the tree of calls of both sides as JSON. room is the number of calls that the page may still have.
+// htmlCalls returns "" if a side has no call stacks, or if there is no room for the tree.
 func (c *Comparison) htmlCalls(room *int) template.JS {
 	if len(c.A.Calls) == 0 || len(c.B.Calls) == 0 {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of the regions that changed. Below the table it writes the aligned code
-// of each region that has a listing.
+// regions writes the table of the regions that changed. A region is a run of sampled instructions. Below the table,
+// regions writes the aligned code of each region that has a listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {
@@ -77,8 +77,8 @@ const (
 	// line that differs. A's code and B's code get half of this number each. The JSON has all
 	// lines.
 	maxDifferent = 100
-	// Frames are written in a column to the right of the instructions. The longest instruction that
-	// is shown decides where that column begins, within these limits.
+	// Frames (the Java method and its line) are written in a column to the right of the instructions. The longest
+	// instruction that is shown decides where that column begins, within these limits.
 	minTextColumn = 28
 	maxTextColumn = 48
 )
@@ -149,9 +149,9 @@ func linePercent(n int64, side *TrialSide) string {
 	return percentText(shareOf(n, side.Samples))
 }
 
-// shown returns, for each line of a listing, whether it is shown. Warm lines are shown, and so are
-// lines that differ, together with the lines around them. If too many lines differ, the hottest of
-// them are chosen. The second result is the number of lines that differ but are not shown.
+// shown returns, for each line of a listing, whether it is shown. Lines with many samples (warmShare) are shown, and so
+// are lines that differ, together with the lines around them. If too many lines differ, the hottest of them are chosen.
+// The second result is the number of lines that differ but are not shown.
 func (c *Comparison) shown(r *RegionRow) (shown []bool, left int) {
 	lines := r.Listing
 	shown = make([]bool, len(lines))

@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// MinChange is the smallest change of a share that is shown, 0 to 1.
 	MinChange float64
-	// If a region's code differs, it is listed instruction by instruction when its share on either
-	// side is at least HotThreshold. The region that changed most is always listed.
+	// Code that differs is listed instruction by instruction if its region has at least this share of the samples on
+	// one side. The code of the region that changed most is always listed.
 	HotThreshold float64
 }
 
@@ -215,8 +215,8 @@ func compareTrials(a, b *TrialSide, o Options) Comparison {
 	return c
 }
 
-// itemPairs pairs the items that have the same source and name. An item that only one side has
-// becomes a pair too, and its count on the other side is 0.
+// itemPairs pairs the items, which are methods or frames, that have the same source and name. An item that only one
+// side has becomes a pair too, and its count on the other side is 0.
 func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	inA, inB := byKey(itemsA), byKey(itemsB)
 	var pairs []itemPair

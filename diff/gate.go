@@ -116,8 +116,8 @@ func (c *Comparison) measures() (m []measure) {
 // a billionth of a nanosecond to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
-// timeRow judges a benchmark by a measure. judged is the number of measures that are judged in the
-// whole Result. The more there are, the larger the noise gets.
+// timeRow judges a benchmark by a measure. judged is the number of measures that are judged in the whole Result. The
+// more there are, the larger the noise gets, because each of them could be a false alarm.
 func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
 	var noise float64

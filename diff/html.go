@@ -181,8 +181,8 @@ func bothSides(a, b *htmlSide) htmlSide {
 	return both
 }
 
-// html returns the view of a comparison. number is its index, from 0. callsLeft is how many calls the page still has room
-// for.
+// html returns the view of a comparison. number is the index of the comparison in the Result. callsLeft is how many
+// calls the page still has room for.
 func (c *Comparison) html(number int, callsLeft *int) htmlTrial {
 	v := htmlTrial{ID: number, Title: layout.Escape(c.htmlTitle()), Facts: c.htmlFacts()}
 	switch {
@@ -276,7 +276,7 @@ func (v *htmlTrial) addCode(c *Comparison) []changedRow {
 	return rows
 }
 
-// addTable adds a table with these rows, if there are any. Its ID becomes unique on the page.
+// addTable adds a table with these rows, if there are any. It makes the table's ID unique on the page.
 func (v *htmlTrial) addTable(t htmlTable, rows []changedRow) {
 	if len(rows) == 0 {
 		return

@@ -65,8 +65,8 @@ var endsBlock = regexp.MustCompile(`^(?:bnd |lock )?(?:j[a-z]+|loop\w*|ret\w*|b|
 
 var jumpLabel = regexp.MustCompile(`^(.*[ ,])(L\d+)$`)
 
-// htmlCode returns the view of a region that has a listing. id is the HTML id of the region. All
-// ids inside the region begin with it.
+// htmlCode returns the aligned code of a region in the form that the page's template shows. id is the HTML id of the
+// region. All ids inside the region begin with it.
 func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
 	code := htmlCode{ID: id, Title: layout.Escape(r.Name), About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
 		percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
@@ -107,8 +107,8 @@ func blocksOf(lines []asm.ListingLine) [][]asm.ListingLine {
 	return blocks
 }
 
-// htmlBlock returns the view of a block. frame points to the frame of the line before the block.
-// Afterwards it points to the frame of the block's last line.
+// htmlBlock returns a block in the form that the page's template shows. frame points to the frame of the line before
+// the block. Afterwards it points to the frame of the block's last line.
 func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string) htmlBlock {
 	var b htmlBlock
 	for i := 0; i < len(lines); {

@@ -54,7 +54,7 @@ func Join(sides []*Side) (*Side, error) {
 	return &all, nil
 }
 
-// maxNotes is the maximum number of notes of a joined side.
+// maxNotes is the maximum number of notes of a joined side. Further notes are left out.
 const maxNotes = 100
 
 // newRuns returns a copy of a trial, to which [TrialSide.add] can add the same trial of other
@@ -84,7 +84,7 @@ func forksOf(t *TrialSide) []int64 {
 	return []int64{t.Samples}
 }
 
-// withForks returns a copy of the items with their counts by fork. If an item's counts by fork are
+// withForks returns a copy of the items (methods or frames) with their counts by fork. If an item's counts by fork are
 // unknown, its Forks is nil.
 func withForks(t *TrialSide, items []Item) []Item {
 	out := slices.Clone(items)
@@ -171,7 +171,7 @@ func (g groups) join(items, more []Item) []Item {
 	return items
 }
 
-// add adds the counts that the same item has in the other trial.
+// add adds the counts of other to those of item. The two are the same item in two trials.
 func (g groups) add(item, other *Item) {
 	item.Count += other.Count
 	item.Forks = joined(item.Forks, g.forks, other.Forks)

@@ -30,7 +30,7 @@ type markdown struct {
 	left int
 }
 
-// reserve is room for the last line, which says how much is left out.
+// reserve is the number of bytes that are kept free for the last lines, which say how much is left out.
 const reserve = 200
 
 // add appends a piece, if there is room for it.
@@ -63,8 +63,8 @@ func (r *Result) WriteMarkdown(w io.Writer, gasm string) error {
 	return err
 }
 
-// bySize returns the indexes of the trials: first those that fail, and then by how much their
-// methods changed.
+// bySize returns the indexes of the trials in the order in which they are shown: first those that fail, and then those
+// whose methods and regions changed most.
 func (r *Result) bySize() []int {
 	order := make([]int, len(r.Trials))
 	size := make([]float64, len(r.Trials))
@@ -139,8 +139,9 @@ func (v *verdict) markdown() string {
 	return out.String()
 }
 
-// gateRows returns the row of each benchmark, by trial, even if nothing is judged. If a benchmark
-// has two measures, it is the row of the one that failed, or else of the first one.
+// gateRows returns a row for each benchmark, by the index of its trial. If no limit was given (--fail-above), the limit
+// is infinite, so no row fails. A benchmark can have two rows, one for JMH's score and one for the CPU time. Then
+// gateRows returns the one that failed, or else the first one.
 func (r *Result) gateRows() map[int]*GateRow {
 	g := r.Gate
 	if g == nil {
@@ -329,8 +330,9 @@ func codeSpan(text string) string {
 }
 
 // markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text that GitHub would
-// turn into links is broken up. In a web address, an entity does that. In the name of a user, who would also be
-// notified, a code span around the @ does it, because GitHub finds names even if the @ is written as an entity.
+// turn into a link is broken up: a web address by an entity, and the name of a user by a code span around the @. An
+// entity is not enough for a name, because GitHub finds names even if the @ is written as an entity, and would notify
+// the user.
 func markdownText(text string) string {
 	var out strings.Builder
 	runes := []rune(cut(layout.Escape(text)))

@@ -7,10 +7,10 @@ import (
 	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
-// MergeMargin is the largest gap, in bytes, over which two regions of one compilation are merged
-// and compared as one region. Reports separate regions at a gap of 32 bytes. That is too small for
-// a comparison: the body of an unrolled loop is often longer than that, and in each run the samples
-// are on different instructions of the loop.
+// MergeMargin is the largest gap, in bytes, over which two regions of one compilation are merged and compared as one
+// region. A region is a run of sampled instructions, and reports end it at a gap of 32 bytes. That is too small for a
+// comparison: the body of an unrolled loop is often longer than that, and in each run the samples are on different
+// instructions of the loop.
 const MergeMargin = 256
 
 // sameBlob reports whether two regions are parts of one compilation in one JVM. Compile ids alone

@@ -13,8 +13,8 @@ type Noise struct {
 	// SpreadFactor is the factor for standard errors that were estimated from forks or slices. It
 	// is larger than Factor because there are few forks and slices.
 	SpreadFactor float64 `json:"spread_factor"`
-	// Rows is the number of rows whose share is at least MinChange on one side. Only these rows can
-	// change by MinChange. Factor is chosen for all of them together.
+	// Rows is the number of rows whose share is at least MinChange on one side. Only these rows can change by
+	// MinChange. Factor is chosen so that all of them together rarely show a change by chance.
 	Rows int `json:"rows"`
 	// MinChange is the smallest change of a share that is shown, no matter how many samples there
 	// are.
@@ -69,8 +69,9 @@ func (n *Noise) samplingError(countA, countB int64) float64 {
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// spreadError returns the standard error of the difference of two shares. It is estimated from
-// forks or from slices, whichever differ more. An item is nil if it has no samples on that side.
+// spreadError returns the standard error of the difference of two shares. It is estimated from forks or from slices,
+// whichever differ more. itemA and itemB are the same method or frame on both sides. One of them is nil if it has no
+// samples on that side.
 func spreadError(a, b *TrialSide, itemA, itemB *Item) float64 {
 	return math.Sqrt(a.shareVariance(itemA) + b.shareVariance(itemB))
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/diff/asm"
 )
 
-// methodRegions has all regions of one method on both sides, the hottest first.
+// methodRegions has all regions of one method on both sides, the hottest first. A region is a run of sampled
+// instructions.
 type methodRegions struct {
 	itemKey
 	a, b []*Region
@@ -23,8 +24,8 @@ type regionPair struct {
 
 // A pairing pairs the regions of two trials.
 type pairing struct {
-	// maxUnlisted has one number for A and one for B. If a region has at least that many samples on
-	// unknown code, all regions of its method become one pair.
+	// maxUnlisted has one number for A and one for B. If a region has at least that many samples on code that the
+	// report does not list, all regions of its method become one pair.
 	maxUnlisted [2]int64
 	alignments  map[[2]*Region][]asm.Match
 }
@@ -103,8 +104,8 @@ func (p *pairing) pairsOf(m *methodRegions) []regionPair {
 	return pairs
 }
 
-// withCode divides the regions of one side into those to be aligned and the rest. listed is false
-// if a region has at least maxUnlisted samples on unknown code.
+// withCode divides the regions of one side into those to be aligned and the rest. listed is false if a region has at
+// least maxUnlisted samples on code that the report does not list.
 func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, listed bool) {
 	listed = true
 	for _, r := range regions {
@@ -195,9 +196,9 @@ func best(pairs []regionPair, value func(*regionPair) float64) (index int, large
 	return index, largest
 }
 
-// mergeCompilations merges pairs whose code is the same although it comes from several compilations
-// of the method. How long each compilation runs, and in which fork, differs from run to run. Two
-// regions have the same code if enough of the shorter region's lines match.
+// mergeCompilations merges pairs whose code is the same although it comes from several compilations of the method.
+// Without that, there would be differences by chance, because it differs from run to run how long each compilation is
+// in use, and in which fork. Two regions have the same code if enough of the shorter region's lines match.
 func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionPair {
 	sameCode := func(x, y *Region) bool {
 		n := len(p.matches(x, y))
@@ -233,7 +234,7 @@ func totalCount(regions []*Region) (n int64) {
 	return n
 }
 
-// unlistedCount returns how many samples in the regions are on unknown code.
+// unlistedCount returns how many samples in the regions are on code that the report does not list.
 func unlistedCount(regions []*Region) (n int64) {
 	for _, r := range regions {
 		n += r.Unlisted
@@ -289,8 +290,8 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is the maximum number of a method's regions that are searched for instructions. There
-// is one such limit for each of the two reports.
+// maxListed is the maximum number of regions of a method, on each side, in which the function unmatched searches for
+// instructions.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

@@ -37,8 +37,8 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 	return FromReport(name, rep), nil
 }
 
-// readReport reads those members of a report that [FromReport] needs. It reads lists element by
-// element, so that it can stop at the upper bounds.
+// readReport reads those members of a report that [FromReport] needs. It reads lists element by element, so that it can
+// stop as soon as a list is longer than its upper bound.
 func readReport(dec *json.Decoder) (*schema.Report, error) {
 	var rep schema.Report
 	err := members(dec, func(key string) error {

@@ -14,12 +14,13 @@ import (
 // Even if nothing changed, there is often such a gap by chance: in one of five cases with three
 // times on each side. So the gap must be many times as wide as the spread (see gapFactors).
 
-// leastTimes is the minimum number of measured times on each side. With fewer, none is left out.
+// leastTimes is the minimum number of measured times that each side must have for the second judgement. If a side has
+// fewer, the slowest times are not left out.
 const leastTimes = 3
 
-// gapFactors maps the number of times on each side to a factor: the gap must be at least this
-// factor times the spread of the remaining times. With these factors, a gap appears in only one of
-// two hundred cases if nothing changed.
+// gapFactors maps the number of times on each side to a factor. The gap between the fastest time of B and the slowest
+// remaining time of A must be at least this factor times the spread of the remaining times. With these factors, such a
+// gap appears in only one of two hundred cases if nothing changed.
 //
 // The factors were simulated, with 100 000 cases for each of these distributions: uniform, normal,
 // lognormal, exponential, Pareto, and normal with a quarter of the times disturbed. They hardly
@@ -27,12 +28,12 @@ const leastTimes = 3
 // for five, and smaller for more.
 var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 
-// mostGap is the factor if each side has five or more measured times.
+// mostGap is the factor if each side has five or more measured times; gapFactors has no such entries.
 const mostGap = 0.6
 
-// gapFactor returns the factor for a number of times on each side. judged is how many measures are
-// judged together. The more there are, the larger the factor: the probability of a gap falls with
-// the power 1.7 of its width.
+// gapFactor returns the factor for the number of times that each side has. judged is the number of measures that are
+// judged together. The larger it is, the more likely is a gap by chance in one of the measures, so the factor is
+// larger, too: the probability of a gap falls with the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {

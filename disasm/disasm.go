@@ -32,7 +32,7 @@ import (
 type Arch string
 
 const (
-	AMD64   Arch = "amd64"   // x86-64 in 64-bit mode, up to AVX-512
+	AMD64   Arch = "amd64"   // x86-64 in 64-bit mode, up to AVX10.2 and APX
 	ARM64   Arch = "arm64"   // AArch64 with vectors, atomics, cryptography, and the part of SVE that HotSpot uses
 	PPC64LE Arch = "ppc64le" // little-endian POWER
 	RISCV64 Arch = "riscv64" // RV64 with compressed instructions

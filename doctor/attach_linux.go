@@ -18,9 +18,9 @@ import (
 )
 
 // checkAttach starts a JVM of this JDK and finds out whether `gasm attach` can read its code. The JVM must not be a
-// descendant of this process, because the kernel may let a process read its descendants but no other processes
-// (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report. The second finding is about
-// these events.
+// descendant of this process, because the kernel may let a process read its descendants, but no other processes
+// (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report; the finding events is about
+// them.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()
@@ -41,8 +41,8 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
 
-// tryAttach reads the code of a JVM again and again until the JVM has compiled a method, and returns the number of
-// compiled methods. It returns an error if the JVM can't be read, if the JVM has ended, or if ctx is done.
+// tryAttach reads the code of a JVM repeatedly until the JVM has compiled a method, and returns the number of compiled
+// methods. It returns an error if the JVM can't be read, if the JVM has ended, or if ctx is done.
 func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err error) {
 	for {
 		switch methods, err = jvm.methods(dir); {
@@ -59,8 +59,7 @@ func (jvm *orphan) tryAttach(ctx context.Context, dir string) (methods int, err 
 	}
 }
 
-// An orphan is a JVM that is not a descendant of this process and that does nothing until
-// its stdin is closed.
+// An orphan is a JVM that is not a descendant of this process. It does nothing until its stdin is closed.
 type orphan struct {
 	pid   int
 	group int // the process group of the JVM and of anything else that java has started
@@ -88,7 +87,7 @@ func startOrphan(java string) (*orphan, error) {
 	return &orphan{pid, shell.Process.Pid, stdin}, nil
 }
 
-// methods returns the number of the JVM's compiled methods. The number is 0 while the JVM starts.
+// methods returns the number of methods that the JVM has compiled. The number is 0 while the JVM starts.
 func (o *orphan) methods(dir string) (int, error) {
 	log := filepath.Join(dir, fmt.Sprintf("attach-%d.log", o.pid))
 	defer os.Remove(log)
@@ -99,7 +98,7 @@ func (o *orphan) methods(dir string) (int, error) {
 	return f.Stop().Methods, nil
 }
 
-// refused reports whether the JVM can't be read at all, so that trying again is useless.
+// refused reports whether the JVM can never be read, so that it is useless to try again.
 func (o *orphan) refused(ctx context.Context) bool {
 	seen, err := attach.Look(ctx, o.pid)
 	return err == nil && seen.Unreadable != nil
@@ -107,8 +106,8 @@ func (o *orphan) refused(ctx context.Context) bool {
 
 func (o *orphan) gone() bool { return syscall.Kill(o.pid, 0) != nil }
 
-// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills all processes that are left in
-// the JVM's process group, because java may be a script that started other processes.
+// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills all processes that remain in the
+// JVM's process group, because java may be a script that started other processes.
 func (o *orphan) end() {
 	o.stdin.Close()
 	for range 100 {

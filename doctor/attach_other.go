@@ -4,14 +4,14 @@ package doctor
 
 import "context"
 
-// checkAttach returns findings that say that gasm attach does not work here. gasm can read the memory of
-// another process only on Linux.
+// checkAttach returns findings that say that gasm attach does not work, because gasm can read the memory of another
+// process only on Linux.
 func (j *foundJDK) checkAttach(_ context.Context, area, _ string) (attached, events Finding) {
 	return Finding{area, "attach", Note, "gasm attach works only on Linux", ""},
 		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux", ""}
 }
 
-// checkStacks returns a finding that says that there are no call stacks here.
+// checkStacks returns a finding that says that gasm can't record call stacks on this system.
 func (j *foundJDK) checkStacks(_ context.Context, area, _ string) Finding {
 	return Finding{area, "stacks", Note, "gasm records call stacks only on Linux", ""}
 }

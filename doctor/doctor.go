@@ -18,8 +18,7 @@ import (
 	"sync"
 )
 
-// A Status is the verdict on a [Finding]: all is well, it could be better, or something does not
-// work.
+// A Status is the verdict of a [Finding]: all is well, something could be better, or something does not work.
 type Status string
 
 const (
@@ -32,8 +31,7 @@ const (
 	Problem Status = "problem"
 )
 
-// A Finding is one fact about the machine. Its texts are ASCII, apart from what they
-// quote from the machine.
+// A Finding is one fact about the machine. Its texts are ASCII, apart from what they quote from the machine.
 type Finding struct {
 	Area   string `json:"area"` // "native", "jdk /usr/lib/jvm/temurin-25"
 	Name   string `json:"name"` // "events"
@@ -45,8 +43,7 @@ type Finding struct {
 // A Report is what Check found.
 type Report struct {
 	CanProfile bool
-	// Sampler and Event are what `gasm profile` uses without flags. Both are "" if no
-	// sampler works.
+	// Sampler and Event are what `gasm profile` uses by default. Both are "" if no sampler works.
 	Sampler string // "native", "perf", "dtrace", "xctrace"
 	Event   string // "cpu-clock", "profile-1001"
 	Sudo    bool   // dtrace works only with --sudo
@@ -55,16 +52,15 @@ type Report struct {
 	Checks  []Finding
 }
 
-// Options describe where the caller writes the report.
+// Options describe the place to which the caller will write the report.
 type Options struct {
 	Terminal bool // the report goes to a terminal
 	Columns  int  // width of the terminal; 0 if unknown
 	Color    bool // the report is coloured
 }
 
-// Check runs all checks. If ctx ends, the checks stop and the error is ctx's cause. Check also
-// fails if it can't create a folder for temporary files. Everything else that goes wrong is in
-// the report.
+// Check runs all checks. If ctx ends, the checks stop, and the error is ctx's cause. Check also fails if it can't
+// create a folder for temporary files. All other problems are in the report.
 func Check(ctx context.Context, opts Options) (*Report, error) {
 	dir, temp, err := makeTemp()
 	if err != nil {
@@ -86,11 +82,11 @@ func Check(ctx context.Context, opts Options) (*Report, error) {
 	return r, nil
 }
 
-// triedTools holds what was found out about the samplers and the JDKs by trying them.
+// triedTools has the results of trying the samplers and the JDKs.
 type triedTools struct {
 	native, perf, dtrace samplerResult
 	xctrace              samplerResult // tried on macOS only
-	missingJDKs          []Finding     // about JDKs that are named in the environment but do not exist
+	missingJDKs          []Finding     // about JDKs that environment variables name, but that do not exist
 	jdks                 []jdkResult
 }
 
@@ -165,8 +161,9 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 	}
 }
 
-// notNeeded returns the findings about a sampler. If this sampler does not work but another one does, its problems
-// become notes. Each note then also says why the sampler is not needed, for example "gasm samples without it".
+// notNeeded returns the findings about a sampler. other is true if another sampler works. If so, and if this sampler
+// does not work, its problems become notes. Each note ends with a text that says why the sampler is not needed, for
+// example "gasm samples without it".
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {
@@ -177,7 +174,7 @@ func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	return checks
 }
 
-// A samplerResult is what was found out about a sampler.
+// A samplerResult is the result of trying a sampler.
 type samplerResult struct {
 	checks []Finding
 	works  bool

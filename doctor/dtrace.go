@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// checkDTrace tries DTrace as `gasm profile` would use it: first as this user, and then with sudo
-// if sudo asks for no password.
+// checkDTrace tries DTrace as `gasm profile` would use it: first as this user, and then with sudo if sudo asks for no
+// password.
 func checkDTrace(ctx context.Context, dir string) samplerResult {
 	version := ""
 	path, err := dtrace.Find()
@@ -26,8 +26,8 @@ func checkDTrace(ctx context.Context, dir string) samplerResult {
 		version = dtraceVersion(stdout + stderr)
 	}
 	if version == "" {
-		// There is no dtrace, or the program named dtrace is not DTrace. The sampler's error says which of these is the
-		// case, and how to install DTrace.
+		// There is no dtrace, or the program named dtrace is another tool. The sampler's error says which, and how to
+		// install DTrace.
 		if _, err := tryDTrace(ctx, dir, false); err != nil {
 			cause, todo := explain(err)
 			return samplerResult{cause: "dtrace: " + cause, fix: todo, checks: []Finding{{"dtrace", "found", Note, cause, todo}}}
@@ -77,15 +77,14 @@ func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, r
 	}
 }
 
-// tryDTrace starts dtrace and stops it again. It returns the probe that dtrace sampled with, such
-// as profile-1001.
+// tryDTrace starts dtrace and stops it again. It returns the probe that took the samples, such as profile-1001.
 func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err error) {
 	dir, err = os.MkdirTemp(dir, "dtrace-")
 	if err != nil {
 		return "", err
 	}
-	// If ctx ends, dtrace must not be killed, because its uprobes would stay in the kernel. It gets time to end by
-	// itself, but less than usual.
+	// If ctx ends, dtrace must not be killed at once, because its uprobes would remain in the kernel. It gets time to
+	// end properly, but less than usual.
 	ownCtx, kill := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer kill(nil)
 	limit := time.AfterFunc(patience, func() { kill(noAnswerError{patience}) })
@@ -111,9 +110,8 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 // patienceAtEnd is how long dtrace may take to end after the user has stopped the doctor.
 const patienceAtEnd = 5 * time.Second
 
-// dtraceUprobes returns the uprobes that processes of DTrace for Linux have in the kernel for their
-// BEGIN and END probes. file is the path of the kernel's file uprobe_events, and lines are lines of
-// this file such as
+// dtraceUprobes returns the uprobes that DTrace for Linux sets in the kernel for its BEGIN and END probes. lines has
+// one line for each of them, from the kernel's file uprobe_events, whose path is file:
 //
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //
@@ -139,8 +137,8 @@ func dtraceUprobes() (file string, lines []string, known bool) {
 var uprobeOwner = regexp.MustCompile(`^p:dt_(\d+)_dtrace/`)
 
 // checkLeft reports uprobes of DTrace processes that were killed and so could not remove them. It may mistake a DTrace
-// that runs in a container for a killed one, because a uprobe's name contains the process id within the container. The
-// suggested command is safe all the same: the kernel refuses to remove uprobes that are in use.
+// that runs in a container for a killed one, because a uprobe's name contains the process id within the container. Even
+// then the suggested command is safe, because the kernel refuses to remove uprobes that are in use.
 func checkLeft(file string, lines []string, runs func(pid string) bool) []Finding {
 	left := map[string]bool{}
 	for _, line := range lines {
@@ -166,8 +164,8 @@ func isDTrace(pid string) bool {
 }
 
 // awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a second. If DTrace were
-// killed earlier, its uprobes would stay in the kernel. The second argument lists the uprobes that existed before this
-// DTrace was started. awaitRelease does not wait for those.
+// killed earlier, its uprobes would remain in the kernel. before has the uprobes that existed before this DTrace was
+// started, for which awaitRelease does not wait.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()
@@ -189,8 +187,8 @@ func dtraceVersion(text string) string {
 	return ""
 }
 
-// checkSIP reads what `csrutil status` prints on macOS. System Integrity Protection covers the
-// system's own programs, but not the JVM, so a JVM can be sampled even if the protection is on.
+// checkSIP judges what `csrutil status` prints on macOS. System Integrity Protection covers the system's own programs,
+// but not the JVM. So a JVM can be sampled even if the protection is on.
 func checkSIP(text string) Finding {
 	c := Finding{Area: "dtrace", Name: "SIP", Status: OK}
 	_, status, ok := strings.Cut(firstLine(text), "status: ")

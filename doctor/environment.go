@@ -19,8 +19,9 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// makeTemp creates the folder that the checks work in. The folder is in $TMPDIR or, if nothing can be written there,
-// elsewhere. The finding says whether $TMPDIR is suitable for `gasm profile`, which creates its captures there.
+// makeTemp creates the folder for the temporary files of the checks. The folder is in $TMPDIR or, if nothing can be
+// written there, elsewhere. The finding says whether $TMPDIR is suitable for `gasm profile`, which creates its captures
+// there.
 func makeTemp() (dir string, temp Finding, err error) {
 	var first error // why nothing can be written in $TMPDIR
 	for _, parent := range []string{os.TempDir(), "/tmp", "/var/tmp", "."} {
@@ -38,7 +39,7 @@ func makeTemp() (dir string, temp Finding, err error) {
 	return "", temp, fmt.Errorf("no folder for temporary files can be written: %w; set TMPDIR to one that can", first)
 }
 
-// tryRoom returns an error if a folder has no room for the few MB that the checks write.
+// tryRoom returns an error if a folder has no room for the 8 MiB that the checks may write.
 func tryRoom(dir string) error {
 	path := filepath.Join(dir, "room")
 	defer os.Remove(path)
@@ -48,8 +49,8 @@ func tryRoom(dir string) error {
 // roomForCapture is an upper bound for the size of a capture of a program with many compilations, in bytes.
 const roomForCapture = 1 << 30
 
-// checkTemp judges the folder for captures. refused is the reason why nothing can be written there. It is nil if the
-// folder can be written.
+// checkTemp judges the folder for captures. refused says why nothing can be written to it; it is nil if the folder can
+// be written to.
 func checkTemp(dir string, refused error) Finding {
 	c := Finding{Area: "environment", Name: "temp folder", Status: OK}
 	if refused != nil {
@@ -78,8 +79,8 @@ func checkTemp(dir string, refused error) Finding {
 	return c
 }
 
-// leftFolders ends what earlier runs of gasm have left running in JVMs, and reports that. It also reports the folders
-// that those runs could not remove.
+// leftFolders switches off what earlier runs of gasm have left switched on in JVMs, and reports that. It also reports
+// the folders that those runs could not remove.
 func leftFolders(ctx context.Context) (all []Finding) {
 	ended, _ := record.EndLeft(ctx) // LeftFolders reports what could not be ended
 	for _, text := range ended {
@@ -102,12 +103,12 @@ func sizeText(n uint64) string {
 	return fmt.Sprintf("%d KiB", n>>10)
 }
 
-// setOptionVariables returns the names of the variables that JVMs read options from, if they are set.
+// setOptionVariables returns the names of the environment variables from which JVMs read options, if they are set.
 func setOptionVariables() []string {
 	return slices.DeleteFunc(slices.Clone(jdk.OptionVariables), func(name string) bool { return os.Getenv(name) == "" })
 }
 
-// checkJavaOptions looks for JVM options in environment variables that override the options that
+// checkJavaOptions looks for JVM options in environment variables. It finds a problem if they override the options that
 // `gasm profile` sets.
 func checkJavaOptions() Finding {
 	c := Finding{Area: "environment", Name: "java options", Status: OK, Text: "none in the environment"}
@@ -121,9 +122,8 @@ func checkJavaOptions() Finding {
 	return c
 }
 
-// tryJavaOptions looks for the cause if no JDK works. The cause may be an environment variable with
-// options for JVMs, so tryJavaOptions runs java with and without these variables. If the variables
-// are not the cause, it returns the finding c unchanged.
+// tryJavaOptions finds out whether environment variables with options for JVMs are the reason why no JDK works. It runs
+// java with and without these variables. If they are not the reason, it returns the finding c unchanged.
 func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	set := setOptionVariables()
 	if len(set) == 0 || slices.ContainsFunc(jdks, func(j jdkResult) bool { return j.works }) {
@@ -146,7 +146,7 @@ func tryJavaOptions(ctx context.Context, jdks []jdkResult, c Finding) Finding {
 	return c
 }
 
-// checkLocale finds out whether reports are drawn with box-drawing characters.
+// checkLocale finds out whether reports can be drawn with box-drawing characters.
 func checkLocale() Finding {
 	c := Finding{"environment", "locale", OK, "none set: reports are drawn in UTF-8", ""}
 	l := layout.UserLocale()
@@ -160,10 +160,10 @@ func checkLocale() Finding {
 	return c
 }
 
-// wideEnough is the width that annotated code needs, in columns.
+// wideEnough is the number of columns that annotated code needs.
 const wideEnough = 100
 
-// checkTerminal finds out how a report will look on this terminal: how wide it is, and whether it has colours.
+// checkTerminal finds out how wide this terminal is, and whether a report will have colours on it.
 func checkTerminal(o Options) Finding {
 	c := Finding{Area: "environment", Name: "terminal", Status: OK}
 	if !o.Terminal {

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// checkEvents asks a running JVM of this JDK which events it can report, and from which source. USDT probes have a
-// finding of their own (checkProbes).
+// checkEvents asks a running JVM of this JDK which events it can report, and from which source. It does not check USDT
+// probes, which have a finding of their own (checkProbes).
 func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Finding {
 	c := Finding{area, "events", OK, "", ""}
 	log := "from HotSpot's log: gc, safepoint"
@@ -34,7 +34,7 @@ func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Findin
 	return c
 }
 
-// hasRecorder reports whether a JVM that has just started has Flight Recorder. It asks the JVM for its recordings.
+// hasRecorder reports whether a JVM that has just started has Flight Recorder. It sends the JVM the command JFR.check.
 func hasRecorder(ctx context.Context, pid int) (bool, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -12,33 +12,32 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// patience limits how long one program may take, so that the doctor does not hang when a
-// java hangs. A java may take longer where JVMs are slow; see foundJDK.limit.
+// patience limits how long one program may take, so that the doctor does not hang if a program hangs. On a machine
+// where JVMs are slow, java may take longer; see foundJDK.limit.
 var patience = 20 * time.Second
 
-// A noAnswerError is the error for a program that has not ended within a limit.
+// A noAnswerError is the error for a program that has not ended within the limit.
 type noAnswerError struct{ limit time.Duration }
 
 func (e noAnswerError) Error() string { return fmt.Sprintf("no answer within %s", e.limit) }
 
-// withLimit returns a child of ctx with a timeout, whose cause is a noAnswerError.
+// withLimit returns a child of ctx with a timeout. The cause of the timeout is a noAnswerError.
 func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, noAnswerError{limit})
 }
 
-// withPatience returns a child of ctx with a timeout, so that no program can take longer than
-// patience allows.
+// withPatience returns a child of ctx that ends when patience has passed.
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return withLimit(ctx, patience)
 }
 
-// run runs a program and returns what it printed. The program is killed, with its
-// children, when it takes too long or ctx ends.
+// run runs a program and returns what it printed. If the program takes too long, or if ctx ends, the program is killed
+// together with its children.
 func run(ctx context.Context, command ...string) (stdout, stderr string, err error) {
 	return runWithin(ctx, patience, os.Environ(), command...)
 }
 
-// runWithin is like run, but with a limit of its own, and runs the program in the environment env. Both functions set
+// runWithin is like run, but with the given limit, and with env as the program's environment. Both functions set
 // LC_ALL=C, so that messages are in English. If the limit is reached, err is a noAnswerError.
 func runWithin(ctx context.Context, limit time.Duration, env []string, command ...string) (stdout, stderr string, err error) {
 	ctx, cancel := withLimit(ctx, limit)
@@ -64,8 +63,8 @@ func (c *capped) Write(b []byte) (int, error) {
 
 func (c *capped) String() string { return c.text.String() }
 
-// A target is a process to try a sampler on. It waits until release is called. Then it executes another shell, which
-// writes a line and keeps a CPU busy for some seconds. If gasm ends first, the target ends by itself soon afterwards.
+// A target is a process on which a sampler is tried. It waits until release is called. Then it executes another shell,
+// which writes a line and keeps a CPU busy for some seconds. If gasm ends first, the target ends soon afterwards.
 type target struct {
 	cmd    *exec.Cmd
 	stdin  *os.File // the writing end of the pipe to the target's stdin
@@ -99,11 +98,11 @@ func (t *target) pid() int { return t.cmd.Process.Pid }
 
 func (t *target) release() { _, _ = t.stdin.WriteString("go\n") }
 
-// awaitWork waits until the released target works, but no longer than patience. On a slow machine, the target may take as
-// long to begin as it works afterwards.
+// awaitWork waits until the released target works, but no longer than patience. Without the wait, the trial could end
+// on a slow machine before the target has begun to work.
 func (t *target) awaitWork() {
 	_ = t.stdout.SetReadDeadline(time.Now().Add(patience))
-	_, _ = t.stdout.Read(make([]byte, 1)) // after an error, the target has ended or is late, and the trial gets no samples
+	_, _ = t.stdout.Read(make([]byte, 1)) // after an error, the trial will have no samples
 }
 
 func (t *target) end() {

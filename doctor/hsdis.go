@@ -22,9 +22,8 @@ type plugin struct {
 	usable bool // true if it exports pluginSymbol
 }
 
-// findPlugin looks for a plug-in in the same places as HotSpot (Disassembler::load_library):
-// beside libjvm with and without the prefix "lib", one folder up, and then where the
-// system's loader looks.
+// findPlugin looks for a plug-in in the same places as HotSpot (Disassembler::load_library): in the folder of libjvm,
+// with and without the prefix "lib", in the folder above it, and in the folders of the system's loader.
 func (j *foundJDK) findPlugin() (plugin, bool) {
 	if j.libjvm == "" {
 		return plugin{}, false
@@ -43,8 +42,8 @@ func (j *foundJDK) findPlugin() (plugin, bool) {
 	return plugin{}, false
 }
 
-// pluginName returns the file name of a plug-in for the architecture of libjvm, such as
-// "hsdis-amd64.so". HotSpot's names for architectures are the same as Go's, except for aarch64.
+// pluginName returns the file name of a plug-in for the architecture of libjvm, such as "hsdis-amd64.so". HotSpot and
+// Go have the same names for architectures, except for aarch64.
 func (j *foundJDK) pluginName() string {
 	arch := map[string]string{"arm64": "aarch64"}[runtime.GOARCH]
 	if f, err := elf.Open(j.libjvm); err == nil {
@@ -59,7 +58,7 @@ func (j *foundJDK) pluginName() string {
 }
 
 // loaderPath returns the folders in which the system's loader usually looks for a library that is named without a
-// folder. The loader also has a cache with a list of libraries, but loaderPath does not read it.
+// folder. The loader may find further libraries in its cache, which loaderPath does not read.
 func loaderPath() []string {
 	if runtime.GOOS == "darwin" {
 		return append(filepath.SplitList(os.Getenv("DYLD_LIBRARY_PATH")), ".", "/usr/local/lib", "/usr/lib")
@@ -97,9 +96,9 @@ func dynamicSymbols(path string) (names []string) {
 	return names
 }
 
-// openMachO opens a library of macOS. If the library has parts for several architectures, f is the part for this
-// machine's architecture. f is nil if the file is not a macOS library or has no part for this architecture. The
-// function done closes the library; it is nil if f is nil.
+// openMachO opens a macOS library. If the library has parts for several architectures, f is the part for this machine's
+// architecture. done closes the library. Both are nil if the file is not a macOS library, or if it has no part for this
+// architecture.
 func openMachO(path string) (f *macho.File, done func()) {
 	if f, err := macho.Open(path); err == nil {
 		return f, func() { f.Close() }
@@ -118,8 +117,8 @@ func openMachO(path string) (f *macho.File, done func()) {
 	return nil, nil
 }
 
-// hasProbes reports whether a libjvm has HotSpot's static probes (USDT). On Linux they are
-// notes in SystemTap's format, on macOS sections in DTrace's format.
+// hasProbes reports whether a libjvm has HotSpot's static probes (USDT). On Linux, these are notes in SystemTap's
+// format. On macOS, they are sections in DTrace's format.
 func hasProbes(libjvm string) bool {
 	if f, err := elf.Open(libjvm); err == nil {
 		defer f.Close()

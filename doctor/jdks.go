@@ -28,13 +28,13 @@ type foundJDK struct {
 	startTime time.Duration
 }
 
-// limit returns how long a JVM of this JDK may take for one thing. Where JVMs start slowly, for example in an emulated
-// machine, they do everything slowly.
+// limit returns how long a JVM of this JDK may take for one step of a check. A JVM that starts slowly, for example in
+// an emulated machine, gets more time for everything.
 func (j *foundJDK) limit() time.Duration { return max(patience, min(10*j.startTime, 9*patience)) }
 
-// findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns each JDK once. The
-// findings report a JAVA_HOME that is not a JDK, a java on PATH that is missing or does not run, and a machine without
-// any JDK.
+// findJDKs looks for JDKs on PATH, in JAVA_HOME and where Java's installers put them. It returns each JDK once. It
+// returns findings about a JAVA_HOME that is not a JDK, about a java on PATH that is missing or does not run, and about
+// a machine without any JDK.
 func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	add := func(home, by string) bool {
 		home, ok := javaHome(home)
@@ -76,9 +76,8 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	return found, checks
 }
 
-// jdkPatterns returns glob patterns for the places where JDKs are installed on Linux and
-// macOS: by packages and, in the user's folder, by version managers, IDEs and build tools.
-// user is "" if there is no such folder.
+// jdkPatterns returns glob patterns for the places where JDKs are installed on Linux and macOS: by packages and, in the
+// user's home folder, by version managers, IDEs and build tools. user is the home folder, or "" if there is none.
 func jdkPatterns(user string) []string {
 	patterns := []string{
 		"/usr/lib/jvm/*", "/usr/lib64/jvm/*", "/usr/java/*", "/opt/java", "/opt/java/*", "/opt/jdk*", "/opt/openjdk*", "/opt/jvm/*", "/opt/graalvm*",
@@ -97,8 +96,8 @@ func jdkPatterns(user string) []string {
 	return patterns
 }
 
-// javaHome resolves the symbolic links in the path of a JDK or JRE. For the folder jre within a JDK 8, it returns the
-// path of the whole JDK. ok is false if the folder has no bin/java.
+// javaHome resolves the symbolic links in the path of a JDK or JRE. If the path is that of the folder jre in a JDK 8,
+// the result is the path of the whole JDK. ok is false if the folder has no bin/java.
 func javaHome(dir string) (home string, ok bool) {
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil || !executable(filepath.Join(home, "bin/java")) {
@@ -118,8 +117,8 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// homeOnPath returns the home of the java on PATH. That java may be a script of a version manager, or macOS's stub. In
-// that case homeOnPath runs the script, which starts a JVM, and the JVM prints its home.
+// homeOnPath returns the home folder of the java on PATH. That java may be a script of a version manager, or macOS's
+// stub. In that case homeOnPath runs it: a JVM starts and prints its home.
 func homeOnPath(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("java")
 	if err != nil {
@@ -142,8 +141,8 @@ func homeOnPath(ctx context.Context) (string, error) {
 //	java.home = /usr/lib/jvm/temurin-25
 var homeProperty = regexp.MustCompile(`(?m)^ *java\.home = (.+)$`)
 
-// start runs java -version, and notes how long that takes. It returns what java has printed. If java does not end
-// within three times the usual patience, the error is a noAnswerError.
+// start runs java -version, and notes how long that takes. It returns what java printed. If java does not end within
+// three times the usual patience, the error is a noAnswerError.
 func (j *foundJDK) start(ctx context.Context) (text string, err error) {
 	begin := time.Now()
 	_, text, err = runWithin(ctx, 3*patience, os.Environ(), j.java(), "-version")
@@ -151,8 +150,8 @@ func (j *foundJDK) start(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// describe fills in the version, vendor and variant from the release file, or else from what
-// java -version has printed, which is "" if it failed.
+// describe sets the version, vendor and variant from the JDK's file "release". If they are missing there, it takes them
+// from printed, which is the output of java -version, or "" if java failed.
 func (j *foundJDK) describe(printed string) {
 	release := jdk.Properties(j.home)
 	j.version = cmp.Or(release["JAVA_RUNTIME_VERSION"], release["JAVA_VERSION"])
@@ -169,8 +168,8 @@ func (j *foundJDK) describe(printed string) {
 
 var versionLine = regexp.MustCompile(`version "([^"]+)"`)
 
-// parseVersion parses what java -version prints. The vendor that it returns is the name of the
-// runtime in the second line, because vendors add their own name there:
+// parseVersion parses the output of java -version. It returns the runtime's name in the second line as the vendor,
+// because vendors add their own name there:
 //
 //	openjdk version "1.8.0_432"
 //	OpenJDK Runtime Environment (Temurin)(build 1.8.0_432-b06)
@@ -192,6 +191,5 @@ func (j *foundJDK) java() string { return filepath.Join(j.home, "bin/java") }
 // feature returns the feature release (17), or 0 if it is unknown.
 func (j *foundJDK) feature() int { return jdk.Feature(j.version) }
 
-// hotspot reports whether the JVM is HotSpot. A JDK that does not name its JVM is assumed to have
-// HotSpot.
+// hotspot reports whether the JVM is HotSpot. If the JDK does not say which JVM it has, hotspot returns true.
 func (j *foundJDK) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// schema is the version of the JSON. It goes up with every change that would break programs that
-// read the JSON.
+// schema is the version of the JSON format. It must be increased with every change that could break programs that read
+// the JSON.
 const schema = 1
 
 type jsonReport struct {

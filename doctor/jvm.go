@@ -23,14 +23,14 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A jdkResult is what was found out about one JDK.
+// A jdkResult is the result of checking one JDK.
 type jdkResult struct {
 	*foundJDK
 	checks []Finding
 	works  bool // a profile shows its code, or at least the names of its methods
 }
 
-// checkJDKs checks the JDKs in parallel, but no more at a time than there are processors.
+// checkJDKs checks the JDKs in parallel, but at most as many at a time as there are CPUs.
 func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	results := make([]jdkResult, len(jdks))
 	slots := make(chan struct{}, runtime.NumCPU())
@@ -46,8 +46,7 @@ func checkJDKs(ctx context.Context, jdks []*foundJDK, dir string) []jdkResult {
 	return results
 }
 
-// check runs one JDK and returns the findings about it. log is the path of the file for the JVM's
-// log.
+// check runs one JDK and returns the findings about it. log is the path of a file into which the JVM can write its log.
 func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	said, failed := j.start(ctx)
 	if failed != nil {
@@ -86,8 +85,8 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	return r
 }
 
-// judgeCode decides how the code of this JDK gets into a profile. printed and err are the results
-// of printCode. copied is true if gasm can copy the code out of the memory of a JVM of this JDK.
+// judgeCode decides how a profile gets the code of this JDK. printed and err are the results of printCode. copied is
+// true if gasm can copy the code from the memory of a JVM of this JDK.
 func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bool) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
@@ -111,8 +110,8 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 // printsBytes reports whether this JDK prints code without hsdis.
 func (j *foundJDK) printsBytes() bool { return j.feature() >= printassembly.OldestWithBytes }
 
-// checkProbes finds out whether gasm can record the static probes in this JDK's libjvm. It does not start a JVM: it
-// sets the probes only for this process, which never executes them.
+// checkProbes finds out whether gasm can record the static probes (USDT) in this JDK's libjvm. It does not start a JVM:
+// it sets the probes for this process, which never executes them.
 func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	name := filepath.Base(j.libjvm)
 	if !hasProbes(j.libjvm) {
@@ -132,8 +131,8 @@ func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	return c
 }
 
-// checkPlugin reports whether HotSpot uses the plug-in that it finds. It can tell from the form of the code that the
-// JVM printed, because only a plug-in prints text.
+// checkPlugin finds out whether HotSpot uses the disassembler plug-in p. printed is the form of the code that the JVM
+// printed: only a plug-in prints text.
 func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding {
 	c := Finding{area, "hsdis", OK, p.path, ""}
 	switch {
@@ -155,8 +154,7 @@ func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding 
 	return c
 }
 
-// installPlugin returns the command that installs a plug-in, for JDKs that print no code
-// without one.
+// installPlugin returns the command that installs a disassembler plug-in, for JDKs that print no code without one.
 func (j *foundJDK) installPlugin() string {
 	dir := filepath.Join(j.home, "lib/server")
 	if j.libjvm != "" {
@@ -179,8 +177,8 @@ const (
 	codeText           // instructions, by a plug-in
 )
 
-// printCode runs the JVM with the options that `gasm profile --code print` sets, and returns
-// the form of the code in its log.
+// printCode runs the JVM with the options that `gasm profile --code print` sets, and returns the form of the code in
+// the JVM's log.
 func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) {
 	if options := checkJavaOptions(); options.Status == Problem {
 		return codeNone, errors.New("not tried: " + options.Text) // the JVM might overwrite a log file of the user's
@@ -206,16 +204,16 @@ func (j *foundJDK) printCode(ctx context.Context, log string) (codeForm, error) 
 	return printedForm(text), nil
 }
 
-// instructionLine matches an instruction as hsdis prints it, an address and a mnemonic:
+// instructionLine matches an instruction as hsdis prints it, which is an address and a mnemonic:
 //
 //	0x00007fae1ea188f8: mov    %eax,-0x14000(%rsp)
 //
-// The mnemonic must have a letter from g to z, because HotSpot also prints rows of hexadecimal
-// bytes, such as "0x00007fae1ea188f8: 89 84 24".
+// The mnemonic must have a letter from g to z. Otherwise a row of hexadecimal bytes, which HotSpot also prints, would
+// match: "0x00007fae1ea188f8: 89 84 24".
 var instructionLine = regexp.MustCompile(`(?m)^ +0x[0-9a-f]+:\s+[a-z]*[g-z][a-z0-9]*\b`)
 
-// printedForm returns the form of the code in a JVM's log. JDK 8 writes neither [Disassembly] nor [MachCode]. So a line
-// with an instruction counts, too, as a sign that the code is text.
+// printedForm returns the form of the code in a JVM's log. JDK 8 does not write the headings [Disassembly] and
+// [MachCode], so printedForm also looks for a line with an instruction, which means that the code is text.
 func printedForm(log []byte) codeForm {
 	switch {
 	case bytes.Contains(log, []byte("[Disassembly]")), instructionLine.Match(log):
@@ -231,9 +229,9 @@ func notRunning(stderr string, err error) error {
 	return errors.New("java does not run: " + jvmComplaint(stderr, err))
 }
 
-// jvmComplaint returns the reason why a JVM has failed with err: the line of its stderr that says what is wrong. A JVM
-// that was ended, because it gave no answer or because the user stopped the doctor, complains of nothing, whatever it
-// has printed.
+// jvmComplaint returns the reason why a JVM has failed with err. Usually that is a line of its stderr. If the JVM was
+// killed, because it gave no answer or because the user stopped the doctor, the reason is err, and stderr does not
+// matter.
 func jvmComplaint(stderr string, err error) string {
 	if ended := (*exec.ExitError)(nil); !errors.As(err, &ended) {
 		return err.Error()
@@ -246,12 +244,12 @@ func jvmComplaint(stderr string, err error) string {
 	return err.Error()
 }
 
-// smallCodeCache is a size of the code cache in bytes. If both compilers are used and the code cache is smaller than
-// this, doctor warns that a program may fill it. HotSpot's default for both compilers is 240 MB.
+// smallCodeCache is a size in bytes. If both compilers are used and the code cache is smaller than this, the doctor
+// warns that a program may fill it. HotSpot's default for both compilers is 240 MB.
 const smallCodeCache = 48 << 20
 
-// checkCodeCache asks the JVM of the first JDK for the size of its code cache. The first JDK is the
-// one on PATH, if there is one on PATH.
+// checkCodeCache asks the JVM of the first JDK for the size of its code cache. If there is a JDK on PATH, it is the
+// first.
 func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 	if len(jdks) == 0 || !jdks[0].works {
 		return nil
@@ -285,7 +283,7 @@ func judgeCodeCache(c Finding, flags map[string]string) Finding {
 	return c
 }
 
-// flagLine matches a line of -XX:+PrintFlagsFinal. JDK 8 writes := for a value that is not the default:
+// flagLine matches a line of -XX:+PrintFlagsFinal. JDK 8 writes := instead of = if the value is not the default:
 //
 //	uintx ReservedCodeCacheSize    = 251658240   {pd product} {ergonomic}
 var flagLine = regexp.MustCompile(`(?m)^\s*\w+\s+(\w+)\s*:?=\s*(\S+)`)

@@ -12,8 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// A kernel holds what Linux says about this process and about who may sample. A setting is
-// "" if it is unknown.
+// A kernel holds what Linux says about this process, and about who may sample. A setting is "" if it is unknown.
 type kernel struct {
 	root         bool
 	namespaced   bool   // in a user namespace, whose capabilities perf events ignore
@@ -70,13 +69,14 @@ func parseStatus(text string) (capabilities uint64, seccomp int) {
 }
 
 // inUserNamespace reports whether this process is in a user namespace, for example in a rootless container. uidMap is
-// the text of /proc/self/uid_map. Root has all capabilities in such a namespace, but they have no effect outside of it.
+// the text of /proc/self/uid_map. In such a namespace, root has all capabilities, but they have no effect outside of
+// it.
 func inUserNamespace(uidMap string) bool {
 	return uidMap != "" && !slices.Equal(strings.Fields(uidMap), []string{"0", "0", "4294967295"})
 }
 
-// hypervised reports whether this is a virtual machine. On x86 the CPU's flags say so, on
-// arm64 the vendor of the board.
+// hypervised reports whether this is a virtual machine. On x86 it looks at the CPU's flags, and on arm64 at the vendor
+// of the board.
 func hypervised(cpuinfo, vendor string) bool {
 	for line := range strings.Lines(cpuinfo) {
 		if key, flags, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "flags" {
@@ -127,13 +127,13 @@ var samplerCapabilities = []struct {
 // has reports whether this process has the capability with this number.
 func (k *kernel) has(number uint) bool { return k.capabilities>>number&1 != 0 }
 
-// unbound reports whether this process is exempt from kernel.perf_event_paranoid.
+// unbound reports whether kernel.perf_event_paranoid does not apply to this process.
 func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }
 
-// checkKernelSettings judges the kernel's settings. works is true if gasm could sample. notes are
-// the sampler's notes on what it could not sample.
+// checkKernelSettings judges the kernel's settings. works is true if gasm's own sampler works. notes are the sampler's
+// notes about what it could not sample.
 func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {
@@ -144,9 +144,8 @@ func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	return checks
 }
 
-// paranoidMeans returns what a level of kernel.perf_event_paranoid allows users without
-// capabilities. Only Debian's and Ubuntu's kernels have the levels 3 and 4; other kernels
-// treat them as 2.
+// paranoidMeans returns a text that says what a level of kernel.perf_event_paranoid allows to users without
+// capabilities. Only the kernels of Debian and Ubuntu have the levels 3 and 4. Other kernels treat these as 2.
 func paranoidMeans(level int) string {
 	switch {
 	case level < 0:
@@ -204,8 +203,7 @@ func (k *kernel) checkKernelNames(notes []fix.Note) Finding {
 	return c
 }
 
-// checkCapabilities lists the capabilities that samplers need, and says which of them this process
-// has.
+// checkCapabilities lists the capabilities that samplers need, and says which of these the process has.
 func (k *kernel) checkCapabilities() Finding {
 	var has, lacks []string
 	for _, c := range samplerCapabilities {

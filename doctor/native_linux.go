@@ -16,8 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// checkNative tries gasm's own sampler, first as `gasm profile` uses it without flags, and then
-// with each of triedEvents.
+// checkNative tries gasm's own sampler, first as `gasm profile` uses it by default, and then with each of triedEvents.
 func checkNative(ctx context.Context, dir string) samplerResult {
 	best, trials := tryEach(func(events []sampler.Event, busy bool) trial { return tryNative(ctx, dir, events, busy) })
 	sampling, result := best.check("native")
@@ -40,8 +39,8 @@ func checkNative(ctx context.Context, dir string) samplerResult {
 	return result
 }
 
-// tryNative starts gasm's own sampler and stops it again. If no events are given, it samples the best
-// available event. If busy is true, the target works for a moment, and its samples are counted.
+// tryNative starts gasm's own sampler and stops it again. If events is empty, it samples the best available event. If
+// busy is true, the target works for a moment, and its samples are counted.
 func tryNative(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	return onTarget(dir, func(dir string, child *target) trial { return sampleNative(ctx, dir, child, events, busy) })
 }
@@ -69,8 +68,8 @@ func sampleNative(ctx context.Context, dir string, child *target, events []sampl
 	return t
 }
 
-// checkOpenFiles judges the limit of open files. Sampling a command takes one file for each
-// event and CPU; attaching to a running process takes one for each event, CPU and thread.
+// checkOpenFiles judges the limit of open files. To sample a command, gasm opens a file for each event and CPU. To
+// sample a running process, it opens a file for each event, CPU and thread.
 func checkOpenFiles(limit uint64, cpus int) Finding {
 	c := Finding{"native", "open files", OK, "", ""}
 	const usual = 100 // gasm has about this many other files open
@@ -86,11 +85,11 @@ func checkOpenFiles(limit uint64, cpus int) Finding {
 	return c
 }
 
-// bestBuffers is the size of one CPU's kernel buffers, in bytes, if no limit makes them smaller.
+// bestBuffers is the size of the kernel's buffer for one CPU, in bytes, if no limit makes it smaller.
 const bestBuffers = 512 << 10
 
 // checkBuffers judges the size of the kernel's buffers. buffers is their total size for all CPUs, in bytes. limit is
-// the memory limit of this container or cgroup in bytes, or 0 for none.
+// the memory limit of this container or cgroup in bytes, or 0 if there is none.
 func checkBuffers(buffers, cpus int, limit int64) Finding {
 	c := Finding{"native", "buffers", OK, fmt.Sprintf("%d KiB for %d CPUs", buffers>>10, cpus), ""}
 	if limit > 0 {
@@ -107,7 +106,7 @@ func checkBuffers(buffers, cpus int, limit int64) Finding {
 	return c
 }
 
-// memoryLimit returns the memory limit of this process's cgroup in bytes, or 0 for none.
+// memoryLimit returns the memory limit of this process's cgroup in bytes, or 0 if there is none.
 func memoryLimit() int64 {
 	for line := range strings.Lines(readTrimmed("/proc/self/cgroup")) {
 		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::")

@@ -17,8 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// checkPerf tries perf, first as `gasm profile` uses it without flags, and then with each of
-// triedEvents.
+// checkPerf tries perf, first as `gasm profile` uses it by default, and then with each of triedEvents.
 func checkPerf(ctx context.Context, dir string) samplerResult {
 	path, err := exec.LookPath("perf")
 	if err != nil {
@@ -43,8 +42,8 @@ func checkPerf(ctx context.Context, dir string) samplerResult {
 	return result
 }
 
-// noPerf returns the result for a machine without perf on PATH. The sampler's error says how to
-// install perf.
+// noPerf returns the result for a machine without perf on PATH. It calls StartPerf, because the error of StartPerf says
+// how to install perf.
 func noPerf(ctx context.Context, dir string) samplerResult {
 	_, err := collect.StartPerf(ctx, collect.Options{PID: os.Getpid(), Frequency: collect.DefaultFrequency, Dir: dir})
 	cause, todo := explain(err)
@@ -54,9 +53,9 @@ func noPerf(ctx context.Context, dir string) samplerResult {
 	}
 }
 
-// tryPerf starts perf and stops it again. If no events are given, perf samples the best available
-// event. If busy is true, the target works for a moment and its samples are counted, because on some
-// virtual machines a counter can be opened but never fires.
+// tryPerf starts perf and stops it again. If events is empty, perf samples the best available event. If busy is true,
+// the target works for a moment, and its samples are counted. On some virtual machines, a counter can be opened but
+// never takes a sample.
 func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool) trial {
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
@@ -97,7 +96,7 @@ func countSamples(text io.Reader) (n int, err error) {
 	return n, reader.Err()
 }
 
-// explain returns the cause of a sampler's error, in one line, and what to do about it.
+// explain returns the cause of a sampler's error, in one line, and what the user can do about it.
 func explain(err error) (cause, todo string) {
 	cause, todo = fix.Parts(err)
 	return firstLine(cause), todo

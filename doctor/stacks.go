@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// knownThread is the thread of KnownStack.java that is judged.
+	// knownThread is the name of the thread of KnownStack.java whose stacks are judged.
 	knownThread = "known"
-	// wantedStacks is the number of its samples that are judged.
+	// wantedStacks is the number of samples of the known thread for which the check waits.
 	wantedStacks = 100
-	// usefulStack is the size of the copy of a stack, in bytes, that is enough for nearly all stacks of a usual program
-	// to be whole.
+	// usefulStack is a size in bytes. If each sample has room for that much of a stack, nearly all stacks of a usual
+	// program are whole.
 	usefulStack = 16 << 10
-	// fewestWhole is the smallest share of whole stacks in a JVM that gasm knows. Stacks of the JVM's first and last
-	// moments may not be whole.
+	// fewestWhole is the smallest share of whole stacks if gasm can walk the stacks of this JVM. It is less than 1,
+	// because stacks from the JVM's first and last moments may not be whole.
 	fewestWhole = 0.95
 )
 
-// expectedStack matches the Java methods of each stack of the known thread, the outermost first. deepStack matches
-// those of most samples, because nearly all samples are taken in work.
+// expectedStack matches the Java methods of each possible stack of the known thread, the outermost first. deepStack
+// matches only the deepest of these stacks. Most samples have such a stack, because the program spends nearly all of
+// its time in its method work.
 var (
 	expectedStack = regexp.MustCompile(`^(KnownStack::run( KnownStack::recurse){0,31}|KnownStack::run( KnownStack::recurse){31} KnownStack::work)?$`)
 	deepStack     = regexp.MustCompile(`^KnownStack::run( KnownStack::recurse){31}( KnownStack::work)?$`)
@@ -37,13 +38,13 @@ type stackTrial struct {
 	whole   int
 	cut     int
 	deep    int    // whole, and with all of the known calls
-	wrong   int    // whole, but with other calls
-	example string // the Java methods of a wrong one
-	// noFrameInfo is true if libjvm has no .eh_frame.
+	wrong   int    // whole, but with other calls than the program has
+	example string // the Java methods of a wrong stack
+	// noFrameInfo is true if libjvm has no .eh_frame, in which gasm looks up the callers of its functions.
 	noFrameInfo bool
 }
 
-// add judges a stack of the known program. frames are its frames, the innermost first.
+// add judges one stack of the known program. frames are its frames, the innermost first.
 func (t *stackTrial) add(frames func(yield func(*callstack.Frame) bool)) {
 	t.samples++
 	var methods []string
@@ -105,16 +106,16 @@ func (t *stackTrial) judge(area string) Finding {
 	return c
 }
 
-// enoughWhole reports whether as many stacks are whole as in a JVM that gasm knows.
+// enoughWhole reports whether so many stacks are whole that gasm can walk the stacks of this JVM.
 func (t *stackTrial) enoughWhole() bool { return float64(t.whole) >= fewestWhole*float64(t.samples) }
 
-// moreLocked returns the command that gives the kernel's buffers room for whole stacks.
+// moreLocked returns a command that lets the user lock more memory, so that whole stacks fit into the kernel's buffers.
 func moreLocked() string {
 	const forStacks = 4100 // KiB for each CPU: a buffer of 4 MiB and its first page
 	return fmt.Sprintf("sudo sysctl kernel.perf_event_mlock_kb=%d (or ulimit -l %d)", forStacks, forStacks*runtime.NumCPU())
 }
 
-// shortened returns the beginning of a list of methods.
+// shortened returns the beginning of a list of methods, at most 200 bytes.
 func shortened(methods string) string {
 	const most = 200
 	if len(methods) > most {

@@ -21,13 +21,13 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// knownStack is the program whose stacks are judged, for JDK 8 and newer.
+// knownStack is the class of the program whose stacks are judged. It runs on JDK 8 and newer.
 //
 //go:embed knownstack/KnownStack.class
 var knownStack []byte
 
-// checkStacks samples a JVM of this JDK that runs a known program, walks the call stacks of the samples, and judges
-// them. dir is a folder for temporary files, which are removed at the end.
+// checkStacks samples a JVM of this JDK that runs a known program, walks the call stacks of the samples, and judges the
+// stacks. dir is a folder for temporary files, which are removed at the end.
 func (j *foundJDK) checkStacks(ctx context.Context, area, dir string) Finding {
 	if !stack.Supported() {
 		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 and aarch64 only, and this is " + runtime.GOARCH, ""}
@@ -44,7 +44,7 @@ func (j *foundJDK) checkStacks(ctx context.Context, area, dir string) Finding {
 	return t.judge(area)
 }
 
-// hasFrameInfo reports whether a library has the call frame information by which native callers are found.
+// hasFrameInfo reports whether a library has call frame information (.eh_frame), in which gasm finds native callers.
 func hasFrameInfo(path string) bool {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func hasFrameInfo(path string) bool {
 	return f.Section(".eh_frame") != nil
 }
 
-// tryStacks runs the known program with the command java, and samples it until there are enough stacks.
+// tryStacks runs the known program with the command java. It samples the program until there are enough stacks.
 func tryStacks(ctx context.Context, java, dir string) (t stackTrial) {
 	if t.err = os.WriteFile(filepath.Join(dir, "KnownStack.class"), knownStack, 0o600); t.err != nil {
 		return t
@@ -108,7 +108,7 @@ func (t *stackTrial) read(n *collect.Native) error {
 	return r.Err()
 }
 
-// A knownProgram is a JVM that runs the known program, until its stdin is closed.
+// A knownProgram is a JVM that runs the known program until its stdin is closed.
 type knownProgram struct {
 	cmd   *exec.Cmd
 	stdin *os.File
@@ -136,8 +136,8 @@ func startKnown(java, dir string) (*knownProgram, error) {
 	return p, nil
 }
 
-// await waits until there are enough samples of the known thread. It returns an error if the program ends before that, or
-// when ctx is done.
+// await waits until there are enough samples of the known thread. It returns an error if the program ends first, or if
+// ctx is done.
 func (p *knownProgram) await(ctx context.Context, n *collect.Native) error {
 	samples := n.Subscribe(1<<12, 20*time.Millisecond).C
 	for found := 0; found < wantedStacks; {
@@ -158,7 +158,8 @@ func (p *knownProgram) await(ctx context.Context, n *collect.Native) error {
 	return nil
 }
 
-// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills what is left of its process group.
+// end makes the JVM exit by closing its stdin, and waits up to a second. Then it kills what remains of the process
+// group.
 func (p *knownProgram) end() {
 	p.stdin.Close()
 	select {

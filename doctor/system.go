@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkSystem describes this machine.
+// checkSystem returns findings that describe this machine.
 func checkSystem(ctx context.Context) []Finding {
 	text := runtime.GOOS
 	var u unix.Utsname
@@ -57,7 +57,7 @@ func parseOSRelease(text string) map[string]string {
 	return values
 }
 
-// installJDK returns the command that installs a JDK on the distribution with this os-release.
+// installJDK returns the command that installs a JDK on the Linux distribution that release describes, or on macOS.
 func installJDK(release map[string]string) string {
 	if runtime.GOOS == "darwin" {
 		return "brew install --cask temurin"

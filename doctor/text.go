@@ -14,7 +14,7 @@ const (
 	nameWidth = len("kernel names")
 )
 
-// A mark shows the status at the start of a finding. It is a sign, or a word if the report is in ASCII.
+// A mark is shown before a finding, for its status. It is a sign, or a word if the report is in ASCII.
 type mark struct {
 	sign, word string
 	style      layout.Style
@@ -32,9 +32,8 @@ type textReport struct {
 	width int // columns of a line
 }
 
-// WriteText writes the report for people: the findings by area, each with its fix on the
-// line below, and the verdict last. All commands can be pasted into a shell, including
-// those that are broken into several lines.
+// WriteText writes the report for people: the findings by area, each with its fix on the line below, and then the
+// verdict. All commands can be pasted into a shell, even if they are broken into several lines.
 func WriteText(w io.Writer, r *Report, look layout.Look) error {
 	t := textReport{Page: layout.NewPage(w, look)}
 	t.width = max(t.Columns(layout.RuleWidth), leastWidth)
@@ -56,8 +55,8 @@ func WriteText(w io.Writer, r *Report, look layout.Look) error {
 	return t.Flush()
 }
 
-// verdict writes the last lines. If the verdict does not fit on one line, its command gets
-// a line of its own, so that it can be pasted.
+// verdict writes the last lines. If the verdict does not fit on one line, its command gets a line of its own, so that
+// the command can be pasted.
 func (t *textReport) verdict(r *Report) {
 	verdict, command := r.verdict()
 	if whole := r.Verdict(); layout.Width(whole) <= t.width {
@@ -111,15 +110,15 @@ func (t *textReport) command(indent int, command string) {
 	}
 }
 
-// Verdict says in one line whether a profile can be made and with which sampler, or why it
-// can't be made and what to do first.
+// Verdict says in one line whether a profile can be made, and with which sampler. If none can be made, it says why, and
+// what to do first.
 func (r *Report) Verdict() string {
 	verdict, command := r.verdict()
 	return strings.TrimSpace(verdict + " " + command)
 }
 
-// verdict returns the verdict without the command at its end, and separately that command. command
-// is "" if there is none.
+// verdict returns the verdict without the command at its end, and the command separately. command is "" if there is
+// none.
 func (r *Report) verdict() (text, command string) {
 	with := r.Sampler
 	if r.Event != "" {

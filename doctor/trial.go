@@ -16,11 +16,11 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// triedEvents are the events that the doctor tries to sample, both with perf and with gasm's own sampler. The best
-// event comes first.
+// triedEvents are the events that the doctor tries to sample, with perf and with gasm's own sampler. The best event
+// comes first.
 var triedEvents = []string{"cycles:P", "cycles", "instructions", "cpu-clock"}
 
-// A trial is the result of sampling a target, with perf or by gasm itself.
+// A trial is the result of sampling a target with perf or with gasm's own sampler.
 type trial struct {
 	event   string // the event that was sampled
 	notes   []fix.Note
@@ -34,8 +34,8 @@ type trial struct {
 // (perf_event_mlock_kb).
 var lockedMemory sync.Mutex
 
-// tryEach samples a busy target with the best available event, and then tries the rest of triedEvents. It returns the
-// trial of the best event, and the trials of triedEvents in their order.
+// tryEach samples a busy target with the best available event, and then tries the other triedEvents. It returns the
+// trial of the best event, and a trial for each of triedEvents in their order.
 func tryEach(try func(events []sampler.Event, busy bool) trial) (best trial, each []trial) {
 	best = try(nil, true)
 	each = make([]trial, len(triedEvents))
@@ -64,7 +64,7 @@ func onTarget(dir string, try func(dir string, child *target) trial) trial {
 	return try(dir, child)
 }
 
-// work releases a target, lets it work for a moment, and stores in t.seconds how long that was.
+// work releases a target, lets it work for a moment, and stores in t.seconds how long it worked.
 func (t *trial) work(ctx context.Context, x *target) {
 	x.release()
 	x.awaitWork()
@@ -73,7 +73,7 @@ func (t *trial) work(ctx context.Context, x *target) {
 	t.seconds = time.Since(begin).Seconds()
 }
 
-// pause waits for the duration, or until ctx ends.
+// pause waits until the duration d has passed, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -100,7 +100,7 @@ func (t *trial) check(area string) (Finding, samplerResult) {
 	return c, samplerResult{works: true, event: t.event}
 }
 
-// checkRate reports what a sample costs, and how often `gasm profile` therefore samples.
+// checkRate reports how much time a sample takes, and how often `gasm profile` therefore samples.
 func checkRate(area string, rate collect.Rate) Finding {
 	c := Finding{Area: area, Name: "sample cost", Status: OK,
 		Text: fmt.Sprintf("a sample's interrupt takes %.1f us: %d samples a second by default, %.1f %% of the time",
@@ -112,8 +112,7 @@ func checkRate(area string, rate collect.Rate) Finding {
 	return c
 }
 
-// checkEvents judges the trials, one for each of triedEvents in the same order. virtual is true on
-// a virtual machine.
+// checkEvents judges the trials of triedEvents, which are in the same order. virtual is true on a virtual machine.
 func checkEvents(area string, trials []trial, virtual bool) Finding {
 	c := Finding{Area: area, Name: "events", Status: OK}
 	var opened, refused []string
@@ -146,7 +145,8 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 		cause, todo := explain(err)
 		c.Text, c.Fix = c.Text+": "+cause, todo
 	case !counters && slices.Contains(opened, "cycles"):
-		// This machine has hardware counters and lacks only precise sampling or a single event.
+		// The kernel has opened the event "cycles", so there are hardware counters. Only precise sampling or another event
+		// is missing, and the text needs no explanation.
 	case !counters && virtual:
 		c.Text += ": a virtual machine without a PMU. cpu-clock works, but PCs are late where interrupts were off"
 		c.Fix = "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)"

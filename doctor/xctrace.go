@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// checkXCTrace looks for xctrace, which is a part of Xcode. It does not try to record anything,
-// because that takes ten seconds or more.
+// checkXCTrace looks for xctrace, which is a part of Xcode. It does not try a recording, which would take ten seconds
+// or more.
 func checkXCTrace(ctx context.Context) samplerResult {
 	path, err := xctrace.Find(ctx)
 	if err != nil {

@@ -85,8 +85,8 @@ type Event struct {
 	WaitNanos int64
 	// Bytes is the number of allocated bytes that an Alloc stands for.
 	Bytes int64
-	// PC is the address after the instruction in the code cache at which the event happened. For a call, that is the
-	// return address. PC is 0 if the instruction is unknown.
+	// PC is the address after the instruction at which the event happened, in the code cache. If that instruction is a
+	// call, PC is its return address. PC is 0 if the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
 	// share a slice, so it must not be changed. If Truncated is true, the outermost frames are missing.
@@ -117,8 +117,8 @@ func (k Kind) OfThread() bool {
 // EndMonoNanos returns when the event was over.
 func (e *Event) EndMonoNanos() int64 { return e.MonoNanos + e.Nanos }
 
-// Owner returns the thread that the event happened to, or 0 for the whole JVM. If the thread is unknown, known is
-// false, and no sample can be attributed to the event.
+// Owner returns the thread that the event happened to, or 0 if it happened to the whole JVM. If the thread is unknown,
+// known is false, and no sample can be attributed to the event.
 func (e *Event) Owner() (tid int, known bool) {
 	if !e.Kind.OfThread() {
 		return 0, true
@@ -144,7 +144,8 @@ func (e *Event) OfTool() bool {
 	return e.OfRecorder()
 }
 
-// Times returns how many events the event stands for. It is 1, except for allocations that the USDT probes have counted.
+// Times returns how many events the event stands for. It is 1, except for an Alloc that is the sum of several
+// allocations counted by USDT probes.
 func (e *Event) Times() int {
 	if e.Kind != Alloc {
 		return 1

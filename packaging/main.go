@@ -3,10 +3,9 @@
 //
 //	cd packaging && go run . -version 1.2.3 -out ../dist
 //
-// It is a module of its own, so that gasm does not depend on the libraries that make packages. From the same sources,
-// version, time and release of Go, it always makes the same bytes. This works because the only time in the files is the
-// one that the flag -time gives, because the files contain no path, user or host of the machine, and because all lists
-// are sorted.
+// It is a module of its own, so that gasm does not depend on the libraries that make packages. The same sources,
+// version, time and release of Go always make the same bytes: the only time in the files is that of the flag -time, the
+// files contain no path, user or host of the machine, and all lists are sorted.
 //
 //	build.go     the programs; the manual and the completions, which gasm itself writes
 //	archive.go   gasm-1.2.3-linux-amd64.tar.gz

@@ -9,8 +9,8 @@ import (
 // A Kind says what sort of code a blob is.
 type Kind uint8
 
-// The kinds of Java methods come first, because package codemap sorts blobs at the same address by
-// kind (see findUnprinted there).
+// The kinds of Java methods come first. Package codemap relies on that: it sorts blobs by address and then by kind, see
+// findUnprinted there.
 const (
 	NMethod     Kind = iota // a method compiled by C1, C2 or a JVMCI compiler
 	Native                  // the wrapper around a native method
@@ -33,8 +33,8 @@ func (k Kind) IsStub() bool {
 // Java reports whether blobs of the kind belong to one Java method.
 func (k Kind) Java() bool { return k == NMethod || k == Native }
 
-// A Blob is one piece of code in the code cache, as the index pass finds it. It has what is needed to find the samples
-// in the code, and the position at which [Log.Code] finds the instructions in the log.
+// A Blob is one piece of code in the code cache, as the first pass over the log finds it. It has what is needed to find
+// the samples in the code, and the position at which [Log.Code] finds the instructions in the log.
 type Blob struct {
 	Kind Kind
 	OSR  bool
@@ -103,8 +103,7 @@ type Frame struct {
 	Method string // pkg.Class::method
 	BCI    int
 	Line   int // source line; 0 when unknown
-	// Guess says which parts of the frame package safepoints has guessed. Frames from debug info are
-	// never guessed.
+	// Guess says which parts of the frame are guesses of package safepoints. Frames from debug info are never guessed.
 	Guess Guess
 }
 

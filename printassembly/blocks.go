@@ -17,7 +17,8 @@ import (
 // blockSize is the size of a block in bytes.
 const blockSize = 1 << 20
 
-// readSize is the number of bytes that a reader reads at once. It is so small that they fit into a core's own cache.
+// readSize is the number of bytes that a reader reads at once. It is small enough for the bytes to fit into a core's
+// own cache.
 const readSize = 128 << 10
 
 // maxLine is an upper bound for the length of HotSpot's lines. A longer line means that the file has a hole or is
@@ -142,9 +143,9 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 	return start + bytes.LastIndexByte(data[start:], '\n') + 1
 }
 
-// more reads the next bytes of the log. The buffer already holds log[at:at+have]; more appends the bytes that follow,
-// and returns the whole buffer. After log[:to], it reads only a little at a time, because only the rest of the last
-// line is needed. It returns an error if the file has become shorter.
+// more reads the next bytes of the log into the buffer, after the bytes that are there already, and returns the whole
+// buffer. The buffer already holds log[at:at+have]. Beyond log[:to], only the rest of one line is needed, so more reads
+// only a little at a time there. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))
@@ -165,7 +166,7 @@ func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	return nil, fmt.Errorf("at offset %d: %w", end+int64(n), err)
 }
 
-// addLines adds the lines in data, which begins at offset at of the log.
+// addLines adds the lines in data. The parameter at is the offset in the log at which data begins.
 func (b *block) addLines(data []byte, at int64, indent int) {
 	run := item{at: at} // the run of lines since the last line that has an item of its own
 	for pos := 0; pos < len(data); {
@@ -186,7 +187,8 @@ func (b *block) addLines(data []byte, at int64, indent int) {
 	b.addRun(run, at+int64(len(data)))
 }
 
-// addRun adds a run that ends at offset end of the log, unless all its lines are idle.
+// addRun adds a run of lines. The parameter end is the offset in the log at which the run ends. addRun does nothing if
+// the index needs none of these lines (idleLine).
 func (b *block) addRun(run item, end int64) {
 	if run.class != idleLine {
 		run.size = int(end - run.at)

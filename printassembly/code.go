@@ -31,8 +31,8 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 	return c.insts, nil
 }
 
-// eachLine calls take(line) for each line that the blob's writer wrote after the blob's first line. It stops when take
-// returns true. If lines of other threads cut a line in two, eachLine joins the halves again.
+// eachLine calls take(line) for each line of a blob after its first line. It stops when take returns true. All lines of
+// a blob are written by the same thread. If lines of other threads cut a line in two, eachLine joins the halves again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
 	var held []byte // the last line, which may continue after lines of other threads
 	lines := &lineReader{indent: l.indent}

@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// A DebugInfo finds the inlining chain of each instruction of a blob without decoding the instructions. It is
-// available for code below an [ExactMark], where debug info has the address of the last byte of its instruction. So
-// the frames of an instruction are the first ones at or after the instruction's address.
+// A DebugInfo finds the inlining chain of each instruction of a blob without decoding the instructions. It is available
+// for code that gasm itself has copied, below an [ExactMark]. In such code, debug info has the address of the last byte
+// of its instruction. So the frames of an instruction are the first ones at or after the instruction's address.
 //
 // A program with a lot of compiled code has samples in thousands of methods, and nearly all of these are never shown.
 // Decoding them would take most of the time of a report.
@@ -69,7 +69,7 @@ func (d *DebugInfo) End(pc uint64) (hi uint64, ok bool) {
 	return pc + uint64(insts[0].Len), true
 }
 
-// bytes returns the code from pc to the end of its run, or nil if there is none.
+// bytes returns the code from pc up to the next gap in the code, or nil if there is none at pc.
 func (d *DebugInfo) bytes(pc uint64) []byte {
 	i := sort.Search(len(d.runs), func(i int) bool { return d.runs[i].lo > pc }) - 1
 	if i < 0 || pc-d.runs[i].lo >= uint64(len(d.runs[i].code)) {

@@ -31,8 +31,8 @@ type ends struct {
 	of    endKey
 }
 
-// maxReason is an upper bound for the length of HotSpot's reasons, in bytes. A tag with a longer
-// reason is ignored.
+// maxReason is an upper bound for the length, in bytes, of the reason that HotSpot states for a trap or for the end of
+// a method's code. A tag with a longer reason is ignored.
 const maxReason = 80
 
 // tag reads a line with one of the two tags in the comment of End. It ignores all other tags.

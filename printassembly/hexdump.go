@@ -12,7 +12,8 @@ import (
 // relocation has the address of its first byte.
 const ExactMark = "[Comments at a byte of their instructions]"
 
-// oldExactMark is the form of ExactMark that gasm wrote before its copies had relocations.
+// oldExactMark is the mark that older versions of gasm wrote in place of ExactMark. Code that they copied had no
+// relocations, so all comments below this mark are at the last byte of their instructions.
 const oldExactMark = "[Comments at the last byte of their instructions]"
 
 // hexRows collects the lines between [MachCode] and [/MachCode].
@@ -26,7 +27,7 @@ type hexRows struct {
 	code       []byte
 	pieces     []piece
 	notes      []note
-	// pending holds marks and lines with "#", which belong to the address of the next row.
+	// pending holds marks such as [Entry Point] and lines with "#". They belong to the address of the next row.
 	pending []note
 	frames  int    // number of frames in all notes
 	tooMuch string // what there was too much of, such as "comments"; "" if no limit was exceeded
@@ -38,7 +39,7 @@ type piece struct {
 	from, to int    // range in hexRows.code
 }
 
-// A note is a comment or a mark at the address of a cell.
+// A note is a comment or a mark at the address of a cell, which is a group of four bytes.
 type note struct {
 	cell    uint64
 	section bool
@@ -107,7 +108,7 @@ func (h *hexRows) row(addr uint64, cells []byte) {
 	}
 }
 
-// note adds a note, unless there are too many already.
+// note adds a note to h.notes, unless there are too many already.
 func (h *hexRows) note(n note) {
 	if h.frames += len(n.frames); len(h.notes)+h.frames >= maxNotes {
 		h.tooMuch = "comments"
@@ -126,7 +127,7 @@ func (h *hexRows) frame(f Frame) {
 	n.frames = append(n.frames, f)
 }
 
-// section records a mark, which belongs to the next row.
+// section records a mark such as [Entry Point], which belongs to the address of the next row.
 func (h *hexRows) section(name string) {
 	h.wait(note{section: true, text: name})
 }
@@ -189,8 +190,8 @@ type codeRun struct {
 	code []byte
 }
 
-// runs returns the bytes in [lo, hi). If an address occurs twice, as in a damaged log, its first byte in the log is
-// used.
+// runs returns the bytes in [lo, hi), as runs without gaps. If an address occurs twice, as in a damaged log, its first
+// byte in the log is used.
 func (h *hexRows) runs(lo, hi uint64) []codeRun {
 	var runs []codeRun
 	next := lo // the lowest address at which the dump may continue
@@ -220,7 +221,7 @@ func (h *hexRows) sortNotes() {
 	slices.SortStableFunc(h.notes, func(a, b note) int { return cmp.Compare(a.cell, b.cell) })
 }
 
-// annotate adds the notes, which are sorted, to the instructions of one run.
+// annotate adds notes to the instructions of one run, which is code without gaps. The notes are sorted by address.
 //
 // HotSpot prints the comments of a cell [X, X+4) as if the cell were one instruction (it calls
 // nmethod::print_code_comment_on with begin X and end X+4). It looks up debug info and oop maps in (X, X+4], because
@@ -264,9 +265,9 @@ func (h *hexRows) annotate(insts []Instruction) {
 func instructionOf(insts []Instruction, i int, n *note) int {
 	end := n.cell + 4
 	if n.debug || strings.HasPrefix(n.text, "ImmutableOopMap") || strings.HasPrefix(n.text, "OopMap") {
-		// HotSpot prints the first debug info in (X, X+4], and not every instruction has debug info. Take the
-		// likeliest instruction. Among equally likely ones, take the first, or the last if they only prepare another
-		// instruction.
+		// In the cell [X, X+4), HotSpot prints the first debug info that it finds in (X, X+4]. Not every instruction
+		// has debug info, so take the likeliest instruction. Among equally likely ones, take the first, or the last if
+		// they only prepare another instruction.
 		best, rank := -1, -1
 		for j := i; j < len(insts) && insts[j].Hi <= end; j++ {
 			if insts[j].Hi <= n.cell {
@@ -284,8 +285,8 @@ func instructionOf(insts []Instruction, i int, n *note) int {
 	if n.section {
 		return i
 	}
-	// A relocation belongs to an instruction that starts in [X, X+4). Take the first one that can have a relocation
-	// of this kind.
+	// A relocation belongs to an instruction that starts in the cell. Take the first one that can have a relocation of
+	// this kind.
 	first := i
 	if insts[i].Lo < n.cell && i+1 < len(insts) && insts[i+1].Lo < end {
 		first = i + 1

@@ -83,6 +83,10 @@ func (c *codeReader) comment(line []byte) {
 // flow parses the text of an instruction of x86 or aarch64. It returns the kind and, for a direct call or jump, the
 // target.
 func flow(text string) (kind disasm.Kind, target uint64) {
+	for strings.HasPrefix(text, "{") { // "{rex2 0x18} call *%r16"
+		_, text, _ = strings.Cut(text, "}")
+		text = strings.TrimLeft(text, " ")
+	}
 	op, operand, _ := strings.Cut(text, " ")
 	switch {
 	case op == "bnd" || op == "notrack":
@@ -103,7 +107,7 @@ func flow(text string) (kind disasm.Kind, target uint64) {
 	if i := strings.LastIndexAny(operand, " ,"); i >= 0 {
 		operand = operand[i+1:]
 	}
-	target, _ = hexAddr([]byte(operand))
+	target, _ = hexAddr([]byte(strings.TrimPrefix(operand, "$"))) // jmpabs $0x10
 	return kind, target
 }
 

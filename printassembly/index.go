@@ -344,7 +344,8 @@ func (x *indexer) start(b Blob, ok bool) {
 	}
 }
 
-// close completes the blob in the index with what its lines have shown since start.
+// close ends a blob. It sets the range of the blob, and whether it has code. Both are known from the lines that were
+// read since the blob began.
 func (x *indexer) close(o *openBlob) {
 	if !o.active {
 		return
@@ -384,7 +385,7 @@ func (x *indexer) finish(size int64) {
 	for _, o := range open { // the last blob first, see close
 		x.close(o)
 	}
-	// Two prints are of the same method if all of these fields agree.
+	// HotSpot may have printed a method twice. Two blobs are the same method if all of these fields agree.
 	type identity struct {
 		lo, hi uint64
 		id     int

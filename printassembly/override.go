@@ -2,7 +2,7 @@ package printassembly
 
 import "strings"
 
-// overriding lists how the options begin that undo what CaptureFlags sets.
+// overriding lists the beginnings of the options that undo what CaptureFlags sets.
 var overriding = []string{"-XX:LogFile=", "-XX:-LogVMOutput", "-XX:-PrintAssembly", "-XX:+DisplayVMOutput",
 	"-XX:-UnlockDiagnosticVMOptions"}
 

@@ -91,8 +91,8 @@ func bytecode(text string) string {
 }
 
 // arithmetic lists the instructions that a bytecode usually becomes: "iadd" becomes add, inc or lea. The list helps if
-// a comment might belong to more than one instruction. It leaves out the letter for a bytecode's type (the i of iadd),
-// an instruction's suffix (the l of addl) and AVX's prefix v.
+// a comment might belong to more than one instruction. Its words come without the letter for a bytecode's type (the i
+// of iadd), without an instruction's suffix (the l of addl), and without AVX's prefix v.
 var arithmetic = map[string][]string{
 	"add": {"add", "inc", "lea"}, "inc": {"add", "inc", "lea", "sub", "dec"}, "sub": {"sub", "dec", "lea"},
 	"mul": {"imul", "mul"},

@@ -16,15 +16,16 @@ type namedTag struct {
 	id   int // compile id
 }
 
-// named records where a tag is, and the compile id in it. addNamed reads the tag again only if the
-// method is not printed.
+// named records where a tag <nmethod …/> is in the log, and the compile id in it. addNamed reads the tag again later,
+// but only if the method's code is not printed.
 func (x *indexer) named(tag []byte) {
 	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
 		x.tags = append(x.tags, namedTag{x.at, len(tag), id})
 	}
 }
 
-// addNamed adds the methods that only a tag names. To do so it reads their tags again.
+// addNamed adds the methods that are in the log only by the tag <nmethod …/>, without their code. It reads these tags
+// again.
 //
 // Blobs are sorted by the time at which they were installed. For a method that has a tag, the position of the tag in
 // the log stands for this time. The position of its code can't, because the code that gasm has copied comes at the end

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// The kernel keeps only 15 bytes of a thread's name. gasm reads the whole names of Java threads from the JVM's memory, and
-// writes each when it first sees it, and again when it has changed:
+// The kernel keeps only 15 bytes of a thread's name. gasm reads the whole names of Java threads from the JVM's memory,
+// and writes each to the log when it first sees it, and again when it has changed:
 //
 //	<thread_name tid='2501' name='http-nio-8080-exec-7'/>
 var threadNameTag = []byte("<thread_name ")

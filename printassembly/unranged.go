@@ -23,7 +23,7 @@ type unranged struct {
 // maxRowGap is an upper bound for the distance between two rows of one blob. A row beyond it is not part of the blob.
 const maxRowGap = 64
 
-// learn handles a row of a blob whose range is unknown.
+// learn sets or extends the range of a blob whose range is unknown, from the address of a row of its code.
 func (x *indexer) learn(o *openBlob, line []byte) {
 	line = bytes.TrimLeft(line, " ")
 	if o.nameless && bytes.HasPrefix(line, []byte("# {method} ")) {

@@ -10,9 +10,9 @@ import (
 // An Account says where the samples of one counter went.
 type Account = tally.Account
 
-// accounts returns the account of each counter. The parts of Profiled are summed up from the same maps as everything
-// else in the profile, but Profiled itself was counted sample by sample. So an account that is balanced shows that no
-// sample of the profile is missing from its tables.
+// accounts returns the account of each counter. Profiled was counted sample by sample. The rows that Profiled is
+// divided into are summed up from the same maps as the tables of the profile. So if the rows add up to Profiled, no
+// sample is missing from the tables.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // the totals of this trial's JVMs
@@ -45,11 +45,11 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	return accounts
 }
 
-// ends returns the samples whose stacks have a certain end.
+// ends counts the samples whose stacks end as e says: whole, cut, frozen or unwalked.
 func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stacks.Ends(e)) }
 
-// addCode sets the rows from Compiled to Unresolved, which say in what kind of code the samples were. Kernel is already
-// set.
+// addCode sets the rows Compiled, Interpreter, Stub, Native and Unresolved: the kinds of code that the samples were in.
+// The row Kernel is already set.
 func (w *work) addCode(accounts []Account) {
 	for key, c := range w.trial.code {
 		kind := w.code.Blob(jvmcode.Ref{JVM: key.jvm, Index: key.blob}).Kind

@@ -16,8 +16,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// Build returns the profiles of all trials, in the order of the trials. It reads the code of blobs with samples from
-// the logs. If code can't be read, its profile has a warning. The Builder can take more samples afterwards.
+// Build returns the profiles of all trials, in the order of the trials. It reads code from HotSpot's logs, but only
+// that of blobs (pieces of code) with samples. If code can't be read, the profile that needs it has a warning. The
+// Builder can take more samples afterwards.
 func (b *Builder) Build(opts Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
@@ -113,7 +114,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	return p
 }
 
-// readAhead reads the debug info of all code with samples that the options do not leave out.
+// readAhead reads the debug info of all code that has samples, except code that the options leave out.
 func (w *work) readAhead() {
 	var sampled []*sampledBlob
 	var refs []jvmcode.Ref
@@ -160,8 +161,8 @@ func (w *work) cutParts() *partedSpots {
 	return &partedSpots{cut, kept.spots}
 }
 
-// roomOfCallers is the part of the room for listings that is kept for methods without samples that have called the hot
-// code.
+// roomOfCallers is the share of the room for listings that is reserved for callers of hot code: methods that have no
+// samples themselves. The room is a number of instructions.
 const roomOfCallers = 0.25
 
 // list makes the profile's listings.
@@ -178,9 +179,10 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 	l.listCallers(callers, left+kept)
 }
 
-// listingRoom returns how many instructions the listings of this profile may have. [Options.Listings] is divided among
-// the profiles in proportion to their samples. But a trial gets no less than the number divided by the number of
-// trials, so that a trial with few samples has listings, too.
+// listingRoom returns the number of instructions that the listings of this profile may have. This is the profile's
+// share of [Options.Listings], in proportion to its samples. But if it is one of n trials, it is at least 1/n of
+// Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have nearly twice
+// Options.Listings.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {
@@ -247,7 +249,7 @@ func (w *work) newSampledBlob(ref jvmcode.Ref) *sampledBlob {
 	return s
 }
 
-// firstWindows returns when the first window of each JVM begins, by process id, in ns on CLOCK_MONOTONIC. The result is
+// firstWindows returns the start of each JVM's first window, by process id, in ns on CLOCK_MONOTONIC. The result is
 // empty for a trial without windows.
 func (t *trialCounts) firstWindows() map[int]int64 {
 	first := map[int]int64{}

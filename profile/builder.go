@@ -70,7 +70,7 @@ type Builder struct {
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
 	samples, addresses int // samples that were added, and addresses whose samples are counted separately
-	// overlapping is how many windows overlap another trial's windows, see [windows.Timelines].
+	// overlapping is the number of windows that overlap those of another trial, see [windows.Timelines].
 	overlapping int
 }
 
@@ -161,7 +161,7 @@ type joinedSample struct {
 	pid     int // of the JVM that the sample counts for; it may differ from Sample.PID
 	process *process
 	trial   *trialCounts
-	slice   int32          // the part of the JVM's time that the sample is in; 0 in a trial that is not cut into slices
+	slice   int32          // number of the time slice that the sample is in; 0 in a trial that is not cut into slices
 	thread  threads.Thread // the thread that the sample was in
 	events  events.Set     // the events that were going on
 	context int32          // number in Builder.contexts; 0 if samples are not counted by context
@@ -173,7 +173,7 @@ type joinedSample struct {
 // address.
 type spot struct {
 	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
-	blob int32  // of code: index of the blob in the JVM's map of code; of native code: number in Builder.functions
+	blob int32  // for code: index of the blob in the JVM's map of code; for native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
 
@@ -389,9 +389,9 @@ func (b *Builder) doingAt(at spot) history.Doing {
 	return history.DoingIn(b.jvms.List[at.jvm].Code.Blob(int(at.blob)))
 }
 
-// newAddress reports whether the samples at one more address may be counted separately. The limit keeps the memory of a
-// Builder in proportion to its input. No known program reaches it. Samples at further addresses are counted together,
-// see Builder.folded.
+// newAddress reports whether the samples at one more address may be counted separately. The limit, which depends on
+// maxAddresses, keeps the memory of a Builder in proportion to its input. No known program reaches it. Samples at
+// further addresses are counted together, see Builder.folded.
 func (b *Builder) newAddress() bool {
 	if b.addresses >= maxAddresses+b.samples/4 {
 		b.folded++
@@ -401,6 +401,7 @@ func (b *Builder) newAddress() bool {
 	return true
 }
 
-// maxAddresses limits the number of addresses, in code or unresolved, whose samples are counted separately. The limit
-// is for all slices, contexts and trials together. Every four samples raise it by one.
+// maxAddresses limits the number of addresses, in code or unresolved, whose samples are counted separately, in all
+// slices, contexts and trials together. The actual limit is higher by a quarter of the number of samples, see
+// newAddress.
 const maxAddresses = 1 << 18

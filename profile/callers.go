@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// callers returns the compiled code that has no samples itself, but has called code with at least leastCaller of the
-// profile's samples, the most first. It returns nil if the capture has no call stacks.
+// callers returns compiled code that has no samples itself, but is on the call stacks of many samples: their share of
+// the profile must be at least leastCaller. Code on the most stacks comes first. callers returns nil if the capture has
+// no call stacks.
 func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil
@@ -23,7 +24,7 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	}
 	compiled := w.compiledFrames()
 	counts := map[jvmcode.Ref]tally.Counts{}
-	seen := map[jvmcode.Ref]bool{} // on the stack of one sample, on which recursive code is several times
+	seen := map[jvmcode.Ref]bool{} // counted for the current stack already; recursive code is on it several times
 	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
 		clear(seen)
 		for f := range w.b.stacks.Frames(k.Stack) {
@@ -45,7 +46,7 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	return all
 }
 
-// A compiledFrames finds the code that the frames of stacks belong to.
+// A compiledFrames finds the compiled code that a frame of a call stack is in.
 type compiledFrames struct {
 	w     *work
 	byID  map[int][]jvmcode.Ref // by compile id
@@ -67,8 +68,8 @@ func (w *work) compiledFrames() *compiledFrames {
 	return c
 }
 
-// find returns the code of a frame. It returns false if the frame is not that of a compiled method, if the code is not
-// in the log, or if it could be that of several JVMs.
+// find returns the code that a frame is in. It returns false if the frame is not one of compiled code, if the log does
+// not have the code, or if more than one JVM has code with the same compile id at this address.
 func (c *compiledFrames) find(f *callstack.Frame) (ref jvmcode.Ref, ok bool) {
 	if f.Kind != callstack.Compiled {
 		return ref, false

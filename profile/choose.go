@@ -30,8 +30,8 @@ func (o *Options) Chooses(j *capture.JVM) bool {
 // narrows reports whether the options may leave out JVMs.
 func (o *Options) narrows() bool { return o.PID != 0 || o.JVM != nil }
 
-// Chosen returns the flags that say which samples of the measurement count: "--pid 4711 --thread app". It returns "" if
-// all of them count.
+// Chosen returns the flags that say which samples of the measurement count, for example "--pid 4711 --thread app". It
+// returns "" if all of them count.
 func (o *Options) Chosen() string {
 	var flags []string
 	if o.PID != 0 {
@@ -90,9 +90,9 @@ func orderedCounters(asked []string) []string {
 	return names
 }
 
-// narrow narrows the windows to the times of events, or of calls of a method, if the options ask for that. If the capture
-// does not have the times of the calls, the method is looked for in the call stacks. narrow returns notes about calls
-// that the probes have missed.
+// narrow narrows the windows to the times of events, or to the calls of a method, if the options ask for that. If the
+// capture does not have the times of the calls, narrow chooses the samples that have the method on their call stacks
+// instead. It returns notes about calls that the probes have missed.
 func (c *Config) narrow(o *Options, probes []capture.Probes) (notes []string, err error) {
 	c.chosenEvents = o.WindowEvent.Chosen(c.measured)
 	if c.eventWindows, err = o.WindowEvent.Narrow(c.measured, c.Events); err != nil {

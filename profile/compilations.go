@@ -8,7 +8,8 @@ import (
 )
 
 // compilations lists the versions of the hottest methods. If there are several JVMs, it takes a method's versions from
-// the JVM that has the most samples of the method, because forks repeat one another.
+// the JVM that has the most samples of the method. The other JVMs usually run the same program, and would repeat the
+// list.
 func (w *work) compilations(p *Profile) []warmup.Version {
 	counts := map[jvmcode.Ref]tally.Counts{}
 	var sampled []warmup.Sampled

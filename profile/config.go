@@ -32,12 +32,11 @@ type Config struct {
 	Locations, Parts, History bool
 	// Stacks are the capture's call stacks. If they are not nil, samples are counted by their stacks, too.
 	Stacks *calltree.Stacks
-	// Chains is true if some of the Stacks may be chains.
+	// Chains is true if some of the Stacks may be chains of return addresses, which have to be turned into stacks.
 	Chains bool
-	// Under leaves out all samples without a certain method among their frames, unless it is nil.
+	// Under, if it is not nil, leaves out all samples without a certain method among their frames.
 	Under *calltree.Under
-	// Inside leaves out all samples without a certain method among their frames, unless it is nil. Such samples count
-	// as outside the method.
+	// Inside is like Under, but the account has the samples that it excludes in OutsideMethod, not in NotUnder.
 	Inside *calltree.Under
 
 	measured      []windows.Measurement // set by the function choose, in place of Trials; otherwise nil

@@ -16,8 +16,8 @@ type Delay struct {
 	Source, Method string // for a native function, its module and its name
 	CompileID      int    // 0 for code that is not compiled
 	Native         bool
-	// Region is the index in Profile.Regions of the region that has the hottest of Lines. It is -1 if there is no such
-	// region.
+	// Region is the index in Profile.Regions of the region that has the hottest line of the delay. It is -1 if there is
+	// no such region.
 	Region int
 	Counts tally.Counts
 	Lines  []DelayLine // of compiled code, hottest first; at most maxDelayLines
@@ -40,8 +40,8 @@ type delayedCode struct {
 	atPC map[uint64]tally.Counts // nil for native code
 }
 
-// delays sums up the samples that were taken after a safepoint was requested and before all threads had arrived,
-// hottest first.
+// delays returns the code in which samples were taken after a safepoint was requested and before all threads had
+// arrived. The hottest code comes first.
 func (w *work) delays(regions []Region) []Delay {
 	all := w.delayedCode()
 	slices.SortFunc(all, func(a, b *delayedCode) int {
@@ -94,7 +94,7 @@ func (w *work) delayedCode() []*delayedCode {
 	return all
 }
 
-// delayLines returns the instructions with the most samples of a delay, hottest first.
+// delayLines returns those instructions of a delay that have the most samples, hottest first.
 func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts, counters int) []DelayLine {
 	byInst := map[int]tally.Counts{}
 	for pc, c := range atPC {
@@ -110,9 +110,9 @@ func delayLines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts,
 	return lines[:min(len(lines), maxDelayLines)]
 }
 
-// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. The delay is of the
-// process pid. A region has the addresses of the first of its JVMs. In any other JVM the code is elsewhere, and
-// regionOf finds the region only if the method has no other region.
+// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. pid is the JVM that the
+// delay was in. A region has the addresses of its code in the first of its JVMs. In other JVMs the same code has other
+// addresses, so there regionOf finds the region only if it is the method's only one.
 func regionOf(regions []Region, d *delayedCode, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

@@ -6,7 +6,7 @@ import (
 )
 
 // ErrAsleep means that there is no sample because the JVMs that gasm was attached to used no CPU time. Nothing has gone
-// wrong, and there is nothing to keep.
+// wrong, but the capture is not worth keeping.
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns
@@ -32,7 +32,9 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.OtherProcess == a.Total-a.Lost:
 		return fmt.Errorf("all %d samples are of other processes, not of the JVMs whose logs these are: "+
 			"samples and logs must be of the same run", a.OtherProcess)
-	// The choices are applied to a sample one after the other. The last one that left out any samples is the reason.
+	// A choice is only applied to the samples that the choices before it have admitted. So the last choice that left
+	// out any samples is the reason why none remains. The choice of threads is followed by the method of
+	// --window-method, and then by --under.
 	case a.NotUnder > 0:
 		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
 	case a.OutsideMethod > 0:

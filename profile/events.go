@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// eventCounts has the counts of one trial that are about events.
+// eventCounts holds the counts of one trial that concern events of the JVM, such as garbage collections.
 type eventCounts struct {
 	sums   events.Sums
 	delays map[spot]tally.Counts // samples of application threads while other threads waited for a safepoint

@@ -15,9 +15,9 @@ type Gap struct {
 }
 
 const (
-	// excerptLines is about how many lines of a region are shown if the region is too big: a few screens.
+	// excerptLines is the approximate number of lines that are shown of a region that is too big: a few screens.
 	excerptLines = 150
-	// excerptMargin is how many instructions are shown before and after a hot one.
+	// excerptMargin is the number of instructions that are shown before and after a hot one.
 	excerptMargin = 4
 )
 

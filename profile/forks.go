@@ -54,7 +54,8 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 	return all
 }
 
-// add adds a blob's samples, at the addresses of the merged code.
+// add adds the samples of a blob with this code. It converts their PCs to addresses of the merged code, because the
+// blobs are at different addresses.
 func (m *mergedCode) add(s *sampledBlob, counters int) {
 	m.blobs = append(m.blobs, s)
 	for pc, c := range s.atPC {

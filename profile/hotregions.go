@@ -81,9 +81,9 @@ func (r *regionCutter) methodHeats(cuts []regionCut) []*methodHeat {
 	return methods
 }
 
-// fallback returns the index of the region that is annotated if no region is hot or warm. That is the hottest region if
-// only hot ones are wanted. Otherwise it is the hottest region of a compiled method, preferably of a method whose code
-// the log has.
+// fallback returns the index of the region that is annotated if no region is hot or warm. If Options.Regions is 1 or
+// less, this is the hottest region. Otherwise it is the hottest region of a compiled method whose code the log has. If
+// there is no such region, it is the hottest one of any compiled method or, failing that, of all code.
 func (r *regionCutter) fallback(cuts []regionCut) int {
 	if r.opts.Regions <= 1 {
 		return 0

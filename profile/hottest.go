@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/loops"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -22,7 +23,7 @@ type HotLine struct {
 	code.Line
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Loop is the number of the innermost loop around the instruction. Depth is how many loops are around the
+	// Loop is the number of the innermost loop around the instruction. Depth is the number of loops around the
 	// instruction. Both are 0 if the instruction is in no loop. Loop is -1 if the code is too large to look for its
 	// loops.
 	Loop, Depth int
@@ -33,12 +34,13 @@ type HotLine struct {
 type HotLoop struct {
 	Source, Method string // as in [Region]
 	CompileID      int
-	// Number is the loop's number in the method's code. The loops are numbered from 1, in the order of their heads.
+	// Number is the loop's number in the method's code. The loops are numbered from 1, in the order of their addresses.
 	// Parent is the Number of the loop around this one, or 0 if there is no such loop.
 	Number, Parent, Depth int
 	Head                  uint64 // address at which the loop begins
 	Lines                 int
 	Counts                tally.Counts
+	Facts                 *loops.Facts
 }
 
 // A hotCode is a piece of code that has some of the hottest instructions.
@@ -115,7 +117,8 @@ func (l *listingMaker) hotCode(from *mergedCode) *hotCode {
 	return c
 }
 
-// line returns the instruction at an index in the lines, with its loop and its parts.
+// line converts the line c.lines[at] to a HotLine: it adds the loop around the instruction and, for each time slice and
+// thread group of the profile, the instruction's samples.
 func (c *hotCode) line(at int) HotLine {
 	h := HotLine{Line: c.lines[at], Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID}
 	if loop := c.blocks[code.BlockAt(c.blocks, at)].Loop; !c.whole {
@@ -132,10 +135,11 @@ func (c *hotCode) line(at int) HotLine {
 // hotLoops returns the loops that have samples.
 func (c *hotCode) hotLoops() []HotLoop {
 	var all []HotLoop
+	described := loops.New(c.lines, c.blocks, c.loops)
 	for i, l := range c.loops {
 		if slices.ContainsFunc(l.Counts, func(n int64) bool { return n > 0 }) {
 			all = append(all, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID,
-				Number: i + 1, Parent: l.Parent + 1, Depth: l.Depth, Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts})
+				Number: i + 1, Parent: l.Parent + 1, Depth: l.Depth, Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts, Facts: described.Describe(i)})
 		}
 	}
 	return all

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// line returns an instruction's line of a listing, without samples. If the instruction jumps to other code, the line
-// has that code's name.
+// line returns the line of a listing for an instruction. The line has no samples yet. If the instruction jumps to other
+// code, the line has the name of that code.
 func (m *mergedCode) line(in printassembly.Instruction, reader *jvmcode.Reader, counters int) code.Line {
 	return code.Line{Instruction: in, Counts: make(tally.Counts, counters), TargetName: reader.TargetName(m.Ref, &in)}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // A Listing is the whole code of one method, stub or codelet that has samples. It includes the instructions that are
-// not hot. Forks with the same code share one Listing. A Listing may also be that of a method without samples that has
+// not hot. JVMs with the same code share one Listing. A Listing may also be that of a method without samples that has
 // called the hot code.
 type Listing struct {
 	Source, Method string // as in [Region]
@@ -30,12 +30,12 @@ type Listing struct {
 	// is only one text. That is so for processors other than x86-64, and if the log has the text of a disassembler
 	// instead of bytes.
 	Other []string
-	// Parts splits the samples of each line, and of the whole listing, into parts. It is nil if the profile has no
-	// parts.
+	// Parts splits the samples of each line, and of the whole listing, by time slice and thread group. It is nil if the
+	// profile has no parts.
 	Parts *ListingParts
 }
 
-// A ListingParts holds the parts of a listing's samples.
+// A ListingParts holds the samples of a listing, split by time slice and thread group.
 type ListingParts struct {
 	All   parts.Counts   // including the samples at addresses that have no line
 	Lines []parts.Counts // one for each line
@@ -45,7 +45,7 @@ type ListingParts struct {
 type Unlisted struct {
 	Pieces int // number of methods, stubs and codelets that have samples
 	Counts tally.Counts
-	// NoCode is the number of those pieces whose code is not in the log.
+	// NoCode is the number of those Pieces whose code the log does not have.
 	NoCode int
 }
 
@@ -61,8 +61,8 @@ type listingMaker struct {
 // leastListed is the share of the profile that a piece of code must have to be listed. The hottest piece may have less.
 const leastListed = 0.001
 
-// hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it is larger than
-// the profile's room, but not if it is more than hottestListing times as large.
+// hottestListing limits the size of a profile's hottest piece of code. That piece is listed even if it has more
+// instructions than all listings together may have, but not if it has more than hottestListing times as many.
 const hottestListing = 5
 
 // list lists the hottest pieces of code, each as a whole. The parameter room is the maximum number of instructions in
@@ -133,7 +133,7 @@ func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []pr
 	return out
 }
 
-// PartsBetween sums up the parts of all lines with an address in [lo, hi).
+// PartsBetween sums up the samples of all lines with an address in [lo, hi), separately for each part.
 func (l *Listing) PartsBetween(lo, hi uint64) parts.Counts {
 	sums := parts.Sums[bool]{}
 	for i := range l.Lines {

@@ -18,7 +18,7 @@ type Location struct {
 	// recorded no name.
 	Thread string
 	// During are the events of the JVM or the thread that were going on when the samples were taken: "gc", "safepoint",
-	// or the name of an event of the program's own.
+	// or the name of one of the program's own events.
 	During []string
 	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
 	// counted by function, because its addresses mean nothing without the files that were mapped there.
@@ -30,10 +30,11 @@ type Location struct {
 	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string
 	CompileID int // of compiled code; 0 for all other code
-	// Frames is the inlining chain of compiled code, innermost first. Without debug info it is the method itself. In the
-	// interpreter it is the interpreted method, if the stack has it. It is nil for all other code.
+	// Frames is the inlining chain of compiled code, innermost first. If there is no debug info, Frames is the method
+	// itself. For the interpreter, Frames is the interpreted method, if the stack has it. For all other code, Frames is
+	// nil.
 	Frames []printassembly.Frame
-	// Stack has the callers of this code, in [Profiles.Stacks]. It is 0 if they are not known.
+	// Stack is the stack of this code's callers, in [Profiles.Stacks]. It is 0 if the callers are not known.
 	Stack  callstack.ID
 	Counts tally.Counts
 }
@@ -56,7 +57,7 @@ func (w *work) locations() []Location {
 	return all
 }
 
-// withoutStacks returns the samples by place and context, over all slices.
+// withoutStacks sums up the samples of all time slices by spot and context, without call stacks.
 func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 	sums := map[calltree.Key[spot]]tally.Counts{}
 	add := func(at spot, pid int, context int32, c tally.Counts) {
@@ -74,7 +75,7 @@ func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 	return sums
 }
 
-// location returns the location of samples at a place.
+// location returns the Location of the samples that were counted for a key.
 func (w *work) location(k calltree.Key[spot], c tally.Counts) Location {
 	in := w.b.contexts.At(k.Context)
 	l := Location{PID: w.trial.PIDs[k.JVM], Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events), Counts: c, Stack: k.Stack}

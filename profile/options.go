@@ -18,8 +18,9 @@ type Options struct {
 	// Regions is the minimum number of regions that are annotated. If fewer have enough samples, fewer are annotated.
 	// See chooseHot in hotregions.go.
 	Regions int
-	// MinSamples is how many samples a region needs to be annotated if it is not hot. A method or an instruction needs
-	// as many to be called one of the hottest. With fewer samples, the order is due to chance.
+	// MinSamples is the minimum number of samples of a region that is annotated although it is not hot. Methods and
+	// instructions also need this number of samples to be listed among the hottest. With fewer samples, the order is
+	// due to chance.
 	MinSamples int
 	// PrintMargin is the number of instructions that are shown before a region, and also after it.
 	PrintMargin int
@@ -32,15 +33,15 @@ type Options struct {
 	TooBigThreshold int
 	// SkipLines leaves out the annotated code. Nothing else changes.
 	SkipLines bool
-	// SkipInterpreter and SkipStubs leave regions and methods of these kinds out of the lists. The account still has
-	// their samples.
+	// SkipInterpreter and SkipStubs leave the interpreter's code and stubs out of the lists of regions and methods. The
+	// account still has their samples.
 	SkipInterpreter, SkipStubs bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
 	// Stacks asks for [Profile.Stacks], and for the stacks of [Profile.Locations].
 	Stacks bool
-	// Listings asks for [Profile.Listings]. Its value is about how many instructions the listings of all profiles have
-	// together; 0 asks for no listings.
+	// Listings asks for [Profile.Listings]. Its value is the approximate number of instructions that the listings of
+	// all profiles have together; 0 asks for no listings.
 	Listings int
 	// Hottest asks for [Profile.Hottest] and [Profile.HotLoops].
 	Hottest bool
@@ -62,22 +63,22 @@ type Options struct {
 	// WindowMethod narrows the profiles to samples that were taken while their thread was in a method. It is the text
 	// that named the method when the capture was made. If it is "", the profiles are not narrowed.
 	WindowMethod string
-	// Under narrows the profiles to samples with a certain method among their frames, those of their stacks included. If
-	// it is "", the profiles are not narrowed.
+	// Under narrows the profiles to samples that have a certain method among their inlined frames or on their call
+	// stacks. If it is "", the profiles are not narrowed.
 	Under calltree.Pattern
-	// By asks for [Profile.By]: it has the methods between which the samples are divided.
+	// By asks for [Profile.By]. It lists the methods between which the samples are divided.
 	By []calltree.Pattern
 	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// MergeJVMs makes one profile of all programs of a run without trials.
 	MergeJVMs bool
-	// Operations is how many operations the program did in the time of each profile. If it is 0, the number comes from
-	// the capture.
+	// Operations is the number of operations that the program did within the windows of a profile. It is the same for
+	// each profile. If it is 0, the numbers come from the capture.
 	Operations float64
 }
 
-// Limits are the highest values of options, by the names of their flags. Nobody reads a region with more lines than
-// that, and laying out a region takes memory for all its lines.
+// Limits are the highest values of options, by the names of their flags. More lines than that take much memory, and
+// nobody reads them.
 var Limits = map[string]int{"print-margin": 10_000, "too-big-threshold": 20_000, "instructions": 1_000_000}
 
 // DefaultOptions returns perfasm's defaults, except for Regions: perfasm only shows hot regions.

@@ -32,7 +32,7 @@ type MethodLine struct {
 	Line   int
 }
 
-// partedSpots are the samples of a profile cut into parts, by spot.
+// partedSpots holds the samples at each spot of a profile, cut by time and by thread.
 type partedSpots struct {
 	*parts.Cut
 	numbers map[spot]int32 // the number of each spot
@@ -46,7 +46,7 @@ func (p *partedSpots) at(ref jvmcode.Ref, pc uint64) parts.Counts {
 	return nil
 }
 
-// sum sums up the parts of everything that the profile counts.
+// sum sums up the samples of each part for all tables of the profile.
 func (p *partedSpots) sum(b *Builder, code *jvmcode.Reader, sampled []*sampledBlob) *Parts {
 	all, sources := parts.Sums[bool]{}, parts.Sums[string]{}
 	methods, native := parts.Sums[[2]string]{}, parts.Sums[[2]string]{}
@@ -87,7 +87,7 @@ func (p *partedSpots) sum(b *Builder, code *jvmcode.Reader, sampled []*sampledBl
 		Frames: frames.ByKey(), Totals: totals.ByKey(), Lines: lines.ByKey()}
 }
 
-// byThread sums up the parts of kept samples by the threads' names.
+// byThread sums up kept samples by the names of their threads, separately for each part.
 func (p *partedSpots) byThread(kept []parts.Sample, names *threads.Table, counters int) map[string]parts.Counts {
 	sums := parts.Sums[string]{}
 	for i := range kept {
@@ -99,8 +99,8 @@ func (p *partedSpots) byThread(kept []parts.Sample, names *threads.Table, counte
 	return sums.ByKey()
 }
 
-// listing sums up the parts of each instruction of some code, over all forks. It returns nil if the profile has no
-// parts.
+// listing sums up the samples at each instruction of some code, separately for each part, over all JVMs. It returns nil
+// if the profile has no parts.
 func (p *partedSpots) listing(from *mergedCode, insts []printassembly.Instruction) *ListingParts {
 	if p == nil {
 		return nil

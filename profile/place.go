@@ -21,7 +21,8 @@ type PlacedSample struct {
 	JVM int
 	// Counter is the number of the counter that took the sample, from 0 on, in the order of [Placement.Counters].
 	Counter int
-	// Name is the whole name of the thread, or the kernel's name for it if that is not known.
+	// Name is the whole name of the thread. If that is not known, it is the kernel's name for the thread, which may be
+	// cut.
 	Name string
 	// Place is the same for samples with the same code and callers, and for no others.
 	Place Place
@@ -121,8 +122,8 @@ func (s *PlacedSample) End() (end calltree.End, hasStacks bool) {
 
 // Frames calls yield for each frame of the sample, from the innermost to the outermost: those that were inlined at the
 // sampled instruction, and those of the stack. If outer frames are missing, or if there are more than
-// [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method, see package
-// safepoints.
+// [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method, see
+// package safepoints.
 func (s *PlacedSample) Frames(yield func(f *callstack.Frame, guessed bool) bool) {
 	b, at := s.placer.b, s.Place.at
 	if at.jvm >= 0 {

@@ -68,8 +68,8 @@ type Profile struct {
 	Operations    float64 // that the program did in the windows; 0 if unknown
 	// Score is what JMH measured in the windows; nil if it is unknown.
 	Score *capture.Score
-	// StartWallNanos is when the trial's first window began or, if it has no windows, when its first JVM started, in ns
-	// since 1970. It is 0 if no log has the time.
+	// StartWallNanos is the time at which the trial's first window began or, if it has no windows, at which its first
+	// JVM started, in ns since 1970. It is 0 if no log has the time.
 	StartWallNanos int64
 	// Counters are the names of the sampler's counters. All Counts in the profile have the same length and order.
 	Counters []string
@@ -90,7 +90,7 @@ type Profile struct {
 	SafepointsOnly tally.Counts
 
 	Regions []Region // of code in the code cache, hottest first
-	// TooFew is how many regions are not annotated only because they have fewer samples than MinSamples.
+	// TooFew is the number of regions that would be annotated if they had MinSamples samples or more.
 	TooFew  int
 	Methods []Method         // by source and name, hottest first
 	Frames  []FrameTotal     // hottest first
@@ -108,10 +108,10 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []Delay
-	// Locks are where threads waited for locks, and Parks where they waited for something else. The places with the
-	// longest time come first.
+	// Locks are the places where threads waited for locks, and Parks those where they waited for something other than a
+	// lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait
-	// Allocations are where the program allocates, those that allocate most first.
+	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
 	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to record.
 	// If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that
@@ -133,8 +133,8 @@ type Profile struct {
 	// Stacks has the samples by their call stacks. It is nil if the capture has none, or if [Options.Stacks] does not ask
 	// for them.
 	Stacks *calltree.Set
-	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a method,
-	// has the samples of none of them. Each sample counts for the method that is called last.
+	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a
+	// method, has the samples of none of them. A sample of several methods counts for the one that was called last.
 	By []CallerTotal
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first, and then that of methods
 	// without samples that have called them. They are only set if [Options.Listings] asks for them.
@@ -157,7 +157,7 @@ func (p *Profile) Share(c tally.Counts) float64 {
 	return share
 }
 
-// noteworthy is how much of the windows must be without a recording before a report says so.
+// noteworthy is the shortest UnrecordedNanos that reports mention.
 const noteworthy = 100 * time.Millisecond
 
 // Unrecorded returns UnrecordedNanos in a form for a heading: "without the first 13.7 s". It returns "" if the time is
@@ -196,7 +196,7 @@ type Region struct {
 	TooBig int // number of instructions of a region that is too big; 0 for all other regions
 }
 
-// A Method sums up all code of one source and name.
+// A Method sums up all code with the same source and name. Source is as in [Region], for example "c2, level 4".
 type Method struct {
 	Source    string
 	Name      string
@@ -239,7 +239,8 @@ type FrameTotal struct {
 	PerJVM []tally.Counts
 }
 
-// A CallerTotal has the samples below a caller. Method is the text that named it.
+// A CallerTotal counts the samples that have a certain caller on their stacks. Method is the text by which the user
+// named the caller.
 type CallerTotal struct {
 	Method string
 	Counts tally.Counts
@@ -254,8 +255,8 @@ type LineTotal struct {
 	Guessed tally.Counts
 }
 
-// Name returns the method, with [printassembly.GuessMark] if it is a guess for 1 % or more of its samples, including
-// those of what it called.
+// Name returns the method's name. It begins with [printassembly.GuessMark] if the method is a guess for at least 1 % of
+// the samples in the method and in what it called.
 func (f *FrameTotal) Name() string {
 	all := f.WithCallees
 	if all == nil {
@@ -297,8 +298,7 @@ type NativeFunction struct {
 // UnresolvedSource is the Source of samples at addresses that are in no known code or file.
 const UnresolvedSource = "unresolved"
 
-// A Source sums up one value of the Source column: "c2, level 4", "stub",
-// "libjvm.so", "kernel", UnresolvedSource.
+// A Source sums up the samples of one source: "c2, level 4", "stub", "libjvm.so", "kernel" or UnresolvedSource.
 type Source struct {
 	Source string
 	Counts tally.Counts

@@ -27,7 +27,7 @@ type Profiles struct {
 	Trials []Profile
 	// Chosen has the flags that say which samples of the measurement count; "" if all of them do.
 	Chosen string
-	// Taken are all samples of each of Capture.JVMs, in or out of the windows. Only Of sets it.
+	// Taken counts all samples of each of Capture.JVMs, whether they are in a window or not. Only Of sets Taken.
 	Taken []tally.Counts
 	// SourceFiles has the names of the classes' source files, if the logs have them. The key is the class. If the logs
 	// of two JVMs name different files for a class, the name in the first log counts.
@@ -79,8 +79,8 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 	return ps, nil
 }
 
-// addSamples calls add for each sample, until it returns an error. It counts samples that were lost, and notes what could
-// not be read.
+// addSamples calls add for each sample. If add returns an error, addSamples returns it at once. addSamples counts
+// samples that were lost, and notes what could not be read.
 func (ps *Profiles) addSamples(c *capture.Capture, add func(*sampler.Sample) error) error {
 	r, err := c.Samples()
 	if err != nil {

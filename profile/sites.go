@@ -23,11 +23,11 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	t.sites.Add(e, b.sites, code, pc)
 }
 
-// allocator returns the code that an allocation was in, and the address after its instruction. If the instruction is in
-// a stub, allocator returns the call of the stub instead. The event has the return address of this call as an argument.
-// For a stub of C1, it is the argument "caller", which comes from walking the frames. For a stub of C2
-// (OptoRuntime::_new_array_Java), it is the argument "above", which comes from the words above the stub's frame. See
-// package event/usdt.
+// allocator returns the code that made an allocation, and the address after the allocating instruction. If that
+// instruction is in a stub, allocator returns the stub's caller, and the return address of the call. The return address
+// is an argument of the event. For a stub of C1 it is the argument "caller", which comes from walking the frames. For a
+// stub of C2 (OptoRuntime::_new_array_Java) it is the argument "above", which comes from the words above the stub's
+// frame. See package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code jvmcode.Ref, pc uint64) {
 	code, ok := b.jvms.Find(e.PID, &sampler.Sample{PC: e.PC - 1, MonoNanos: e.MonoNanos})
 	if e.PC == 0 || !ok {

@@ -14,10 +14,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
-// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one.
-// caller is the stack below these frames. It differs from stack if stack begins with the sampled code itself, which is
-// so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address plus 1, so that
-// PC-1 is in the instruction, as it is for the frames of a stack.
+// leaf returns the frames of the code at a spot, innermost first: those that the stack does not have. There is at least
+// one. caller is the rest of the stack, below these frames. It differs from stack if stack begins with the sampled code
+// itself, which is so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address
+// plus 1, so that PC-1 is in the instruction, as it is for the frames of a stack.
 func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
 	var inner callstack.Frame
 	if b.stacks != nil {
@@ -108,7 +108,8 @@ func (w *work) stacks(p *Profile, parted *partedSpots) {
 	}
 }
 
-// stackParts returns the parts of each Key of the trial's stacks. It returns nil if the profile has no parts.
+// stackParts returns the samples of each Key of the trial's stacks, split by time slice and thread group. It returns
+// nil if the profile has no parts.
 func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	if parted == nil {
 		return nil
@@ -122,8 +123,8 @@ func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	return byPart
 }
 
-// leastCaller is the smallest share of the profile for which a method without samples of its own is among the frames.
-// The samples of what it calls count.
+// leastCaller decides whether [Profile.Frames] has a method without samples of its own: the method must be on the call
+// stacks of at least this share of the profile's samples.
 const leastCaller = 0.01
 
 // addTotals sets the totals of frames, and adds frames for methods that only call others.
@@ -193,7 +194,8 @@ func (b *Builder) choose(j *joinedSample) exclusion {
 	return why
 }
 
-// stackOf returns the call stack of a sample. It makes the stack if the sample has a chain.
+// stackOf returns the call stack of a sample. If the sample has a chain of return addresses, stackOf makes the stack
+// from it.
 func (b *Builder) stackOf(j *joinedSample) callstack.ID {
 	if b.chains == nil {
 		return j.Stack

@@ -65,7 +65,7 @@ func (w *work) native() []NativeFunction {
 	return functions
 }
 
-// sources sums up everything by the Source column. Each sample of the profile is in one row.
+// sources sums up all samples by source ("c2, level 4", "libjvm.so"). Each sample of the profile is in one row.
 func (w *work) sources(native []NativeFunction) []Source {
 	total := map[string]tally.Counts{}
 	for _, s := range w.sampled {
@@ -150,8 +150,8 @@ func (w *work) shares() []JVMShare {
 	return shares
 }
 
-// dropCompared removes the counts by which JVMs and slices are compared from a profile. It is called if there would be
-// too many of these counts, because then some of them are missing.
+// dropCompared removes from a profile the counts that are for comparing JVMs and slices with each other. It is called
+// if there would be too many of these counts, because then some of them are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -31,7 +31,7 @@ type trialCounts struct {
 type codeKey struct {
 	jvm, blob      int // as in jvmcode.Ref
 	pc             uint64
-	slice, context int32 // slice is 0 in a trial that is not cut; context is an number in Builder.contexts
+	slice, context int32 // slice is 0 in a trial that is not cut into slices; context is a number in Builder.contexts
 }
 
 // A nativeKey is the key of the samples in a native function.
@@ -73,7 +73,7 @@ func (t *trialCounts) jvm(pid int) int32 {
 	return int32(i)
 }
 
-// taken returns all samples of each JVM, in or out of the windows.
+// taken counts all samples of each JVM, whether they are in a window or not.
 func (b *Builder) taken(jvms []capture.JVM) []tally.Counts {
 	all := make([]tally.Counts, len(jvms))
 	for i, j := range jvms {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
 // whyUnresolved says why gasm does not know what is at the addresses of the unresolved samples of a counter.
@@ -48,18 +51,11 @@ func (w *work) unresolvedByJVM(counter int) (samples map[int]int64, all int64) {
 	return samples, all
 }
 
-// pidList returns a text with the first of these process ids: "pid 7, 8, 9 and 2 more".
+// pidList returns the first of some process ids as text, and the number of the others: "pid 7, 8, 9 and 2 more".
 func pidList(pids []int) string {
-	const most = 3
-	text := "pid "
-	for i, pid := range pids[:min(most, len(pids))] {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(pid)
+	var texts []string
+	for _, pid := range pids {
+		texts = append(texts, strconv.Itoa(pid))
 	}
-	if more := len(pids) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return "pid " + layout.And(texts, 3)
 }

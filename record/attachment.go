@@ -27,8 +27,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// AttachOptions say which running JVMs are recorded, and how they are recorded. A field with its zero value has the
-// default, unless its comment says otherwise.
+// AttachOptions say which running JVMs are recorded, and how. If a field is not set (has its zero value), the default
+// applies, unless the field's comment says otherwise.
 type AttachOptions struct {
 	Gasm   string           // the version of gasm, for the capture's description
 	JVMs   []attach.Process // at least one; their memory can be read
@@ -39,12 +39,12 @@ type AttachOptions struct {
 	// FixedFrequency and Stacks are as in Options.
 	FixedFrequency bool
 	Stacks         StackChoice
-	// The measurement begins when Delay has passed since the sampling began, and ends after Length. If Length is 0, it
-	// ends when a signal stops it or all JVMs have ended.
+	// The measurement begins Delay after the start of the sampling, and ends Length later. If Length is 0, it ends when
+	// a signal stops it, or when all JVMs have ended.
 	Delay, Length time.Duration
-	// Events are the events that are recorded, as in Options.
+	// Events are the events in the JVMs that are recorded, as in Options.
 	Events EventChoice
-	// DebugInfo is true if gasm switches on the flag DebugNonSafepoints in the JVMs while it records them.
+	// DebugInfo is true if gasm switches on the JVM flag DebugNonSafepoints in the JVMs while it records them.
 	DebugInfo bool
 
 	// Probes say what gasm's agent counts in the program's methods during the recording.
@@ -55,10 +55,10 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
-	// Window is called when the window that Delay and Length define opens, and again when it closes. It may be nil.
+	// Window is called when the window that Delay and Length define opens, and again when the window closes. It may be
+	// nil.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins. If the first call returns true, further calls follow each second. It
-	// may be nil.
+	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
 }
 
@@ -80,9 +80,9 @@ func (o *AttachOptions) Check() error {
 	return checkStacks(o.Stacks, SamplerNative)
 }
 
-// An Attachment is a recording of JVMs that run already. Its functions are called in the order [NewAttachment],
-// [Attachment.Run], [Attachment.Finish]. Only [Attachment.Signal] may be called from another goroutine at the same
-// time.
+// An Attachment is a recording of JVMs that were already running. Its functions are called in the order
+// [NewAttachment], [Attachment.Run], [Attachment.Finish]. Only [Attachment.Signal] may be called from another goroutine
+// at the same time.
 type Attachment struct {
 	session
 	o    AttachOptions
@@ -91,7 +91,7 @@ type Attachment struct {
 	samples atomic.Int64
 
 	stopOnce sync.Once
-	stop     chan struct{} // closed by Signal when the recording is to end
+	stop     chan struct{} // closed by Signal to end the recording
 	mu       sync.Mutex
 	ended    bool
 	stopped  syscall.Signal // the first signal that stopped the recording; 0 if there was none
@@ -102,7 +102,7 @@ type attachedJVM struct {
 	followedJVM
 	ticks     uint64            // start time of the process; distinguishes it from a later process with the same id
 	debugInfo *debuginfo.Switch // nil unless gasm has switched DebugNonSafepoints on
-	// endedMonoNanos is when gasm noticed that the JVM had ended; 0 while the JVM runs.
+	// endedMonoNanos is the time at which gasm noticed that the JVM had ended. It is 0 while the JVM runs.
 	endedMonoNanos int64
 }
 
@@ -119,12 +119,12 @@ func NewAttachment(o AttachOptions) *Attachment {
 	return a
 }
 
-// Run samples the JVMs and follows their code until Length is over, a signal stops the recording, or all JVMs have
-// ended. If it returns an error, there is nothing to report, and the capture's folder has been removed.
+// Run samples the JVMs and copies their code until Length is over, a signal stops the recording, or all JVMs have
+// ended. If Run returns an error, there is nothing to report, and it has removed the capture's folder.
 func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
 	err := a.run(ctx)
-	// An error of Restore is reported as a problem; the other steps are still done.
+	// If Restore fails for a JVM, report that as a problem, and continue with the others.
 	for _, j := range a.jvms {
 		if j.debugInfo != nil {
 			if err := j.debugInfo.Restore(ctx); err != nil {
@@ -177,8 +177,8 @@ func (a *Attachment) run(ctx context.Context) error {
 	return nil
 }
 
-// beginEvents makes the JVMs record events. It waits until they have begun, so that the profile does not include the
-// work of switching the events on.
+// beginEvents makes the JVMs record events. It waits until they have begun to do so. Otherwise the profile would
+// include the work of switching the events on.
 func (a *Attachment) beginEvents(ctx context.Context) {
 	a.followed = a.followedJVM
 	a.events = a.newEvents(jvmevents.Options{Choice: a.o.Events})
@@ -188,8 +188,8 @@ func (a *Attachment) beginEvents(ctx context.Context) {
 	a.events.AwaitBegun(a.stop)
 }
 
-// follow begins to follow the JVMs' code. If that fails for a JVM, for example because the JVM has ended, it reports a
-// problem and leaves out this JVM. If it fails for all JVMs, follow returns an error.
+// follow begins to copy the JVMs' code. If that fails for a JVM, for example because the JVM has ended, follow reports
+// a problem and leaves out this JVM. If it fails for all JVMs, follow returns an error.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
@@ -241,7 +241,8 @@ func (a *Attachment) followedJVM(pid int) *followedJVM {
 	return nil
 }
 
-// stopFollowing stops following all JVMs, in parallel, so that a JVM that does not answer does not delay the others.
+// stopFollowing ends the copying of all JVMs' code. It does so in parallel, because a JVM that does not answer must not
+// delay the others.
 func (a *Attachment) stopFollowing(ctx context.Context) {
 	reach := a.patience.Reach(context.WithoutCancel(ctx))
 	var stopping sync.WaitGroup
@@ -251,7 +252,8 @@ func (a *Attachment) stopFollowing(ctx context.Context) {
 	stopping.Wait()
 }
 
-// deliver passes the samples on to the followers and to the events. It closes delivered at the end.
+// deliver passes each sample to the follower that copies the code of the sample's JVM, and to the recorder of the JVMs'
+// events. At the end it closes the channel delivered.
 func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- struct{}) {
 	defer close(delivered)
 	byPID := map[int]*attachedJVM{}
@@ -271,7 +273,7 @@ func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- str
 const shownEvery = time.Second
 
 // wait returns when Length is over, a signal has stopped the recording, or all JVMs have ended. Until then it sleeps,
-// because recording an idle JVM should cost next to nothing.
+// because the recording of an idle JVM should cost next to nothing.
 func (a *Attachment) wait() {
 	var opened, over, shown <-chan time.Time
 	sinceStart := time.Duration(monotonic.Nanos() - a.startedMonoNanos)
@@ -323,7 +325,8 @@ func (a *Attachment) sayWindow(change WindowChange) {
 	}
 }
 
-// sayProgress calls Progress, unless it is nil. The result says whether Progress wants to be called again.
+// sayProgress calls Progress, and returns whether Progress wants to be called again. It returns false if Progress is
+// nil.
 func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	if a.o.Progress == nil {
 		return false
@@ -335,8 +338,8 @@ func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	return a.o.Progress(p)
 }
 
-// Signal handles a signal that gasm has received. If it is one that stops a program, such as SIGINT, it ends the
-// recording. Signal returns false if the recording has already ended; the caller then decides what the signal means.
+// Signal handles a signal that gasm has received. A signal that stops programs, such as SIGINT, ends the recording. If
+// the recording has already ended, Signal returns false, and the caller decides what the signal means.
 func (a *Attachment) Signal(sig syscall.Signal) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -359,16 +362,16 @@ func (a *Attachment) end() {
 	a.ended = true
 }
 
-// StoppedBy returns the signal that ended the recording, or kept it from beginning. It returns 0 if there was no such
-// signal.
+// StoppedBy returns the signal that ended the recording, or that came before the recording began. It returns 0 if there
+// was no such signal.
 func (a *Attachment) StoppedBy() syscall.Signal {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stopped
 }
 
-// CutShort returns the signal that ended the recording before Length was over, or 0 if no signal did. If no Length was
-// set, it returns 0, because such a recording usually ends by a signal.
+// CutShort returns the signal that ended the recording before Length was over, or 0. If no Length was set, it returns
+// 0, because a signal is then the usual end of a recording.
 func (a *Attachment) CutShort() syscall.Signal {
 	if a.o.Length == 0 {
 		return 0
@@ -376,7 +379,7 @@ func (a *Attachment) CutShort() syscall.Signal {
 	return a.StoppedBy()
 }
 
-// Finish completes the capture on disk and opens it. The caller closes it.
+// Finish completes the capture on disk and opens it. The caller must close it.
 func (a *Attachment) Finish(ctx context.Context) (*capture.Capture, error) {
 	var jvms []capture.JVM
 	for _, j := range a.jvms {
@@ -410,7 +413,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	return d
 }
 
-// endNote returns a note about a JVM that ended before Length was over. It returns "" if all JVMs ran until then.
+// endNote returns a note if a JVM ended before Length was over, and otherwise "".
 func (a *Attachment) endNote() string {
 	if a.o.Length == 0 {
 		return ""
@@ -423,9 +426,9 @@ func (a *Attachment) endNote() string {
 	return ""
 }
 
-// linesNote returns a note about code whose debug info is incomplete. If there is no such code, it returns "". Without
-// DebugNonSafepoints, debug info describes only the places where the JVM can stop a thread, such as calls and the ends
-// of loops.
+// linesNote returns a note about code whose debug info is incomplete, or "" if there is no such code. If the JVM flag
+// DebugNonSafepoints is off, debug info describes only the places where the JVM can stop a thread, such as calls and
+// the ends of loops.
 func (a *Attachment) linesNote(jvms []capture.JVM) string {
 	switched := slices.ContainsFunc(a.jvms, func(j *attachedJVM) bool { return j.debugInfo.Switched() })
 	sparse := slices.ContainsFunc(jvms, func(j capture.JVM) bool { return j.SafepointsOnly })

@@ -7,17 +7,18 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// clockReadings are readings of the wall clock and the samples' clock, CLOCK_MONOTONIC. A JVM's log says when the JVM
-// started, in ms on the wall clock. With the readings, gasm converts that time to the samples' clock. Somebody may set
-// the wall clock while the command runs, and unlike CLOCK_MONOTONIC it goes on while the machine sleeps. So both clocks
-// are read at the command's start, at its end, and whenever a JVM is found.
+// clockReadings are readings of the wall clock and of the samples' clock, CLOCK_MONOTONIC. A JVM's log has the JVM's
+// start in ms on the wall clock. With the readings, gasm converts this time to the samples' clock. The difference
+// between the clocks may change while the command runs: somebody may set the wall clock, and unlike CLOCK_MONOTONIC it
+// goes on while the machine sleeps. So both clocks are read at the command's start, at its end, and whenever a JVM is
+// found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is the largest change of the difference between the two clocks that may come from inaccurate readings. A
-// larger change means that the wall clock was set, or that the machine slept.
+// clockNoise limits the effect of inaccurate readings. If the difference between the wall clock and the samples' clock
+// has changed by more than clockNoise, the wall clock was set, or the machine slept.
 const clockNoise = 10 * time.Millisecond
 
 // step returns by how much the wall clock was changed while the command ran, or 0 if it was not changed.
@@ -28,14 +29,14 @@ func (c *clockReadings) step() time.Duration {
 	return 0
 }
 
-// jvmStart converts a JVM's start by the wall clock to the samples' clock.
+// jvmStart converts the time of a JVM's start from the wall clock to the samples' clock.
 func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	first, last := c.start.Mono(wallNanos), c.end.Mono(wallNanos)
 	found, ok := c.found[pid]
 	switch {
 	case c.step() == 0:
 		return first
-	case ok: // the clocks were read some ms after the JVM's start
+	case ok: // the clocks were also read some ms after the JVM's start
 		return found.Mono(wallNanos)
 	case c.during(last) && !c.during(first):
 		return last

@@ -15,12 +15,12 @@ import (
 type CodeSource string
 
 const (
-	// CodePrint makes HotSpot print all code, with all comments that PrintAssembly adds. That slows down a program's
-	// warm-up more than CodeCopy.
+	// CodePrint makes HotSpot print all code, with all comments that PrintAssembly adds. It slows down a program's
+	// warm-up more than CodeCopy does.
 	CodePrint CodeSource = "print"
-	// CodeCopy copies the code from the JVMs' memory, which costs the program hardly anything.
+	// CodeCopy copies the code from the JVMs' memory. It costs the program next to nothing.
 	CodeCopy CodeSource = "copy"
-	// CodeAuto copies the code if that is possible, and otherwise makes HotSpot print it.
+	// CodeAuto means CodeCopy if the memory can be read, and otherwise CodePrint.
 	CodeAuto CodeSource = "auto"
 )
 
@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode decides from where the code is taken. The note tells the user, with the reason, if the code does not come
-// from the source that the user asked for, or if a limit such as --method has no effect. Otherwise the note is "".
+// chooseCode decides from where the code is taken. The note tells the user if the code does not come from the source
+// that the user asked for, or if a limit such as --method has no effect, and why. Otherwise it is "".
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -69,9 +69,8 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 }
 
 // printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation can't be
-// used, because these options need it. fault says why LogCompilation can't be used. If fault is "", it can be used, and
-// printAll changes nothing. The note tells the user that HotSpot printed all code, and why. It is "" if nothing was
-// changed.
+// used, because these options need it. fault says why it can't be used; it is "" if it can. The note tells the user
+// that HotSpot printed all code, and why. It is "" if no options were removed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -81,10 +80,10 @@ func (o *Options) printAll(fault string) (note string) {
 	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. Then
-// IgnoreUnrecognizedVMOptions is not needed. With that flag, the JVM would also ignore a flag that the user mistyped,
-// and run in a way that the user did not intend. If the command names another JVM, such as JMH's -jvm, hasCaptureFlags
-// returns false, because that JVM may not know the flags.
+// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does, gasm does not
+// add IgnoreUnrecognizedVMOptions. With that flag, the JVM would also ignore a flag that the user mistyped, and would
+// run in a way that the user did not intend. hasCaptureFlags returns false if the command names another JVM, as JMH's
+// -jvm does, because that JVM may not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -93,15 +92,15 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has -jvm, JMH's option for the JVM of its forks. JMH passes the options of
-// its own JVM to the forks on their command line, including those that gasm has added.
+// namesOtherJVM reports whether the command has -jvm, the option that names another JVM for JMH's forks. JMH passes the
+// options of its own JVM to the forks on their command line. That includes the options that gasm has added.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
 // startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives the
-// command. JVMs that the daemon starts later would look for gasm's file of options, which gasm has removed by that
-// time, and would not start.
+// command. If the daemon started JVMs with gasm's file of options, they would not start after gasm has removed the
+// file.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
 // ownDirectives returns the file of compiler directives in the user's options (-XX:CompilerDirectivesFile), or "" if
@@ -115,9 +114,9 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// selection returns which methods' code is printed, and writes the file of compiler directives that HotSpot needs to
-// print only these methods. The file's path begins with prefix. If no such file is needed or possible, DirectivesFile
-// is "".
+// selection returns which methods' code is printed. To print only these methods, HotSpot needs a file of compiler
+// directives, which selection writes. The file's path begins with prefix. DirectivesFile is "" if no file is needed, or
+// if the JVM can't use it.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {
@@ -130,8 +129,8 @@ func (o *Options) selection(prefix string) (sel printassembly.Selection, err err
 	return sel, nil
 }
 
-// selectionText returns the user's options that limit the printed code: "--method a.B::c --skip-c1". It returns "" if
-// there are no such options.
+// selectionText returns the user's options that limit the printed code, such as "--method a.B::c --skip-c1", or "" if
+// there are none.
 func (o *Options) selectionText() string {
 	var words []string
 	for _, m := range o.Methods {
@@ -143,8 +142,8 @@ func (o *Options) selectionText() string {
 	return strings.Join(words, " ")
 }
 
-// selectionNote returns a note that says which code was not printed because of the options in selectionText. It returns
-// "" if there are no such options.
+// selectionNote returns a note that says which code was not printed because of --method and --skip-c1. It returns ""
+// without these options.
 func (o *Options) selectionNote() string {
 	if o.selectionText() == "" {
 		return ""

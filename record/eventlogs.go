@@ -12,11 +12,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// eventLogs are the logs that the command's JVMs write about their events.
+// eventLogs are the logs in which the command's JVMs report events, such as garbage collections.
 //
-// HotSpot's -Xlog can keep a JVM from starting. A JVM of JDK 8 does not start with -Xlog. A newer JVM does not start if
-// it can't create the log's file, whereas with -XX:LogFile it would write the file elsewhere. So gasm has three ways to
-// make a JVM log:
+// HotSpot's -Xlog can keep a JVM from starting. A JVM of JDK 8 does not know the option, and does not start with it. A
+// newer JVM does not start if it can't create the log's file. So gasm has three ways to make a JVM log:
 //
 //   - If the command is the java program of JDK 9 or newer, or another tool of such a JDK, gasm adds the option to the
 //     command's own options. The log is in the capture's folder, because the JVM has the same user and the same root
@@ -26,17 +25,17 @@ import (
 //     events, because each java program prints a line about the variable on stderr, and because gasm does not know where,
 //     and as which user, the JVMs will run. The option is left out if a JVM might not start with it; see eventObstacle.
 //   - All JVMs that have started without the option are told to log through their attach socket, as soon as they run their
-//     program. That misses the JVM's first collections. If the command is another program, this also needs the user to
-//     have asked for events.
+//     program. That misses the JVM's first collections. If the command is another program, gasm does this only if the
+//     user has asked for events.
 //
-// Another way would be worse, which is to make JAVA_TOOL_OPTIONS longer than 1023 bytes: JDK 8 ignores such a value, so
-// the option would do no harm there, but JDK 8 would ignore the user's own options in the variable, too.
+// There would be another way to keep the option from JDK 8: JDK 8 ignores JAVA_TOOL_OPTIONS if it is longer than 1023
+// bytes. But then JDK 8 would also ignore the user's own options in the variable.
 type eventLogs struct {
-	pattern string // the path of the logs that JVMs write because of the option, with %p for the process id; or ""
+	pattern string // the path of the logs that the option makes JVMs write, with %p for the process id; or ""
 	note    string // why there are no logs, or why the option is left out; "" if there is no reason
 }
 
-// logsEvents reports whether the command's JVMs are to log events.
+// logsEvents reports whether the command's JVMs should log events.
 func (r *Recording) logsEvents() bool {
 	return len(r.o.Events.Log) > 0 && (r.o.Events.Asked || startsJava(r.o.Command) || takesOptions(r.o.Command)) && !tooOldToLog(r.o.Command)
 }
@@ -47,7 +46,7 @@ func tooOldToLog(command []string) bool {
 	return startsJava(command) && 0 < release && release < hslog.OldestRelease
 }
 
-// addEventFlag adds the option that makes JVMs log their events. If the option can't be added, the recording goes on
+// addEventFlag adds the option that makes JVMs log their events. If it can't add the option, the recording continues
 // without it, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	if !r.logsEvents() {
@@ -86,8 +85,8 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	return flags
 }
 
-// sharedPattern makes the folder for the logs of JVMs that may have another user, and returns the pattern of the logs
-// there. If HotSpot prints its code, it prints the code to files in the same folder.
+// sharedPattern makes a folder for the logs of JVMs that may run as another user, and returns the pattern of the logs'
+// paths. If HotSpot prints its code, the files with the code are in the same folder.
 func (r *Recording) sharedPattern() (string, error) {
 	logs, err := r.folder.MakeLogs()
 	if err != nil {
@@ -99,12 +98,11 @@ func (r *Recording) sharedPattern() (string, error) {
 	return logs.EventPattern(), nil
 }
 
-// rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that
-// they start may not find gasm's files.
+// rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that is
+// started by them may not find gasm's files.
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
 
-// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if there is no such
-// reason.
+// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if they will start.
 func eventObstacle(command []string) error {
 	for i, word := range command {
 		words := strings.Fields(word) // sh -c "chroot /srv java …"
@@ -119,8 +117,8 @@ func eventObstacle(command []string) error {
 	return nil
 }
 
-// takeEvents moves the logs of events into the capture, and sets EventLog of each JVM that has logged because of the
-// option. The notes say what is missing.
+// takeEvents moves the logs of events into the capture. It sets EventLog of each JVM that has such a log. The notes say
+// what is missing.
 func (r *Recording) takeEvents(jvms []capture.JVM) (notes []string) {
 	if r.eventLogs.note != "" {
 		notes = append(notes, r.eventLogs.note)

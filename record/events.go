@@ -9,13 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// An EventChoice says which events in the JVMs are recorded, and from which source.
+// An EventChoice says which events in the JVMs are recorded, and from which source they come.
 type EventChoice = jvmevents.Choice
 
 // EventSource is a source of events.
 type EventSource = jvmevents.Source
 
-// EventsAuto is the EventSource that takes each kind of events from its best source, the one with the most detail at
+// EventsAuto is the EventSource that takes each kind of event from its best source: the source with the most detail at
 // the lowest cost.
 const EventsAuto = jvmevents.Auto
 
@@ -29,11 +29,11 @@ func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 }
 
 // EndLeft switches off the events and probes that earlier runs of gasm have left switched on in JVMs of this machine.
-// ended describes what it has switched off. left describes what it could not switch off, and why.
+// ended says what it has switched off. left says what it could not switch off, and why.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
-// addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options, even a JVM
-// without USDT probes.
+// addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options and starts
+// with them, even a JVM without USDT probes.
 func (r *Recording) addUSDTFlags(flags javaFlags) javaFlags {
 	flags.tool = append(slices.Clip(flags.tool), usdt.FlagsOf(r.o.Events.USDTPatterns())...)
 	return flags

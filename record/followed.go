@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A followedJVM is a JVM whose code is read from its memory while it runs.
+// A followedJVM is a JVM whose machine code gasm copies from the JVM's memory while the JVM runs.
 type followedJVM struct {
 	attach.Process // as it was when gasm found the JVM
 
@@ -25,14 +25,14 @@ type followedJVM struct {
 	result   follow.Result
 }
 
-// Reading a JVM's memory can block for ever if the memory is mapped from a file system that does not answer, so it has
-// time limits.
+// Reading a JVM's memory can block forever if the memory is mapped from a file system that does not answer. So there
+// are time limits.
 const (
 	followTime = 15 * time.Second // for beginning to follow a JVM
 	stopTime   = 30 * time.Second // for processing the last samples of a JVM
 )
 
-// follow begins to follow the JVM's code. The code is written to the JVM's log in dir, the capture's folder.
+// follow begins to copy the JVM's code. It writes the code to the JVM's log in dir, which is the capture's folder.
 func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) (err error) {
 	j.foreign = j.OfOther || !foreign.SharesFiles(j.PID)
 	now := capture.ReadClock()
@@ -42,8 +42,8 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled passes a sample of the JVM on to its follower, if the sampled instruction may be in compiled code. It also
-// passes on the caller whose code is to be copied.
+// sampled passes a sample of the JVM to the follower, which copies the sampled code. It does so only if the sampled
+// instruction may be in compiled code. It also passes the sample's Caller, whose code should be copied, too.
 func (j *followedJVM) sampled(s *sampler.Sample) {
 	if s.Caller != 0 {
 		j.follower.Called(s.Caller, s.MonoNanos)
@@ -53,7 +53,7 @@ func (j *followedJVM) sampled(s *sampler.Sample) {
 	}
 }
 
-// stop stops following the JVM and sets result. It does nothing if the JVM is not followed.
+// stop ends the copying of the JVM's code and sets result. It does nothing if there is no follower.
 func (j *followedJVM) stop(ctx context.Context) {
 	if j.follower == nil {
 		return
@@ -66,8 +66,8 @@ func (j *followedJVM) stop(ctx context.Context) {
 	j.result, j.follower = result, nil
 }
 
-// describeFollowed returns the description of a JVM after stop. If its log could not be written or read completely,
-// that is reported as a problem.
+// describeFollowed returns the description of a JVM after stop. It reports a problem if the JVM's log could not be
+// written or read completely.
 func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	if j.result.Disk != nil {
 		s.problem(fmt.Errorf("writing the code of JVM %d: %w", j.PID, j.result.Disk))
@@ -85,9 +85,9 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	return read
 }
 
-// completeVersions adds the build to versions that lack it: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". It takes the
-// build from the command's other JVMs of this version, if all of them have the same build. A version lacks the build if
-// it comes from the JDK's file release, because the JVM ended before gasm could read its memory.
+// completeVersions adds the build to versions that lack it: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". If a JVM
+// ended before gasm could read its memory, its version is taken from the JDK's file "release", which has no build. The
+// build is taken from the command's other JVMs of this version, if all of them have the same build.
 func completeVersions(jvms []capture.JVM) {
 	whole := map[string]string{} // whole versions, by the version without the build; "" if the builds differ
 	for i := range jvms {
@@ -110,12 +110,12 @@ func sortByStart(jvms []capture.JVM) {
 }
 
 // Some sampled methods are gone before gasm can copy them. A note says how many, but only if there are more than
-// fewLate of them, and more than a tenth of all sampled methods. Most of them were first sampled shortly before the JVM
-// ended, and have next to no samples.
+// fewLate of them, and more than a tenth of all sampled methods. Fewer do not matter: most of them were first sampled
+// shortly before the JVM ended, and have next to no samples.
 const fewLate = 50
 
-// A sample is ambiguous if the code at its address was replaced at about the same time. A note says how many samples
-// are ambiguous, but only if there is more than one in manyAmbiguous samples.
+// A sample is ambiguous if the code at its address was replaced at about the same time. If more than one in
+// manyAmbiguous samples is ambiguous, a note says how many samples are.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code is missing or uncertain.

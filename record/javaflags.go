@@ -14,27 +14,28 @@ import (
 
 // javaFlags are the options that gasm adds to the user's options for the command's JVMs.
 //
-// A JVM prints a line about each of the two environment variables that it finds options in. So an option that need not
-// reach every JVM of the command is on the command line instead, if the command is java or another tool of a JDK.
+// Options for all JVMs are in environment variables. But a JVM prints a line about each variable in which it finds
+// options. So if the command is java or another tool of a JDK, options that need not reach every JVM are on its command
+// line instead.
 type javaFlags struct {
-	// command is for the command line of a java program or another tool whose JDK is known. JMH passes the options there on
-	// to its forks.
+	// command is for the command line of a java program, or of another tool whose JDK is known. JMH passes such options
+	// on to its forks.
 	command []string
 	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know,
 	// so tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
 	tool []string
 	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads. It repeats the options in
-	// tool, because sudo -E removes JAVA_TOOL_OPTIONS, but not JDK_JAVA_OPTIONS.
+	// tool, because sudo -E removes JAVA_TOOL_OPTIONS from the environment, but not JDK_JAVA_OPTIONS.
 	launcher []string
 }
 
-// addTo returns an environment with the options added to the two variables.
+// addTo returns an environment with the options added to JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS.
 func (f javaFlags) addTo(env []string) []string {
 	return jdk.AddLauncherOptions(jdk.AddToolOptions(env, f.tool), f.launcher)
 }
 
-// addToCommand returns a command with the options added before its own arguments, so that the user's own options win.
-// Tools such as javac take options for their JVM with -J.
+// addToCommand returns a command with the options added before the user's arguments. If the user sets the same option,
+// the user's value is used, because it comes later. Tools such as javac take options for their JVM with -J.
 func (f javaFlags) addToCommand(command []string) []string {
 	words := []string{command[0]}
 	for _, option := range f.command {
@@ -46,8 +47,8 @@ func (f javaFlags) addToCommand(command []string) []string {
 	return append(words, command[1:]...)
 }
 
-// takesOptions reports whether a command takes options for its JVM on its command line. It does if it is the java program
-// or another tool of a JDK. A script does not, because it may choose any JDK; scripts named java are outside of JDKs.
+// takesOptions reports whether a command takes options for its JVM on its command line. The java program and the other
+// tools of a JDK do. A script, even one named java, does not, because it may choose any JDK.
 func takesOptions(command []string) bool {
 	return jdk.Release(command) > 0 && (startsJava(command) || !isScript(command[0]))
 }
@@ -67,11 +68,11 @@ func isScript(command string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores a
-// longer value completely (OPTION_BUFFER_SIZE in arguments.cpp).
+// longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores the
+// whole of a longer value (OPTION_BUFFER_SIZE in arguments.cpp).
 const longestOptions = 1023
 
-// longNote returns a note if the options of the user and of gasm together are too long for JDK 8, and otherwise "".
+// longNote returns a note if the user's and gasm's options together are too long for JDK 8, and otherwise "".
 func (f javaFlags) longNote(command []string) string {
 	if jdk.Release(command) >= printassembly.OldestKnown {
 		return ""
@@ -84,10 +85,10 @@ func (f javaFlags) longNote(command []string) string {
 	return ""
 }
 
-// OverridingVariable looks for an environment variable of Java that overrides gasm's own options. The JVM's log would
-// then not be written where gasm expects it. That is possible because gasm's options are in JAVA_TOOL_OPTIONS, and a
-// JVM reads the other variables later. The result is the variable's name, and a text that tells the user about it. If
-// no variable overrides gasm's options, name is "".
+// OverridingVariable looks for an environment variable of Java that overrides gasm's own options. This is possible
+// because gasm's options are in JAVA_TOOL_OPTIONS, and a JVM reads other variables later. The JVM would then not write
+// its log where gasm expects it. OverridingVariable returns the variable's name, and a text about it for the user. The
+// name is "" if there is no such variable.
 func OverridingVariable() (name, cause string) {
 	for _, later := range jdk.OptionVariables[1:] {
 		if option := printassembly.Overrides(os.Getenv(later)); option != "" {
@@ -97,8 +98,8 @@ func OverridingVariable() (name, cause string) {
 	return "", ""
 }
 
-// javaOptions returns all words that may be options of the command's JVM. They are the words of the command itself and
-// of Java's environment variables.
+// javaOptions returns all words that may be options of the command's JVM: the words of the command itself, and those in
+// Java's environment variables.
 func javaOptions(command []string) []string {
 	words := append([]string(nil), command...)
 	for _, name := range jdk.OptionVariables {

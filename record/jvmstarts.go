@@ -6,31 +6,31 @@ import (
 	"github.com/gasm-profiler/gasm/internal/inotify"
 )
 
-// jvmStarts makes the sampler look at the kernel's reports more often while a JVM of the command starts. Otherwise a
-// JVM that runs for only 50 ms, like java -version, would often end before gasm has seen it, and gasm would not get its
-// code.
+// jvmStarts makes the sampler read the kernel's reports about new mappings more often while a JVM of the command
+// starts. Otherwise a JVM that runs for only 50 ms, like java -version, would often end before gasm notices it, and
+// gasm would not get its code.
 //
-// After the first JVM, gasm watches the file libjvm.so, so that it knows of each further JVM at once.
+// When the first JVM was found, jvmStarts watches its file libjvm.so, so that gasm notices each further JVM at once.
 type jvmStarts struct {
 	sampler oftenLooker
 	watched map[string]*inotify.Opens // by the path of libjvm.so; nil for a file that can't be watched
 	closed  chan struct{}
 }
 
-// An oftenLooker is a sampler that can look at the kernel's reports at short intervals for some time.
+// An oftenLooker is a sampler that can read the kernel's reports about new mappings more often for some time.
 type oftenLooker interface{ LookOften(time.Duration) }
 
 const (
-	// commandStart is the time after the start of a command within which its first JVM is expected.
+	// The first JVM of a command is expected within commandStart after the command's start.
 	commandStart = time.Second
-	// jvmStart is how long the sampler goes on looking often after a JVM has opened libjvm.so. The JVM then takes 20 ms
-	// to set up its code cache, or several times as long on a busy machine.
+	// jvmStart is how long the sampler reads the kernel's reports more often after a JVM has opened libjvm.so. In this
+	// time the JVM sets up its code cache, which takes 20 ms, or several times as long on a busy machine.
 	jvmStart = 200 * time.Millisecond
-	// maxWatched limits how many different libjvm.so files are watched.
+	// maxWatched is the maximum number of different libjvm.so files that are watched.
 	maxWatched = 8
 )
 
-// newJVMStarts returns a jvmStarts for a sampler. It does nothing if the sampler is not an oftenLooker.
+// newJVMStarts returns a jvmStarts for a sampler. If the sampler is not an oftenLooker, the jvmStarts does nothing.
 func newJVMStarts(sampler any) *jvmStarts {
 	s := &jvmStarts{watched: map[string]*inotify.Opens{}, closed: make(chan struct{})}
 	if often, ok := sampler.(oftenLooker); ok {
@@ -40,7 +40,8 @@ func newJVMStarts(sampler any) *jvmStarts {
 	return s
 }
 
-// seen is called when a JVM has mapped a libjvm.so. Only one goroutine may call it at a time. For nil it does nothing.
+// seen is called when a JVM has mapped a libjvm.so. Only one goroutine may call it at a time. If s is nil, it does
+// nothing.
 func (s *jvmStarts) seen(libjvm string) {
 	if s == nil || s.sampler == nil {
 		return
@@ -66,7 +67,7 @@ func (s *jvmStarts) seen(libjvm string) {
 	}()
 }
 
-// close ends the watches. For nil it does nothing.
+// close ends the watches. If s is nil, it does nothing.
 func (s *jvmStarts) close() {
 	if s == nil {
 		return

@@ -22,12 +22,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// liveCode reads the code of a command's JVMs from their memory while they run. A process is taken to be a JVM if it
-// maps libjvm.so.
+// liveCode copies the code of a command's JVMs from their memory while they run. It assumes that a process is a JVM if
+// the process maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// watch reports mappings if the sampler delivers no samples while the command runs. In this case all methods are
-	// copied, because it is unknown which ones have samples. Otherwise watch is nil.
+	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know
+	// which methods have samples, and copies all methods. If the sampler delivers samples, watch is nil.
 	watch     *mappingEvents
 	resolver  *native.Resolver // has the mappings that watch has reported; nil if watch is nil
 	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
@@ -41,8 +41,8 @@ type liveCode struct {
 
 func newLiveCode(r *Recording) *liveCode { return &liveCode{r: r, byPID: map[int]*followedJVM{}} }
 
-// readable returns nil if the code of a command's JVMs can be read from their memory, and otherwise an error that says
-// why not.
+// readable returns nil if the code of a command's JVMs can be copied from their memory. Otherwise it returns an error
+// that says why not.
 func readable(command []string) error {
 	if runtime.GOOS != "linux" {
 		return errors.New("only Linux lets gasm read the memory of a JVM")
@@ -58,8 +58,9 @@ func readable(command []string) error {
 
 func (c *liveCode) kind() string { return capture.CodeCopied }
 
-// javaFlags returns the options that make JIT compilers record more debug info, for a command that takes options. Every
-// JVM knows these options. In a JVM that starts without them, the flag is switched on in its memory; see mapped.
+// javaFlags returns the options that make JIT compilers record more debug info, if the command takes options for its
+// JVM. Every JVM knows these options. In a JVM that starts without them, gasm switches DebugNonSafepoints on in the
+// JVM's memory; see mapped.
 func (c *liveCode) javaFlags() (flags javaFlags, err error) {
 	if takesOptions(c.r.o.Command) {
 		flags.command = printassembly.DebugInfoFlags()
@@ -67,8 +68,8 @@ func (c *liveCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-// begin starts delivering samples to the followers or, if the sampler delivers none, watching which files processes
-// map.
+// begin begins to deliver samples to the followers, which copy the code. If the sampler delivers no samples, begin
+// starts to watch which files processes map.
 func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
 		c.delivered = make(chan struct{})
@@ -83,14 +84,14 @@ func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	return err
 }
 
-// expect makes a sampler look for new mappings often while JVMs start. Not every sampler can do that.
+// expect makes a sampler look for new mappings often while JVMs start, if the sampler can do that.
 func (c *liveCode) expect(sampler any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.starts = newJVMStarts(sampler)
 }
 
-// mapped begins to follow the process if the mapping is of libjvm.so and the process is not followed yet.
+// mapped begins to follow a process if it has mapped libjvm.so and is not followed yet.
 func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +117,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	if c.paused {
 		j.follower.Pause()
 	}
-	if !j.foreign { // otherwise the path may lead to another file in gasm's file system, or another user has chosen it
+	if !j.foreign { // otherwise the path may lead to another file for gasm, or another user may have chosen it
 		c.starts.seen(m.Path)
 	}
 	c.byPID[m.PID] = j
@@ -139,14 +140,14 @@ func (c *liveCode) turn(paused bool, turn func(*follow.Follower)) {
 	}
 }
 
-// followed returns the JVM with a process id, or nil if the process is not a followed JVM.
+// followed returns the JVM with a process id, or nil if gasm does not follow this process.
 func (c *liveCode) followed(pid int) *followedJVM {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.byPID[pid]
 }
 
-// deliver passes each sample to the follower that copies the code of the sample's JVM, and to what records the JVMs'
+// deliver passes each sample to the follower that copies the code of the sample's JVM, and to the recorder of the JVMs'
 // events.
 func (c *liveCode) deliver(samples <-chan sampler.Sample) {
 	defer close(c.delivered)
@@ -198,7 +199,7 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, notes, nil
 }
 
-// noJVM returns an error that says that the command started no JVM, and a likely reason.
+// noJVM returns an error that says that the command started no JVM, with a likely reason.
 func (c *liveCode) noJVM() error {
 	if c.r.over {
 		return fmt.Errorf("the measurement was over before %s had started a JVM: %w", c.r.o.Command[0], ErrNoJVM)

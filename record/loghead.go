@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// headSize is the maximum number of bytes that are read at the beginning of a log. They contain <hotspot_log>, the
-// version, the arguments and the command. The limit is high because a class path can be long.
+// headSize is the maximum number of bytes that are read at the beginning of a log. This part contains <hotspot_log>,
+// the version, the arguments and the command. The limit is high because a class path can be long.
 const headSize = 1 << 20
 
 // readHead returns a description of the JVM that has written a log, made from the log's first lines. The rest of the

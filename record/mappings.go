@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A mappingWatch records which files running JVMs have mapped. That is needed later for the names of native functions.
+// A mappingWatch records which files running JVMs have mapped. They are needed later for the names of native functions.
 // It finds JVMs by the logs that they write.
 type mappingWatch struct {
 	logs     *folder.Logs
@@ -21,16 +21,16 @@ type mappingWatch struct {
 	done     chan struct{}
 }
 
-// A mappingRead says when a process's mappings are read again. They are read more than once, because a JVM loads most
-// libraries at its start, but some later. If pause is 0, for example after the process has ended, they are not read
-// again.
+// A mappingRead says when a process's mappings are read again. Mappings are read more than once, because a JVM loads
+// most libraries at its start, but some later. If pause is 0, they are not read again, for example because the process
+// has ended.
 type mappingRead struct {
 	at    time.Time
 	pause time.Duration // the pause before that time; the pause after it is twice as long
 }
 
-// shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. Reading /proc/PID/maps
-// holds the lock of the JVM's memory map for 0.1 ms, and takes 1 ms of CPU time from the command. So each pause is
+// shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. A reading of /proc/PID/maps
+// holds the lock of the JVM's memory map for 0.1 ms, and takes 1 ms of CPU time from the profiled program. So each pause is
 // twice as long as the one before, up to longestPause.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
@@ -43,7 +43,7 @@ func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappin
 	return w
 }
 
-// run sleeps until there is something to do. Waking up takes more CPU time from the command than the work itself, so
+// run sleeps until there is something to do. Each waking takes more CPU time from the command than the work itself, so
 // run wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
@@ -78,7 +78,7 @@ func (w *mappingWatch) run() {
 	}
 }
 
-// due returns the time at which mappings are to be read next. ok is false if no mappings will be read again.
+// due returns the time at which mappings must be read next. ok is false if no mappings will be read again.
 func (w *mappingWatch) due() (at time.Time, ok bool) {
 	for _, r := range w.next {
 		if r.pause > 0 && (!ok || r.at.Before(at)) {
@@ -88,7 +88,7 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the mappings of the JVMs that are new or whose pause is over.
+// look reads the mappings of new JVMs, and of other JVMs when they are due; see mappingRead.
 func (w *mappingWatch) look(now time.Time) {
 	logs := w.logs.Written()
 	if w.logs.Closed != "" {
@@ -118,12 +118,12 @@ func (w *mappingWatch) look(now time.Time) {
 	}
 }
 
-// lastLookTime is how long stop waits for a call of look that is still running. The kernel returns a JVM's mappings
-// within milliseconds, unless a hostile JVM delays that.
+// lastLookTime is how long stop waits for a call of look that is still running. The kernel usually returns a JVM's
+// mappings within milliseconds, but a hostile JVM can delay that.
 const lastLookTime = time.Second
 
-// stop ends the watch, and returns a resolver that has all mappings. If a call of look does not return in time, it
-// returns a resolver without mappings.
+// stop ends the watch, and returns a resolver that has all mappings. If a running call of look does not return in time,
+// the resolver has no mappings.
 func (w *mappingWatch) stop() *native.Resolver {
 	close(w.stopped)
 	select {

@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// startNative starts sampling a held process by perf_event_open, without another program.
+// startNative starts sampling the held process pid by perf_event_open. No other program takes part.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	o := collect.Options{
 		Events: r.o.Counters, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
@@ -34,17 +34,17 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	})
 }
 
-// streamPause is the time between two looks for new samples. It must be short, because otherwise HotSpot may have
-// replaced a sampled method, or ended, before the method is copied. A look takes 0.3 ms of CPU time: beside a busy JVM,
-// gasm used 1.8 % of a CPU with pauses of 25 ms, and 1.1 % with this pause.
+// streamPause is the time between two readings of new samples. It must be short: a sampled method's code must be copied
+// before HotSpot replaces it or ends. But each reading takes 0.3 ms of CPU time. With a busy JVM, gasm used 1.8 % of a
+// CPU with pauses of 25 ms, and 1.1 % with this pause.
 const streamPause = 50 * time.Millisecond
 
-// streamed is the size of the queue between the sampler and the followers, in samples. The followers take samples from
-// the queue at once, unless the system does not let this process run.
+// streamed is the size, in samples, of the queue between the sampler and the code that copies methods. The queue is
+// usually empty; it fills only if the system does not let this process run.
 const streamed = 1 << 16
 
-// attachNative starts sampling running processes by perf_event_open, without another program. The channel delivers the
-// samples while they are taken, and is closed at the end.
+// attachNative starts sampling running processes by perf_event_open. No other program takes part. The channel delivers
+// the samples during the recording, and is closed at the end.
 func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampling, <-chan sampler.Sample, error) {
 	s, err := a.stacks.start(ctx, o, a.o.Frequency, a.open, func(o collect.Options, note string) (sampling, error) {
 		n, err := collect.AttachNative(ctx, o)
@@ -67,17 +67,18 @@ func stacksSupported() error {
 	return nil
 }
 
-// setWalk sets the options that make sampling find call stacks. It does not open those JVMs again that are in the set.
+// setWalk sets the options that make sampling find call stacks. open is the set of JVMs that are already
+// open. They are not opened again.
 func setWalk(o *collect.Options, open *shared.JVMs) {
 	w := stack.NewWalker(open)
 	o.Walk, o.Caller, o.GiveUp = w.Walk, w.Caller, w.GiveUp
 }
 
-// tryStacks returns an error if samples can't get call stacks with these options.
+// tryStacks returns an error if samples with these options can't have call stacks.
 func tryStacks(o collect.Options) error { return collect.TryStacks(o) }
 
-// withoutOther changes the hint of an error that native sampling has returned. gasm attach has no other sampler, so the
-// hint must not tell the user to try one.
+// withoutOther removes from an error of native sampling the hint to try another sampler, because gasm attach has no
+// other sampler.
 func withoutOther(err error) error {
 	var refused *failure.RefusedError
 	if errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent {
@@ -86,8 +87,8 @@ func withoutOther(err error) error {
 	return err
 }
 
-// A nativeSampling is the sampling that gasm itself does, for gasm attach and for --sampler native. The text with its
-// samples is complete as soon as the sampling is stopped.
+// A nativeSampling is a run of gasm's own sampling, for gasm attach and for --sampler native. The text with its samples
+// is complete as soon as the sampling is stopped.
 type nativeSampling struct {
 	*collect.Native
 	note string // about the frequency; may be ""
@@ -97,11 +98,12 @@ func (n *nativeSampling) tool() Sampler { return SamplerNative }
 
 func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Notes()), n.note) }
 
-func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number
+func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number of lost samples
 
 func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
 	if stacks := n.StacksFile(); stacks != "" {
-		// Without their stacks the samples are still whole. Description.Stacks says whether the file is there.
+		// The samples are useful even without their stacks. Description.Stacks says whether the file with stacks is
+		// there.
 		if err := os.Rename(stacks, filepath.Join(filepath.Dir(path), capture.StacksFile)); err != nil {
 			return fmt.Errorf("naming the call stacks: %w", err)
 		}
@@ -127,8 +129,8 @@ func (n *nativeSampling) stream() <-chan sampler.Sample { return n.Subscribe(str
 
 func (n *nativeSampling) wait() {}
 
-// checkMappingEvents returns nil if the kernel reports which files processes map, and otherwise an error that says why
-// not.
+// checkMappingEvents returns nil if the kernel reports which files processes map. Otherwise it returns an error that
+// says why not.
 func checkMappingEvents() error {
 	w, err := collect.WatchMappings(os.Getpid(), func(native.Mapping) {})
 	if err != nil {
@@ -138,7 +140,7 @@ func checkMappingEvents() error {
 	return nil
 }
 
-// mappingEvents reports each file that a process or its children map.
+// A mappingEvents reports each file that a process or its children map as code.
 type mappingEvents = collect.MappingWatch
 
 func watchMappingEvents(pid int, mapped func(native.Mapping)) (*mappingEvents, error) {

@@ -19,13 +19,13 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 // startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
-// stacksSupported returns an error: there are no call stacks without native sampling.
+// stacksSupported returns an error, because only native sampling records call stacks.
 func stacksSupported() error { return errors.New("gasm records them on Linux only") }
 
-// tryStacks returns an error, for the same reason.
+// tryStacks returns an error, like stacksSupported.
 func tryStacks(collect.Options) error { return stacksSupported() }
 
-// setWalk does nothing: it is never called.
+// setWalk does nothing. It is never called, because there is no native sampling.
 func setWalk(*collect.Options, *shared.JVMs) {}
 
 // attachNative returns an error: native sampling works on Linux only.

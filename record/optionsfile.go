@@ -8,13 +8,13 @@ import (
 )
 
 // An optionsFile is a file of options that the java program of JDK 9 and newer reads when it starts a JVM. The JVM
-// handles these options after those in JAVA_TOOL_OPTIONS. While JMH checks whether a JVM has compiler blackholes, the
-// file also has options that switch the capture off.
+// handles these options after those in JAVA_TOOL_OPTIONS, so they can switch the capture of the JVM's code off. gasm
+// adds such options while JMH checks whether a JVM has compiler blackholes.
 //
 // For this check, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with -XX:CompileCommand=blackhole,…
 // -version, and looks for the word CompileCommand in the JVM's output. gasm's options keep the JVM's own messages off
-// its stdout, so JMH would not find the word. It would then use slower blackholes, and would not measure the same as
-// without gasm. JMH prints a line before the check, and another line with the result. Between these two lines, the
+// its stdout, so JMH would not find the word. It would then use slower blackholes, and would measure something else
+// than without gasm. JMH prints a line before the check, and another line with the result. Between these two lines, the
 // capture is off.
 //
 // The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS with its content. HotSpot's own
@@ -26,8 +26,8 @@ type optionsFile struct {
 	usual, quiet string
 }
 
-// newOptionsFile makes the file. The usual options are always in the file, and the quiet options only while the capture
-// is off. The file's path begins with prefix.
+// newOptionsFile makes the file, whose path begins with prefix. usual are the options that are always in the file.
+// quiet are the options that switch the capture of the JVM's code off; see quieten.
 func newOptionsFile(prefix string, usual, quiet []string) (*optionsFile, error) {
 	o := &optionsFile{path: prefix + folder.OptionsName, usual: argumentLines(usual), quiet: argumentLines(quiet)}
 	return o, writeForAll(o.path, []byte(o.usual))
@@ -43,7 +43,7 @@ func argumentLines(options []string) string {
 	return text.String()
 }
 
-// writeForAll writes a file that all users can read, regardless of the umask, because the command may switch to another
+// writeForAll writes a file that all users can read, whatever the umask is, because the command may switch to another
 // user.
 func writeForAll(path string, text []byte) error {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -55,8 +55,8 @@ func writeForAll(path string, text []byte) error {
 // option returns the option that makes java read the file.
 func (o *optionsFile) option() string { return "@" + o.path }
 
-// quieten switches the capture off (true) or on again (false) for JVMs that start from now on. It replaces the file
-// with a new one, so that no JVM reads a file that is only partly written.
+// quieten(true) switches the capture of the code off for JVMs that start later, and quieten(false) switches it on
+// again. quieten replaces the file with a new one, so that no JVM reads a file that is only partly written.
 func (o *optionsFile) quieten(on bool) {
 	text := o.usual
 	if on {
@@ -68,8 +68,7 @@ func (o *optionsFile) quieten(on bool) {
 	}
 }
 
-// blackholeNote returns a note if JMH used slower blackholes than it would have used without gasm; see optionsFile.
-// Otherwise it returns "".
+// blackholeNote returns a note if JMH used slower blackholes because of gasm; see optionsFile. Otherwise it returns "".
 func (r *Recording) blackholeNote() string {
 	mode := r.output.JMHBlackholes()
 	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") || !strings.Contains(mode, "auto-detected") {

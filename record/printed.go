@@ -19,7 +19,7 @@ type printedCode struct {
 	logs     *folder.Logs
 	options  *optionsFile // nil unless the command is java itself
 	mappings *mappingWatch
-	// logsCompilation is true if gasm has switched LogCompilation on in the JVMs.
+	// logsCompilation is true if gasm has switched on HotSpot's LogCompilation in the JVMs.
 	logsCompilation bool
 }
 
@@ -68,8 +68,8 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-// mapped reports a JVM to r.events as soon as the JVM maps libjvm.so. At that time, the JVM has not begun its log yet.
-// mapped is called only if the sampler reports mappings.
+// mapped reports a JVM to r.events as soon as the JVM maps libjvm.so. That is earlier than foundJVM could report it,
+// because the JVM has not begun its log yet. mapped is called only if the sampler reports mappings.
 func (p *printedCode) mapped(ctx context.Context, m native.Mapping) {
 	if isLibJVM(m) {
 		p.r.events.Found(ctx, m.PID)
@@ -81,7 +81,7 @@ func (p *printedCode) begin(ctx context.Context, s sampling, _ int) error {
 	return nil
 }
 
-// pause does nothing, because HotSpot can't be made to stop printing.
+// pause does nothing, because HotSpot can't stop printing.
 func (p *printedCode) pause()  {}
 func (p *printedCode) resume() {}
 
@@ -102,8 +102,8 @@ func (p *printedCode) finish() (jvms []capture.JVM, notes []string, err error) {
 	return jvms, nil, err
 }
 
-// jvms returns descriptions of the JVMs that have left a readable log, in the order of their start. If there are no
-// such JVMs, it returns an error.
+// jvms returns descriptions of the JVMs whose logs can be read, in the order of their start. If there are no such JVMs,
+// it returns an error.
 func (p *printedCode) jvms() ([]capture.JVM, error) {
 	paths, err := capture.Logs(p.r.folder.Path)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/probes"
 )
 
-// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. It adds the option to both
-// JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS. Some JVMs read both, but the agent starts only once. It returns an error if
-// JVMs of the command might not start with the option, or if the agent's files can't be made.
+// addProbeFlag adds the option that starts gasm's agent in the command's JVMs. It adds the option to JAVA_TOOL_OPTIONS
+// and to JDK_JAVA_OPTIONS; in a JVM that reads both, the agent starts only once. addProbeFlag returns an error if JVMs
+// of the command might not start with the option, or if the agent's files can't be made.
 func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	if len(r.o.Probes) == 0 {
 		return flags, nil
@@ -55,14 +55,14 @@ func rootChanger(command []string) string {
 	return ""
 }
 
-// drainWindows begins to save the windows that probes open in the command's JVMs. It returns nil if no probe opens
-// windows.
+// drainWindows begins to save the windows that probes open in the command's JVMs. If no probe opens windows, it does
+// nothing and returns nil.
 func (r *Recording) drainWindows() *probes.Drain {
 	return probes.DrainWindows(r.o.Probes, r.folder.Path, func() map[int]probes.RingOpener { return probes.Rings(r.folder.Logs()) }, r.problem)
 }
 
-// takeProbes moves the agents' files with the counts of the probes into the capture, and sets Probed of each JVM that
-// has probes. The notes are for the capture; the user gets them as messages, too.
+// takeProbes moves the files with the counts of the probes, which gasm's agent has written, into the capture. It sets
+// Probed of each JVM that has probes. It returns notes for the capture, and also shows them to the user as messages.
 func (r *Recording) takeProbes(jvms []capture.JVM) (notes []string) {
 	if len(r.o.Probes) == 0 {
 		return nil

@@ -21,8 +21,8 @@ import (
 // ErrNotRun is the error of Run if a signal stopped gasm before the command ran.
 var ErrNotRun = errors.New("stopped before the command ran")
 
-// ErrNoJVM means that the command started no JVM. The error of Finish wraps it. In this case the capture's folder has
-// nothing that is worth keeping.
+// ErrNoJVM means that the command started no JVM. The error of Finish wraps it. After this error, the capture's folder
+// has nothing that is worth keeping.
 var ErrNoJVM = errors.New("there is nothing to report")
 
 // A Recording is a recording of one command. Its functions are called in the order [New], [Recording.Run],
@@ -66,7 +66,7 @@ func New(o Options) *Recording {
 }
 
 // Run runs the command and the sampler until the command has ended. If it returns an error, the command did not run,
-// and the capture's folder has been removed. When ctx is done, the sampler is killed.
+// and Run has removed the capture's folder. When ctx is done, the sampler is killed.
 func (r *Recording) Run(ctx context.Context) error {
 	err := r.run(ctx)
 	if err == nil {
@@ -146,7 +146,7 @@ func (r *Recording) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// javaFlags returns the options for the command's JVMs, and makes the files that these options need.
+// javaFlags returns the options for the command's JVMs. It makes the files that these options need.
 func (r *Recording) javaFlags() (javaFlags, error) {
 	flags, err := r.code.javaFlags()
 	if err != nil {
@@ -160,7 +160,8 @@ func (r *Recording) javaFlags() (javaFlags, error) {
 	return flags, err
 }
 
-// hold makes the command's process. Before its exec, the process waits until it is released.
+// hold makes the process that becomes the command. The process waits for its release before it executes the command
+// (exec).
 func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
 	o := command.Options{Command: flags.addToCommand(r.o.Command), Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
 		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
@@ -170,8 +171,8 @@ func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
 	return command.Start(o)
 }
 
-// release lets the command run, and from then on Signal passes signals on to it. If a signal has already stopped the
-// recording, release returns ErrNotRun instead.
+// release lets the command run. From then on, Signal passes signals on to the command. If a signal has already stopped
+// the recording, release returns ErrNotRun instead.
 func (r *Recording) release(held *command.Held) error {
 	r.mu.Lock()
 	stopped := r.early != 0
@@ -191,7 +192,7 @@ func (r *Recording) release(held *command.Held) error {
 	return nil
 }
 
-// endSampling ends the sampling and the following of code. A second call does nothing.
+// endSampling ends the sampling and the copying of code. A second call does nothing.
 func (r *Recording) endSampling(ctx context.Context) {
 	r.endOnce.Do(func() {
 		if err := r.sampling.Stop(r.patience.Reach(context.WithoutCancel(ctx))); err != nil {
@@ -205,14 +206,14 @@ func (r *Recording) endSampling(ctx context.Context) {
 	})
 }
 
-// windowsOver ends the sampling and the following of code while the command runs, because no window will open any more.
+// windowsOver ends the sampling and the copying of code before the command ends, because no further window will open.
 func (r *Recording) windowsOver(ctx context.Context) {
 	r.over = true
 	r.turn(r.sampling.Pause) // pause at once, because stopping a sampler may take a while
 	r.endSampling(ctx)
 }
 
-// pause stops taking samples and following code until resume.
+// pause suspends the sampling and the copying of code until resume is called.
 func (r *Recording) pause() {
 	r.turn(r.sampling.Pause)
 	r.code.pause()
@@ -223,20 +224,20 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn pauses or resumes the sampler by calling the given method of it. An error is reported as a problem. If pausing
-// fails, there are samples outside of the windows, which do no harm. But if resuming fails, the next window has no
-// samples, and the user must know that.
+// turn pauses or resumes the sampler, by calling the sampler's method Pause or Resume. It reports an error as a
+// problem. After an error of Pause, there are samples outside of the windows, which do no harm. But after an error of
+// Resume, the next window has no samples, and the user must know that.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
 	}
 }
 
-// lineWait limits how long a message about a window waits for the command to finish a line. Without waiting, the
-// message could appear in the middle of that line.
+// lineWait limits how long a message about a window is delayed while the command is writing a line. Without the delay,
+// the message could appear in the middle of that line.
 const lineWait = 250 * time.Millisecond
 
-// keepWindows begins to open and close the windows of a command that has just started.
+// keepWindows begins to open and close windows. It is called when the command has just started.
 func (r *Recording) keepWindows(ctx context.Context, held *command.Held) *windows.Keeper {
 	return windows.Keep(windows.Kept{Rules: r.rules, Output: r.output, StartedMonoNanos: r.startedMonoNanos,
 		Pause: r.pause, Resume: r.resume, Over: func() { r.windowsOver(ctx) },
@@ -248,8 +249,8 @@ func (r *Recording) keepWindows(ctx context.Context, held *command.Held) *window
 		}})
 }
 
-// Wait waits until the sampler has ended completely. DTrace takes seconds for that, so Wait is called after the report
-// was shown.
+// Wait waits until the sampler has ended completely. DTrace takes seconds to end, so call Wait after showing the
+// report.
 func (r *Recording) Wait() {
 	if r.sampling != nil {
 		r.sampling.wait()
@@ -259,10 +260,10 @@ func (r *Recording) Wait() {
 // ExitCode returns the command's exit code, or 128 + n if signal n killed the command.
 func (r *Recording) ExitCode() int { return r.exitCode }
 
-// Signal handles a signal that gasm has received. While the command runs, the signal is passed on to the command, so
-// that stopping gasm stops the command and still leads to a report. Before the command runs, a signal such as SIGINT
-// means that the command must not run. After the command has ended, Signal returns false, and the caller decides what
-// the signal means.
+// Signal handles a signal that gasm has received. While the command runs, the signal is passed on to the command. So
+// whoever stops gasm stops the command, and still gets a report. Before the command runs, a signal such as SIGINT means
+// that the command must not run. After the command has ended, Signal returns false, and the caller decides what the
+// signal means.
 func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -284,8 +285,8 @@ func (r *Recording) Signal(sig syscall.Signal) bool {
 	return true
 }
 
-// untilStopped returns a context for the start of a sampler. If a signal stops the recording before the command runs,
-// the context is cancelled, which kills the sampler.
+// untilStopped returns a context for starting a sampler. If a signal stops the recording before the command runs, the
+// context is cancelled, which kills the sampler.
 func (r *Recording) untilStopped(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	r.mu.Lock()
@@ -297,8 +298,8 @@ func (r *Recording) untilStopped(ctx context.Context) context.Context {
 	return ctx
 }
 
-// stoppedEarly records sig as the signal that stopped the recording before the command ran, unless an earlier signal is
-// recorded. sig is 0 if there was no signal.
+// stoppedEarly records that the signal sig stopped the recording before the command ran. It does nothing if sig is 0,
+// or if an earlier signal is already recorded.
 func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -307,7 +308,7 @@ func (r *Recording) stoppedEarly(sig syscall.Signal) {
 	}
 }
 
-// StoppedBy returns the signal that stopped the recording before the command ran, or 0 if no signal did.
+// StoppedBy returns the signal that stopped the recording before the command ran, or 0 if there was none.
 func (r *Recording) StoppedBy() syscall.Signal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -328,7 +329,7 @@ func (r *Recording) commandEnded() {
 	r.command, r.ended = nil, true
 }
 
-// Finish completes the capture on disk and opens it. The caller closes it.
+// Finish completes the capture on disk and opens it. The caller must close it.
 func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
 	jvms, notes, err := r.code.finish()
 	if err != nil {

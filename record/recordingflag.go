@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmevents"
 )
 
-// addRecordingFlag adds the options that make Flight Recorder record from the JVM's start. It does that only for commands
-// whose JDK is known to start with these options. All other JVMs are told to record as soon as they run their program; see
-// package jvmevents.
+// addRecordingFlag adds the options that make Flight Recorder record from the JVM's start. It adds them only if the
+// command's JDK certainly starts with these options. Other JVMs are told to record as soon as they run their program;
+// see package jvmevents.
 func (r *Recording) addRecordingFlag(flags javaFlags) (javaFlags, error) {
 	command := r.o.Command
 	if len(r.o.Events.JFR) == 0 || runtime.GOOS != "linux" || !takesOptions(command) || namesOtherJVM(command) {
@@ -39,9 +39,9 @@ func (r *Recording) addRecordingFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// mayStartRecording reports whether one of the user's options starts a recording, or is a file that may have such an
-// option. The JVM then says on stdout that it has started that recording, and the user's chunks are in the same folder as
-// gasm's.
+// mayStartRecording reports whether one of the user's options starts a recording of Flight Recorder, or is a file that
+// may contain such an option. Then gasm must not add its own options: the JVM would print a line about the user's
+// recording on stdout, and the chunks of both recordings would be in one folder.
 func mayStartRecording(option string) bool {
 	return strings.HasPrefix(option, "-XX:StartFlightRecording") || strings.HasPrefix(option, "@")
 }

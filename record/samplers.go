@@ -19,38 +19,38 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// A sampling is one run of a sampler, with the samples that it has taken so far. The exported methods are
-// implemented by the types in package collect and the packages below it.
+// A sampling is one run of a sampler, with its samples so far. Its exported methods are implemented by the types in
+// package collect and in the packages below it.
 type sampling interface {
 	tool() Sampler
 	Events() []sampler.Event
 	Frequency() int // in samples per second and CPU
-	// stream returns a channel that delivers the samples while they are taken, and is closed at the end. It returns nil
+	// stream returns a channel that delivers the samples during the sampling, and is closed at the end. It returns nil
 	// if the sampler has no samples before the end.
 	stream() <-chan sampler.Sample
-	Notes() []string // what could not be sampled
-	// Pause makes the sampler take no samples, or drop them, until Resume.
+	Notes() []string // says what could not be sampled
+	// Pause makes the sampler take no samples until Resume, or makes it drop them.
 	Pause() error
 	Resume() error
-	// Stop ends the sampling. It may wait for additional information about the samples, but only until ctx is done. If
-	// the sampler had already ended by itself, the error is a *failure.StoppedError, and the samples that it took until
-	// then can still be read.
+	// Stop ends the sampling. It may wait for more information about the samples, but only until ctx is done. If the
+	// sampler itself ended too early, the error is a *failure.StoppedError, and the samples until then can still be
+	// read.
 	Stop(ctx context.Context) error
-	// Lost returns how many samples the sampler has lost. It returns 0 if the sampler's text contains that number.
+	// Lost returns the number of samples that the sampler has lost, or 0 if the sampler's text contains that number.
 	Lost() int64
-	// save writes the sampler's text to a new file, whose path is given, and also to tee. If that fails, the text can
-	// still be read by open.
+	// save writes the sampler's text to a new file at path, and a copy to tee. If that fails, the text can still be
+	// read with open.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns the sampler's own resolver, which has looked up the native functions of all samples when Stop
-	// has returned. If the sampler does not look up native functions, resolver returns nil.
+	// resolver returns the sampler's own resolver. When Stop has returned, this resolver has looked up the native
+	// functions of all samples. If the sampler does not look up native functions, resolver returns nil.
 	resolver() *native.Resolver
 	discard() // removes the samples; called if the command did not run
 	wait()    // waits until the sampler has ended completely
 }
 
-// startSampler starts the sampler that the options name, for the held process pid. For SamplerAuto, it tries the
-// samplers one after another.
+// startSampler starts the sampler that the options name. pid is the process that is held for the command. For
+// SamplerAuto, startSampler tries one sampler after another.
 func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error) {
 	switch r.o.Sampler {
 	case SamplerNative:
@@ -99,7 +99,7 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 }
 
 // firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
-// user named. perf knows more events, so its error is usually the better one.
+// user named. Usually that is perf's error, because perf knows more events.
 func firstFailure(native, perf error) error {
 	var first, second *failure.RefusedError
 	if !errors.As(perf, &second) {
@@ -111,7 +111,7 @@ func firstFailure(native, perf error) error {
 	return perf
 }
 
-// startPerf starts perf. whyNotNative is a note for the capture that says why gasm does not sample by itself; it may be
+// startPerf starts perf. whyNotNative is a note for the capture that says why gasm does not sample by itself. It may be
 // "".
 func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string) (sampling, error) {
 	hertz, note := frequency(r.o.Frequency, r.o.Counters, r.stacks.chains)
@@ -131,17 +131,17 @@ func (r *Recording) startPerf(ctx context.Context, pid int, whyNotNative string)
 	return s, nil
 }
 
-// mayTryOther reports whether another sampler may still work when one has failed with err.
+// mayTryOther reports whether another sampler may work although one has failed with err.
 func mayTryOther(err error) bool {
 	var missing *failure.MissingToolError
 	var refused *failure.RefusedError
 	return errors.As(err, &missing) || errors.As(err, &refused) && refused.Reason != failure.ReasonTargetGone
 }
 
-// startDTrace starts DTrace. whyNotOther is a note for the capture that says why other samplers are not used; it may be
+// startDTrace starts DTrace. whyNotOther is a note for the capture that says why no other sampler is used. It may be
 // "".
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false) // same timer as profile-N
+	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false) // the same timer as profile-N
 	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
@@ -150,15 +150,14 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 	return &dtraceSampling{d, []string{note, whyNotOther}}, nil
 }
 
-// A perfSampling is the sampling that perf does. The samples are in a perf.data file, and perf script converts them to
-// text at the end.
+// A perfSampling is a run of perf. The samples are in a perf.data file. At the end, perf script converts them to text.
 type perfSampling struct {
 	*collect.Perf
-	notes []string // about the frequency, and why the sampler is not native; each may be ""
-	// names is nil if perf records no stacks. Otherwise it is a Resolver without mappings: only perf can name the
-	// functions, because it prints addresses in files and not those in memory.
+	notes []string // about the frequency, and why gasm does not sample by itself; each may be ""
+	// names is nil if perf records no stacks. If perf records stacks, gasm can't look up the native functions, because
+	// the text then has addresses in files, not in memory. So perf names the functions, and names has no mappings.
 	names    *native.Resolver
-	progress func(bytes int) // if perf records stacks: Options.Progress
+	progress func(bytes int) // Options.Progress if perf records stacks
 }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
@@ -167,7 +166,7 @@ func (p *perfSampling) Notes() []string { return append(fix.Texts(p.Perf.Notes()
 
 func (p *perfSampling) Stop(context.Context) error { return p.Perf.Stop() }
 
-func (p *perfSampling) Lost() int64 { return 0 } // perf's text has the number
+func (p *perfSampling) Lost() int64 { return 0 } // perf's text has the number of lost samples
 
 func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	var err error
@@ -183,7 +182,7 @@ func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) err
 	return nil
 }
 
-// saveStacks saves the text and, in the same folder, the call stacks.
+// saveStacks saves perf's text at path, and the call stacks in the same folder.
 func (p *perfSampling) saveStacks(ctx context.Context, path string) error {
 	name := filepath.Join(filepath.Dir(path), capture.StacksFile)
 	stacks, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -210,13 +209,13 @@ func (s stackedText) WriteText(ctx context.Context, text io.Writer) error {
 	return s.perf.WriteStacks(ctx, text, s.stacks)
 }
 
-// A textWriter is a sampler that makes the text of its samples only when it has ended.
+// A textWriter is a sampler that can write the text of its samples only when it has ended.
 type textWriter interface {
 	WriteText(context.Context, io.Writer) error
 }
 
-// saveText writes a sampler's text to a new file, whose path is given, and also to tee. The file's name ends in ".part"
-// until the file is complete.
+// saveText writes a sampler's text to a new file at path, and a copy to tee. The file's name ends in ".part" until the
+// file is complete.
 func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) error {
 	part := path + ".part"
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -237,7 +236,7 @@ func saveText(ctx context.Context, p textWriter, path string, tee io.Writer) err
 	return nil
 }
 
-// openText returns a reader of a sampler's text. The text is made while it is read.
+// openText returns a reader of a sampler's text. The text is written while it is read.
 func openText(ctx context.Context, p textWriter) (io.ReadCloser, error) {
 	pipeOut, pipeIn := io.Pipe()
 	go func() { pipeIn.CloseWithError(p.WriteText(ctx, pipeIn)) }()
@@ -254,11 +253,10 @@ func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
 
 func (p *perfSampling) wait() {}
 
-// A dtraceSampling is the sampling that DTrace does. The text with its samples is complete as soon as DTrace is
-// stopped.
+// A dtraceSampling is a run of DTrace. The text with its samples is complete as soon as DTrace has been stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
-	notes []string // about the frequency, and why other samplers are not used; each may be ""
+	notes []string // about the frequency, and why no other sampler is used; each may be ""
 }
 
 func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
@@ -292,8 +290,8 @@ func (d *dtraceSampling) stream() <-chan sampler.Sample { return nil }
 
 func (d *dtraceSampling) wait() { d.Wait() }
 
-// startXCTrace starts xctrace. whyNotOther is a note for the capture that says why other samplers are not used; it may
-// be "".
+// startXCTrace starts xctrace. whyNotOther is a note for the capture that says why no other sampler is used. It may be
+// "".
 func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampling, error) {
 	x, err := xctrace.Start(ctx, xctrace.Options{Events: r.o.Counters, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {
@@ -302,11 +300,11 @@ func (r *Recording) startXCTrace(ctx context.Context, whyNotOther string) (sampl
 	return &xctraceSampling{x, whyNotOther}, nil
 }
 
-// An xctraceSampling is the sampling that xctrace does. The samples are in an Instruments recording, which is converted
-// to text at the end.
+// An xctraceSampling is a run of xctrace. The samples are in an Instruments recording, which xctrace converts to text
+// at the end.
 type xctraceSampling struct {
 	*xctrace.Recording
-	note string // why other samplers are not used; may be ""
+	note string // why no other sampler is used; may be ""
 }
 
 func (x *xctraceSampling) tool() Sampler { return SamplerXCTrace }
@@ -315,7 +313,7 @@ func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.Recording
 
 func (x *xctraceSampling) Stop(context.Context) error { return x.Recording.Stop() }
 
-func (x *xctraceSampling) Lost() int64 { return 0 } // the text has the number
+func (x *xctraceSampling) Lost() int64 { return 0 } // the text has the number of lost samples
 
 func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	if err := saveText(ctx, x, path, tee); err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A session is the part that a Recording and an Attachment have in common: the sampler, the readings of the clocks, the
-// problems so far, and the functions that make a complete capture from all of that.
+// A session is what a Recording and an Attachment have in common: the sampler, the readings of the clocks, the problems
+// so far, and the functions that make a complete capture from these.
 type session struct {
 	gasm      string // the version of gasm
 	folder    *Folder
@@ -37,25 +37,26 @@ type session struct {
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
 	events   *jvmevents.Events // nil until events are recorded
-	// followed returns the JVM with the given process id. If gasm does not copy the JVM's code while it runs, the
-	// result is nil. The field itself is nil if no code is copied at all.
+	// followed returns the JVM with the given process id, or nil if gasm does not copy this JVM's code. The field is
+	// nil if gasm copies no code at all.
 	followed func(pid int) *followedJVM
-	// startedMonoNanos and endedMonoNanos are the beginning and the end of the recorded span. In a Recording, the span
-	// is the time from the start to the end of the command. In an Attachment, it is the time of the sampling.
+	// startedMonoNanos and endedMonoNanos are the start and the end of what was recorded. In a Recording they are the
+	// start and the end of the command, and in an Attachment those of the sampling.
 	startedMonoNanos, endedMonoNanos int64
 
 	problemsMu sync.Mutex
 	problems   []error
 }
 
-// newEvents returns the jvmevents.Events that record events of the JVMs. It adds to the options what all sessions have.
+// newEvents returns the jvmevents.Events that record events of the JVMs. It sets the options that are the same for all
+// sessions.
 func (s *session) newEvents(o jvmevents.Options) *jvmevents.Events {
 	o.Dir, o.Patience, o.Problem, o.Placed = s.folder.Path, s.patience, s.problem, s.placedIn
 	return jvmevents.New(o)
 }
 
-// placedIn returns a function for a process. A call of that function makes gasm copy the code at an address of the
-// process, as if a sample had been taken there.
+// placedIn returns a function for the process pid. That function makes gasm copy the code at an address, as if a sample
+// had been taken at that address.
 func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 	return func(pc uint64, monoNanos int64) {
 		if s.followed == nil {
@@ -77,8 +78,8 @@ func (s *session) Problems() []error {
 	return slices.Clone(s.problems)
 }
 
-// problem saves and reports an error that makes the capture incomplete. The recording goes on. A full disk is reported
-// only once, even if several files could not be written.
+// problem records an error that makes the capture incomplete, and tells the user. A full disk is reported only once,
+// even if several files could not be written.
 func (s *session) problem(err error) {
 	s.problemsMu.Lock()
 	known := isDiskFull(err) && slices.ContainsFunc(s.problems, isDiskFull)
@@ -89,11 +90,11 @@ func (s *session) problem(err error) {
 	}
 }
 
-// isDiskFull reports whether an error means that the disk is full. That also works for an error that perf has reported,
-// because the sampler's error then wraps ENOSPC.
+// isDiskFull reports whether an error means that the disk is full. It also recognizes a full disk that perf has
+// reported, because the sampler's error then wraps ENOSPC.
 func isDiskFull(err error) bool { return errors.Is(err, syscall.ENOSPC) }
 
-// problemNotes returns notes that say why the capture is incomplete. There is only one note about a full disk.
+// problemNotes returns notes that say why the capture is incomplete, but only one note about a full disk.
 func (s *session) problemNotes() []string {
 	var notes []string
 	full := false
@@ -107,17 +108,16 @@ func (s *session) problemNotes() []string {
 	return notes
 }
 
-// wholeRun returns the whole span that was recorded, regardless of windows.
+// wholeRun returns the span from start to end of what was recorded, with or without windows in it.
 func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
 
-// complete writes all files of the capture except the logs, which exist already, and opens the capture. complete calls
-// describe() for the capture's description. It does so after writing the samples, because the description includes the
-// problems so far.
+// complete writes all files of the capture except the logs, which already exist, and opens the capture. After writing
+// the samples, it calls describe() for the capture's description. The description includes the problems so far.
 //
-// If a file can't be written, for example because the disk is full, that is reported as a problem, and complete returns
-// a capture that gets the content of the file from memory or from the sampler.
+// If a file can't be written, for example because the disk is full, complete reports a problem. It then returns a
+// capture that has the content of this file from memory or from the sampler.
 func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }
@@ -162,8 +162,8 @@ func (s *session) description() capture.Description {
 		Lost: s.sampling.Lost(), Clocks: []capture.Clock{s.clocks.start, s.clocks.end}}
 }
 
-// saveSamples writes the sampler's text into the capture. It looks up the native functions of the samples at the same
-// time, for example while perf script is still writing the text.
+// saveSamples writes the sampler's text into the capture. At the same time it looks up the native functions of the
+// samples, so that this does not take additional time after a slow perf script.
 func (s *session) saveSamples(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return s.sampling.save(ctx, s.path(capture.SamplesFile), io.Discard)
@@ -182,8 +182,8 @@ func (s *session) saveSamples(ctx context.Context) error {
 	return err
 }
 
-// nameUnsaved looks up the native functions of the samples after saveSamples has failed. saveSamples may then not have
-// seen all samples.
+// nameUnsaved looks up the native functions of all samples after saveSamples has failed, because saveSamples may not
+// have seen all samples.
 func (s *session) nameUnsaved(ctx context.Context) error {
 	if s.sampling.resolver() != nil {
 		return nil
@@ -197,8 +197,8 @@ func (s *session) nameUnsaved(ctx context.Context) error {
 	return nil
 }
 
-// nameFunctions reads a sampler's text. It looks up the native function of each sample, so that the resolver's table
-// then has all of these functions.
+// nameFunctions reads a sampler's text, and looks up the native function of each sample. The resolver's table then has
+// all of these functions.
 func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {
@@ -221,8 +221,7 @@ func (p *progressWriter) Write(text []byte) (int, error) {
 	return p.Writer.Write(text)
 }
 
-// saveTable writes the table of the native functions that have samples to a file. If the table is empty, it writes no
-// file.
+// saveTable writes a table of native functions to a file. If the table is empty, it writes no file.
 func saveTable(path string, t *native.Table) error {
 	if t.Len() == 0 {
 		return nil

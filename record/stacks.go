@@ -22,32 +22,32 @@ type StackChoice string
 const (
 	// StacksOff means no stacks. "" means the same.
 	StacksOff StackChoice = "off"
-	// StacksAuto means stacks where they can be had, but none for JMH's trials. If there are none, a note says why.
+	// StacksAuto means stacks where possible, but none for JMH's trials. If there are no stacks, a note says why.
 	StacksAuto StackChoice = "auto"
-	// StacksOn requires stacks. If they are not available, nothing is recorded, and the error says why.
+	// StacksOn requires stacks. If there can be none, nothing is recorded, and the error says why.
 	StacksOn StackChoice = "on"
-	// StacksWanted is as StacksAuto, but also for JMH's trials, and where the kernel's buffers have little room. It is
-	// for reports that are about stacks, and that have something to say without them, too.
+	// StacksWanted is like StacksAuto, but also gives JMH's trials stacks, and accepts kernel buffers with little room.
+	// It is for reports that are about stacks, but that are useful without them, too.
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the smallest copy of a stack, in bytes, with which StacksAuto records stacks. In a measurement with
-// JRuby, 88 % of the stacks were whole with 16 KiB, and 44 % with 8 KiB.
+// leastStack is the number of bytes of a stack for which a sample must have room. If there is less room, StacksAuto
+// records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8 KiB.
 const leastStack = 16 << 10
 
-// useStacksOff is the fix for --stacks on where there are none.
+// useStacksOff is the advice for a user whose --stacks on is not possible.
 const useStacksOff = "use --stacks auto or --stacks off"
 
-// stackPlan is what is decided about the call stacks of a recording.
+// A stackPlan says whether and how a recording gets call stacks.
 type stackPlan struct {
 	choice StackChoice
-	walk   bool     // gasm's own samples are to have stacks
-	chains bool     // perf's samples are to have chains of return addresses
-	note   fix.Note // why samples have no stacks although they were wanted; otherwise empty
+	walk   bool     // gasm's own samples should have stacks
+	chains bool     // perf's samples should have chains of return addresses
+	note   fix.Note // why samples have no stacks although the user wanted them; otherwise empty
 }
 
-// planStacks decides about the stacks before anything runs. command is the command that starts the JVMs, or nil if they
-// run already.
+// planStacks decides about the stacks of a recording before anything runs. command is the command that starts the JVMs,
+// or nil for JVMs that already run.
 func planStacks(choice StackChoice, s Sampler, command []string) stackPlan {
 	p := stackPlan{choice: choice}
 	supported := stacksSupported()
@@ -72,7 +72,7 @@ func planStacks(choice StackChoice, s Sampler, command []string) stackPlan {
 // StackChoices returns the values that --stacks accepts.
 func StackChoices() []string { return names([]StackChoice{StacksAuto, StacksOn, StacksOff}) }
 
-// checkStacks returns an error if the choice is StacksOn, and there can be no stacks with the sampler.
+// checkStacks returns an error if the choice is StacksOn, but the sampler can't record stacks.
 func checkStacks(choice StackChoice, s Sampler) error {
 	p := planStacks(choice, s, nil)
 	return p.err()
@@ -83,7 +83,7 @@ func onlyNative(s Sampler) fix.Note {
 	return fix.Note{Text: fmt.Sprintf("%s records none", s), Fix: "use --sampler native"}
 }
 
-// err returns an error if stacks have to be recorded and can't.
+// err returns an error if the user requires stacks, but there can be none.
 func (p *stackPlan) err() error {
 	if p.choice != StacksOn || p.walk || p.chains {
 		return nil
@@ -95,7 +95,7 @@ func (p *stackPlan) err() error {
 	return &fix.Error{Err: errors.New("--stacks on can't record call stacks: " + p.note.Text), Fix: todo}
 }
 
-// noteText returns the line of the report that says why there are no stacks, or "".
+// noteText returns the line of the report that says why there are no stacks. It returns "" if there is nothing to say.
 func (p *stackPlan) noteText() string {
 	if p.note.Text == "" {
 		return ""
@@ -103,19 +103,20 @@ func (p *stackPlan) noteText() string {
 	return "no call stacks: " + p.note.String()
 }
 
-// usedOther notes that the sampler s is used, because gasm could not sample by itself.
+// usedOther notes that the sampler s is used, because gasm's own sampling failed.
 func (p *stackPlan) usedOther(s Sampler) {
 	if p.walk {
-		p.walk, p.note = false, fix.Note{Text: onlyNative(s).Text} // another note says why gasm could not
+		p.walk, p.note = false, fix.Note{Text: onlyNative(s).Text} // another note says why gasm's own sampling failed
 	}
 }
 
-// A nativeStart starts native sampling with certain options. note is about the frequency.
+// A nativeStart starts native sampling with the given options. note is a note about the frequency.
 type nativeStart func(o collect.Options, note string) (sampling, error)
 
-// start starts native sampling, with stacks if they are planned. If stacks are refused, it samples without them, or
-// returns an error if they have to be recorded. o has everything except Frequency and the options about stacks; asked
-// is the frequency that the user asked for, or 0. It does not open those JVMs again that are in the set open.
+// start starts native sampling, with stacks if they are planned. If stacks are refused, it samples without stacks, or
+// returns an error if the user requires them. It sets Frequency and the options about stacks in o. asked is the
+// frequency that the user asked for, or 0. open is the set of JVMs that are already open. They are not opened
+// again.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs, begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
 	if p.walk {
@@ -147,9 +148,10 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 	return s, nil
 }
 
-// addWindow adds the probe of a window to the probes of a recording, unless its report will find the method in the call
-// stacks of the samples. Stacks do not say which one of a method's overloads was called. The events and the frequency
-// are those of the recording; the frequency may be 0.
+// addWindow returns the probes of a recording. It adds the probe for the method of a window, unless the report will
+// find the method in the samples' call stacks. Stacks do not show which of several overloads was called. So if the
+// window names the types of the method's arguments, the probe is always added. events and hertz are those of the
+// recording; hertz may be 0.
 func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []sampler.Event, hertz int) []probe.Spec {
 	if window == nil || window.Arguments == nil && p.walk && (p.choice == StacksOn || p.try(events, hertz) == nil) {
 		return probes
@@ -157,12 +159,13 @@ func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []
 	return probe.Merge(append(slices.Clone(probes), *window))
 }
 
-// try returns an error if samples can't get stacks.
+// try returns an error if samples with these events can't have call stacks.
 func (p *stackPlan) try(events []sampler.Event, hertz int) error {
 	return tryStacks(collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency), LeastStack: p.leastStack()})
 }
 
-// leastStack returns the size of the smallest copy of a stack with which stacks are recorded, in bytes. 0 means any.
+// leastStack returns the number of bytes of a stack for which a sample must have room. If there is less room, no stacks
+// are recorded. 0 means that any room is enough.
 func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
 		return leastStack
@@ -170,7 +173,7 @@ func (p *stackPlan) leastStack() int {
 	return 0
 }
 
-// lateJMH returns a note if a command turned out to run JMH after its samples got stacks.
+// lateJMH returns a note if the samples have stacks, but the command turned out to run JMH.
 func (p *stackPlan) lateJMH(trials bool) string {
 	if !p.walk || p.choice != StacksAuto || !trials {
 		return ""
@@ -178,9 +181,8 @@ func (p *stackPlan) lateJMH(trials bool) string {
 	return "the samples of JMH's trials have call stacks, which take time of the benchmarks, because the command does not show that it runs JMH: --stacks off leaves them out"
 }
 
-// frequency returns how often events are sampled, per second and CPU. If the user has asked for a frequency, that is
-// the result. If asked is 0, the result is what this machine can afford. The note says why that is less than usual, or
-// is "" if it is not less.
+// frequency returns how often events are sampled, per second and CPU. That is the frequency that the user asked for. If
+// asked is 0, it is a frequency that costs little on this machine. If this is lower than usual, the note says why.
 func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""

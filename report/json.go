@@ -142,11 +142,6 @@ func (p jsonProfile) hotLine(h *profile.HotLine) schema.HotLine {
 		Loop: max(h.Loop, 0), Depth: h.Depth, LoopUnknown: h.Loop < 0}
 }
 
-func (p jsonProfile) loop(l *profile.HotLoop) schema.Loop {
-	return schema.Loop{Source: l.Source, Method: l.Method, CompileID: l.CompileID, Number: l.Number, Inside: l.Parent, Depth: l.Depth,
-		Begins: schema.Address(l.Head), Instructions: l.Lines, Counts: p.counts(l.Counts)}
-}
-
 func (p jsonProfile) event(t *events.Total) schema.Event {
 	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
 	return schema.Event{Kind: string(t.Kind), Name: t.Name, Tool: t.Tool, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),

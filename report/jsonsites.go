@@ -7,15 +7,17 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Limits of the trees of callers in the JSON report: the least share of a place that a caller needs, the number of nodes
-// of a tree, and the number of places in a list that have a tree. A node takes about 100 bytes.
+// Limits of the trees of callers in the JSON report: the smallest share of a place's time or bytes with which a caller
+// is listed, the maximum number of nodes in a tree, and the maximum number of places in a list that have a tree. A node
+// takes about 100 bytes.
 const (
 	leastSiteCaller = 0.01
 	mostSiteCallers = 200
 	mostSiteTrees   = 100
 )
 
-// siteRule returns the rule that chose the places of locks, parks and allocations. It returns "" if the profile has none.
+// siteRule returns the rule that chose the places of locks, parks and allocations. It returns "" if the profile has
+// none.
 func (p jsonProfile) siteRule() string {
 	if len(p.Locks)+len(p.Parks)+len(p.Allocations) == 0 {
 		return ""
@@ -55,7 +57,8 @@ func (p jsonProfile) allocations() []schema.Allocation {
 	return list
 }
 
-// callers converts the callers of a place. set sets what the weight of a caller stands for.
+// callers converts the callers of a place where threads waited or the program allocated. The function set stores the
+// weight of a caller in the right field: as a time or as a number of bytes.
 func (p jsonProfile) callers(stacks []sites.Stack, set func(c *schema.SiteCaller, weight int64)) []schema.SiteCaller {
 	tree := sites.Callers(stacks, calltree.Limits{Least: leastSiteCaller, Nodes: mostSiteCallers})
 	if tree == nil {

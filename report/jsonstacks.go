@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Limits of the tree of calls in the JSON report. A node takes about 200 bytes.
+// Limits of the tree of calls in the JSON report: the least share of the samples that a node needs, and the number of
+// nodes. A node takes about 200 bytes.
 const (
 	leastStack = 0.001
 	mostStacks = 10_000

@@ -45,7 +45,7 @@ func (w *logWriter) wanted(b *printassembly.Blob) bool {
 	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns, func(p string) bool { return printassembly.Matches(p, b.Name) })
 }
 
-// log writes the heading of the log and its blobs.
+// log writes the whole log: a heading, and then the blobs, each with its code.
 func (w *logWriter) log() {
 	l := w.counts.Log
 	w.Line("JVM:     %s", w.counts.JVM.String())
@@ -123,7 +123,7 @@ func (w *logWriter) columns(counts tally.Counts) string {
 	return s.String()
 }
 
-// commentColumn is the width of the column of instructions. Comments start after it.
+// commentColumn is the width of the column of instructions, in characters. Comments start after it.
 const commentColumn = 36
 
 // instruction writes an instruction with its samples and its comments. Each comment after the first is on a line of its

@@ -21,8 +21,8 @@ func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	})}
 }
 
-// A dtraceParser parses lines of DTrace's text. Its maps have the texts that it has parsed before, as DTrace spells
-// them, so that it need not parse them again.
+// A dtraceParser parses lines of DTrace's text. The keys of its maps are texts as DTrace prints them. A text that is in
+// a map need not be parsed again.
 //
 // The text does not say whether DTrace was asked for samples of the kernel. dtrace.Program asks for them on Linux, but
 // not on macOS, and JMH's dtraceasm never does. So if a text has no sample of the kernel, the parser assumes that
@@ -71,8 +71,8 @@ func (p *dtraceParser) parse(line []byte, in place, s *Sample) outcome {
 // parseCall is never called, because a sample of DTrace has one line.
 func (p *dtraceParser) parseCall([]byte, *Call) string { return "" }
 
-// parseMessage parses a line that no profile probe printed. A text that was saved with DTrace's stderr
-// has messages about drops.
+// parseMessage parses a line that no profile probe printed. If DTrace's stderr was saved with the text, such a line may
+// report drops.
 func parseMessage(line []byte) outcome {
 	if n, ok := DTraceDrops(line); ok {
 		return outcome{kind: lostRecord, lost: n}
@@ -83,8 +83,8 @@ func parseMessage(line []byte) outcome {
 	return outcome{kind: badRecord, msg: "no profile probe"}
 }
 
-// usualLines has the beginnings of lines that say nothing about samples. These are the heading, the lines that say how
-// many probes DTrace has found, and the one that says that macOS protects its own programs.
+// usualLines has the beginnings of lines that say nothing about samples: the heading, DTrace's lines about how many
+// probes matched, and macOS's line about system integrity protection.
 var usualLines = [][]byte{
 	[]byte("CPU "), []byte("dtrace: description "), []byte("dtrace: script "),
 	[]byte("dtrace: system integrity protection is on"),
@@ -96,8 +96,8 @@ func IsDTraceHeading(line []byte) bool {
 }
 
 // DTraceDrops parses "dtrace: 12 drops on CPU 1". There may be a tag before the number ("dtrace: [DTRACEDROP_PRINCIPAL]
-// 3 drops on CPU 0") and words after it ("7 aggregation drops"). Some kinds of drops are not lost samples, but these
-// occur only in programs with aggregations or speculations, so DTraceDrops counts all drops.
+// 3 drops on CPU 0") and words after it ("7 aggregation drops"). It treats all drops as lost samples. Other drops occur
+// only in programs with aggregations or speculations, and dtrace.Program has neither.
 func DTraceDrops(line []byte) (n int64, ok bool) {
 	text, named := bytes.CutPrefix(line, []byte("dtrace: "))
 	text, tagged := bytes.CutPrefix(text, []byte("[DTRACEDROP_"))

@@ -28,8 +28,8 @@ type Event struct {
 //	sched:sched_switch             sched:sched_switch, a tracepoint
 //	r01c4                          r01c4, a raw event
 //
-// The Name is empty only if spec is empty. A Name can be passed to ParseEvent, too. The events of a profile, for
-// example, are Names.
+// The Name is empty only if spec is empty. A Name is itself a valid spec. For example, ParseEvent also parses the
+// events of a profile, which are Names.
 func ParseEvent(spec string) Event {
 	name, modifiers := spec, ""
 	if last := strings.LastIndexByte(spec, '/'); last >= 0 {
@@ -48,8 +48,8 @@ func ParseEvent(spec string) Event {
 	}
 }
 
-// isModifiers reports whether a text consists of modifiers ("u", "Pu", "ppp", "uH") and is not the name of a tracepoint
-// ("sched_switch", "hub_up"). perf accepts p up to three times, and every other modifier only once.
+// isModifiers reports whether a text consists of modifiers ("u", "Pu", "ppp", "uH"). perf accepts p up to three times,
+// and every other modifier only once. Any other text, such as "sched_switch" or "hub_up", is the name of a tracepoint.
 func isModifiers(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -100,8 +100,8 @@ func splitEvents(list string) (specs []string) {
 	return specs
 }
 
-// check returns an error for a group in braces, which splitEvents has cut at its commas. It also returns an error for
-// terms that set an event's name, frequency or period, because gasm would not know about these.
+// check returns an error for a group in braces ("{cycles,instructions}"), because splitEvents splits it at its commas.
+// It also returns an error for terms that set an event's name, frequency or period, because gasm does not parse these.
 func (e Event) check() error {
 	if strings.ContainsAny(e.Spec, "{}") {
 		return fmt.Errorf("--event has a group in braces (%s); name its events, separated by commas", e.Spec)
@@ -147,19 +147,19 @@ func DTraceEvent(hertz int) Event { return ParseEvent(probePrefix + strconv.Itoa
 // probePrefix begins the name of DTrace's profile probe. The frequency follows.
 const probePrefix = "profile-"
 
-// CountsCycles reports whether the event counts the cycles of the CPU. gasm samples such an event by default. On a
-// machine without a counter for cycles, perf uses a clock instead.
+// CountsCycles reports whether the event counts the cycles of the CPU. gasm samples cycles by default, and perf samples
+// a clock instead if the machine has no counter for cycles.
 func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu-cycles" }
 
 // otherCycles are events that count the cycles of clocks other than the CPU's own.
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
 // CPUNanos returns the CPU time that one sample stands for, in ns, if the event is sampled at the given frequency in
-// Hz. The result is 0 if the frequency is 0, which means unknown, or if the event has nothing to do with time, like
-// page-faults.
+// Hz. It returns 0 if the frequency is 0, which means unknown. It also returns 0 for an event that does not advance
+// with CPU time, such as page-faults.
 //
-// A clock and a counter of cycles advance as long as the CPU works. So perf, which tries to reach the frequency, takes
-// a sample of such an event every 1/frequency seconds.
+// A clock and a counter of cycles advance as long as the CPU works. So one sample of such an event is taken every
+// 1/frequency seconds, whatever the program does.
 func (e Event) CPUNanos(frequency int) float64 {
 	if frequency <= 0 || !e.ByClock() && !e.CountsCycles() && !slices.Contains(otherCycles, e.Name) {
 		return 0

@@ -8,13 +8,13 @@ import (
 )
 
 // A stackParser parses the stack of the last sample, line by line. The first line of a stack has the sample's own
-// address and function, and each further line a caller.
+// address and function. Each further line has one caller.
 type stackParser struct {
 	parser lineParser
 	keep   bool // chains are kept
 	chunk  *chunk
 
-	// The other fields are about the present stack.
+	// The fields below describe the stack that is being parsed.
 	open  bool // a stack is being parsed
 	first int  // index of the first caller in chunk.calls
 	leaf  leafState
@@ -29,7 +29,7 @@ const (
 	noLeaf     leafState = iota // there was no line yet
 	inlinedIn                   // there were lines of functions that were inlined at the sampled address
 	leafIsRead                  // the function was read, so the other lines are callers
-	damaged                     // a line could not be read, so that nothing is known about the callers after it
+	damaged                     // a line could not be read, so the callers after it are unknown
 )
 
 // begin begins the stack of the last sample.
@@ -37,8 +37,8 @@ func (s *stackParser) begin() {
 	s.open, s.first, s.leaf, s.cut = true, len(s.chunk.calls), noLeaf, false
 }
 
-// line parses a line, which is not empty. cut is true if the sampler was stopped while it wrote the line. line returns
-// what is wrong with the line, or "".
+// line parses one non-empty line of a stack. cut is true if the sampler was stopped while it wrote the line. line
+// returns what is wrong with the line, or "" if nothing is.
 func (s *stackParser) line(line []byte, cut bool) (fault string) {
 	if s.leaf == damaged || s.leaf == leafIsRead && !s.keep {
 		return ""
@@ -51,8 +51,9 @@ func (s *stackParser) line(line []byte, cut bool) (fault string) {
 	}
 	of := &s.chunk.samples[len(s.chunk.samples)-1]
 	if s.leaf != leafIsRead {
-		// A function that was inlined at the sampled address is not the sample's: perf without stacks names the function
-		// around it.
+		// The first lines of a stack are for the functions that were inlined at the sampled address. The line of the
+		// function around them comes next. Each of these lines replaces what the previous one has set, so the sample
+		// gets the outer function. perf prints this function in samples without stacks, too.
 		of.PC, of.Symbol, of.Module = c.PC, c.Symbol, c.Module
 	}
 	switch {
@@ -94,12 +95,13 @@ func (s *stackParser) end() {
 	c.samples[len(c.samples)-1].Chain = &c.chains[len(c.chains)-1]
 }
 
-// inlinedMark is what perf prints in place of the module of a function that was inlined into the one on the next line.
+// inlinedMark is what perf prints in place of the module if a function was inlined. The function on the next line is
+// the one that it was inlined into.
 const inlinedMark = "(inlined)"
 
-// parseCall parses "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". In a stack, perf prints the address that code from a
-// file has in that file. For code without a file, it prints the address in memory. The function and the module are
-// missing if perf was not asked for them.
+// parseCall parses "7fae0c8d3a42 [unknown] (/tmp/perf-77.map)". For code from a mapped file, perf prints the code's
+// address in the file. For other code, it prints the address in memory. The function and the module are missing if perf
+// was not asked for them.
 func (p *perfParser) parseCall(line []byte, c *Call) (fault string) {
 	pc, rest, ok := fields.CutHex(line)
 	if !ok {
@@ -136,10 +138,9 @@ func onlyHex(text []byte) (x uint64, ok bool) {
 }
 
 // PushChain adds the sample's Chain to a tree of stacks, in the form that package callstack describes. add is the
-// tree's method Push. PushChain returns the ID of the stack, or 0 if the sample has no Chain or there is no room for
-// it.
+// tree's method Push. PushChain returns the ID of the stack, or 0 if the sample has no Chain or the tree has no room.
 //
-// The sample's own address belongs to the stack only if it is in the kernel.
+// A sample in the kernel has its own address as the last frame. A sample in user space has only its callers as frames.
 func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) callstack.ID) callstack.ID {
 	if s.Chain == nil {
 		return 0
@@ -161,7 +162,7 @@ func (s *Sample) PushChain(add func(caller callstack.ID, f callstack.Frame) call
 	return id
 }
 
-// chainFrame returns the frame of an address in a chain.
+// chainFrame returns the frame in package callstack's form for an address in a sample's call chain.
 func chainFrame(pc uint64, module, symbol string) callstack.Frame {
 	kind := callstack.Native
 	switch module {

@@ -34,9 +34,9 @@ type module struct {
 	user bool   // the module is not the kernel, whatever the PC is
 }
 
-// at returns the Sample.Module of a PC in the module. perf may print the kernel's modules by their file
-// (/lib/modules/…/ext4.ko) and a BPF program by its name (bpf_prog_…), so the PC decides what is the
-// kernel.
+// at returns the Sample.Module for an address in the module. The address decides whether the module is the kernel,
+// because for code in the kernel perf may print a file (/lib/modules/…/ext4.ko) or the name of a BPF program
+// (bpf_prog_…).
 func (m module) at(pc uint64) string {
 	if pc >= KernelStart && !m.user {
 		return KernelModule
@@ -88,8 +88,8 @@ func isPerfMap(base string) bool {
 	return ok && isDigits(pid)
 }
 
-// isJitDump reports whether a name is like jitted-24997-12.so, which `perf inject --jit` puts in place
-// of a method that a JIT compiled. Its addresses are those of the method.
+// isJitDump reports whether a name is like jitted-24997-12.so. `perf inject --jit` writes such a file for each method
+// that a JIT compiled, and puts its name in place of the code cache. The addresses remain those in memory.
 func isJitDump(base string) bool {
 	ids, ok := strings.CutPrefix(base, "jitted-")
 	if !ok {

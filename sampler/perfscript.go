@@ -10,9 +10,9 @@ import (
 )
 
 // A PerfReader reads the text of `perf script`. The fields may be [[comm,]pid,tid,][time,][period,]event,ip,[sym,]dso,
-// where those in brackets are optional. They may also be the fields that perf script prints by default:
+// where fields in brackets are optional. They may also be the fields that perf script prints by default:
 // comm,tid,[cpu,]time,period,event,ip,sym,dso. Every line is one record, except for empty lines, comments (#) and
-// stacks. If there are stacks, the first line of a stack has the sample's address and function. A line that native
+// stacks. If there are stacks, the first line of a stack has the sample's address and function. A line that gasm's own
 // sampling has written may end with the ID of a stack.
 type PerfReader struct{ textReader }
 
@@ -38,8 +38,8 @@ type perfFunction struct {
 	module module
 }
 
-// A perfHead is the text before the time: the thread's name and ids. A CPU seldom changes from one
-// thread to another, so nearly all lines have the same head as one of the last few lines.
+// A perfHead is the text before the time: the thread's name and ids. A CPU seldom switches to another thread, so nearly
+// all lines have the same head as one of the last few lines.
 type perfHead struct {
 	text     []byte
 	thread   string
@@ -158,11 +158,12 @@ func (p *perfParser) function(text []byte) (perfFunction, bool) {
 	return at, true
 }
 
-// stackMark is what native sampling writes between the module and the ID of a stack: "memcpy (/usr/lib/libc.so.6) #17".
+// stackMark is what gasm's own sampling writes between the module and the ID of a stack: "memcpy (/usr/lib/libc.so.6)
+// #17".
 const stackMark = " #"
 
-// cutStack cuts the ID of a stack off the end of a line. If there is none, it returns the line and 0. A module may look
-// like an ID, as in "f (/tmp/a (x) #3)", but then a parenthesis ends the line.
+// cutStack cuts the ID of a stack off the end of a line. If there is no ID, it returns the line and 0. A module's name
+// may end like an ID, as in "f (/tmp/a (x) #3)", but then the line ends with a parenthesis.
 func cutStack(line []byte) (rest []byte, id callstack.ID) {
 	digits := len(line)
 	for digits > 0 && '0' <= line[digits-1] && line[digits-1] <= '9' {
@@ -218,7 +219,7 @@ func cutTID(text []byte) (pid, tid int, rest []byte, ok bool) {
 	return NoPID, tid, rest, true
 }
 
-// An idCutter cuts the ids of a process and a thread, and the blanks after them.
+// An idCutter cuts the ids of a process and a thread off the start of a text, with the blanks after them.
 type idCutter func(text []byte) (pid, tid int, rest []byte, ok bool)
 
 // cutPeriod cuts off the number of events since the last sample, and the blanks after the number. perf may print this
@@ -230,8 +231,9 @@ func cutPeriod(text []byte) (rest []byte) {
 	return text
 }
 
-// cutThread cuts a thread's name and the ids after it, "C2 CompilerThre 24997/25003", and the blanks after them. The
-// name may contain anything, including text that looks like ids. So only ids that are followed by a time count.
+// cutThread cuts off the start of a line like "C2 CompilerThre 24997/25003 ": a thread's name, its ids and the blanks
+// after them. The name may contain anything, including text that looks like ids. So cutThread takes only ids that a
+// time follows, as in the lines of samples.
 func cutThread(text []byte, cutIDs idCutter) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {
@@ -267,8 +269,8 @@ func cutTime(text []byte) (nanos int64, rest []byte, ok bool) {
 	return int64(sec)*1_000_000_000 + int64(frac), fields.TrimBlanks(after[1:]), true
 }
 
-// cutEvent cuts the event, which ends at the first colon that a blank follows, and the
-// blanks after it.
+// cutEvent cuts the event and the blanks after it. The event ends at the first colon before a blank, because an event
+// may contain colons: "sched:sched_switch: ".
 func cutEvent(text []byte) (name, rest []byte, ok bool) {
 	for i, c := range text {
 		if c == ':' && i > 0 && i+1 < len(text) && fields.IsBlank(text[i+1]) {
@@ -317,8 +319,8 @@ func openingParen(text []byte) int {
 	return -1
 }
 
-// firstPath returns the index of the first parenthesis that may begin a module, and that a path or a name in brackets
-// follows. It returns -1 if there is no such parenthesis.
+// firstPath returns the index of the first parenthesis that may begin a module, with a path or a name in brackets after
+// it: " (/" or " ([". It returns -1 if there is no such parenthesis.
 func firstPath(text []byte) int {
 	for i, c := range text {
 		if c == '(' && startsModule(text, i) && pathLike(text[i+1:]) {

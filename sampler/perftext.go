@@ -68,7 +68,7 @@ func (t *PerfText) Sample(s *Sample, event int, path string) {
 	t.lines = append(strconv.AppendUint(t.lines, uint64(s.Stack), 10), '\n')
 }
 
-// DropStacks removes the stacks from all lines. It is for samples whose stacks could not be saved.
+// DropStacks removes the IDs of stacks from all lines. It is used if the stacks themselves could not be saved.
 func (t *PerfText) DropStacks() {
 	kept := t.lines[:0]
 	for rest := t.lines; len(rest) > 0; {
@@ -80,8 +80,8 @@ func (t *PerfText) DropStacks() {
 	t.lines = kept
 }
 
-// Lost appends a line about lost samples. total is true if count is the kernel's final count for an event, which
-// includes the losses that other lines have reported.
+// Lost appends a line about lost samples. total is true if count is the kernel's final count for an event. This count
+// includes losses that earlier lines have already reported.
 func (t *PerfText) Lost(s *Sample, count int64, total bool) {
 	t.head(s)
 	t.lines = append(t.lines, "PERF_RECORD_LOST"...)

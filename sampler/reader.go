@@ -20,12 +20,12 @@ type Reader interface {
 	UserOnly() bool
 }
 
-// sniffed is the number of bytes at the start of a text from which NewReader recognizes the sampler. In DTrace's text,
-// the line of a BEGIN probe and a heading may come before the first sample.
+// sniffed is the number of bytes at the start of a text from which NewReader recognizes the sampler. It is more than
+// one line, because DTrace's text may begin with the line of a BEGIN probe and a heading.
 const sniffed = 4 << 10
 
-// NewReader recognizes the sampler of the text of r, and returns the reader for it. The name is for
-// messages only.
+// NewReader recognizes the sampler that wrote the text of r, and returns the reader for it. The name is used only in
+// messages.
 func NewReader(r io.Reader, name string) Reader { return newReader(r, name, false) }
 
 // NewChainReader returns a reader as NewReader does. Its samples have the [Chain]s that are in the text. Stack lines
@@ -46,13 +46,13 @@ func newReader(r io.Reader, name string, keepChains bool) Reader {
 	return perf
 }
 
-// isXCTrace reports whether a text that begins with start is an xctrace export.
+// isXCTrace reports whether a text is an xctrace export. The parameter start is the beginning of the text.
 func isXCTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("<?xml")) || bytes.HasPrefix(start, []byte("<trace-query-result"))
 }
 
-// isDTrace reports whether a text that begins with start is DTrace's. If DTrace's stderr was saved with the text, the
-// text may begin with "dtrace: ".
+// isDTrace reports whether a text is DTrace's. The parameter start is the beginning of the text. If DTrace's stderr was
+// saved with the text, the text may begin with "dtrace: ".
 func isDTrace(start []byte) bool {
 	return bytes.HasPrefix(start, []byte("dtrace: ")) ||
 		bytes.Contains(start, []byte(":"+probePrefix)) || bytes.Contains(start, []byte("FUNCTION:NAME"))

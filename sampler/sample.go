@@ -18,8 +18,9 @@ type Sample struct {
 	// cache.
 	Module string
 	Stack  callstack.ID // the callers; 0 if the sampler did not record them for gasm
-	// Caller is an address in compiled code that has called the code of many samples, and of this one, or 0. Only samples
-	// that are delivered while they are taken have it.
+	// Caller is an address in a compiled method on this sample's stack. It is set if the method has been a caller in so
+	// many samples that its code is worth copying, and otherwise 0. Only samples that are delivered during the
+	// recording have it; it is not saved.
 	Caller uint64
 	// Chain has the callers that the text itself has. It is nil if there are none, or if the reader does not keep them.
 	// It is valid until the next Scan, but its strings stay valid.
@@ -44,7 +45,8 @@ type Call struct {
 	Inlined bool
 }
 
-// MaxCalls is the maximum number of Calls in a Chain. perf records 127 unless kernel.perf_event_max_stack is raised.
+// MaxCalls is the maximum number of Calls in a Chain. perf records at most 127 callers, unless
+// kernel.perf_event_max_stack was raised.
 const MaxCalls = 1 << 10
 
 // Kernel reports whether the PC is in kernel space.
@@ -56,7 +58,7 @@ const NoPID = -2
 // KernelModule is the Module of kernel samples.
 const KernelModule = "kernel"
 
-// Lost is a line about samples that the sampler could not keep.
+// A Lost is a report of the sampler that it could not keep some samples.
 type Lost struct {
 	// Count is the number of lost samples that earlier lines have not reported yet. perf reports a loss twice: by
 	// PERF_RECORD_LOST while it records, and for each event by PERF_RECORD_LOST_SAMPLES at the end. The second report

@@ -21,11 +21,10 @@ const (
 	maxParsers = 4
 )
 
-// A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for
-// a name that it has seen before. Each goroutine has its own.
+// A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for a name that it
+// has seen before. Each goroutine that parses has a lineParser of its own.
 type lineParser interface {
-	// parse parses a line, which is not empty and has no blanks around it. If the line is a sample,
-	// parse fills in s.
+	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, parse fills in s.
 	parse(line []byte, in place, s *Sample) outcome
 	// parseCall parses a line of a stack, without the blanks around it. It returns what is wrong with the line, or "".
 	parseCall(line []byte, c *Call) (fault string)
@@ -40,7 +39,7 @@ type place struct {
 }
 
 // stackLine is the first byte of each line of a stack. A stack belongs to the sample before it. The line of a sample
-// begins with blanks or a word.
+// begins with spaces or a word.
 const stackLine = '\t'
 
 // An outcome says what a line was.
@@ -182,8 +181,8 @@ func (r *textReader) read(jobs chan<- *chunk) {
 }
 
 // fill reads until the chunk has at least half of chunkSize, and at least one whole sample: a line, and the lines of
-// its stack. It returns the text after the last whole sample, for which it reuses the memory of buf. ended is true if
-// this is the last chunk.
+// its stack. It moves the text after the last whole sample to buf, and returns it as rest. ended is true if this is the
+// last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // the end of the last whole sample, or -1
 	for {
@@ -231,8 +230,9 @@ func lastEnd(text []byte) int {
 	return -1
 }
 
-// skipLine is for a chunk that has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops the line. Like fill, it returns the text that comes after.
+// skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of the
+// line, and drops the line. It returns the text after that line that was already read, and ended as the method fill
+// does.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {
@@ -298,7 +298,8 @@ func (c *chunk) parse(stack *stackParser) {
 	stack.end()
 }
 
-// stackAt returns the first line of a text if a stack begins there, as in place.stack.
+// stackAt returns the first line of a text without the blanks around it, or nil if no stack begins there. The result is
+// empty, but not nil, if the line is blank or longer than maxLine.
 func stackAt(text []byte) []byte {
 	if len(text) == 0 || text[0] != stackLine {
 		return nil
@@ -353,8 +354,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost the reader's record. perf reports a loss twice (see [Lost]), so Count is only the number of samples
-// by which the line increases the total.
+// lose makes a Lost the reader's current record. perf reports each loss twice (see [Lost]). So Count is not the number
+// in the line, but only how much the line increases the total.
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

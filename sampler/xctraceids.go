@@ -9,10 +9,10 @@ package sampler
 // An export of 100 MB has some two million values. Values beyond the limits below are not kept, and a SyntaxError says
 // so. Names beyond the limits become empty names.
 const (
-	maxXCValues = 8 << 20  // so many values take 200 MB, and only an export of 400 MB or more has them
+	maxXCValues = 8 << 20  // this many values take 200 MB, and only an export of 400 MB or more has them
 	maxXCNames  = 1 << 19  // names of functions, files and threads
 	maxXCText   = 64 << 20 // bytes of all names together
-	// maxXCGap limits how far an id may exceed the number of ids seen so far.
+	// maxXCGap limits how far an id may exceed the number of ids seen so far. A larger id can only come from damage.
 	maxXCGap = 1 << 16
 )
 
@@ -59,11 +59,10 @@ const (
 	xcMore                        // the field more is set
 	xcInlined                     // for a frame: the function was inlined into that of the next frame
 	xcRunning                     // for a thread's state
-	xcX86                         // for a file: its instructions are x86-64's
 )
 
-// xcPage is the number of values that are allocated together, as a page. Because there are pages, no values are copied
-// when more are added.
+// xcPage is the number of values in a page. Values are allocated in pages, so none have to be copied when more are
+// added.
 const xcPage = 4096
 
 // xcValues has the values of a file, by their ids.

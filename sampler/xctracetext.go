@@ -44,7 +44,7 @@ type XCTraceReader struct {
 // Profiler by the cycle counter of each CPU, and CPU Counters by the event that its template names.
 var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
 
-// An xcOpen is an element whose end was not read yet.
+// An xcOpen is an element whose end tag was not read yet.
 type xcOpen struct {
 	xcValue
 	id     uint64
@@ -56,7 +56,7 @@ type xcOpen struct {
 // depth 7: a binary in a frame in a backtrace in a tag in a row in a node in the result.
 const maxXCDepth = 32
 
-// An xcSample has the values of a row's columns that matter for a sample.
+// An xcSample has the values of a table row from which a Sample is made.
 type xcSample struct {
 	time, pid, tid       int64
 	thread               uint32
@@ -177,8 +177,8 @@ func (r *XCTraceReader) keepName(value []byte) uint32 {
 	return r.names.add(r.scratch)
 }
 
-// threadOf returns the name of the thread in "C2 CompilerThread0  0x37c2d0a (java, pid: 32471)". It cuts the name to 15
-// bytes, as Linux does, and removes the "Java: " that HotSpot puts before it on macOS (os_bsd.cpp,
+// threadOf returns the name of the thread in "C2 CompilerThread0 0x37c2d0a (java, pid: 32471)". It cuts the name to 15
+// bytes, as Linux does. It also removes "Java: ", which HotSpot puts before the names of threads on macOS (os_bsd.cpp,
 // os::set_native_thread_name).
 func threadOf(text []byte) []byte {
 	if i := bytes.LastIndex(text, []byte(" 0x")); i >= 0 {
@@ -240,7 +240,7 @@ func (r *XCTraceReader) takeText(o *xcOpen) {
 	}
 }
 
-// give passes the value of an element that has ended on to its parent.
+// give hands the value of an element that has ended to its parent element.
 func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	known := o.flags&xcKnown != 0
 	switch {
@@ -267,8 +267,8 @@ func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	}
 }
 
-// giveFrame adds a frame to a backtrace. The innermost frame comes first and has the address. If its
-// function was inlined, the code belongs to the function of the first frame that was not inlined.
+// giveFrame adds a frame to a backtrace. The innermost frame comes first, and its address is the sampled one. If its
+// function was inlined, the function is taken from the first frame that was not inlined.
 func (b *xcOpen) giveFrame(f *xcValue) {
 	switch {
 	case b.frames == 0:
@@ -309,9 +309,9 @@ func (r *XCTraceReader) giveRow(o *xcOpen, known bool) {
 	}
 }
 
-// endRow turns a row that has ended into a record, and reports whether it did. A row of another table, or of a thread
-// that waits, is not a sample. A row with <sentinel/> in place of a backtrace becomes a Lost, because Instruments could
-// not find out where the thread was.
+// endRow turns a row that has ended into a record, and reports whether it did. A row of a table without samples, or of
+// a thread that waits, becomes no record. A row with <sentinel/> in place of a backtrace becomes a Lost, because
+// Instruments could not find out where the thread was.
 func (r *XCTraceReader) endRow() bool {
 	row, event := &r.row, xcEvents[r.table]
 	switch {
@@ -341,10 +341,10 @@ func (r *XCTraceReader) endRow() bool {
 	return true
 }
 
-// address returns the program counter of an innermost frame. xctrace adds one to the address in all tables whose names
-// end in -profile, but not in the tables from which it makes those (https://developer.apple.com/forums/thread/748112).
-// On arm64, the address of an instruction is a multiple of four. So an address to which nothing was added can be
-// recognized, and is returned as it is.
+// address returns the program counter of an innermost frame. xctrace adds one to the address in the tables whose names
+// end in -profile. It adds nothing in the raw tables from which these are made
+// (https://developer.apple.com/forums/thread/748112). On arm64, the address of an instruction is a multiple of four. So
+// an address to which nothing was added can be recognized, and is returned unchanged.
 func (r *XCTraceReader) address(addr uint64) uint64 {
 	if addr == 0 || !r.x86 && addr%4 == 0 {
 		return addr
@@ -360,8 +360,8 @@ type machClock struct {
 	known                  bool
 }
 
-// nanos returns the time at which the recording began, in ns on the clock CLOCK_UPTIME_RAW. It returns false if that
-// time is unknown or too large.
+// nanos returns the time at which the recording began, in ns on the clock CLOCK_UPTIME_RAW. It returns false if the
+// file does not have the time, or if the time is too large.
 func (c *machClock) nanos() (int64, bool) {
 	n, d := c.numerator, c.denominator
 	if !c.known || n == 0 || d == 0 || n > 1<<20 {

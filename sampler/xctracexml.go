@@ -79,14 +79,14 @@ func (x *xmlReader) skipTo(c byte) bool {
 	}
 }
 
-// advance moves on in the buffer, and counts lines.
+// advance moves on to an index in the buffer, and counts the lines that it passes.
 func (x *xmlReader) advance(to int) {
 	x.line += bytes.Count(x.buf[x.next:to], []byte{'\n'})
 	x.next = to
 }
 
-// tagEnd returns the index of the bracket that ends the tag at x.next, or -1 if there is none. A bracket in quotes, as
-// in name="a<b>", does not end a tag, nor does one in a comment.
+// tagEnd returns the index of the bracket that ends the tag at x.next, or -1 if there is none. Brackets in quotes, as
+// in name="a<b>", and brackets in a comment are skipped.
 func (x *xmlReader) tagEnd() int {
 	quote := byte(0)
 	for i := x.next + 1; ; i++ {
@@ -116,8 +116,8 @@ func (x *xmlReader) tagEnd() int {
 	}
 }
 
-// endsTag reports whether a bracket after this text ends the tag: <?x ?> and <!-- --> end with more
-// than a bracket.
+// endsTag reports whether a bracket after this text ends the tag. <?x ?> ends only with "?>", and <!-- --> only with
+// "-->".
 func endsTag(tag []byte) bool {
 	switch {
 	case bytes.HasPrefix(tag, []byte("?")):
@@ -158,7 +158,7 @@ func (x *xmlReader) fill() bool {
 	return false
 }
 
-// failure returns the I/O error that ended the reading, or nil if there was none.
+// failure returns the I/O error that ended the reading, or nil if the text was read to its end.
 func (x *xmlReader) failure(name string) error {
 	if x.err == nil || errors.Is(x.err, io.EOF) {
 		return nil
@@ -181,7 +181,8 @@ func cutTag(tag []byte) (name, attributes []byte, end, empty bool) {
 	return tag, nil, false, empty
 }
 
-// attributes calls give(name, value) for each attribute of a tag. The value is as it is written, with its entities.
+// attributes calls give(name, value) for each attribute of a tag. Entities in the value, such as &lt;, are not
+// replaced.
 func attributes(text []byte, give func(name, value []byte)) {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n")

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/mca"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -68,6 +70,8 @@ type reportFlags struct {
 	under, by       string
 	underMethod     calltree.Pattern // value of --under, parsed by check
 	byMethods       []calltree.Pattern
+	mca             string
+	model           *mca.Tool    // value of --mca, found by check; nil without the flag
 	files           *outputFiles // the files that the report and the log are written to
 }
 
@@ -109,6 +113,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
 	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
+	flags.StringVar(&f.mca, "mca", "", "ask `PROGRAM`, llvm-mca or osaca, how fast the hottest loops are, on this machine's processor or on another one, as --mca=llvm-mca:znver3")
+	flags.Lookup("mca").NoOptDefVal = mca.Auto
 	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.IntVar(&f.siteCallers, "site-callers", 0, "show the callers of this `number` of places of each kind: locks, parks and allocations")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
@@ -157,7 +163,7 @@ func (f *reportFlags) check() error {
 			return usage("--%s is %d; it can be %d at most", number.flag, number.value, limit)
 		}
 	}
-	return errors.Join(f.checkChoice(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
+	return errors.Join(f.checkChoice(), f.findModel(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
 		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
 		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...))
 }
@@ -184,6 +190,26 @@ func (f *reportFlags) checkChoice() (err error) {
 	return nil
 }
 
+// findModel finds the program that --mca names.
+func (f *reportFlags) findModel() (err error) {
+	if f.mca == "" {
+		return nil
+	}
+	if f.skipAsm || report.FormatOf(f.format).Locations {
+		return usage("--mca is about loops, which this report does not have")
+	}
+	var wrong *mca.ChoiceError
+	if f.model, err = mca.Find(f.mca); errors.As(err, &wrong) {
+		return usage("--mca: %v", err)
+	} else if err != nil {
+		return fmt.Errorf("--mca: %w", err)
+	}
+	if f.intel && f.model.OSACA() {
+		return usage("--mca=osaca is not for --intel-syntax")
+	}
+	return nil
+}
+
 func oneOf(name, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -202,7 +228,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}
-	o.Hottest = (html || f.format == "json") && !f.skipAsm
+	o.Hottest = !locations && !f.skipAsm
 	return o
 }
 

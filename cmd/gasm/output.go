@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -17,7 +20,7 @@ import (
 var notForPeople = map[string]string{"pprof": "is binary", "html": "is a page for a browser", "perfetto": "is binary"}
 
 // checkOutput returns an error if a report in one of the formats of notForPeople would go to a terminal. If shared is
-// true, the profiled command writes to the same stdout, and checkOutput returns an error even if that is not a
+// true, the profiled command writes to the same stdout, and checkOutput returns an error even if stdout is not a
 // terminal.
 func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	what, special := notForPeople[f.format]
@@ -51,6 +54,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	o := f.reportOptions(s.out)
 	o.Source = src.lineFinder(ps)
 	src.findFiles(&o)
+	f.askModel(ps)
 	format := report.FormatOf(f.format) // check has accepted this format
 	if err := f.write(s, func(w io.Writer) error { return format.Write(w, ps, o) }); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
@@ -63,6 +67,17 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 		}
 	}
 	return ps.WhyEmpty()
+}
+
+// askModel asks the program that --mca names about the loops of all profiles. A signal to stop ends that, and the report
+// is written without the rest of the answers.
+func (f *reportFlags) askModel(ps *profile.Profiles) {
+	if f.model == nil {
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	f.model.Ask(ctx, ps)
 }
 
 // write lets a function write the report to the file that --report names. Without that flag, the report goes to a pager

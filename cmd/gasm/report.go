@@ -89,7 +89,7 @@ func runReport(s streams, flags *reportFlags, src *sources, args, recordings []s
 	return writeReport(s, flags, src, ps)
 }
 
-// openArguments opens the capture that the arguments of gasm report name.
+// openArguments opens the capture named by the arguments of the command `gasm report`.
 func openArguments(args []string) (*capture.Capture, error) {
 	for _, arg := range args {
 		if err := looseShare(arg); err != nil {
@@ -110,7 +110,8 @@ func openArguments(args []string) (*capture.Capture, error) {
 	return capture.OpenFiles(args[0], args[1:])
 }
 
-// looseShare returns an error for an argument that is a share, as after "--tree 5%", and not a file.
+// looseShare returns an error for an argument that is a share and not a file. The 5% in "--tree 5%" is such an
+// argument, because --tree takes a value only after an equals sign.
 func looseShare(arg string) error {
 	if !strings.HasSuffix(arg, "%") || (new(share)).Set(arg) != nil {
 		return nil

@@ -227,9 +227,42 @@ func (tr *tracer) watches(t *testing.T) {
 func (tr *tracer) end(t *testing.T) string {
 	t.Helper()
 	assert.NoError(t, tr.cmd.Process.Signal(syscall.SIGINT))
-	_ = tr.cmd.Wait() // some exit with the signal
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = tr.cmd.Wait() // some exit with the signal
+	}()
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false
+		case <-time.After(10 * time.Second):
+			if tr.forgets() {
+				t.Logf("%s has lost the signal", tr.cmd)
+				_ = tr.cmd.Process.Signal(syscall.SIGINT) // it may end now
+			}
+		}
+	}
 	t.Logf("%s: %s", tr.cmd, tr.out.String())
 	return tr.out.String()
+}
+
+// forgets reports whether the tracer is bpftrace, and has lost the signal that ends it. bpftrace 0.17 only ends if the
+// signal interrupts its call of epoll_wait, and goes on if the signal comes between two such calls
+// (BPFtrace::poll_perf_events). As soon as it ends, it does not handle the signal anymore.
+func (tr *tracer) forgets() bool {
+	dir := fmt.Sprintf("/proc/%d/", tr.cmd.Process.Pid)
+	name, err := os.ReadFile(dir + "comm")
+	if err != nil || string(name) != "bpftrace\n" {
+		return false
+	}
+	status, err := os.ReadFile(dir + "status")
+	m := regexp.MustCompile(`(?m)^SigCgt:\s*([0-9a-f]+)$`).FindSubmatch(status)
+	if err != nil || m == nil {
+		return false
+	}
+	handled, err := strconv.ParseUint(string(m[1]), 16, 64)
+	return err == nil && handled>>(syscall.SIGINT-1)&1 == 1
 }
 
 // runRecipe runs a command of docs/probes.md to its end.

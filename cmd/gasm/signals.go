@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// A signalTaker is a recording that signals are handed to. Signal returns false if the command has ended, so that the
-// recording has no use for the signal.
+// A signalTaker is a recording that signals are handed to. Signal returns false if the recording has no use for the
+// signal, because the command has ended.
 type signalTaker interface {
 	Signal(sig syscall.Signal) (taken bool)
 }

@@ -83,7 +83,7 @@ func indexOf(lines []Line, addr uint64) int {
 }
 
 // same returns the share of equal lines in the listing, from 0 to 1. An equal line counts twice, because it is in both
-// pieces. Lines that interleave or trim left out of the listing do not count.
+// pieces. Lines that were left out of the listing do not count (see interleave and trim).
 func (l *listing) same() float64 {
 	var equal, all int
 	for i := range l.lines {
@@ -104,8 +104,9 @@ func (l *listing) interleave() {
 	var onlyA, onlyB []ListingLine // lines since the last equal line
 	matched := false               // true after the first pair of matching lines
 	flush := func(last bool) {
-		// Before the first match, after the last one, and at a gap, the other side may have the same code without
-		// listing it in its report. So of these lines, only the part with samples is kept.
+		// onlyA and onlyB may have a match on the other side that is not listed in its report, because the reports
+		// leave out code before the first match, after the last one, and at gaps. There, only the part of the lines
+		// with samples is kept.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}

@@ -20,7 +20,7 @@ type Line struct {
 	afterGap bool   // the code between the previous line and this one is not listed
 }
 
-// A Raw is an instruction in the form of a report.
+// A Raw is an instruction as a report lists it.
 type Raw struct {
 	Addr     uint64
 	Text     string

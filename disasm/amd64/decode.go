@@ -1,23 +1,24 @@
-// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX-512. It prints the same text as GNU objdump:
+// Package amd64 decodes x86-64 code in 64-bit mode, up to AVX10.2 and APX. It prints the same text as GNU objdump:
 //
 //	objdump -D -b binary -m i386:x86-64 --adjust-vma=PC   (asm.ATT)
 //	objdump … -M intel                                    (asm.Intel)
 //
 // including comments ("# 0x…" after a RIP-relative operand). Where versions of objdump differ, this package prints the
-// text of 2.40 (Debian 12). There are two intended differences: addresses have no symbols, and each byte that is not
-// part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for several bytes. There are more
-// differences in instructions that compilers do not generate. testdata/opcodes/known.txt lists all of them.
+// text of 2.40 (Debian 12), but that of 2.47 for APX and AVX10.2. There are two intended differences: addresses have no
+// symbols, and each byte that is not part of an instruction becomes a ".byte 0x…", where objdump writes one "(bad)" for
+// several bytes. There are more differences in instructions that compilers do not generate. testdata/opcodes/known.txt
+// lists all of them.
 //
 // # Implementation
 //
 // An instruction is decoded in this order:
 //
-//   - prefix.go reads the prefixes before the opcode. Whether a prefix is printed as a word of its own ("lock",
-//     "data16") is decided later, when the operation is known.
+//   - prefix.go and rex2.go read the prefixes before the opcode. Whether a prefix is printed as a word of its own
+//     ("lock", "data16") is decided later, when the operation is known.
 //   - golang.org/x/arch/x86/x86asm determines the operation and its operands. legacy.go corrects x86asm's mistakes in
 //     instructions without a VEX or EVEX prefix, and vector.go corrects them in instructions with such a prefix.
-//     missing.go and half.go (half precision) have tables of the operations that x86asm does not know or mistakes for
-//     others.
+//     missing.go, half.go (half precision), avx10.go and promotedtable.go (APX) have tables of the operations that
+//     x86asm does not know or mistakes for others.
 //   - mem.go reads the memory operand.
 //   - print.go writes the text. names.go says how an operation is spelled by default, special.go lists the operations
 //     that are spelled differently, and evex.go writes masks, repeated elements and rounding modes.
@@ -60,12 +61,17 @@ type x86 struct {
 	vec      vector // the fields of a VEX or EVEX prefix
 	mem      memory // the ModRM operand, if it is in memory
 
+	opCopy [maxInstLen]byte // op, if it is not a part of code
+
 	spell    *spelling
 	args     x86asm.Args // in the order of Intel syntax, terminated by nil
+	highArgs byte        // bit i is set if args[i] stands for one of r16 to r31 (see gprName)
 	dataSize int         // width of the operation in bits
 	memBytes int         // size of the memory operand; 0 if there is none
 	branch16 bool        // the target of the branch is truncated to 16 bits
-	one      bool        // print ",1" after a shift by one in Intel syntax; the encoding has no immediate
+	one      bool        // print the 1 of a shift by one; the encoding has no immediate
+	mark     string      // printed before the mnemonic of an APX instruction: "{evex} ", "{nf} "
+	flags    string      // printed after the mnemonic of a conditional comparison: " {dfv=cf}"
 	len      int         // length of the instruction in bytes, including prefixes
 	bad      int         // how many more bytes of an undecodable instruction will be printed as .byte
 }
@@ -96,8 +102,13 @@ func (x *x86) next() asm.Inst {
 		return x.byteInst()
 	}
 	in := asm.Inst{Addr: x.pc, Len: x.len, Kind: x.spell.kind}
-	if rel, ok := x.args[0].(x86asm.Rel); ok {
-		in.Target = x.target(rel)
+	switch a := x.args[0].(type) {
+	case x86asm.Rel:
+		in.Target = x.target(a)
+	case x86asm.Imm:
+		if x.spell == &spellJmpabs {
+			in.Target = uint64(a)
+		}
 	}
 	x.print()
 	return in
@@ -127,7 +138,7 @@ func (x *x86) wouldDecode(code []byte) bool {
 // text is the prefix's name ("lock"), otherwise it is ".byte 0x…".
 func (x *x86) cutInst(start int) asm.Inst {
 	x.buf = x.buf[:start]
-	if x.n == 0 {
+	if x.n == 0 || x.code[0] == rex2Prefix {
 		return x.byteInst()
 	}
 	x.buf = append(x.buf, prefixName(x.code[0])...)
@@ -191,8 +202,12 @@ func (x *x86) decode() bool {
 	x.op = x.code[x.n:min(len(x.code), maxInstLen)]
 	x.vec = vector{}
 	x.mem = memory{}
-	x.one, x.branch16 = false, false
+	x.one, x.branch16, x.highArgs, x.mark, x.flags = false, false, 0, "", ""
 	switch {
+	case x.rex2:
+		if !x.decodeREX2() {
+			return false
+		}
 	case x.scanVector():
 		if !x.decodeVector() {
 			return false

@@ -94,6 +94,9 @@ func TestCut(t *testing.T) {
 	checker(t)("62f17c4858",
 		".byte 0x62; int1; jl     0x104c; pop    %rax",
 		".byte 0x62; int1; jl     0x104c; pop    rax")
+	checker(t)("d51901", ".byte 0xd5; sbb    %eax,(%rcx)", ".byte 0xd5; sbb    DWORD PTR [rcx],eax")
+	same("d5", ".byte 0xd5")
+	same("62f47c1801", ".byte 0x62; hlt; jl     0x101c; .byte 0x1")
 	same("48", "rex.W")
 	same("66", "data16")
 	same("f0", "lock")
@@ -102,16 +105,16 @@ func TestCut(t *testing.T) {
 
 var disputedRanges = map[string][]disasmtest.Disputed{
 	"jdk17-lean-none": {
-		{Lo: 0x7fae0897c138, Hi: 0x7fae0897c140, Since: apx,
+		{Lo: 0x7fae0897c138, Hi: 0x7fae0897c140, Until: apx,
 			Why: "a table of bytes, 62 61 60 66 65 64 6a 69: 62 may begin an APX instruction"},
-		{Lo: 0x7fae0897c168, Hi: 0x7fae0897c170, Since: apx, Why: "the same"},
+		{Lo: 0x7fae0897c168, Hi: 0x7fae0897c170, Until: apx, Why: "the same"},
 	},
 	"jdk25-lean-none": {
-		{Lo: 0x7f2493b385b8, Hi: 0x7f2493b385e2, Since: apx,
+		{Lo: 0x7f2493b385b8, Hi: 0x7f2493b385e2, Until: apx,
 			Why: "APX instructions: HotSpot tries whether the system keeps r16 and r31"},
-		{Lo: 0x7f2493bc6db8, Hi: 0x7f2493bc6dc0, Since: apx,
+		{Lo: 0x7f2493bc6db8, Hi: 0x7f2493bc6dc0, Until: apx,
 			Why: "a table of bytes, 62 61 60 66 65 64 6a 69"},
-		{Lo: 0x7f2493bc6de8, Hi: 0x7f2493bc6df0, Since: apx, Why: "the same"},
+		{Lo: 0x7f2493bc6de8, Hi: 0x7f2493bc6df0, Until: apx, Why: "the same"},
 	},
 }
 
@@ -126,6 +129,7 @@ func TestParity(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	disasmtest.AddSeeds(f)
 	f.Add([]byte{evex, 0xf1, 0x7c, 0x48, 0x58, 0xc0}, uint64(0))
+	f.Add([]byte{rex2Prefix, 0x76, 0x8d, 0x7c, 0x20, 0x01, evex, 0xf4, 0x6c, 0x1c, 0x83, 0xc1, 0x7b}, uint64(0))
 	f.Fuzz(func(t *testing.T, code []byte, pc uint64) { decoder.Check(t, code, pc) })
 }
 
@@ -133,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 func TestRandomBytes(t *testing.T) {
 	decoder.CheckRandom(t, 20_000, []byte{}, []byte{vex2}, []byte{vex3}, []byte{evex}, []byte{evex, 0xf1, 0x7d, 0x48},
 		[]byte{evex, 0xf5, 0x7d, 0x48}, []byte{0x0f}, []byte{0x66, 0x0f, 0x38}, []byte{0xf2, 0x48, 0x0f, 0x3a},
-		[]byte{0xd9}, []byte{0x67})
+		[]byte{0xd9}, []byte{0x67}, []byte{rex2Prefix}, []byte{evex, 0xdc, 0x7c}, []byte{evex, 0xe2, 0x78})
 }
 
 // BenchmarkDecode decodes the machine code in one HotSpot log.

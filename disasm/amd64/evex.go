@@ -27,8 +27,8 @@ func (x *x86) broadcastBytes() int {
 	return x.memBytes
 }
 
-// appendBroadcast appends how often an element of elem bytes is repeated, like "{1to8}". Instructions that double the
-// width of their elements only read half a vector, so the number is halved for them.
+// appendBroadcast appends the number of times that an element of elem bytes is repeated, like "{1to8}". Instructions
+// that double the width of their elements only read half a vector, so the number is halved for them.
 func (x *x86) appendBroadcast(elem int) {
 	n := 16 << x.vec.l / elem
 	if x.spell.widens {
@@ -65,12 +65,14 @@ func (x *x86) roundedArg() int {
 	return 0
 }
 
-// appendEncoding appends "{evex} " if an assembler would choose VEX for these operands, or "{vex} " if it would
-// choose EVEX.
+// appendEncoding appends "{evex} " to an EVEX instruction if an assembler would choose VEX for these operands, and
+// "{vex} " to a VEX instruction if it would choose EVEX.
 func (x *x86) appendEncoding() {
 	v := &x.vec
 	switch {
 	case v.form == 0:
+	case v.promoted:
+		x.buf = append(x.buf, x.mark...)
 	case v.form != evex:
 		if x.spell.usuallyEVEX {
 			x.buf = append(x.buf, "{vex} "...)
@@ -90,7 +92,11 @@ func regIsMask(a x86asm.Arg) bool {
 func (x *x86) hasVEXForm() bool {
 	v := &x.vec
 	op := x.op[4:]
-	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | v.pp, op[0]}
+	pp := v.pp
+	if x.spell == &x.names[x86asm.VMPSADBW] { // its EVEX form has another prefix
+		pp = 1
+	}
+	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | pp, op[0]}
 	// Keep mod and the opcode extension in ModRM, because they can select a different instruction. The other bits do
 	// not matter. The displacement and the immediate after ModRM are zeros.
 	modrm := op[1] & 0x38
@@ -99,7 +105,7 @@ func (x *x86) hasVEXForm() bool {
 	}
 	vex[4] = modrm
 	for _, bits := range [...]byte{0, 0x80, 4, 0x84} { // first with W and L unchanged, then with W, L or both cleared
-		vex[2] = 0x78 | v.w<<7 | v.l<<2 | v.pp
+		vex[2] = 0x78 | v.w<<7 | v.l<<2 | pp
 		vex[2] ^= bits & vex[2]
 		in, err := x86asm.Decode(vex[:], 64)
 		if err == nil && in.Op != 0 && &x.names[in.Op] == x.spell {
@@ -173,7 +179,7 @@ func vectorSpelling(s *spelling, name string) {
 		s.suffix = suffixMemory
 	case isOneOf(base, "cvtpd2ps cvtpd2dq cvttpd2dq cvtpd2udq cvttpd2udq cvtqq2ps cvtuqq2ps cvtneps2bf16"):
 		s.suffix = suffixVector
-	case strings.HasPrefix(base, "fpclassp"):
+	case strings.HasPrefix(base, "fpclassp"), base == "fpclassbf16":
 		s.suffix = suffixClass
 	case strings.Contains(base, "gather") || strings.Contains(base, "scatter"): // each element has its own address
 		s.mem = 4
@@ -209,7 +215,7 @@ const (
 
 // saeOnly lists the beginnings of operation names. For these operations, EVEX.b does not select a rounding mode. It
 // only suppresses exceptions, which is printed as {sae}.
-const saeOnly = `max min cmp comi ucomi cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
+const saeOnly = `max min cmp comi ucomi comx ucomx cvtt cvtps2pd cvtss2sd cvtph2p cvtps2ph getexp getmant rndscale reduce range
 	fixupimm rcp28 rsqrt28 exp2 p2intersect`
 
 func isOneOf(s, words string) bool {

@@ -1,6 +1,11 @@
 package amd64
 
-import "golang.org/x/arch/x86/x86asm"
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
 
 // A halfInst is an instruction of AVX512-FP16 (16-bit floating point) in the opcode maps 5 and 6. x86asm mistakes
 // these maps for the maps 1 and 2, so it would decode vaddph as vaddps.
@@ -10,7 +15,7 @@ type halfInst struct {
 	w             int8 // EVEX.W: 0, 1, or anyW
 	name          string
 	dst           halfShape // ModRM.reg
-	vvvv          bool      // the prefix encodes one more register, which has the same shape as dst
+	vvvv          bool      // the prefix encodes one more register, which has the shape of the longer operand
 	src           halfShape // ModRM.rm
 	elem          uint8     // size of an element of src, in bytes
 }
@@ -113,10 +118,14 @@ func init() {
 				halfInst{6, op + 1, 1, 0, name + order + "sh", scalar1, true, scalar1, 2})
 		}
 	}
+	halfInsts = append(halfInsts, groupsAVX10()...)
 	for i := range halfInsts {
 		h := &halfInsts[i]
 		key := halfKey{h.mapNo, h.opcode, h.pp}
-		halfIndex[key] = append(halfIndex[key], spelledHalf{h, spellHalf(h)})
+		halfIndex[key] = append(halfIndex[key], spelledHalf{
+			halfInst: h, spell: spellHalf(h),
+			noRound: noRounding.MatchString(h.name), memOnly: strings.HasPrefix(h.name, "vmovrs"),
+		})
 	}
 }
 
@@ -124,7 +133,9 @@ type halfKey struct{ mapNo, opcode, pp byte }
 
 type spelledHalf struct {
 	*halfInst
-	spell spelling
+	spell   spelling
+	noRound bool // there is no form that selects a rounding mode or suppresses exceptions
+	memOnly bool // the source is in memory
 }
 
 // halfIndex has the instructions by opcode map, opcode and prefix. Two instructions with the same key differ in W.
@@ -141,6 +152,7 @@ func spellHalf(h *halfInst) spelling {
 		s.saeOnly = true
 	case h.src == general:
 		s.suffix = suffixMemory
+	case h.vvvv:
 	case h.dst == half:
 		s.suffix = suffixVector
 	case h.dst == quarter:
@@ -149,7 +161,10 @@ func spellHalf(h *halfInst) spelling {
 	return s
 }
 
-// decodeHalf decodes an EVEX instruction of map 5 or 6. The caller has checked that the opcode and the ModRM byte
+// noRounding matches the names of instructions on bfloat16 and 8-bit numbers.
+var noRounding = regexp.MustCompile(`[bh]f(16|8|4)|vmovrs`)
+
+// decodeHalf decodes an EVEX instruction of halfInsts or avx10Insts. The caller has checked that the opcode and the ModRM byte
 // exist.
 func (x *x86) decodeHalf() bool {
 	v := &x.vec
@@ -162,6 +177,9 @@ func (x *x86) decodeHalf() bool {
 	found := halfIndex[halfKey{v.mapNo, opcode, v.pp}]
 	for i := range found {
 		if h := &found[i]; h.w == anyW || h.w == int8(v.w) {
+			if h.noRound && v.roundMode || h.memOnly && modrm >= 0xc0 || h.elem == 1 && v.bcst {
+				return false
+			}
 			x.spell = &h.spell
 			return x.applyHalf(h.halfInst, modrm)
 		}
@@ -183,14 +201,20 @@ func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 		length = 2 // L is the rounding mode, and the vectors have the full length
 	}
 	x.args, x.dataSize = x86asm.Args{x.halfReg(h.dst, length, x.halfRegNumber(modrm))}, 0
+	if h.dst == general && x.high&rexR != 0 {
+		x.highArgs |= 1
+	}
 	n := 1
 	if h.vvvv {
-		x.args[n] = x.halfReg(h.dst, length, v.vvvv)
+		x.args[n] = x.halfReg(min(h.dst, h.src), length, v.vvvv)
 		n++
 	}
 	if modrm >= 0xc0 {
 		x.memBytes = 0
 		x.args[n] = x.halfReg(h.src, length, modrm&7|v.rex&rexB<<3|v.rex&rexX<<3)
+		if h.src == general && x.high&rexB != 0 {
+			x.highArgs |= 1 << n
+		}
 		return x.halfMem(0)
 	}
 	x.args[n] = x86asm.Mem{}
@@ -270,11 +294,20 @@ func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 		if memory {
 			x.args = x86asm.Args{reg, x86asm.Mem{}}
 		}
+	case v.pp == 2 && v.w == 0 && (opcode == 0x6e || opcode == 0x7e) && v.vvvv == 0 && v.l == 0 && v.mask == 0:
+		x.spell = &spellVmovw
+		x.args = x86asm.Args{reg, x86asm.X0 + x86asm.Reg(rm|v.rex&rexX<<3)}
+		if memory {
+			x.args[1] = x86asm.Mem{}
+		}
 	case v.pp == 1 && (opcode == 0x6e || opcode == 0x7e) && v.vvvv == 0 && v.l == 0 && v.mask == 0:
 		x.spell = &spellVmovw
 		x.args = x86asm.Args{reg, x86asm.EAX + x86asm.Reg(rm)}
-		if memory {
+		switch {
+		case memory:
 			x.args[1] = x86asm.Mem{}
+		case x.high&rexB != 0:
+			x.highArgs = 2
 		}
 	default:
 		return false
@@ -282,6 +315,7 @@ func (x *x86) decodeHalfMove(opcode, modrm byte) bool {
 	if opcode == 0x11 || opcode == 0x7e { // a store
 		last := x.argCount() - 1
 		x.args[0], x.args[last] = x.args[last], x.args[0]
+		x.highArgs >>= last
 	}
 	return x.halfMem(2)
 }

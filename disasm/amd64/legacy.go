@@ -37,6 +37,9 @@ func (x *x86) decodeLegacy() bool {
 	}
 	x.len = x.n + in.Len - head
 	x.take(&in)
+	if x.rex2 {
+		x.extendLegacy(&in, fed, head-1)
+	}
 	x.usePrefixes(&in)
 	x.respell(in.Op)
 	if x.hasModRMMem() {
@@ -152,9 +155,9 @@ func (x *x86) respell(op x86asm.Op) {
 		x.spell = &spellMovabs
 	case x.isMoffs():
 		x.respellMoffs()
-	case b == 0xd0 || b == 0xd1:
+	case b&^1 == 0xd0:
 		x.args[1] = nil
-		x.one = x.syntax == asm.Intel
+		x.one = x.syntax == asm.Intel || x.rex2
 	case b&0xf8 == 0xd8:
 		x.respellFloat(op)
 	case b == 0xcc:
@@ -167,6 +170,11 @@ func (x *x86) respell(op x86asm.Op) {
 	case op == x86asm.SYSRET && x.rex == 0x40|rexW:
 		x.spell = &spellSysret
 		x.use(int8(x.n - 1))
+	case x.isPushp():
+		x.spell = &spellPushp
+		if op == x86asm.POP {
+			x.spell = &spellPopp
+		}
 	case (op == x86asm.PUSH || op == x86asm.POP) && x.dataSize == 16:
 		x.use(x.data)
 	}
@@ -174,7 +182,7 @@ func (x *x86) respell(op x86asm.Op) {
 
 // isMoffs reports whether the operand is an absolute address of 64 bits, or of 32 bits with an address-size prefix.
 func (x *x86) isMoffs() bool {
-	return x.op[0]&^3 == 0xa0
+	return x.op[0]&^3 == 0xa0 && !x.rex2
 }
 
 func (x *x86) respellMoffs() {
@@ -220,7 +228,7 @@ func (x *x86) respellNop() {
 		return
 	}
 	x.used = 0
-	if x.data < 0 && (x.rex == 0 || x.rex == 0x48) {
+	if x.data < 0 && (x.rex == 0 || x.rex == 0x48 || x.rex2) {
 		return
 	}
 	r := x86asm.EAX

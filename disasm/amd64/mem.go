@@ -21,6 +21,7 @@ type memory struct {
 	scale   byte       // 0 to 3
 	base    x86asm.Reg // 64 bits, or 32 with an address-size prefix
 	index   x86asm.Reg // 0 if there is none
+	high    byte       // rexB: base stands for one of r16 to r31 (see highName); rexX: index does
 	disp    int64
 	dispLen int
 }
@@ -53,14 +54,16 @@ func (x *x86) readMem(at int, rex byte) int {
 		sib := x.op[at+1]
 		n++
 		m.sib, m.scale, m.low = true, sib>>6, sib&7
-		if index := sib>>3&7 | rex&rexX<<2; index != 4 {
+		if index := sib>>3&7 | rex&rexX<<2; index != 4 || x.high&rexX != 0 {
 			m.index = bits + x86asm.Reg(index)
+			m.high = x.high & rexX
 		}
 	}
 	if m.mod == 0 && m.low == 5 {
 		m.noBase, m.rip, m.dispLen = m.sib, !m.sib, 4
 	} else {
 		m.base = bits + x86asm.Reg(m.low|rex&rexB<<3)
+		m.high |= x.high & rexB
 		m.dispLen = [...]int{0, 1, 4}[m.mod]
 	}
 	d := x.op[at+n:]
@@ -83,14 +86,14 @@ func (m *memory) indexed() bool {
 	return m.sib && (m.scale != 0 || m.index != 0 || !m.noBase && m.low != 4)
 }
 
-// registers reports whether the text has a base or index register other than rip.
+// registers reports whether the operand is printed with a base or index register other than rip.
 func (m *memory) registers() bool {
 	return m.base != 0 || m.indexed()
 }
 
 func (x *x86) indexName() string {
 	if x.mem.index != 0 {
-		return x.regName(x.mem.index)
+		return x.gprName(x.mem.index, x.mem.high&rexX != 0)
 	}
 	names := [...][2]string{asm.ATT: {"%riz", "%eiz"}, asm.Intel: {"riz", "eiz"}}
 	if x.addr >= 0 {
@@ -128,7 +131,7 @@ func (x *x86) appendMemATT() {
 	case m.registers():
 		x.buf = append(x.buf, '(')
 		if m.base != 0 {
-			x.buf = append(x.buf, x.regName(m.base)...)
+			x.buf = append(x.buf, x.gprName(m.base, m.high&rexB != 0)...)
 		}
 		if m.indexed() {
 			x.buf = append(append(x.buf, ','), x.indexName()...)
@@ -156,7 +159,7 @@ func (x *x86) appendMemIntel() {
 		return
 	}
 	if m.base != 0 {
-		x.buf = append(x.buf, x.regName(m.base)...)
+		x.buf = append(x.buf, x.gprName(m.base, m.high&rexB != 0)...)
 	}
 	if m.indexed() {
 		if m.base != 0 {

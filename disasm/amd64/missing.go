@@ -275,6 +275,7 @@ func (x *x86) apply(f *missingOp, n int) bool {
 			continue
 		}
 		x.args[i] = x.formArg(form, x.op[n])
+		x.extendForm(i, form)
 	}
 	return true
 }
@@ -292,6 +293,7 @@ func (x *x86) decodeNop(n int) bool {
 		x.spell = &x.names[x86asm.NOP]
 		x.len = x.n + n + m
 		x.args = x86asm.Args{x.formArg(rmV, x.op[n])}
+		x.extendForm(0, rmV)
 		x.memBytes = x.width(rmV) / 8
 		return true
 	}

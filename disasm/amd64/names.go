@@ -73,6 +73,7 @@ const (
 	immByte    immWidth = iota
 	immOperand          // the width of the first operand
 	immWord
+	immDword
 	immStack // the width of what is pushed
 )
 
@@ -140,6 +141,7 @@ func makeRegNames(mark string) (names [256]string) {
 		{x86asm.F0, 0, 8, "st(", ")"}, {x86asm.M0, 0, 8, "mm", ""}, {x86asm.K0, 0, 8, "k", ""},
 		{x86asm.X0, 0, 32, "xmm", ""}, {x86asm.Y0, 0, 32, "ymm", ""}, {x86asm.Z0, 0, 32, "zmm", ""},
 		{x86asm.CR0, 0, 16, "cr", ""}, {x86asm.DR0, 0, 16, debug, ""}, {x86asm.TR0, 0, 8, "tr", ""},
+		{firstTile, 0, 8, "tmm", ""},
 	} {
 		for i := range b.count {
 			names[int(b.first)+i] = mark + b.name + strconv.Itoa(b.number+i) + b.tail

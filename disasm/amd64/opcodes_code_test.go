@@ -34,7 +34,7 @@ func everyLegacy() []byte {
 	before := [][]byte{{}, {prefixData}, {prefixRepe}}
 	for _, m := range maps {
 		for op := range 256 {
-			if len(m) == 0 && (isPrefix(byte(op)) || op == 0x0f || op == vex2 || op == vex3 || op == evex) {
+			if len(m) == 0 && (isPrefix(byte(op)) && op != rex2Prefix || op == 0x0f || op == vex2 || op == vex3 || op == evex) {
 				continue
 			}
 			for _, p := range before {

@@ -18,7 +18,8 @@ import (
 )
 
 var (
-	dumpOpcodes   = flag.Bool("opcodes", false, "write testdata/opcodes/*.txt.gz anew, with this machine's objdump")
+	dumpOpcodes   = flag.String("opcodes", "", "write testdata/opcodes/SET.txt.gz anew, for these `sets` (legacy,vex)")
+	dumpTool      = flag.String("objdump", "objdump", "with -opcodes: the `program` that disassembles")
 	acceptOpcodes = flag.Bool("accept", false, "write testdata/opcodes/known.txt anew")
 )
 
@@ -31,6 +32,9 @@ var opcodeSets = []struct {
 	{"legacy", everyLegacy},
 	{"vex", everyVEX},
 	{"evex", everyEVEX},
+	{"rex2", everyREX2},
+	{"map4", everyMap4},
+	{"egpr", everyEGPR},
 }
 
 const knownOpcodes = "testdata/opcodes/known.txt"
@@ -41,7 +45,7 @@ func TestEveryOpcode(t *testing.T) {
 	counts, examples := map[string]*[2]int{}, map[string]string{}
 	for _, set := range opcodeSets {
 		code := set.code()
-		if *dumpOpcodes {
+		if slices.Contains(strings.Split(*dumpOpcodes, ","), set.name) {
 			writeTruth(t, set.name, code)
 		}
 		for syntax, insts := range readTruth(t, set.name, code) {
@@ -139,7 +143,8 @@ func (d difference) line(t *testing.T) string {
 // mnemonic returns the first word of a text that is not a prefix.
 func mnemonic(text string) string {
 	words := strings.Fields(text)
-	for len(words) > 1 && (strings.HasPrefix(words[0], "{") || slices.Contains(prefixWords, words[0])) {
+	for len(words) > 1 && (strings.HasPrefix(words[0], "{") || strings.HasPrefix(words[0], "0x") || // "{rex2 0x8}"
+		slices.Contains(prefixWords, words[0])) {
 		words = words[1:]
 	}
 	return words[0]
@@ -184,9 +189,11 @@ func truthFile(set string) string { return "testdata/opcodes/" + set + ".txt.gz"
 func writeTruth(t *testing.T, set string, code []byte) {
 	t.Helper()
 	var texts [2][]asm.Inst
+	tool := objdump
+	tool.Name = *dumpTool
 	for syntax := range texts {
 		blobs := []disasmtest.Blob{{PC: opcodePC, Code: code}}
-		for _, in := range objdump.Disassemble(t, asm.Syntax(syntax), blobs)[0] {
+		for _, in := range tool.Disassemble(t, asm.Syntax(syntax), blobs)[0] {
 			if (in.Addr-opcodePC)%slot == 0 {
 				texts[syntax] = append(texts[syntax], in)
 			}

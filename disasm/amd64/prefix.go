@@ -8,17 +8,23 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// prefixes are the legacy prefixes of an instruction and its REX prefix, which is the last one. objdump prints the
-// name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
+// prefixes are the legacy prefixes of an instruction and its REX or REX2 prefix, which is the last one. objdump prints
+// the name of each prefix that the instruction does not use: "data16 cs nopw …", "repz ret".
 type prefixes struct {
-	n     int    // number of prefixes, including REX
+	n     int    // number of prefix bytes, including REX or REX2 (see scanREX2)
 	alone int    // if positive, this many prefixes are printed by name, without an instruction
-	rex   byte   // the REX prefix, or 0
+	rex   byte   // the REX prefix, or 0; of a REX2 prefix, the part that is the same as in REX
 	used  uint16 // bit i is set if prefix i is visible in the rest of the text, so that its name is not printed
 
 	waits bool // the code begins with an fwait that belongs to the x87 instruction after it
 
 	data, addr, rep, lock, seg int8 // index of the last prefix of each kind, or -1
+
+	rex2    bool // there is a REX2 prefix
+	rex2At  int8 // its index
+	payload byte // the second byte of the REX2 prefix
+	high    byte // the bits R4, X4 and B4 of a REX2 or EVEX prefix, at the positions of R, X and B
+	usedREX byte // bits of the REX2 prefix that have an effect
 
 	renamed int8   // index of the prefix that is printed under a different name (F2 as "bnd"), or -1
 	name    string // the name under which it is printed
@@ -51,6 +57,9 @@ func (x *x86) scanPrefixes() {
 				return
 			}
 			p.rex = b
+			return
+		case b == rex2Prefix && p.n+1 < len(x.code) && p.n < maxInstLen-2:
+			x.scanREX2()
 			return
 		case b == fwait:
 			if p.n > 0 || len(x.code) < 2 || x.code[1]&0xf8 != 0xd8 {
@@ -88,9 +97,9 @@ func (p *prefixes) record(b byte) bool {
 	return true
 }
 
-// isPrefix reports whether b is a prefix, including REX and fwait.
+// isPrefix reports whether b is a prefix, including REX, REX2 and fwait.
 func isPrefix(b byte) bool {
-	return b&0xf0 == 0x40 || b == fwait || new(prefixes).record(b)
+	return b&0xf0 == 0x40 || b == fwait || b == rex2Prefix || new(prefixes).record(b)
 }
 
 // use marks prefix i as used by the instruction, so that its name is not printed. It does nothing if i is -1, which
@@ -133,7 +142,10 @@ func (x *x86) settlePrefixes() {
 	if x.n == 0 {
 		return
 	}
-	if x.rex&rexW != 0 && x.spell.noW || x.rex&rexR != 0 && x.regFieldIsOpcode() {
+	switch {
+	case x.rex2:
+		x.settleREX2()
+	case x.rex&rexW != 0 && x.spell.noW || x.rex&rexR != 0 && x.regFieldIsOpcode():
 		x.used &^= 1 << (x.n - 1)
 	}
 	if x.seg >= 0 {
@@ -223,6 +235,10 @@ func (x *x86) appendPrefixNames(n int) {
 		switch {
 		case int8(i) == x.renamed:
 			x.buf = append(append(x.buf, x.name...), ' ')
+		case x.rex2 && i >= int(x.rex2At):
+			if i == x.n-1 && x.used&(1<<i) == 0 {
+				x.buf = append(append(x.buf, x.rex2Name()...), ' ')
+			}
 		case x.used&(1<<i) == 0:
 			x.buf = append(append(x.buf, prefixName(b)...), ' ')
 		}

@@ -46,6 +46,9 @@ func (x *x86) appendArgsATT() {
 	}
 	round, rounded := x.rounding(), x.roundedArg()
 	general := x.generalReg(rounded)
+	if x.one {
+		x.buf = append(x.buf, "$1,"...)
+	}
 	for i := x.argCount() - 1; i >= 0; i-- {
 		if i == rounded && round != "" && !general {
 			x.buf = append(append(x.buf, round...), ',')
@@ -86,7 +89,7 @@ func (x *x86) appendArg(i int) {
 			x.buf = append(x.buf, "(%dx)"...)
 			break
 		}
-		x.buf = append(x.buf, x.regName(a)...)
+		x.buf = append(x.buf, x.gprName(a, x.highArgs>>i&1 != 0)...)
 		if a == x86asm.F0 && x.isEncodedST(i) {
 			x.buf = append(x.buf, "(0)"...)
 		}
@@ -186,7 +189,8 @@ func (x *x86) appendImpliedIntel(m x86asm.Mem) {
 	x.buf = append(append(x.buf, x.regName(m.Base)...), ']')
 }
 
-// impliedSegment returns the segment of a string operand with a colon. Only the source's segment can be overridden.
+// impliedSegment returns the segment of a string instruction's operand and a colon, such as "%es:". A prefix can
+// override only the segment of the source operand.
 func (x *x86) impliedSegment(m x86asm.Mem) string {
 	if m.Segment == x86asm.ES {
 		return [...]string{asm.ATT: "%es:", asm.Intel: "es:"}[x.syntax]
@@ -206,6 +210,8 @@ func (x *x86) imm(v int64) uint64 {
 		bits = x.argBits(0)
 	case immWord:
 		bits = 16
+	case immDword:
+		bits = 32
 	case immStack:
 		bits = 64
 		if x.dataSize == 16 {
@@ -258,6 +264,7 @@ func (x *x86) appendMnemonic() {
 	if x.spell.suffix != noSuffix {
 		x.appendSuffix()
 	}
+	x.buf = append(x.buf, x.flags...)
 }
 
 func (x *x86) appendSuffix() {

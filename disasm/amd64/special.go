@@ -80,7 +80,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.LOOPE:  {kind: asm.CondJump, noW: true},
 	x86asm.LOOPNE: {kind: asm.CondJump, noW: true},
 
-	// Names that differ in the two syntaxes.
+	// Names that differ between the two syntaxes.
 	x86asm.CBW:       {att: "cbtw"},
 	x86asm.CWDE:      {att: "cwtl"},
 	x86asm.CDQE:      {att: "cltq"},

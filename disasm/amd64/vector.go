@@ -6,13 +6,14 @@ import "golang.org/x/arch/x86/x86asm"
 // been inverted back.
 type vector struct {
 	form      byte // vex2, vex3 or evex; 0 if there is no such prefix
-	mapNo     byte // 1: 0F, 2: 0F38, 3: 0F3A
+	mapNo     byte // 1: 0F, 2: 0F38, 3: 0F3A; 4 to 7 have no other name
 	w, l, pp  byte
 	rex       byte // R, X and B as in a REX prefix
 	vvvv      byte // the register in the prefix; 0 if there is none
 	mask      byte // aaa; 0 if there is no mask
 	zero      bool // zeroing instead of merging
 	high      bool // one of the upper 16 registers is used
+	promoted  bool // an instruction of promotedInsts
 	bcst      bool // EVEX.b: broadcast, rounding, or no exceptions
 	roundMode bool // EVEX.b with registers only
 	repeats   int  // how often a broadcast element is repeated; 0 if appendBroadcast computes that
@@ -60,7 +61,8 @@ func (x *x86) scanVector() bool {
 		v.w, v.l, v.pp = op[2]>>7, op[3]>>5&3, op[2]&3
 		v.mask, v.zero, v.bcst = op[3]&7, op[3]&0x80 != 0, op[3]&0x10 != 0
 		v.vvvv = ^op[2]>>3&15 | ^op[3]<<1&16
-		v.high = op[1]&0x10 == 0 || op[3]&8 == 0 || len(op) > 5 && op[5] >= 0xc0 && op[1]&0x40 == 0
+		x.high = ^op[1]>>2&rexR | ^op[2]>>1&rexX | op[1]>>3&rexB
+		v.high = x.high != 0 || op[3]&8 == 0 || len(op) > 5 && op[5] >= 0xc0 && op[1]&0x40 == 0
 	}
 	x.vec = v
 	return true
@@ -71,12 +73,8 @@ func (v *vector) badPrefix(op []byte) int {
 	switch {
 	case v.form == vex3 && (v.mapNo == 0 || v.mapNo > 3):
 		return 1
-	case v.form != evex || len(op) < 3:
-		return 0
-	case op[1]&8 != 0 || v.mapNo == 0 || v.mapNo == 4 || v.mapNo == 7:
+	case v.form == evex && v.mapNo == 0:
 		return 1
-	case op[2]&4 == 0:
-		return 2
 	}
 	return 0
 }
@@ -96,15 +94,25 @@ func (x *x86) decodeVector() bool {
 	if len(x.op) <= head+1 { // x86asm would accept a missing ModRM byte
 		return false
 	}
-	if v.form == evex && (v.mapNo == 5 || v.mapNo == 6) {
-		return x.decodeHalf()
+	if v.form == evex {
+		switch found := promotedIndex[v.mapNo][x.op[head]]; {
+		case x.high&rexX != 0 && x.op[head+1] >= 0xc0: // X4 belongs to an index register
+			return false
+		case found != nil:
+			return x.decodePromoted(found)
+		case v.mapNo == 5 || v.mapNo == 6 || v.mapNo == 2 && x.op[head] == 0x74: // 0x74: vcvtph2bf8
+			return x.decodeHalf()
+		case v.mapNo > 3:
+			return false
+		}
 	}
-	in, ok := x.decodeAVX()
+	in, ok := x.decodeAVX(x.avxOp())
 	if !ok {
-		return false
+		return x.decodeVmovd(x.op[head], x.op[head+1])
 	}
 	x.len = x.n + in.Len
 	x.take(&in)
+	x.extendVector()
 	v.roundMode = v.bcst && x.op[head+1] >= 0xc0
 	if v.form == evex && v.l == 3 && !v.roundMode {
 		return false
@@ -118,7 +126,7 @@ func (x *x86) decodeVector() bool {
 	}
 	for _, a := range x.args {
 		if m, ok := a.(x86asm.Mem); ok {
-			if in.Op == x86asm.VCMPPH && v.bcst { // x86asm takes the repeated element for a whole vector
+			if v.bcst && repeatsHalf(in.Op) { // x86asm takes the repeated element for a whole vector
 				m.Disp = m.Disp / int64(x.memBytes) * halfBytes
 				x.memBytes = halfBytes
 			}
@@ -128,16 +136,26 @@ func (x *x86) decodeVector() bool {
 	return true
 }
 
+// repeatsHalf reports whether an instruction can repeat an element of 16 bits, and x86asm does not know it.
+func repeatsHalf(op x86asm.Op) bool {
+	switch op {
+	case x86asm.VCMPPH, x86asm.VMINMAXPH, x86asm.VCMPBF16, x86asm.VMINMAXBF16, x86asm.VGETMANTBF16,
+		x86asm.VREDUCEBF16, x86asm.VRNDSCALEBF16, x86asm.VFPCLASSBF16:
+		return true
+	}
+	return false
+}
+
 // decodeAVX decodes the instruction with x86asm. If an instruction ignores W or L, x86asm only knows the encoding in
 // which this bit is clear. So if x86asm does not know the instruction, decodeAVX clears these bits and tries again.
-func (x *x86) decodeAVX() (x86asm.Inst, bool) {
-	in, err := x86asm.Decode(x.op, 64)
+func (x *x86) decodeAVX(op []byte) (x86asm.Inst, bool) {
+	in, err := x86asm.Decode(op, 64)
 	if err == nil && in.Op != 0 {
 		return in, true
 	}
 	var raw [maxInstLen]byte
 	for _, ignored := range [...]struct{ w, l bool }{{l: true}, {w: true}, {true, true}} {
-		fed := raw[:copy(raw[:], x.op)]
+		fed := raw[:copy(raw[:], op)]
 		switch {
 		case x.vec.form == vex2:
 			fed[1] &^= bitsIf(ignored.l, 4)
@@ -255,6 +273,53 @@ func (x *x86) vectorMem(m x86asm.Mem) bool {
 	}
 	if m.Index >= x86asm.X0 {
 		x.mem.index = m.Index
+		return x.mem.high&rexX == 0
 	}
 	return true
+}
+
+// avxOp returns x.op without the bits of an EVEX prefix that x86asm does not know: X4 and B4, and R4 if it belongs to a
+// general register.
+func (x *x86) avxOp() []byte {
+	if x.high == 0 || x.high == rexR && !x.generalDestination() {
+		return x.op
+	}
+	op := x.opCopy[:copy(x.opCopy[:], x.op)]
+	op[1] &^= 8
+	op[2] |= 4
+	if x.generalDestination() {
+		op[1] |= 0x10
+	}
+	return op
+}
+
+// generalDestination reports whether ModRM.reg of an EVEX instruction is a general register: in conversions to
+// integers, and in vpextrw.
+func (x *x86) generalDestination() bool {
+	if x.vec.form != evex || x.vec.mapNo != 1 {
+		return false
+	}
+	switch x.op[4] {
+	case 0x2c, 0x2d, 0x78, 0x79:
+		return x.vec.pp >= 2
+	case 0xc5:
+		return true
+	}
+	return false
+}
+
+// extendVector extends the general register among the operands of an EVEX instruction, if R4 or B4 does so.
+func (x *x86) extendVector() {
+	bit := byte(rexB)
+	if x.generalDestination() {
+		bit = rexR
+	}
+	if x.vec.form != evex || x.high&bit == 0 {
+		return
+	}
+	for i, a := range x.args {
+		if r, ok := a.(x86asm.Reg); ok {
+			x.extend(i, r)
+		}
+	}
 }

@@ -163,7 +163,7 @@ var families = []family{
 	{0xff80fc00, 0x5f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "scvtf", 31: "fcvtzs"}},
 	{0xff80fc00, 0x7f000400, 11, "<fshift d>, <fshift n>, #<right>", map[uint32]string{28: "ucvtf", 31: "fcvtzu"}},
 
-	// The third operand is one element of a vector register.
+	// Instructions whose third operand is one element of a vector register.
 	{0xbf00f400, 0x0f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{
 		8: "mul", 12: "sqdmulh", 13: "sqrdmulh"}},
 	{0xbf00f400, 0x2f000000, 12, "v<d>.<T12>, v<n>.<T12>, <indexed>", map[uint32]string{

@@ -147,7 +147,7 @@ var scalable = append([]row{
 	{0xffe0a000, 0xe5a08000, "st1d {z<d>.d}, p<g>, [<Xn|SP>, z<m>.d, <xs14> #3]"},
 }, scalableRows()...)
 
-// scalableRows returns the rows of the families, and of the loads and stores.
+// scalableRows returns the rows of scalableFamilies, and of SVE's loads and stores.
 func scalableRows() []row {
 	var rows []row
 	for _, f := range scalableFamilies {

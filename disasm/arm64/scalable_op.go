@@ -43,7 +43,7 @@ var scalableOps = map[string]operand{
 	},
 	"d=m": func(b []byte, x uint32, _ uint64) ([]byte, bool) { return b, asm.Bits(x, 0, 5) == asm.Bits(x, 16, 5) },
 
-	// A general register that is as wide as an element, or as bit 12 says.
+	// General registers. Their width is that of an element ("e:"), or depends on bit 12 ("w:").
 	"e:Rd":    sveGeneral(0, false),
 	"e:Rn":    sveGeneral(5, false),
 	"e:Rm":    sveGeneral(16, false),

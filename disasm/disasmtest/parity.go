@@ -11,11 +11,10 @@ import (
 // Misses is the maximum number of differences that a test prints.
 var Misses = flag.Int("misses", 20, "how many differences to print")
 
-// A Disputed range is data between instructions. Newer versions of objdump decode it as instructions, but the decoder
-// does not.
+// A Disputed range is code that older versions of objdump decode differently from the decoder.
 type Disputed struct {
 	Lo, Hi uint64
-	Since  int // the first version of objdump that decodes the range as instructions; 242 means 2.42
+	Until  int // the first version of objdump that agrees with the decoder; 242 means 2.42
 	Why    string
 }
 
@@ -32,8 +31,8 @@ func (d Decoder) Parity(t *testing.T, tool Objdump, disputed map[string][]Disput
 			t.Run(name+"/"+[...]string{asm.ATT: "att", asm.Intel: "intel"}[syntax], func(t *testing.T) {
 				insts := tool.Disassemble(t, syntax, blobs)
 				version := tool.version(t)
-				later := func(r Disputed) bool { return r.Since > version }
-				d.compare(t, syntax, blobs, insts, slices.DeleteFunc(slices.Clone(disputed[name]), later))
+				agreed := func(r Disputed) bool { return r.Until <= version }
+				d.compare(t, syntax, blobs, insts, slices.DeleteFunc(slices.Clone(disputed[name]), agreed))
 			})
 		}
 	}
@@ -74,10 +73,11 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes the instructions that cover the bytes of want from got. It returns the text of the first one, and
-// whether the removed instructions begin and end where want does. If neither decoder could decode the bytes, take
-// returns the text of want instead. The decoder returns such bytes one by one, whereas objdump returns them together
-// with their prefixes, so their texts can't be compared.
+// take removes instructions from got: those that cover the bytes of want, and all before them. It returns the text of
+// the first one that covers these bytes, and whether a single instruction covers exactly these bytes. If neither
+// decoder could decode the bytes, take returns the text of want instead, and there may be several instructions. The
+// decoder returns such bytes one by one, whereas objdump returns them together with their prefixes, so their texts
+// can't be compared.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

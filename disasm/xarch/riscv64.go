@@ -45,8 +45,8 @@ var riscv64ABI = map[byte][32]string{
 	},
 }
 
-// abiNames replaces x10 with a0, as objdump does. It recognizes a register by the blank, comma or parenthesis before
-// it.
+// abiNames replaces each register's number with its name in the ABI, as objdump does: x10 becomes a0. A register is
+// recognized by the blank, comma or parenthesis before it.
 func abiNames(text string) string {
 	var out []byte
 	for i := 0; i < len(text); i++ {

@@ -2,11 +2,11 @@
 // The instructions are spelled as x/arch spells them, which is close to objdump:
 //
 //   - mnemonics are padded to six characters,
-//   - direct jumps and calls have their target as the last operand ("beq    a0,a1,0x1010"),
+//   - direct jumps and calls have their target as the last operand ("beq a0,a1,0x1010"),
 //   - registers of RISC-V have their names in the ABI (a0, not x10).
 //
 // x/arch does not provide the kinds and targets of instructions. This package reads them from the encodings. Bytes that
-// can't be decoded become ".byte 0x…, 0x…", with as many bytes as the shortest instruction has.
+// can't be decoded become ".byte 0x…, 0x…". One such piece is as long as the shortest instruction of the architecture.
 package xarch
 
 import (
@@ -46,7 +46,8 @@ func decode(code []byte, pc uint64, shortest int, next nextFunc) []asm.Inst {
 	return insts
 }
 
-// badPiece returns the first n bytes of code as data. If fewer than n bytes are left, it returns only one of them.
+// badPiece returns the first n bytes of code as data, where n is the length of the shortest instruction. If fewer are
+// left, it returns only one byte.
 func badPiece(code []byte, n int) asm.Inst {
 	if len(code) < n {
 		n = 1

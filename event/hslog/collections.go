@@ -8,7 +8,7 @@ import (
 )
 
 // collection reads a message about a garbage collection: "GC(3) Pause Remark 24M->24M(256M) 0.812ms". part is true if
-// the message has the tag phases. Such a message is about a part of a collection. It is ignored unless that part is a
+// the message has the tag "phases". Such a message is about a part of a collection. It is ignored unless that part is a
 // pause.
 func (r *Reader) collection(message []byte, part bool) (found bool, msg string) {
 	rest, ok := bytes.CutPrefix(message, []byte("GC("))
@@ -54,8 +54,9 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner shortens the event of the pause b if another pause began inside b: the event then ends where the other
-// pause began. It also records the start of b in the pauses around b.
+// endInner is called for a pause b that has just ended. If another pause began inside b, the event of b ends where that
+// pause began, so that no time counts twice. endInner also notes the start of b in the pauses that are still open
+// around b.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
 		r.event.Nanos = max(b.inner-b.mono, 0)

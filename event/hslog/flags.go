@@ -72,9 +72,9 @@ func CheckFolder(dir string) error {
 	return nil
 }
 
-// SafepointEnds returns the times at which safepoints ended in a log of JDK 11, in the order of the lines. The event
-// that a Reader returns for the safepoint ends some µs later. The Reader takes the time of the line with the
-// safepoint's duration as the end.
+// SafepointEnds returns the times at which safepoints ended, from a log of JDK 11: the times of its lines "Leaving
+// safepoint region". The events of a Reader end some µs later, because the Reader takes the time of the next line,
+// which has the safepoint's duration.
 func SafepointEnds(r io.Reader) (mono []int64) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

@@ -237,7 +237,7 @@ func cutNumber(text []byte) (n uint64, rest []byte) {
 	return n, text[i:]
 }
 
-// label returns the label of a text. It calls parse only for texts that are new.
+// label returns the label of a text, which has its name and its cause. It calls parse only for texts that are new.
 func (r *Reader) label(text []byte, parse func(string) label) label {
 	if l, ok := r.names[string(text)]; ok {
 		return l
@@ -249,7 +249,7 @@ func (r *Reader) label(text []byte, parse func(string) label) label {
 	return l
 }
 
-// plainLabel returns the label of a text that is just a name.
+// plainLabel returns the label of a text that has no cause: the whole text is its name.
 func plainLabel(text string) label { return label{text: text, name: text} }
 
 // begin records that a collection or an operation has begun. If mostOpen of them are open already, the oldest is

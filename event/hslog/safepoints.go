@@ -50,10 +50,10 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	return r.stopped(name, wait, total)
 }
 
-// latestTimer is an upper bound in ns for the time that HotSpot takes to write a line to its log. JDK 9 to 12 write the
-// line "Application time" at the beginning of a safepoint, and start to measure the safepoint only after that. The
-// Reader takes the time of that line as the beginning. The measurement starts about 5 µs later, or 20 µs later in a JVM
-// that has just started.
+// latestTimer is the largest delay in ns that the Reader believes between the beginning of a safepoint and the moment
+// at which HotSpot starts to measure it. JDK 9 to 12 first write the line "Application time" and then start to measure,
+// usually 5 µs later, or 20 µs in a JVM that has just started. The Reader takes the time of that line as the beginning
+// of the safepoint, unless the delay is larger than latestTimer.
 const latestTimer = 10_000_000
 
 // stopped completes the event of a safepoint that ended at the time of the current line. wait and total are in ns.

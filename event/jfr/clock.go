@@ -66,7 +66,7 @@ func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.N
 // because the rough anchor of JDK 11 may be off by a millisecond, and the log may be late.
 const alignWithin = 2_000_000
 
-// alignCluster is the largest difference, in ns, at which Align still counts two offsets as equal.
+// alignCluster is the largest distance, in ns, at which Align still counts two differences between the clocks as equal.
 const alignCluster = 20_000
 
 // alignNear is the maximum number of moments on the other clock that Align compares a moment with. It limits the time

@@ -239,8 +239,8 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 			if !clock.Coarse() {
 				return a, true, true
 			}
-			// All chunks of a JVM have the same ticks, but the wall clock in each header is rounded down to a
-			// millisecond.
+			// In all chunks of a JVM, ticks count from the same moment, but the wall clock in each header is rounded
+			// down to a millisecond.
 			at := next.MonoNanos - chunk.Clock.Nanos(next.Ticks-a.Ticks)
 			earliest, latest = max(earliest, at), min(latest, at+1_000_000)
 		}

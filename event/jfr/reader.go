@@ -149,7 +149,7 @@ func (r *Reader) readEvent() bool {
 	c := r.chunk
 	d := r.w.view(r.at, min(maxHead, c.end-r.at))
 	size, id, head := eventHead(d)
-	// The survey has found the event intact, so if it no longer is, the file has changed.
+	// Chunk.survey has found the event intact. If it is not intact now, the file has changed.
 	if head < 0 || size < int64(head) || size > c.end-r.at {
 		r.damage.chunk(errors.New("the file changes while it is read"))
 		r.at = c.end

@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// A Drain copies the windows out of a JVM's file while the JVM runs, before new windows overwrite them.
-//
+// A Drain copies windows out of a JVM's file while the JVM runs, before new ones overwrite them. A window is a call of
+// a method that was given by --window-method.
 // For each window, it writes the three words that the window has in the ring. If windows were lost, it also writes the
 // three words 0, 0 and the number of lost windows.
 type Drain struct {
@@ -31,8 +31,8 @@ type drainedRing struct {
 
 // maxInFlight is an upper bound for the number of windows in a ring that are only partly visible to this CPU. They are
 // the newest ones: the CPU that writes them can delay the stores of a few dozen windows, and aarch64 can also reorder
-// them. So a Drain leaves that many windows, and any segment that is only partly visible, until it reads the ring
-// again.
+// them. So a Drain leaves that many windows until it reads the ring again. It does the same with any part of the file
+// (segment) that is only partly visible.
 const maxInFlight = 64
 
 // maxTaken is the maximum number of windows that a Drain writes for a JVM. It is enough for an hour with 2000 windows
@@ -40,11 +40,11 @@ const maxInFlight = 64
 const maxTaken = 8_000_000
 
 // maxRings is the maximum number of rings that a Drain reads. A Drain reads all rings each time, so there must be a
-// limit. The agent makes one ring of windows for each of 256 threads.
+// limit. The agent makes one ring of windows per thread, for at most 256 threads.
 const maxRings = 1 << 10
 
-// maxSegments is an upper bound for the number of segments. A file that has more is damaged. For each of 256 threads,
-// the agent makes the thread's rings, and at most one segment for each of 1024 sites.
+// maxSegments is an upper bound for the number of segments, which are the parts of the file. A file that has more is
+// damaged. For each of 256 threads, the agent makes the thread's rings, and at most one segment for each of 1024 sites.
 const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.
@@ -77,7 +77,8 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 	return b, err
 }
 
-// findRings looks for rings of windows in the segments that the JVM has added since the last call.
+// findRings looks for new rings, in which the JVM records windows. It looks through the parts of the file (segments)
+// that the JVM has added since the last call.
 func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {

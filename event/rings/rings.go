@@ -15,9 +15,10 @@ const (
 	magic      = 0x31626f72706d6767
 	headerSize = 4096
 	headWords  = 16
-	// Buckets is the number of buckets in the histogram of a site's calls.
+	// Buckets is the number of buckets in the histogram of a probed method's calls.
 	Buckets = 32 + 35*16
-	// maxSegment is an upper bound for the size of a segment in bytes. gasm never asks the agent for larger rings.
+	// maxSegment is an upper bound for the size of a segment, which is a part of the file, in bytes. gasm never asks
+	// the agent for larger rings.
 	maxSegment = 64 << 20
 	// MaxFile is an upper bound for the size of a JVM's file, in bytes; the agent never makes a larger one. If a header
 	// claims that the file is larger, a Drain does not read beyond this limit.
@@ -85,7 +86,8 @@ func (r *Ring) Events() iter.Seq[Event] {
 	}
 }
 
-// Calls has the counts of one site's calls by the threads that used one slot.
+// Calls has the counts of the calls of one site, which is a probed method. They were made by the threads that used one
+// slot. A slot is a thread's place in the file; when the thread has ended, another thread may get its slot.
 type Calls struct {
 	Slot, Site               int
 	Entries, Returns, Throws int64
@@ -93,8 +95,9 @@ type Calls struct {
 	Histogram                [Buckets]int64
 }
 
-// Windows are the times during which threads of one slot were in the method that the user gave by --window-method (see
-// Site.Window). gasm counts only samples that were taken in such times.
+// Windows are the times during which threads were in a method that the user gave by --window-method (see Site.Window).
+// gasm counts only samples that were taken in such times. These are the times of all threads that used one slot (see
+// Calls).
 type Windows struct {
 	Slot    int
 	Dropped int64
@@ -112,8 +115,8 @@ type Header struct {
 	PID            int // in the JVM's own PID namespace
 	StartMonoNanos int64
 	StopMonoNanos  int64 // 0 if the counting was not stopped
-	// Refused is the number of threads for which there was no room. Uncounted is the number of methods for which there
-	// was no room in a thread.
+	// Refused is the number of threads for which the file had no room. Uncounted is the number of methods that a thread
+	// could not count because the thread's part of the file had no room.
 	Refused, Uncounted int64
 }
 
@@ -205,7 +208,8 @@ func (r *Reader) header() bool {
 	return true
 }
 
-// segment reads one segment. It returns nil if Scan should skip the segment.
+// segment reads one segment of the file. It returns nil if Scan should skip the segment, because its kind is unknown or
+// it is not in use.
 func (r *Reader) segment() (any, error) {
 	head, err := r.read(8 * headWords)
 	if err != nil {

@@ -33,8 +33,8 @@ type begun struct {
 	what string
 }
 
-// endings are the last parts of the names of probes: one for the start of something, and one for
-// its end.
+// endings are the last parts of the names of probes, in pairs: one for the start of something, such as a park, and one
+// for its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -42,8 +42,8 @@ var endings = []struct{ begin, end string }{
 	{"monitor__wait", "monitor__waited"},
 }
 
-// halves reports whether a probe is the start or the end of something. It also returns a name for
-// that thing (what), and the probe of its other half (other).
+// halves reports whether a probe is the start or the end of something, such as a park. It also returns a name for that
+// thing (what), and the probe of its other half (other).
 //
 // The probes of a class's initialization are not halves, because one start has several ends, and
 // each of them is an event of its own. The probes of memory pools are not halves either, because
@@ -114,8 +114,8 @@ func (r *Reader) moment(f *firing) *event.Event {
 	return e
 }
 
-// unended moves the starts that have no end from r.open to r.rest, sorted by their times. The
-// recording stopped before their ends came.
+// unended moves the starts that are left in r.open to r.rest, sorted by their times. They have no end, because the
+// recording stopped too early.
 func (r *Reader) unended() {
 	r.ended = true
 	for _, stack := range r.open {
@@ -136,9 +136,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The end is nil if it is not in the
-// text, or if the firing is not paired. Then the event has no duration. The last argument is the
-// name that halves returned, or the name of the probe.
+// event returns the event of a start (from) and its end (to). The parameter to is nil if the end is not in the text, or
+// if the probe is not one of a pair. Then the event has no duration. The last argument is the name that the method
+// halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -262,9 +262,9 @@ func className(a *argument) string {
 	return javaClass(a.text)
 }
 
-// methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args
-// are the compiler's name, and the method's class, name and signature. If the class or the name
-// could not be read, the result is the second argument.
+// methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args are the compiler's
+// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns the
+// text in its parameter otherwise.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
@@ -292,7 +292,8 @@ func (r *Reader) arguments(probe string, args []argument, used int) (named []eve
 	return named
 }
 
-// results returns those arguments of an end that the start does not have.
+// results returns those arguments of an event's end that its start does not have, such as whether a compilation
+// succeeded.
 func (r *Reader) results(end *firing) []event.Arg {
 	switch end.name {
 	case Provider + ":method__compile__end", Provider + ":thread__sleep__end":

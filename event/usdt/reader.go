@@ -234,8 +234,7 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 // allocations that the event stands for.
 const countArgument = "count"
 
-// Count returns how many allocations an event of this source stands for. For events other than
-// allocations it returns 1.
+// Count returns how many allocations an event of a [Reader] stands for. For events other than allocations it returns 1.
 func Count(e *event.Event) int64 {
 	for _, a := range e.Args {
 		if a.Name == countArgument {

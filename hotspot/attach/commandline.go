@@ -12,9 +12,9 @@ var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path"
 	"--add-modules", "--enable-native-access", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",
 	"--patch-module", "--source"}
 
-// mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if the command line does
-// not name one, for example because it names an argument file, or because the launcher is not java and has a main
-// class of its own.
+// mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if the command line does not
+// name one, for example because the arguments are in a file (@argfile), or because a launcher other than java always
+// runs the same class.
 func mainOfArguments(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch word := args[i]; {

@@ -2,8 +2,8 @@
 //
 // [List] returns all of them, and [Choose] those that a user names by process id or by a part of the main class. A
 // [Process] has what can be found out without stopping or asking the JVM: main class, version, user, start time, and
-// whether its memory can be read. To find out the last of these, gasm tries to read a byte, because settings alone
-// don't tell.
+// whether its memory can be read. Whether the memory can be read does not follow from the kernel's settings alone, so
+// gasm tries to read a byte of it.
 //
 // # How a JVM is recognized
 //
@@ -14,8 +14,8 @@
 //
 // # What a JVM runs
 //
-// HotSpot writes counters and properties to /tmp/hsperfdata_<user>/<pid>, for jps and jstat (perfMemory_posix.cpp).
-// Both the folder and the pid are those of the JVM's own namespaces:
+// HotSpot writes counters and properties to /tmp/hsperfdata_<user>/<pid>, for jps and jstat (perfMemory_posix.cpp). The
+// folder is in the JVM's own mount namespace, and pid is the JVM's id in its own PID namespace:
 //
 //	process 4711 here, 1 in its container    /proc/4711/root/tmp/hsperfdata_app/1
 //

@@ -19,9 +19,9 @@ type files struct {
 }
 
 // enter enters the file system of the process. Only root can enter the file system of another user's process. If gasm
-// can't enter it, is not root, and the process has the same id in its own PID namespace as here, enter uses gasm's
-// own file system instead. The process probably sees the same /tmp, and gasm can at least find out which files exist
-// there.
+// is not root and can't enter it, gasm's own file system is used instead, but only if the process has the same id in
+// its own PID namespace as here. Such a process is probably not in a container and sees the same /tmp, so gasm can at
+// least find out which files exist there.
 func (p process) enter(ctx context.Context, status foreign.Status) files {
 	f := files{ownPID: status.OwnPID}
 	var err error

@@ -24,7 +24,7 @@ const (
 var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
 
 // maxPerfData limits the number of bytes that are read from the file. By default HotSpot makes the file 32 kB large
-// (PerfDataMemorySize). In a larger file, the strings still come first.
+// (PerfDataMemorySize). A file over maxPerfData still has its strings at the beginning.
 const maxPerfData = 1 << 20
 
 // perfStrings returns the strings in HotSpot's file of performance data, by name. If the file is truncated or damaged,
@@ -70,8 +70,8 @@ func eachEntry(file []byte, see func(entry []byte, order binary.ByteOrder) bool)
 	if file[byteOrderAt] == 0 {
 		order = binary.BigEndian
 	}
-	// The file may be larger than the part in use, so the loop counts the entries. A JVM that is starting
-	// may not have counted all of its entries yet.
+	// The part of the file after the last entry is unused, so the loop ends after the number of entries that the file
+	// states. While a JVM is starting, that number may be too low.
 	number := func(at int) int { return int(int32(order.Uint32(file[at:]))) }
 	at := number(firstEntryAt)
 	for range number(entriesAt) {

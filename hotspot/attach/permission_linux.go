@@ -45,7 +45,7 @@ func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	return nil
 }
 
-// errNoPtrace means that gasm runs as root but lacks the capability to read other processes. That is usual in a
+// errNoPtrace means that gasm runs as root but lacks the capability to read other processes, as is usual in a
 // container.
 var errNoPtrace = &fix.Error{Err: errors.New("gasm is root without the capability SYS_PTRACE"),
 	Fix: "give it that (docker run --cap-add SYS_PTRACE; in Kubernetes securityContext.capabilities.add)"}

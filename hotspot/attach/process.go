@@ -24,8 +24,8 @@ type Process struct {
 	User    string // name of the user that it runs as, or the id if the user has no name
 	OfOther bool   // gasm does not trust the process, because it runs as another user or as a container's root
 	Kind    Kind
-	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. Its
-	// text does not name the JVM; the text of the error that Err returns does.
+	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. It
+	// does not name the JVM, unlike the error that Err returns.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, with the kernel's precision of 10 ms.
 	StartMonoNanos int64
@@ -105,8 +105,8 @@ func (e *AmbiguousError) Error() string {
 		e.Name, strings.Join(all, ", "))
 }
 
-// named returns the only JVM whose Main is the name or, if there is none, the only one whose Main
-// contains the name.
+// named returns the JVM whose main class or jar is called name. If there is none, it returns the JVM whose main class
+// or jar contains name. If several JVMs match, the error is an *AmbiguousError.
 func named(jvms []Process, name string) (*Process, error) {
 	if name == "" {
 		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")

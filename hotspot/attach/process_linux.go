@@ -19,8 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// listTime limits the time for looking at all processes of the machine. The limit is needed because a hostile process
-// can make gasm wait for ever when gasm reads its memory.
+// listTime limits the time for looking at all processes of the machine. A hostile process can block a read of its
+// memory for ever, for example if the memory is mapped from a file system that never answers.
 const listTime = 6 * time.Second
 
 // List returns the running JVMs that this process can see, by ascending process id. A process that could not be
@@ -98,7 +98,7 @@ func look(ctx context.Context, pid int) (*Process, error) {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
-	if errors.Is(mapsErr, foreign.ErrLate) { // on a very busy machine, too: then libjvm may only seem to be missing
+	if errors.Is(mapsErr, foreign.ErrLate) { // without the mappings, libjvm.so would only seem to be missing
 		return nil, fmt.Errorf("process %d can't be looked at: its mappings: %w", pid, mapsErr)
 	}
 	hidden := errors.Is(mapsErr, fs.ErrPermission)
@@ -126,9 +126,9 @@ func look(ctx context.Context, pid int) (*Process, error) {
 	return j, nil
 }
 
-// kind returns which JVM the process runs. hidden is true if its mappings could not be read. It returns an error if
-// the process is not a JVM, if it is an emulator that runs a JVM for another processor, or if gasm can't find out
-// which of these it is.
+// kind returns which JVM the process runs. hidden is true if its mappings could not be read. It returns an error if the
+// process is not a JVM, if it is an emulator that runs a JVM for another processor, or if gasm can't find out what it
+// is.
 func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping,
 	hidden bool) (Kind, error) {
 	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
@@ -173,7 +173,7 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is one that gasm examines because it may run a JVM.
+// A process is a process that gasm examines because it may run a JVM.
 type process struct{ *foreign.Process }
 
 // maxText limits the number of bytes that are read from a command line or an environment, because the kernel has no
@@ -186,8 +186,9 @@ func (p process) text(name string) string {
 	return string(text)
 }
 
-// startMonoNanos returns when the process started. It returns 0 if that can't be found out. The kernel reports the
-// time on CLOCK_BOOTTIME, which, unlike CLOCK_MONOTONIC, goes on while the machine sleeps.
+// startMonoNanos returns when the process started, or 0 if that can't be found out. The kernel reports the start on
+// CLOCK_BOOTTIME, which also counts the time during which the machine sleeps. So the start is converted to
+// CLOCK_MONOTONIC.
 func (p process) startMonoNanos() int64 {
 	stat, err := p.Stat()
 	var boot unix.Timespec

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// createdEntry is the counter in the performance data that has the time when the JVM was initialized
-// (management.cpp). After that, the JVM runs main and can execute any command.
+// createdEntry names the counter in the performance data that has the time when the JVM was initialized
+// (management.cpp). Until then it is 0. After that, the JVM runs main and can execute any command.
 const createdEntry = "sun.rt.createVmEndTime"
 
 // Started reports whether a JVM has started to run its program. known is false if the JVM has no performance data,

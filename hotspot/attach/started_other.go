@@ -8,5 +8,5 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// Started returns false for known, because gasm reads performance data on Linux only.
+// Started returns known = false, because gasm reads performance data on Linux only.
 func Started(context.Context, *foreign.Process) (started, known bool) { return false, false }

@@ -70,13 +70,13 @@ type reader struct {
 	vm     *vmstructs.VM
 	layout *layout
 	wanted func(string) bool
-	seen   map[uint64]bool // the addresses read so far; a damaged list may lead back to one of them
+	seen   map[uint64]bool // the addresses read so far; in a damaged list, a pointer may lead back to one of them
 	read   int             // number of methods read so far
 	found  []Class
 }
 
-// first reports whether this address is read for the first time. After maxClasses addresses it
-// always returns false.
+// first reports whether the address at was not read before. After maxClasses addresses it always returns false, which
+// ends the reading of a damaged list.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {
 		return false
@@ -150,9 +150,9 @@ func (r *reader) readDictionary() error {
 	return nil
 }
 
-// readBucket reads one list of the dictionary. The lowest bit of an entry's address is a flag, so
-// it is cleared. If several class loaders were asked for a class, the dictionary has an entry for
-// each of them. The class is read only from the entry of the loader that defined it.
+// readBucket reads one list of the dictionary. The lowest bit of an entry's address is a flag, so it is cleared. If a
+// program asked several class loaders for the same class, the dictionary has an entry for each loader. The class is
+// read only from the entry of the loader that defined it.
 func (r *reader) readBucket(entry uint64) error {
 	l := r.layout
 	for entry &^= 1; entry != 0 && r.first(entry); {

@@ -6,7 +6,7 @@ type field = vmstructs.Field
 
 // A layout has the offsets of the fields that this package reads in HotSpot's structures.
 type layout struct {
-	// JDK 9 and newer: the list of ClassLoaderData, each with the list of its Klasses.
+	// JDK 9 and newer: the list of class loaders (ClassLoaderData), each with the list of its classes (Klass).
 	loaders                   uint64 // address of the variable that points to the first one
 	loaderKlasses, loaderNext uint64
 
@@ -70,8 +70,7 @@ func (q *query) field(name string) field {
 	return f
 }
 
-// first returns the first of these fields that this JVM has. If it has none of them, the field with
-// the first name is reported as missing.
+// first looks up the first of these fields that this JVM has. If it has none of them, names[0] is reported as missing.
 func (q *query) first(names ...string) field {
 	for _, name := range names {
 		if _, ok := q.VM.Offset(name); ok {

@@ -12,15 +12,16 @@ const (
 )
 
 // A Blob is a piece of code that is or was in the code cache: a compiled method, a stub, a codelet of the interpreter
-// and so on. A Poll of the Cache may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
+// and so on. Cache.Poll may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
 type Blob struct {
 	Kind   printassembly.Kind
 	Lo, Hi uint64 // the code
-	// Header is the address of the CodeBlob that the code lies in. The pieces of a CodeBlob have the same Header.
+	// Header is the address of the CodeBlob that contains the code. HotSpot keeps many stubs in one CodeBlob; their
+	// Blobs all have the same Header.
 	Header uint64
 	Name   string // for nmethods and native wrappers, the same as printassembly.Installed.Name
-	// Method is nil unless the blob is an nmethod or a native wrapper. It has everything that LogCompilation's tag
-	// would say, except the time of installation.
+	// Method is nil unless the blob is an nmethod or a native wrapper. It has all that the tag <nmethod> of
+	// LogCompilation says, except the time of installation.
 	Method *printassembly.Installed
 	State  State
 

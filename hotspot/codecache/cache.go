@@ -28,7 +28,7 @@ type Cache struct {
 
 	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
 	names      map[uint64]string // names of blobs that this Poll has read, by the address of the text
-	nmethods   map[uint64]string // "nmethod" and "native nmethod", by address; kept for later Polls
+	nmethods   map[uint64]string // "nmethod" and "native nmethod", by the address of the text; kept for later Polls
 	now, last  int64             // times of this Poll and of the one before
 	notBefore  int64             // Blob.NotBeforeMonoNanos of the blobs that are found now
 	generation int               // counts passes over the blocks of a heap
@@ -59,7 +59,7 @@ func New(vm *vmstructs.VM, name Namer) (*Cache, error) {
 
 // maxFailures is the number of Polls in a row that may fail before an error is reported. Single failures are normal,
 // because HotSpot's pointers are invalid for short moments while it starts. An error is reported at once if the process
-// has ended, or if gasm may not read it.
+// has ended, or if the kernel does not let gasm read it.
 const maxFailures = 50
 
 // Poll finds out what has changed since the last Poll. The first Poll finds all blobs. If nothing has changed, a Poll
@@ -114,9 +114,9 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is the shortest pause between two passes over a heap that looks unchanged. The Cache makes such passes as
-// long as the JVM compiles. HotSpot may free a method and put another one into its memory between two Polls, which
-// leaves no trace in the CodeHeap.
+// recheck is the shortest pause between two passes over a heap that looks unchanged. Such passes are needed while the
+// JVM compiles: if HotSpot frees a method between two Polls and puts another one into its memory, the CodeHeap looks
+// the same as before.
 const recheck = 250 * time.Millisecond
 
 // pollHeap reads what has changed in one heap.

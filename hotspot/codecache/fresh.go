@@ -46,10 +46,11 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 const unknownMethod = "unknown::method"
 
 // maxTries is the number of Polls that try to read a method's name. If all of them fail, the method is called
-// unknownMethod. If they fail because the method's class is about to be unloaded, the nmethod will soon be gone, too.
+// unknownMethod. More tries would not help: if they fail because the method's class is about to be unloaded, the
+// nmethod will soon be gone, too.
 const maxTries = 3
 
-// nameFresh names the new blobs, and adds those that are still there.
+// nameFresh reads the names of the new blobs, and adds the blobs that are still in the code cache after that.
 func (c *Cache) nameFresh() error {
 	if len(c.fresh) == 0 {
 		return nil
@@ -104,8 +105,8 @@ func (f *freshBlock) blob() *Blob {
 	return b
 }
 
-// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is the same
-// as before. If it is not, HotSpot may have freed an nmethod and its class, so the name may be wrong.
+// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is
+// unchanged. If it has changed, HotSpot may have freed the nmethod and its class, so the name may be wrong.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))

@@ -84,8 +84,8 @@ func (c *Cache) isNMethod(h *header) bool {
 	return false
 }
 
-// installed converts an nmethod's header to what LogCompilation's tag would say about the nmethod. Only the method's
-// name and bytecode size are missing. These are in the Method, so installed also returns the address of the Method.
+// installed converts an nmethod's header to what the tag <nmethod> of LogCompilation would say. Only the method's name
+// and bytecode size are missing: HotSpot keeps them in a Method, whose address installed returns, too.
 func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64) {
 	n, blob := &c.layout.nmethod, h.raw
 	t = &printassembly.Installed{ID: int(h.compileID), Level: int(int8(n.level.In(blob))),

@@ -12,7 +12,7 @@ import (
 // A heap is one of the parts of the code cache (HotSpot's CodeHeap). Its memory is divided into segments of 64 or 128
 // bytes. A block is a run of segments that begins with a header. One blob follows the header, unless the block is free.
 // The segment map has a byte for each segment. It is 0 for the first segment of a block. It may also be 0 in the middle
-// of a block, if a free block began there before HotSpot joined that block with the one in front of it.
+// of a block, if a free block began there until HotSpot joined it with the block before it.
 type heap struct {
 	at   uint64
 	data []byte // a copy of the CodeHeap structure
@@ -52,8 +52,8 @@ func newHeap(at uint64) *heap {
 const maxSegments = 1 << 25
 
 // update decodes the copy of the CodeHeap. grown is true if more segments are in use than before. changed is true if
-// any block may have changed. This is so at the first Poll, if the list of free blocks is different, or if the copy
-// contradicts itself.
+// any block may have changed: at the first Poll, if the list of free blocks has changed, or if the copy contradicts
+// itself.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)

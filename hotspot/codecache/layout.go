@@ -6,7 +6,7 @@ type field = vmstructs.Field
 
 // A layout says where HotSpot's structures have the fields that this package reads.
 type layout struct {
-	// The heaps: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
+	// Where the heaps are: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
 	heaps               field
 	oneHeap             bool
 	arrayLength         field // of a GrowableArray
@@ -34,7 +34,7 @@ type layout struct {
 // A blobLayout is the layout of a CodeBlob.
 type blobLayout struct {
 	name, size field
-	// kind is a CodeBlobKind (JDK 25 and newer). Older releases have virtual functions instead.
+	// kind is a CodeBlobKind (JDK 25 and newer). Older releases have virtual functions instead, so hasKind is false.
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
@@ -54,7 +54,7 @@ type nmethodLayout struct {
 	scopesDataIsAddress                           bool // JDK 11 to 22
 	hasMetadata                                   bool // if false, the metadata follows the relocations
 	// end is the offset at which the nmethod ends. HotSpot sets it last. It is only read in JDK 8, where no state says
-	// that an nmethod is not installed yet; otherwise its size is 0.
+	// that an nmethod is not installed yet. In newer releases, end.Size is 0.
 	end                              field
 	immutable                        bool
 	immutableData, immutableDataSize field

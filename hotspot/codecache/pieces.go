@@ -17,7 +17,8 @@ type piece struct {
 	name   string
 }
 
-// pieces are all pieces of all blobs. HotSpot makes nearly all of them while it starts.
+// pieces has the pieces of all blobs that HotSpot names piece by piece: stubs, codelets and vtable stubs. HotSpot makes
+// nearly all of them while it starts, so they are rarely read again.
 type pieces struct {
 	changed bool
 	all     []piece // all pieces, by address
@@ -27,7 +28,8 @@ type pieces struct {
 	unfinished                  bool   // a stub was being made when the list was read
 }
 
-// maxList is the maximum number of pieces of one kind. If a list is longer, only its beginning is read.
+// maxList is the maximum length of each of HotSpot's lists of pieces: the stubs, the codelets and the vtable stubs. Of
+// a longer list, only the beginning is read.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.

@@ -73,8 +73,7 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 }
 
 // mayPoint reports whether a word may be the address of a structure. The addresses of a process have at most 47 bits on
-// x86-64, and 48 on AArch64, where the heap and the libraries have the uppermost bit set. (A process has longer
-// addresses only where it asks for them.)
+// x86-64, and 48 on AArch64. (A process has longer addresses only if it asks the kernel for them.)
 func mayPoint(word uint64) bool { return word%8 == 0 && word >= 1<<16 && word < 1<<48 }
 
 // isStubDesc reports whether data looks like a StubCodeDesc: its code lies in a heap of the code cache, and its
@@ -90,8 +89,7 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 }
 
 // lengthOfList returns the number of StubCodeDescs in the list that begins at an address, or 0 if there is no such
-// list. The first StubCodeDesc of the list must be in the map, which is the result of stubDescs. The others are read
-// from the JVM.
+// list. first is the result of stubDescs, which must contain the first StubCodeDesc. The others are read from the JVM.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

@@ -51,8 +51,8 @@ func isSingleton(name string) bool {
 	return strings.HasPrefix(name, safepointPrefix)
 }
 
-// appendTag appends LogCompilation's tag of a method. All offsets are relative to the nmethod's address, even those of
-// tables that lie outside the nmethod. oops_offset is where the code ends.
+// appendTag appends the tag <nmethod> as LogCompilation writes it. All offsets are relative to the nmethod's address,
+// even those of tables that lie outside the nmethod. oops_offset is the offset at which the code ends.
 func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []byte {
 	text = fmt.Appendf(text, "<nmethod compile_id='%d'", t.ID)
 	if t.Kind != "" {
@@ -79,8 +79,8 @@ func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []by
 }
 
 // taggedName converts "pkg.Class::method" to "pkg/Class method ()V". The method's own descriptor is not known, so ()V
-// stands in for it. Names of method handles' methods, such as "linkToStatic(LLIJ)D", contain a signature. This
-// signature becomes the descriptor in such a way that a reader of the tag gets the same name back.
+// stands in for it. Names of method handles' methods, such as "linkToStatic(LLIJ)D", contain a signature. It becomes
+// the descriptor "(Lo;Lo;IJ)D", so that a reader of the tag gets the same name back.
 func taggedName(name string) string {
 	class, method, _ := strings.Cut(name, "::")
 	descriptor := "()V"

@@ -16,8 +16,8 @@ import (
 )
 
 // look goes through the samples that have come in since the last call, and copies the methods that were sampled for the
-// first time. Before that, it polls, because the samples were taken after the last poll. It reports whether the poll
-// found anything new.
+// first time. Before that, it polls the code cache, because the last poll may not have seen the sampled methods yet. It
+// reports whether the poll found anything new.
 func (f *Follower) look() (news bool) {
 	f.mu.Lock()
 	f.seen, f.pending = f.pending, f.seen[:0]

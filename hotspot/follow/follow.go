@@ -32,9 +32,9 @@ type Options struct {
 	Launched bool
 	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
 	All bool
-	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The Follower
-	// calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has set it. If it is
-	// nil, the flag stays as it is.
+	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The
+	// Follower calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has
+	// set it. If it is nil, the flag stays as it is.
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
@@ -50,13 +50,13 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while pending is not empty
-	// switched gets an element when paused changes. The function run receives this element.
+	// switched has one element after paused has changed, until run has noticed it.
 	switched chan struct{}
 	paused   atomic.Bool
 
 	mu      sync.Mutex
 	pending []sample // samples that the Follower has not looked at yet
-	known   int      // how many methods were seen so far
+	known   int      // number of methods that were seen so far
 
 	// The fields below belong to the goroutine of run.
 	jvm      *shared.View // nil until HotSpot has made its code cache
@@ -70,7 +70,8 @@ type Follower struct {
 	result   Result
 }
 
-// A sample is an address at which the JVM was sampled, or has called sampled code, and the time on CLOCK_MONOTONIC.
+// A sample is an address, and a time on CLOCK_MONOTONIC. The JVM was sampled at the address at that time or, if caller
+// is true, the code there had called the sampled code.
 type sample struct {
 	pc        uint64
 	monoNanos int64
@@ -109,16 +110,18 @@ type Result struct {
 	// Unread is set if the code cache could not be read at all, or if reading it failed later although the JVM was
 	// still running. It says why.
 	Unread error
-	// EndedEarly is true if the JVM ended before the Follower had found the code cache, or before it had found the data
-	// that describes the code. The samples of such a JVM have no code, or no lines.
+	// EndedEarly is true if the JVM ended too early for the Follower: before it had found the data that describes the
+	// code, or before it had read the code cache for the first time. The samples of such a JVM have no code, or no
+	// lines.
 	EndedEarly bool
 	// Disk is the error after which the Follower wrote nothing more to the log. It is nil if there was no error.
 	Disk error
 	// SafepointsOnly is true if methods have lines, but some of them only at safepoints, because the JVM was started
 	// without -XX:+DebugNonSafepoints.
 	SafepointsOnly bool
-	// DetailedFromMillis is the JVM's uptime at which Options.SwitchDebugInfo switched DebugNonSafepoints on, in
-	// milliseconds. It is at least 1, or 0 if that function was not called or has failed. Then NotSwitched is its error.
+	// DetailedFromMillis is the JVM's uptime in milliseconds, at least 1, at which Options.SwitchDebugInfo switched
+	// DebugNonSafepoints on. It is 0 if that function was not called, did not switch the flag, or failed. NotSwitched
+	// is the error of the function.
 	DetailedFromMillis int64
 	NotSwitched        error
 }
@@ -187,10 +190,13 @@ func (f *Follower) began() {
 	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
 	f.names = newNames(f.pid, f.jvm.VM)
 	f.poll(always)
+	if f.gone && f.result.Unread == nil {
+		f.result.EndedEarly = true
+	}
 }
 
-// readDebugInfoFlag finds out for which methods HotSpot records the bytecode of every instruction. It switches that on
-// if Options.SwitchDebugInfo is set.
+// readDebugInfoFlag finds out for which methods HotSpot records the bytecode of every instruction. If
+// Options.SwitchDebugInfo is set, readDebugInfoFlag calls it to have HotSpot do so for all methods from then on.
 func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 	flag, known := flags[debugInfoFlag]
 	if f.result.NoFrames != nil || !known {
@@ -203,8 +209,8 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 			return
 		}
 	}
-	// If the flag was set while the JVM ran, by gasm or by another profiler, code that was compiled before that lacks
-	// records.
+	// If gasm or another profiler has set the flag while the JVM ran, there may be code from before. This code has
+	// records only at safepoints.
 	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
 }
 
@@ -237,7 +243,7 @@ func (f *Follower) notice(s sample) {
 // samples in a second, so the limit is reached only if the Follower did not get to run for that long.
 const maxPending = 1 << 17
 
-// Methods returns how many methods were seen so far. Any goroutine may call it.
+// Methods returns the number of methods that were seen so far. Any goroutine may call it.
 func (f *Follower) Methods() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -248,8 +254,8 @@ func (f *Follower) Methods() int {
 // before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
-// Resume polls the code cache at once, and regularly from then on. All methods that were installed since Pause get the
-// time of Pause.
+// Resume polls the code cache at once, and regularly from then on. In the log, all methods that were installed since
+// Pause have the time of Pause.
 func (f *Follower) Resume() { f.turn(false) }
 
 func (f *Follower) turn(paused bool) {
@@ -331,8 +337,8 @@ const (
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a poll. A JVM that compiles all the time needs its CPUs itself, and its code cache is large, which
-// makes polls slow.
+// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large, as in a JVM
+// that compiles all the time. Such a JVM needs its CPUs itself.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0

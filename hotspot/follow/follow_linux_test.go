@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
@@ -125,6 +127,30 @@ func awaitHotSpot(t *testing.T, pid int) {
 		_, err := vmstructs.Open(pid)
 		return err == nil
 	}, time.Minute, 10*time.Millisecond, "the JVM starts")
+}
+
+// TestEndedEarly: the result says that the JVM ended early if it ends after the Follower has found its code cache, and
+// before the Follower has read it.
+func TestEndedEarly(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Shares.java"))
+	cmd := exec.Command(gasmtest.NeedJava(t), "-Dsec=600", "-cp", classPath, "Shares", "6")
+	require.NoError(t, cmd.Start())
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	o := Options{Log: filepath.Join(t.TempDir(), "asm.log"), JVMs: shared.NewJVMs()}
+	f := &Follower{pid: cmd.Process.Pid, o: o, state: map[*codecache.Blob]copyState{}}
+	require.Eventually(t, func() bool { return f.open() == nil }, time.Minute, 10*time.Millisecond, "the JVM starts")
+	var err error
+	f.log, err = newLogWriter(f.pid, o)
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	f.began()
+	assert.True(t, f.gone)
+	assert.True(t, f.result.EndedEarly)
+	assert.Zero(t, f.Methods())
 }
 
 // TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what has come

@@ -11,13 +11,13 @@ import (
 // A fieldLayout says where an InstanceKlass describes the fields of its objects.
 type fieldLayout struct {
 	stream                  vmstructs.Field // Array<u1>*; JDK 21 and newer
-	fields, count           vmstructs.Field // Array<u2>*, and how many of its fields are not HotSpot's own; JDK 8 to 20
+	fields, count           vmstructs.Field // JDK 8 to 20: Array<u2>*, and the number of Java's fields in it
 	constants               vmstructs.Field
 	poolSize                uint64
 	arrayLength             uint64
 	symbolLength            vmstructs.Field
 	symbolBody              uint64
-	tagSize                 uint64 // the number of bits below a field's offset in JDK 8 to 20
+	tagSize                 uint64 // JDK 8 to 20: the number of bits of a tag below a field's offset
 	streamData, fieldsArray uint64 // where the arrays' elements begin
 }
 
@@ -71,15 +71,17 @@ func (h *Heap) Offset(class uint64, field string) (uint64, error) {
 	return offset, nil
 }
 
-// Upper bounds for the classes whose fields gasm reads. Memory with larger numbers is not what it was taken for.
+// Upper bounds for the classes whose fields gasm reads. If a number is larger, the memory does not hold the expected
+// structure.
 const (
 	maxObject = 1 << 12 // bytes of the object
 	maxFields = 1 << 10
 	maxStream = 1 << 14 // bytes
 )
 
-// array reads the elements of the Array<> that the field f of a class points to. data is the offset of the elements,
-// and size is the size of one. It returns an error if there are more than most elements.
+// array reads the elements of the Array<> that the field f of a class points to. data is the offset of the first
+// element from the start of the Array, and size is the size of an element, both in bytes. array returns an error if the
+// number of elements is larger than most.
 func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) ([]byte, error) {
 	at, err := h.vm.Uint64(class + f.At)
 	if err != nil {
@@ -117,9 +119,9 @@ func (h *Heap) arrayOffset(class uint64, named func(uint64) bool) (offset uint64
 	return 0, false, nil
 }
 
-// HotSpot's names for those flags of a field in a stream that are followed by a number if they are set
-// (FieldInfoReader::read_field_info). JDK 27 and newer have more flags, below these, so HotSpot's tables are asked for
-// their bits.
+// HotSpot's names of flags of a field. For each of these flags that is set, the description of the field in the stream
+// has one more number (FieldInfoReader::read_field_info). The bits of the flags are looked up in HotSpot's tables,
+// because they differ between releases: JDK 27 inserted flags below these.
 const (
 	initialized = "_ff_initialized"
 	generic     = "_ff_generic"
@@ -128,9 +130,9 @@ const (
 	nullMarker  = "_ff_null_marker"
 )
 
-// streamOffset finds a field in the stream of JDK 21 and newer. The stream begins with the number of Java's fields and
-// the number of those that HotSpot has added. For each field it has the index of its name, the index of its type, its
-// offset, its access flags, its flags, and a number for each set flag that has one.
+// streamOffset finds a field in the stream of JDK 21 and newer. The stream begins with two numbers: how many fields the
+// class file declares, and how many HotSpot has added. A field then has the index of its name, the index of its type,
+// its offset, its access flags, its other flags, and one number for each of the flags listed above that is set.
 func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint64, found bool, err error) {
 	all, err := h.array(class, h.fields.stream, h.fields.streamData, 1, maxStream)
 	if err != nil {

@@ -67,7 +67,7 @@ func New(vm *vmstructs.VM) (*Heap, error) {
 	return h, q.Missing
 }
 
-// static returns the value of the first of the named static fields that exists. The value has size bytes.
+// static returns the value of the first of the named static fields that exists. size is the size of the value in bytes.
 func (h *Heap) static(q *vmstructs.Query, size uint64, names ...string) uint64 {
 	for _, name := range names {
 		at, ok := h.vm.Static(name)
@@ -129,8 +129,8 @@ func (h *Heap) Class(name string) uint64 {
 	return 0
 }
 
-// Handle reads one of HotSpot's own references (OopHandle), which is at the given address. It returns the address of
-// the object, or 0 for null.
+// Handle reads an uncompressed reference at an address outside of the heap, for example one of HotSpot's OopHandles. It
+// returns the address of the object, or 0 for null.
 func (h *Heap) Handle(at uint64) (object uint64, err error) {
 	ref, err := h.vm.Uint64(at)
 	return h.address(ref), err
@@ -161,7 +161,7 @@ func (h *Heap) address(ref uint64) uint64 {
 	case runtime.GOARCH == "arm64":
 		return ref >> 16 // ZPointerLoadShift is constant there
 	}
-	const remapped = 12 // the lowest of the four bits of this colour (ZPointerRemappedShift)
+	const remapped = 12 // the lowest of the four bits of the colour "remapped" (ZPointerRemappedShift)
 	colour := ref >> remapped & 15
 	if bits.OnesCount64(colour) != 1 {
 		return 0
@@ -185,7 +185,8 @@ func (h *Heap) classOf(header []byte) uint64 {
 	return binary.LittleEndian.Uint64(header[h.klassAt:])
 }
 
-// String returns the first most chars of a java.lang.String. The error is ErrMoved if the object is not a String.
+// String returns the text of a java.lang.String. Of a longer String, it returns only the first chars, as many as most
+// says. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved

@@ -132,9 +132,9 @@ func operation(name string, arguments ...string) ([]byte, error) {
 	return []byte("1\x00" + name + "\x00" + strings.Join(arguments, "\x00") + "\x00"), nil
 }
 
-// agentLoaded returns nil if the JVM has loaded an agent. The text of the JVM's answer to "load" says so; the number in
-// the answer is always 0. In JDK 8 the text is a number, too. In newer releases it is "return code: 0", or the reason
-// of a failure.
+// agentLoaded returns nil if the JVM has loaded an agent. Only the text of the JVM's answer to "load" shows that,
+// because the number in the answer is always 0. In JDK 8 the text is a number, too. In newer releases it is "return
+// code: 0", or the reason of a failure.
 func agentLoaded(pid int, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "0" || text == "return code: 0" {

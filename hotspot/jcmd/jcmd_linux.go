@@ -100,7 +100,8 @@ func (t *target) talkAnew(ctx context.Context, text []byte) ([]byte, error) {
 	return t.talk(ctx, text, false)
 }
 
-// listenerThread is the name of the JVM's listening thread. With 15 bytes, it is as long as the kernel allows.
+// listenerThread is the name of the JVM's listening thread. It has 15 bytes, so the kernel, which keeps only 15, does
+// not shorten it.
 const listenerThread = "Attach Listener"
 
 // hasListener reports whether the JVM has the thread that answers requests. It is also true if the
@@ -119,8 +120,8 @@ type target struct {
 	cancel func()
 }
 
-// removeTime is how long a target's World, its file system, can still be used after the caller's context is done. That
-// is long enough to remove the file that asks the JVM to listen.
+// removeTime is how long a target's World, which is its file system, can still be used after the caller's context is
+// done. The time is long enough to remove the file that asks the JVM to listen.
 const removeTime = 300 * time.Millisecond
 
 // newTarget enters the file system of a process. The target can be used until removeTime after ctx

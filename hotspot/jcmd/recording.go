@@ -8,7 +8,7 @@ import (
 )
 
 // The functions below find out from the text of the JVM's answer whether a command worked, because the number in the
-// answer can be 0 even if the command failed. JDK 8 to 28 print:
+// answer can be 0 even if the command failed. JDK 8 to 28 print this on success and on failure:
 //
 //	JFR.start    Started recording 2. No limit specified, using maxsize=250MB as default.
 //	             Could not find file '/none.jfc'
@@ -23,8 +23,8 @@ import (
 // the files.
 
 // StartRecording makes a JVM record into its repository. settings is the path of a .jfc file. If the JVM ends before
-// the recording is stopped, the JVM writes the recording to the file atExit. If atExit is "", the recording is lost in
-// this case.
+// the recording is stopped, the JVM writes the recording to the file whose path is in atExit. If atExit is "", the
+// recording is lost in this case.
 func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string) error {
 	onExit := ""
 	if atExit != "" {
@@ -47,8 +47,7 @@ func DumpRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Dumped recording ")
 }
 
-// StopRecording ends a recording. The JVM writes the recording to file, or discards it if file is
-// "".
+// StopRecording ends a recording. The JVM writes the recording to a file, or discards it if the argument file is "".
 func StopRecording(ctx context.Context, p *foreign.Process, name, file string) error {
 	command, err := withValues("JFR.stop", "name", name, "filename", file)
 	if err != nil {
@@ -92,8 +91,8 @@ func withValues(command string, values ...string) (string, error) {
 	return command, nil
 }
 
-// expect runs a command that should print a line beginning with done, such as "Started recording ". If done is "", the
-// command should print nothing. If the command prints something else, the error is a *FailedError.
+// expect runs a command that should print a line beginning with the text done, such as "Started recording ". If done is
+// "", the command should print nothing. If the command prints something else, the error is a *FailedError.
 func expect(ctx context.Context, p *foreign.Process, command, done string) error {
 	text, err := Run(ctx, p, command)
 	if err != nil {

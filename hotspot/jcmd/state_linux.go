@@ -9,9 +9,9 @@ import (
 )
 
 // awaitRunning waits until the JVM is not stopped, and returns an error if it is still stopped after askTime. A stopped
-// JVM does not answer, but when it is resumed it executes what it has received in the meantime. So gasm must not send
-// SIGQUIT to a stopped JVM. If gasm gave up and removed its file before the JVM was resumed, the JVM would print the
-// stacks of all its threads.
+// JVM does not answer, but it handles SIGQUIT when it is resumed. If gasm has given up by then and removed the file
+// that asks the JVM to listen, the JVM prints the stacks of all its threads instead. So gasm must not send SIGQUIT to a
+// stopped JVM.
 func (t *target) awaitRunning(ctx context.Context) error {
 	stopped := fmt.Errorf("it is stopped, by a signal or a debugger: `kill -CONT %d` resumes it", t.PID())
 	ctx, cancel := context.WithTimeoutCause(ctx, askTime, stopped)

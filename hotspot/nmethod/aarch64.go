@@ -6,8 +6,9 @@ import "encoding/binary"
 // move it to a register piece by piece, and a blr or br after them uses the register
 // (MacroAssembler::target_addr_for_insn).
 
-// targetARM64 returns the address that the instructions at an address contain: the target of a branch, or the constant
-// that they move to a register. ok is false if they contain no address.
+// targetARM64 returns the address that the instructions at the start of code contain: the target of a branch, or the
+// constant that they move to a register. at is the address of the code. ok is false if the instructions contain no
+// address.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {

@@ -36,7 +36,8 @@ getfield putfield aload_0 iload`)
 // (Bytecodes::_java_code). Each element has four bytes.
 const javaCodes = "_ZN9Bytecodes10_java_codeE"
 
-// ErrStarting is the reason of [Copier.Frames] if the JVM is just starting. A Copier that is made later has frames.
+// ErrStarting is wrapped by the error of [Copier.Frames] if the JVM is just starting. A Copier that is made later can
+// read frames.
 var ErrStarting = errors.New("the JVM is just starting")
 
 // readBytecodes returns the names of all bytecodes, indexed by their numbers. HotSpot's own bytecodes have the names of

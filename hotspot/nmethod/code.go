@@ -157,8 +157,8 @@ func (c *Code) readOutside(b *memoryBlock, where outside) (err error) {
 }
 
 // section returns the memory from an address to the end of the given block, if the block contains the address.
-// Otherwise it returns the memory from the address to the end of the nmethod. In JDK 25's tags the offset of a section
-// is relative to the nmethod's address, even if the section lies outside the nmethod.
+// Otherwise it returns the memory from the address to the end of the nmethod. (In JDK 25's tags all offsets are
+// relative to the nmethod's address, so they do not say where a section lies.)
 func (c *Code) section(name string, address uint64, block memoryBlock) ([]byte, error) {
 	for _, b := range []memoryBlock{block, {c.Address, c.nmethod}} {
 		if offset := address - b.address; address >= b.address && offset < uint64(len(b.data)) {

@@ -56,7 +56,7 @@ func (c *Copier) member(m *method, bci int) string {
 	key := memberKey{pool: m.pool}
 	switch {
 	case strings.HasPrefix(name, "get"), strings.HasPrefix(name, "put"):
-	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // like HotSpot, without a name for invokedynamic
+	case strings.HasPrefix(name, "invoke") && name != "invokedynamic": // HotSpot prints no name for invokedynamic
 		key.methods = true
 	default:
 		return ""
@@ -69,8 +69,8 @@ func (c *Copier) member(m *method, bci int) string {
 	return c.memberName(key)
 }
 
-// memberName returns the name of the field or method that an entry stands for. It returns "" if the name can't be read.
-// Each name is read only once.
+// memberName returns the name of the field or method that an entry of a ConstantPoolCache refers to. It returns "" if
+// the name can't be read. Each name is read only once.
 func (c *Copier) memberName(key memberKey) string {
 	if name, ok := c.members[key]; ok {
 		return name

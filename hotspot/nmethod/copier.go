@@ -84,7 +84,7 @@ func (c *Copier) Forget() {
 // and put another one at its address.
 const keepNames = 250 * time.Millisecond
 
-// ForgetStale calls Forget if it has not done so for a while.
+// ForgetStale calls Forget if it has not done so for keepNames.
 func (c *Copier) ForgetStale() {
 	if now := time.Now(); now.After(c.forgetAt) {
 		c.Forget()

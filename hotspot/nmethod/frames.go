@@ -12,12 +12,12 @@ type Frame struct {
 	Line   int    // of the source; 0 if it is unknown
 }
 
-// FramesAt returns the frames of a compiled method that was called back at an address, innermost first: the methods
-// that were inlined at the call before this address, and the compiled method itself. HotSpot records them at the end of
-// each call (PcDesc). Calls of functions that can't reach a safepoint have no record; then the next record is used, as
-// HotSpot does for samples (vframeStream, and pc_desc_near). exact is false then.
+// FramesAt returns the frames of a compiled method at a return address, innermost first: the methods that were inlined
+// at the call before this address, and then the compiled method itself. HotSpot has a record of them (PcDesc) for the
+// end of each call that can reach a safepoint. For other calls, FramesAt uses the next record, as HotSpot does for
+// samples (vframeStream and pc_desc_near), and exact is false.
 //
-// The frames are those of the method itself, without a bci, if the copy has no debug info.
+// If the copy has no debug info, the only frame is that of the compiled method, without a bci.
 func (c *Code) FramesAt(pc uint64) (frames []Frame, exact bool, err error) {
 	offset, scope := int(pc-c.Lo), 0
 	err = eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool {
@@ -34,7 +34,7 @@ func (c *Code) FramesAt(pc uint64) (frames []Frame, exact bool, err error) {
 	return frames, exact, err
 }
 
-// chain returns the frames of a scope and of its senders.
+// chain returns the frame of the scope at an offset, and then those of its callers, which HotSpot calls senders.
 func (c *Code) chain(offset int) (frames []Frame, err error) {
 	for offset > 0 && len(frames) < maxFrames {
 		s, m, err := c.scopeAt(offset)
@@ -70,8 +70,8 @@ func (c *Code) scopeAt(offset int) (s scope, m *method, err error) {
 	return s, m, nil
 }
 
-// Interpreted returns the frame of a Method that is executed by the interpreter. bcp is the address of the bytecode;
-// it may be 0 if it is unknown. The frame has no bci if bcp is not in the method's bytecode.
+// Interpreted returns the frame of a Method that the interpreter executes. bcp is the address of the bytecode that is
+// executed, or 0 if it is unknown. The frame has no bci if bcp is not in the method's bytecode.
 func (c *Copier) Interpreted(at, bcp uint64) (Frame, error) {
 	if at == 0 || at%8 != 0 {
 		return Frame{}, errNoMethod

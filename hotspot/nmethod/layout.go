@@ -12,11 +12,11 @@ import (
 type layout struct {
 	release int  // feature release of the JDK
 	arm64   bool // aarch64, otherwise x86-64
-	// noFrames is the reason why debug info can't be read, and nil if it can be read. If there is a reason, the fields
-	// that only debug info needs may not be set.
+	// noFrames says why debug info can't be read, or is nil if it can be read. If debug info can't be read, some of the
+	// fields that only debug info needs may still have their zero values.
 	noFrames error
-	// noScopes is the reason why not even the scopes at return addresses can be read (Code.FramesAt). It is nil for
-	// JDK 8, whose scopes are known, although the rest of its debug info is not.
+	// noScopes says why not even the scopes at return addresses can be read (Code.FramesAt). For JDK 8 it is nil
+	// although noFrames is not, because this package knows JDK 8's scopes but not the rest of its debug info.
 	noScopes error
 
 	// nmethod
@@ -59,8 +59,8 @@ type layout struct {
 	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
-// An outside is data that belongs to an nmethod but lies outside it. The nmethod has two fields with the data's address
-// and size, and an outside has the offsets of these two fields.
+// An outside says where an nmethod has data that lies outside of it. The nmethod has two fields with the address and
+// the size of the data, and an outside has the offsets of these two fields.
 type outside struct {
 	exists        bool
 	address, size uint64
@@ -181,7 +181,7 @@ func (q *query) cacheArrays() (fields, methods cacheArray) {
 	array := func(pointer, entry string) cacheArray {
 		stride := q.Size(entry)
 		return cacheArray{pointer: q.field("ConstantPoolCache::" + pointer), stride: stride,
-			first: q.Size("Array<"+entry+">") - stride, // HotSpot declares Array<T> with one T
+			first: q.Size("Array<"+entry+">") - stride, // the size of HotSpot's Array<T> includes one T
 			index: q.field(entry + "::_cpool_index")}
 	}
 	return array("_resolved_field_entries", "ResolvedFieldEntry"),

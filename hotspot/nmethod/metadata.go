@@ -38,15 +38,15 @@ var virtualTables = map[string]metadataKind{
 	"_ZTV14FlatArrayKlass":           klassMetadata,
 }
 
-// comparedFunctions is the number of functions that two virtual function tables must have in common to belong to the
-// same kind of metadata. Each class of metadata has more virtual functions than that, and the first ones differ between
-// all classes.
+// comparedFunctions is the number of functions that are compared at the start of two virtual function tables. If they
+// agree, both tables belong to the same class of metadata. Every such class has more virtual functions than that, and
+// no two classes have the same first ones.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
 const tableHeader = 16
 
-// A virtualTable has the addresses of the first functions of a table in libjvm.so.
+// A virtualTable has the first entries of a virtual function table in libjvm.so.
 type virtualTable struct {
 	kind      metadataKind
 	functions []byte
@@ -68,7 +68,8 @@ func (c *Copier) readVirtualTables() {
 }
 
 // kindOf returns the kind of the metadata at an address. Metadata in the archive of class data sharing points to copies
-// of the tables (cppVtables.cpp). So kindOf recognizes a table with an unknown address by its functions.
+// of the virtual function tables (cppVtables.cpp). So kindOf recognizes a table with an unknown address by its
+// functions.
 func (c *Copier) kindOf(metadata uint64) metadataKind {
 	table, err := c.vm.Uint64(metadata)
 	if err != nil {

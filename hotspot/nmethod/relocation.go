@@ -120,7 +120,7 @@ func (r *relocation) words() []byte {
 }
 
 // number returns the n-th number in the relocation's data. The data should hold as many numbers as the second argument
-// says. Each of them takes one word, or two if there are more words than numbers. Of two words, the upper one is first
+// says. Each takes one word, or two words if there are more words than numbers. Of two words, the upper one is first
 // (Relocation::unpack_2_ints). A missing number is 0.
 func (r *relocation) number(n, numbers int) int {
 	data := r.words()

@@ -61,8 +61,8 @@ type relocations struct {
 	content       uint64
 	contentOffset bool
 	// In JDK 25 and newer, relocations lie at the start of the mutable data, and size is the offset of a four-byte
-	// field with their size. In older JDKs, ends is the offset of the first of two fields after CodeBlob::_data_end.
-	// They have the addresses of the relocations' start and end.
+	// field with their size. In older JDKs, two fields after CodeBlob::_data_end have the addresses of the relocations'
+	// start and end, and ends is the offset of the first of these fields.
 	size, ends uint64
 }
 
@@ -138,8 +138,8 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 }
 
 // callee returns the name of the method that a call instruction calls. index is the method's index in the nmethod's
-// metadata, from the call's relocation. It is 0 if the method is the one that the bytecode names. Then callee returns
-// "", because HotSpot does not print that name either. HotSpot prints no blank before the name.
+// metadata, from the call's relocation. If index is 0, the callee is the method that the bytecode names. Then HotSpot
+// prints no name, and callee returns "".
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""

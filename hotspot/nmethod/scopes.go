@@ -13,8 +13,8 @@ type pcDesc struct {
 	scope int // offset of the innermost frame's scope in the scopes data; 0 for none
 }
 
-// pcDescSize is the size of a PcDesc in bytes. A PcDesc has four fields of four bytes each: the two that a pcDesc also
-// has, the scope of its objects, and flags.
+// pcDescSize is the size of a PcDesc in bytes. A PcDesc has four fields of four bytes each. The first two are the
+// fields of a pcDesc. The others, which gasm does not need, are the offset of a list of objects and some flags.
 const pcDescSize = 16
 
 // eachPCDesc calls take(d) for each PcDesc in ascending order, until take returns false. The code has codeSize bytes.
@@ -41,7 +41,7 @@ func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	return nil
 }
 
-// A scope is a frame of debug info (ScopeDesc::decode_body).
+// A scope describes a frame in an nmethod's debug info (ScopeDesc::decode_body).
 type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
 	method int // index of the method in the nmethod's metadata, counted from 1

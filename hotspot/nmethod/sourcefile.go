@@ -68,8 +68,8 @@ func (c *Copier) sourceFile(pool uint64) (string, error) {
 	return javaname.Decode(name), err
 }
 
-// AppendSourceFiles appends a line with the name of the source file for each class that first occurred in the frames of
-// methods copied since the last call. The lines may be written between two methods.
+// AppendSourceFiles appends a line for each class that is new in the frames of the methods copied since the last call.
+// The line has the name of the class's source file. In a log, such lines may stand between two methods.
 func (c *Copier) AppendSourceFiles(text []byte) []byte {
 	for _, s := range c.untold {
 		text = printassembly.AppendSourceFile(text, s.class, s.file)

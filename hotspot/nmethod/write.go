@@ -12,7 +12,8 @@ import (
 // (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
-// rowBytes is the number of bytes of code in a row. A row is shorter if a mark, such as "[Stub Code]", follows.
+// rowBytes is the number of bytes of code in a row of the text. A row is shorter if a mark, such as "[Stub Code]",
+// follows.
 const rowBytes = 32
 
 // maxFrames is the maximum length of a chain of inlined methods. A longer chain is an error. HotSpot's MaxInlineLevel

@@ -16,9 +16,8 @@ import (
 //go:embed agent.jar
 var agentJar []byte
 
-// Sizes of the file into which a JVM writes. Each thread has two rings in this file: one for its
-// events, and one for its windows, which are the times of calls. The file has room for the rings of
-// up to 256 threads.
+// Sizes of the file into which a JVM writes. Each thread has two rings in this file: one for its events, and one for
+// its windows, which say when single calls began and ended. The file has room for the rings of up to 256 threads.
 const (
 	ringEvents   = 1 << 15 // 0.8 MB per thread
 	windowEvents = 1 << 15
@@ -29,8 +28,8 @@ const (
 // never makes a larger file.
 const MaxRings = fileLimit
 
-// MaxReport is an upper bound for the size of a report, in bytes. It has room for 2048 sites with
-// names of 1 kB, and for as many refusals. If a report is larger, the rest is not read.
+// MaxReport is an upper bound for the size of the agent's report, in bytes. It has room for 2048 probed methods with
+// names of 1 kB, and for as many methods that can't be probed. The rest of a larger report is not read.
 const MaxReport = 16 << 20
 
 // Names of the agent's files. The package comment says what each of them is for.
@@ -76,10 +75,9 @@ func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Write writes the agent's files. prefix is the beginning of their paths, in a folder of gasm's
-// own, where nobody else can write. folder is the folder in which the JVM will create its own
-// files, as the JVM sees it. All users can read the agent's files, because the command may switch
-// to any other user.
+// Write writes the agent's files. prefix is the beginning of their paths, in a folder of gasm's own, where nobody else
+// can write. folder is the folder in which the JVM will create its own files, as the JVM sees it. All users can read
+// the agent's files, because the profiled command may switch to any other user.
 func Write(prefix, folder string, specs []Spec) error {
 	files, err := contents(folder, folder, specs)
 	if err != nil {

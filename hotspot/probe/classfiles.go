@@ -66,8 +66,8 @@ func readJar(jar []byte) (map[string][]byte, error) {
 	return files, nil
 }
 
-// A sorter writes class files in such an order that a class comes after its superclass and
-// interfaces. The Loader needs that, because it can't load them on demand.
+// A sorter writes class files. Each class comes after its superclass and interfaces, because the agent's Loader defines
+// the classes in this order and can't load one on demand.
 type sorter struct {
 	files map[string][]byte
 	done  map[string]bool
@@ -122,8 +122,8 @@ func superclasses(file []byte) (names []string) {
 			at += 1 + sizes[tag]
 		}
 	}
-	// Now at is the offset of the access flags. Then come the class (at+2), the superclass (at+4),
-	// the number of interfaces (at+6), and the interfaces. Each of these has 2 bytes.
+	// The offset at is that of the access flags now. Then come the class (at+2), the superclass (at+4), the number of
+	// interfaces (at+6), and the interfaces. Each of these has 2 bytes.
 	for i := range 1 + u2(at+6) {
 		of := u2(at + 4)
 		if i > 0 {

@@ -22,11 +22,11 @@ var (
 	secretName = regexp.MustCompile(`^` + secret + `$`)
 )
 
-// IsFolder reports whether a path, as the JVM sees it, is that of a Session's folder.
+// IsFolder reports whether a path, as the JVM sees it, has the form of a Session's folder ([Places]).
 func IsFolder(path string) bool { return folderPath.MatchString(path) }
 
-// split returns the path of the outer folder, and the name of the folder inside it. inner is "" if there is only one
-// folder.
+// split splits the path of a Session's folder into the path of the outer folder, and the name of the folder inside it.
+// inner is "" if there is only one folder.
 func split(path string) (outer, inner string) {
 	m := folderPath.FindStringSubmatch(path)
 	return m[1], m[2]

@@ -244,8 +244,8 @@ func (s *Session) ReportSize() (int64, error) {
 // opened. The Session closes it.
 func (s *Session) Rings() *foreign.File { return s.ring }
 
-// OpenObject opens a shared object for writing, so that methods can be published in it. name is the
-// object's name in the report.
+// OpenObject opens a shared object for writing, so that probes of methods can be added to it. name is the object's name
+// in the agent's report.
 func (s *Session) OpenObject(name string) (sdt.Storage, error) {
 	f, err := s.outer.OpenToWrite(name)
 	if err != nil {
@@ -262,8 +262,8 @@ func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies the JVM's file of events and counts to the first file, and the agent's report to the
-// second one. Both files must be empty.
+// Save copies the JVM's file of events and counts to the file counted, and the agent's report to the file told. Both
+// must be empty.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {
@@ -288,9 +288,9 @@ func (s *Session) Unload(ctx context.Context) error {
 	return nil
 }
 
-// end makes the agent restore the original code of all classes. It returns nil if the agent has
-// reported that this is done, or if the JVM has ended. To restore the code, the agent needs its
-// files and folders. If somebody has removed them, they are created again.
+// end makes the agent restore the original code of all classes. It returns nil if the agent has reported that this is
+// done, or if the JVM has ended. The agent needs its files and folders for that, so they are created again if somebody
+// has removed them.
 func (s *Session) end(ctx context.Context) error {
 	if rep, err := s.stopReport(); err == nil && rep.Stopped { // the answer to an earlier stop came late
 		return checkStopped(rep)
@@ -322,9 +322,9 @@ func checkStopped(rep *rings.Report) error {
 	return errors.New(strings.Join(append(rep.Errors, "restart it to be sure"), "; "))
 }
 
-// restore creates the agent's files again, and the folders if they are missing, because the JVM
-// loads the agent from there for each command. Files that are still there are replaced. A killed
-// gasm process may have left them, and nobody knows who has changed them since.
+// restore creates the agent's files again, and the folders if they are missing, because the JVM loads the agent from
+// there for each command. Files that are still there are replaced, because a killed gasm process may have left them and
+// somebody may have changed them since.
 func (s *Session) restore() error {
 	if err := s.restoreFolders(); err != nil {
 		return err

@@ -34,7 +34,7 @@ func (s *Session) OpenObject(string) (sdt.Storage, error) { return nil, errUnsup
 func (s *Session) RemoveObject(string) error              { return nil }
 func (s *Session) ObjectPath(string) string               { return "" }
 
-// These methods are never called either, and return zero values or errUnsupported, too.
+// These methods are never called, because there are no Sessions here. They return zero values or errUnsupported.
 func (s *Session) Save(counted, told *os.File) error { return errUnsupported }
 func (s *Session) Unload(context.Context) error      { return nil }
 func (s *Session) Close()                            {}

@@ -21,17 +21,16 @@ type Spec struct {
 	// Window is true if the time of each call is recorded, so that a profile can be limited to
 	// samples inside the method.
 	Window bool
-	// If the field This is true, the list of calls contains the object on which each method was
-	// called, which is "this" in the method.
+	// The field This is true if the list of calls shows the object on which each method was called (Java's this).
 	This bool
 }
 
 // A Kind says which events of a method or class are probed.
 type Kind string
 
-// The kinds. Methods is for entries and exits of methods, Locks for the locks that methods of a
-// class take, and Allocations for allocations in methods. SDT is also for entries and exits of
-// methods, but other tools trace them (dtrace, perf, bpftrace), and gasm does not count them.
+// The kinds. Methods is for entries and exits of methods, Locks for the locks that methods of a class take, and
+// Allocations for allocations in methods. SDT is also for entries and exits, but gasm does not count them: other tools
+// (dtrace, perf, bpftrace) trace them.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"

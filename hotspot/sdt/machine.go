@@ -18,8 +18,8 @@ type Machine struct {
 	code      []byte
 }
 
-// The supported machines. AMD64's nop has 5 bytes: while a site is traced, newer kernels replace the nop with a call,
-// and older kernels put a breakpoint there.
+// The supported machines. AMD64's nop has 5 bytes, because newer kernels replace it with a call while the site is
+// traced. Older kernels put a breakpoint there.
 var (
 	AMD64 = &Machine{elf.EM_X86_64, 8 /* R_X86_64_RELATIVE */, []byte{0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3, 0xcc, 0xcc},
 		[...]string{"%rdi", "%rsi", "%rdx", "%rcx", "%r8", "%r9", "%rax", "%r10"}, unhex(amd64Code)}

@@ -1,6 +1,6 @@
 // Package shared lets several readers look at the same running JVM: the Follower, which writes the code of its methods
-// to a log, and the Walker, which walks its stacks. The JVM's code cache is polled once for both, and both use the same
-// names and addresses.
+// to a log, and the Walker, which walks its stacks. A poll of the JVM's code cache serves both, so they agree on the
+// names and addresses of methods.
 //
 //	jvms := shared.NewJVMs()
 //	v, err := jvms.Open(pid)              // a view of the JVM; the first call opens the JVM

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// JVMs are the running JVMs that are open. Any goroutine may use them.
+// JVMs is a set of open JVMs. Any goroutine may use it.
 type JVMs struct {
 	mu      sync.Mutex
 	open    map[int]*jvm // by process id
@@ -43,14 +43,14 @@ type jvm struct {
 	cache         *codecache.Cache // nil until the JVM's code cache has been found
 	copier        *nmethod.Copier
 	polled        int64 // time of the last poll (CLOCK_MONOTONIC)
-	failure       error // of that poll
+	failure       error // error of the last poll
 
 	mu    sync.Mutex // guards views and their changes; held for short times only
 	views []*View
 }
 
 // A View is one reader's view of a JVM. Several goroutines may call its methods at once. Only one of them should call
-// Poll, because each Poll returns only the changes that no other has returned.
+// Poll, because a Poll returns only the changes since the Poll before it.
 type View struct {
 	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
 	Cache *codecache.Cache // for its methods that any goroutine may call
@@ -62,7 +62,7 @@ type View struct {
 
 // Open returns a view of the process's JVM. The first call for a JVM finds HotSpot's code cache. The error says why the
 // code cache can't be read (see vmstructs.Open for its types). If the JVM is just starting, a later call may work. Open
-// reads the JVM's memory. If the JVM has mapped it from a slow file system, Open waits for that.
+// reads the JVM's memory. If that memory is mapped from a file on a slow file system, Open waits for the file system.
 func (s *JVMs) Open(pid int) (*View, error) {
 	s.mu.Lock()
 	j := s.open[pid]
@@ -86,7 +86,8 @@ func (s *JVMs) Open(pid int) (*View, error) {
 	return v, nil
 }
 
-// keep keeps a JVM that was opened. It puts the JVM into the set again if an earlier call of Open has failed for it.
+// keep puts an opened JVM into the set again if it is missing there: another call of Open may have failed for this JVM
+// and removed it.
 func (s *JVMs) keep(j *jvm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,9 +108,9 @@ func (s *JVMs) remove(j *jvm) {
 	}
 }
 
-// mostBytes is how many bytes may be read from a JVM at once, and bytesPerSecond is how many in each second in the long
-// run. For comparison: to walk the stacks of javac, gasm copies 100 MB of methods in the first ten seconds. Polls of
-// the code cache have no such limit, because they read no more than headers.
+// mostBytes limits how many bytes a burst of reads may take from a JVM's memory, and bytesPerSecond limits the average
+// in the long run. For comparison: to walk the stacks of javac, gasm copies 100 MB of methods in the first ten seconds.
+// Polls of the code cache are not limited, because they read only headers.
 const mostBytes, bytesPerSecond = 256 << 20, 32 << 20
 
 // find finds HotSpot's code cache.
@@ -132,8 +133,9 @@ func (j *jvm) find() (err error) {
 	if err != nil {
 		return err
 	}
-	// HotSpot fills the table of bytecodes before it makes the code cache (bytecodes_init and codeCache_init in
-	// init.cpp), so nothing is missed until then.
+	// HotSpot fills its table of bytecodes before it creates the code cache (bytecodes_init and codeCache_init in
+	// init.cpp). So as long as the table is empty, there is no compiled code to miss, and the caller may try again
+	// later.
 	if err := j.copier.Frames(); errors.Is(err, nmethod.ErrStarting) {
 		return err
 	}
@@ -141,7 +143,8 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
-// Close ends the view. The JVM is closed with its last view. Close does not wait for the JVM.
+// Close ends the view. When the last view of a JVM is closed, the JVM is removed from the set. Close does not wait for
+// the JVM.
 func (v *View) Close() {
 	j := v.jvm
 	j.mu.Lock()
@@ -188,8 +191,8 @@ func (j *jvm) poll() {
 	}
 }
 
-// Copy calls f with the JVM's Copier, which nobody else uses meanwhile. What the Copier returns is valid until f
-// returns. Before that, Copy makes the Copier forget names that may be out of date.
+// Copy calls f with the JVM's Copier, which nobody else uses meanwhile. Before that, the Copier forgets all names that
+// may be out of date. What the Copier returns is valid only until f returns.
 func (v *View) Copy(f func(*nmethod.Copier)) {
 	v.jvm.reading.Lock()
 	defer v.jvm.reading.Unlock()

@@ -2,15 +2,14 @@ package stack
 
 import "time"
 
-// longestAsk is how long a walk waits for the JVM's memory. Reading it usually takes microseconds. It takes some
+// longestAsk is how long a walk waits for a read of the JVM's memory. A read usually takes microseconds. It takes some
 // milliseconds when the code cache is read for the first time, and some seconds on a very busy machine. It never ends
-// if the JVM has mapped its memory from a file system that does not answer. The caller keeps the samples meanwhile.
+// if the memory is mapped from a file system that does not answer. Samples that arrive meanwhile have to wait.
 const longestAsk = 10 * time.Second
 
-// within runs f, which reads the JVM's memory, in another goroutine. It waits for the result, but no longer than
-// longestAsk, and not at all after GiveUp. ok is false if there is no result by then. After that, until f has returned,
-// each call of within returns false at once. So the goroutine that writes the samples is not blocked by a JVM. f must
-// not change what the caller can see.
+// within calls f, which reads the JVM's memory, in another goroutine, so that a JVM can't block the goroutine that
+// writes the samples. It waits for f's result until longestAsk has passed or GiveUp is called. Without a result, ok is
+// false, and until f returns, further calls of within return false at once. f must not change what the caller can see.
 func within[T any](j *jvm, f func() T) (value T, ok bool) {
 	if j.asked.Swap(true) {
 		return value, false
@@ -32,13 +31,13 @@ func within[T any](j *jvm, f func() T) (value T, ok bool) {
 	return value, false
 }
 
-// ask is within for a walk. If there is no result in time, the walk ends.
+// ask calls within for a walk. If there is no result in time, it sets k.late, which ends the walk.
 func ask[T any](k *walk, f func() T) T {
 	value, ok := within(k.jvm, f)
 	k.late = k.late || !ok
 	return value
 }
 
-// GiveUp makes all walks return soon. From now on, nobody waits for the memory of a JVM or for a file. Any goroutine may
-// call it, once.
+// GiveUp makes all walks return soon: no walk waits for the memory of a JVM or for a file any more. Any goroutine may
+// call it, but only once.
 func (w *Walker) GiveUp() { close(w.givenUp) }

@@ -9,13 +9,14 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A rule says how the frame of a piece of code is unwound when it is not the leaf.
+// A rule says how to find the caller of a frame, depending on the frame's code. It holds for frames that have called
+// other code. The sampled frame may not be complete, so it needs more care.
 type rule uint8
 
 const (
 	byExecution   rule = iota // by symbolic execution: stubs, adapters
 	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
-	byFP                      // by the frame pointer where execution finds nothing: blobs that replace frames
+	byFP                      // by the frame pointer, if symbolic execution fails: blobs that replace frames
 	interpreter               // by the slots of an interpreter frame
 	returnBarrier             // frames are in the heap, or are being moved from there to the stack
 )
@@ -26,15 +27,15 @@ type code struct {
 	rule      rule
 	known     bool   // the header was read
 	frameSize uint64 // in bytes
-	complete  uint64 // address from which on the frame is complete; 0 if that is nowhere
+	complete  uint64 // address from which on the frame is complete; 0 if it never is
 	verified  uint64 // entry points of an nmethod; 0 if there is none
 	osr       uint64
-	deopt     [2]uint64 // addresses of the deoptimisation handlers
+	deopt     [2]uint64 // addresses of the deoptimization handlers
 	origPC    uint64    // offset from sp
 	pushes    bool      // its callers push arguments; see pushedTo
 
-	calls     int // how many frames it had in stacks, beyond the sampled ones
-	calledFor int // the number of calls from which on Walker.Caller returns it again
+	calls     int // number of its frames in stacks, not counting those of sampled instructions
+	calledFor int // Walker.Caller returns the method again when calls reaches this number
 
 	table    *exec.Table         // nil if execute was not called yet, or could not read the code
 	executed bool                // execute was called
@@ -57,7 +58,7 @@ func (k *walk) codeOf(b *codecache.Blob) *code {
 	return c
 }
 
-// header reads the header of a blob. It returns nil if that is not possible, or if other code may be there by now.
+// header reads the header of a blob. It returns nil if the header can't be read, or if other code may be there by now.
 func (j *openJVM) header(b *codecache.Blob) []byte {
 	size := j.layout.blobSize
 	if b.Method != nil {
@@ -87,7 +88,7 @@ func (j *openJVM) newCode(b *codecache.Blob, header []byte) *code {
 	return c
 }
 
-// mostFrameBytes is an upper bound for the size of a frame of compiled code. Larger ones are not believed.
+// mostFrameBytes is an upper bound for the size of a frame of compiled code. A larger size is treated as unknown.
 const mostFrameBytes = 1 << 20
 
 // readEntries reads the addresses in an nmethod's header.
@@ -146,9 +147,9 @@ func (c *code) chooseRule() rule {
 	return byExecution
 }
 
-// movesFrames matches the names of the stubs that move frames from the heap to the stack: the return barriers and
-// cont_thaw. isReturnBarrier matches only the return barrier that frames return to, and not the one for exceptions. JDK
-// 21 has other names than newer JDKs.
+// movesFrames matches the names of the stubs that move a virtual thread's frames from the heap to the stack: the return
+// barriers and cont_thaw. isReturnBarrier matches only the barrier to which methods return, and not the one for
+// exceptions. The names differ between JDK 21 and newer JDKs.
 var (
 	movesFrames     = regexp.MustCompile(`\b(cont_returnBarrier|cont_thaw|Cont thaw)`)
 	isReturnBarrier = regexp.MustCompile(`\b(cont_returnBarrier|Cont thaw return barrier)(_stub|$| \()`)

@@ -6,9 +6,9 @@
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
 //	pc := w.Caller()                     // an address in a method that calls much, whose code is worth copying; or 0
 //
-// The only memory of the thread that is read is that copy, so a walk is exact although it is done later. What the code
-// looks like comes from the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause
-// between a sample and its walk. Package callstack says which frames a stack has.
+// Of the thread's stack, a walk reads only that copy, so it is exact although it is done later. The code is read from
+// the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause between a sample and its
+// walk. Package callstack says which frames a stack has.
 //
 // # How a frame is unwound
 //
@@ -26,19 +26,21 @@
 // The processor's conventions are in processor.go. On aarch64, the leaf may have its return address in x30, and return
 // addresses may be signed: their upper bits are cleared when a frame becomes the current one.
 //
-// A method that was deoptimised while it called has the address of a handler in place of its return address. The true
+// A method that was deoptimized while it called has the address of a handler in place of its return address. The true
 // one is in its frame (nmethod::_orig_pc_offset).
 //
-// The frames of a virtual thread that has not returned since it was last mounted are in the heap. In place of them is
-// the address of the stub cont_returnBarrier. The walk goes on with the frame of Continuation.enterSpecial, which is on
-// the carrier thread's stack.
+// When a virtual thread is mounted, only its innermost frames are copied to the carrier thread's stack. The others stay
+// in the heap until the thread returns to them. In place of their first return address, the stack has the address of
+// the stub cont_returnBarrier. The walk goes on with the frame of Continuation.enterSpecial, which is on the carrier
+// thread's stack.
 //
 // # What is read when
 //
-// A walk reads the JVM's memory only when it comes to something new: a piece of code, a return address, or a method that
-// the interpreter executes. What is known about a return address is kept until the code cache or the mappings change, so
-// most walks read nothing but the copy of the stack, and allocate nothing. All reading is done by other goroutines. A walk
-// waits for them, but not for long: the memory may be mapped from a file system that does not answer.
+// A walk reads the JVM's memory only when it comes to something new: a piece of code, a return address, or a method
+// that the interpreter executes. What is known about a return address is kept until the code cache or the mappings
+// change, so most walks read nothing but the copy of the stack, and allocate nothing. All reading is done by other
+// goroutines. A walk waits for them, but not for long: the memory may be mapped from a file system that does not
+// answer.
 //
 // # Traps
 //
@@ -49,7 +51,8 @@
 //     addresses.
 //   - When the interpreter returns from a method, it gives up the method's frame some instructions before the end. From
 //     then on, it is not known which method that was.
-//   - C1's callers of the stub slow_subtype_check push its arguments, so their sp is not at the end of their frame.
+//   - Code of C1 pushes arguments before it calls the stub slow_subtype_check, so its sp is not at the end of its
+//     frame.
 //   - Names of methods of hidden classes, and of classes that are being unloaded, may not be readable. A frame has no
 //     name then.
 //   - A JVM that ends takes its code with it. Methods that were first seen in the last samples have no inlined frames.

@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 )
 
-// emit appends the frames of the current place, innermost first.
+// emit appends the frames at the current address, innermost first. A compiled method has several if methods are inlined
+// there.
 func (k *walk) emit(p place) {
 	switch {
 	case p.isInterpreter():
@@ -63,8 +64,8 @@ func (k *walk) interruptedIn(p place) *frame {
 	return f
 }
 
-// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if they are only
-// the method's own frame, because it is not known what was inlined.
+// compiled returns the frames of a compiled method at a return address, innermost first. ok is false if it is not known
+// what was inlined. Then the only frame is the method's own.
 func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 	if frames, ok := c.frames[pc]; ok && !k.exact {
 		return frames, true
@@ -83,11 +84,11 @@ func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 	return frames, ok
 }
 
-// mostReturns is the largest number of return addresses in a method whose frames are read.
+// mostReturns is the largest number of return addresses in one method for which the inlined frames are read.
 const mostReturns = 1 << 12
 
 // inlined reads the frames at a return address from the method's debug info. If that is not possible, or if the thread
-// was not calling, it returns the method alone, and ok is false.
+// was not in a call, it returns the method alone, and ok is false.
 func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1}}
 	switch {
@@ -147,8 +148,8 @@ func (k *walk) interpretedAt(at methodAt) *frame {
 	return f
 }
 
-// interpreterState returns the address of the Method that is executed, and that of its bytecode, or 0 if that is
-// unknown.
+// interpreterState returns the address of the Method that the interpreter executes, and the address of the bytecode,
+// which is 0 if it is unknown. ok is false if the Method is unknown.
 func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	entry := isMethodEntry(c.Name)
 	if fp, known := k.at.Get(k.fp); known && (!k.exact || k.hasFrame(c)) {
@@ -168,7 +169,8 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 	return method, 0, ok // elsewhere, the method has returned already, and fp is its caller's
 }
 
-// bcpAt returns how far below fp an interpreter frame has the address of the bytecode.
+// bcpAt returns the distance in bytes from fp down to the place where an interpreter frame has the address of the
+// bytecode that it executes.
 func (k *walk) bcpAt() uint64 {
 	if k.jvm.layout.release == 8 {
 		return k.bcpSlot8
@@ -176,11 +178,11 @@ func (k *walk) bcpAt() uint64 {
 	return k.bcpSlot
 }
 
-// isMethodEntry reports whether a codelet is one that the interpreter begins a method with. Native methods have some of
-// their own since JDK 25.
+// isMethodEntry reports whether the interpreter begins methods with this codelet. Since JDK 25, some of these codelets
+// are only for native methods.
 func isMethodEntry(codelet string) bool { return strings.Contains(codelet, "method entry point") }
 
-// describe copies what is known about a method into a frame that has nothing of it.
+// describe sets a frame's name, bci and line from what is known about its method. The frame must not have them yet.
 func describe(to *callstack.Frame, f *nmethod.Frame) {
 	to.Name = clip(f.Method)
 	if f.BCI >= 0 {

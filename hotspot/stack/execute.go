@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// arch returns what the JVM's release makes of the instruction set.
+// arch returns the instruction set with the conventions of the JVM's release.
 func (k *walk) arch() *exec.Arch {
 	if k.jvm.layout.release < 20 {
 		return k.before20
@@ -16,7 +16,7 @@ func (k *walk) arch() *exec.Arch {
 	return k.exec
 }
 
-// frameAt returns where the frame of the current instruction is, as symbolic execution of its code has found it.
+// frameAt returns the frame at the current instruction, as symbolic execution of its code has found it.
 func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code, whose bounds are not known
 		return k.arch().NoFrame(), true
@@ -105,8 +105,8 @@ func (k *walk) unwindByExecution(c *code) step {
 	return k.returnTo(&next)
 }
 
-// hasFrame reports whether the frame pointer points to the codelet's frame at the current instruction. Where execution does not reach,
-// it is assumed to do so.
+// hasFrame reports whether the frame pointer points to the codelet's frame at the current instruction. If symbolic
+// execution does not reach this instruction, hasFrame returns true, except in a method entry.
 func (k *walk) hasFrame(c *code) bool {
 	frame, ok := k.frameAt(c)
 	if !ok {
@@ -115,8 +115,8 @@ func (k *walk) hasFrame(c *code) bool {
 	if frame.RA == k.arch().Interpreted().RA {
 		return true
 	}
-	// While registers are pushed, the return address may be found relative to the stack pointer. There is a frame if the
-	// frame pointer points to the word below it.
+	// While the codelet pushes registers, symbolic execution may have found the return address relative to the stack
+	// pointer. Then the frame exists if the frame pointer points to the word below the return address.
 	at, known := k.at.Get(slices.Index(k.numbers, int(frame.RA.Reg)))
 	fp, ok := k.at.Get(k.fp)
 	return known && ok && frame.RA.Where == exec.InMemory && at+uint64(int64(frame.RA.Offset)) == fp+8

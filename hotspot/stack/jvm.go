@@ -41,10 +41,10 @@ type openJVM struct {
 }
 
 const (
-	// longestWalk is the time after which a walk is given up, not counting the time for reading libraries. Most walks
-	// take 7 microseconds of CPU time; those that find new methods take some milliseconds. This process may just have had no CPU.
-	// So the walk is given up only when the process has used longestCPU of CPU time after that, or when longestWait has
-	// passed.
+	// longestWalk is the time after which a walk may be given up, not counting the time for reading libraries. Most
+	// walks take 7 microseconds, and some milliseconds if they find new methods. But gasm may have got no CPU for a
+	// while. So after longestWalk, gasm may use the CPU for longestCPU more, but for no longer than longestWait. Then
+	// the walk is given up.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. Such a
 	// process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than mostOfOne, because
@@ -52,8 +52,8 @@ const (
 	mostTime, usualWalk, mostOfOne = 15 * time.Second, 20 * time.Millisecond, time.Second
 )
 
-// took notes how long a walk took. Any time beyond mostOfOne is not counted, because the walk has waited for a CPU or
-// for a library then.
+// took adds the time that a walk took. Time beyond mostOfOne is not counted, because a walk takes that long only if it
+// has to wait for a CPU or for a library.
 func (j *jvm) took(d time.Duration) {
 	j.walks++
 	j.spent += min(d, mostOfOne)
@@ -68,8 +68,8 @@ const (
 	// A process is forgotten when it had no sample for keepProcess. sweepPause is the time between two looks for such
 	// processes.
 	keepProcess, sweepPause = 30 * time.Second, 5 * time.Second
-	// afterEnd is the time after which a process that had ended is taken for another one with the same id, or for
-	// another program of the same process.
+	// If a sample has the id of a process that ended more than afterEnd ago, it is from another process with the same
+	// id, or the process has executed another program.
 	afterEnd = 100 * time.Millisecond
 )
 
@@ -100,14 +100,14 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	return j
 }
 
-// The first and the longest pause between two looks whether a process is a JVM.
+// The first and the longest pause between two checks of whether a process is a JVM.
 const firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
 
-// mostCodes is the number of pieces of code from which on those that are gone are forgotten. Until then they are kept,
-// because their memory can't be read again.
+// mostCodes is the number of pieces of code that are kept, even if they are gone from the code cache, because their
+// memory can't be read again. When there are more, those that are gone are forgotten.
 const mostCodes = 1 << 15
 
-// open looks whether the process is a JVM that has a code cache by now.
+// open checks whether the process is a JVM that has a code cache by now.
 func (j *jvm) open(now int64) {
 	if j.openJVM != nil || j.ended {
 		return
@@ -154,7 +154,7 @@ func openIn(set *shared.JVMs, pid int) (*openJVM, error) {
 	return &openJVM{view: view, layout: l, codes: map[*codecache.Blob]*code{}}, nil
 }
 
-// close ends what open has begun.
+// close closes what open has opened. If open still waits for the JVM, close does so when the JVM has answered.
 func (j *jvm) close() {
 	switch {
 	case j.openJVM != nil:

@@ -4,7 +4,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where HotSpot's structures have the fields that walking needs.
+// A layout says where HotSpot's structures have the fields that a walk of the stack needs.
 type layout struct {
 	release   int             // of the JVM, as vmstructs.VM.Release
 	blobSize  uint64          // how many bytes are read of a blob's header
@@ -13,14 +13,15 @@ type layout struct {
 	// Fields of an nmethod.
 	nmethodSize      uint64
 	compileID        vmstructs.Field
-	origPC           vmstructs.Field // where a deoptimised frame has its true pc, in bytes from sp
+	origPC           vmstructs.Field // where a deoptimized frame has its true pc, in bytes from sp
 	verified, osr    vmstructs.Field // entry points
 	verifiedIsOffset bool            // verified is an offset from the start of the code
-	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimised frames return
+	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimized frames return
 	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
 }
 
-// senderSP is how far below the frame pointer an interpreter frame has the caller's sp, in bytes.
+// senderSP is the distance in bytes from the frame pointer down to the place where an interpreter frame has the
+// caller's stack pointer.
 const senderSP = 8
 
 // newLayout returns the layout of a JVM. If something is missing in HotSpot's tables, the error names it.
@@ -37,7 +38,7 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	return l, q.Missing
 }
 
-// findDeopt sets the fields of the deoptimisation handlers. They were renamed several times.
+// findDeopt sets the fields of the deoptimization handlers. They were renamed several times.
 func (l *layout) findDeopt(vm *vmstructs.VM) {
 	for _, name := range []string{"nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"} {
 		if l.deopt, l.deoptIsOffset = vm.Field(name); l.deoptIsOffset {

@@ -22,19 +22,19 @@ type libraryKey struct {
 // A library is a mapped file with its call frame information.
 type library struct {
 	table     *cfi.Table // nil if the file has none, or could not be read
-	attempts  int        // by how many processes it was tried to be read
-	tried     int        // the last one of them
+	attempts  int        // number of processes through which gasm has tried to read it
+	tried     int        // id of the last of these processes
 	segments  native.Segments
 	sigreturn uint64   // the address of sigreturn; 0 if it is not there
 	reading   *reading // nil if it is not being read
 }
 
-// settled reports whether a process can't learn more about the library.
+// settled reports whether another attempt to read the library through this process is useless.
 func (l *library) settled(pid int) bool {
 	return l.table != nil || l.reading == nil && (l.attempts >= mostAttempts || l.tried == pid)
 }
 
-// A reading is an attempt to read a library that a goroutine makes.
+// A reading is an attempt to read a library in another goroutine.
 type reading struct {
 	began time.Time
 	done  chan content
@@ -49,19 +49,19 @@ type content struct {
 }
 
 const (
-	// mostWaiting limits how long all walks of a process together wait for libraries to be opened and read. That takes
-	// milliseconds, but the file system may be one that does not answer. All samples wait meanwhile, and so does the
-	// end of the recording. After that time, libraries are still read, but walks that need them before they have been
-	// read fail.
+	// mostWaiting limits how long all walks of a process together wait until libraries are read. Usually that takes
+	// milliseconds, but a file system may not answer, and all samples and the end of the recording wait meanwhile.
+	// After that time walks do not wait for a library any more: they fail until it has been read.
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
-	// mostAttempts limits for how many processes gasm tries to read the same file. The first ones may have ended.
+	// mostAttempts limits the number of attempts to read the same file. gasm opens a file through a process that has
+	// mapped it. This process may end first, so each attempt uses another process than the one before.
 	mostAttempts = 64
-	// mostReadings limits how many libraries of a process are read at the same time. The file system of the process may
-	// be one that does not answer.
+	// mostReadings limits how many libraries of a process are read at the same time. If the file system of the process
+	// does not answer, each of these reads blocks a goroutine.
 	mostReadings = 3
-	// mostTables limits the size of all tables together, in bytes. That of libjvm.so has 8 MB.
+	// mostTables limits the size of all tables together, in bytes. The table of libjvm.so has 8 MB.
 	mostTables = 256 << 20
 )
 
@@ -103,7 +103,8 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read begins to read a library. It waits for the result until the process has used up mostWaiting, or until GiveUp.
+// read starts a goroutine that reads a library, and waits for its result. It gives up waiting when the walks of the
+// process have waited for mostWaiting in all, or when GiveUp is called. The goroutine then goes on.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r
@@ -194,8 +195,8 @@ func (k *walk) unwindLibrary(m *mapped) step {
 }
 
 // unwindNameless finds the caller of a function without call frame information. HotSpot's functions in assembler have
-// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame, so the return address is where the
-// call has left it, if the function is the leaf.
+// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame. So if such a function is the leaf,
+// the return address is where the call has put it.
 func (k *walk) unwindNameless() step {
 	pc, sp, ok := k.calledFrom()
 	if !k.exact || !ok || !k.isCode(pc) || !k.followsCall(pc) {

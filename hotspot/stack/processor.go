@@ -12,11 +12,12 @@ import (
 // DWARF's numbers.
 type processor struct {
 	exec *exec.Arch
-	// before20 is what JDK 8 to 19 have in place of exec.
+	// before20 replaces exec for JDK 8 to 19, whose conventions may differ.
 	before20 *exec.Arch
-	// numbers are the numbers that package exec has for the registers.
+	// numbers maps DWARF's numbers of registers to those of package exec.
 	numbers []int
-	// sampled are the indexes of the registers in a sample, and pc that of the program counter.
+	// sampled maps DWARF's numbers of registers to indexes in a sample's registers. pc is the index of the program
+	// counter.
 	sampled []int
 	pc      int
 
@@ -25,26 +26,27 @@ type processor struct {
 	link int
 	// preserved are the registers that C functions preserve, without sp, as bits.
 	preserved uint32
-	// low is true if the interpreter enters a method with a stack pointer above the caller's, so that the method's frame may
-	// be in space that the caller has reserved for its own stack.
+	// low is true if an interpreter frame reserves space for all that its method may push. When the interpreter calls
+	// another method, its stack pointer is below that space, but the frame of the called method begins in the space.
 	low bool
-	// pushes is true if methods push registers before they call C functions, so that their frame is larger then
-	// (MacroAssembler::call_VM_leaf_base).
+	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
+	// call (MacroAssembler::call_VM_leaf_base).
 	pushes bool
 	// signs is true if return addresses may have a signature in their upper bits.
 	signs bool
 
-	// bcp is the register that has the address of the bytecode while the interpreter executes one, and method the one
-	// that has the Method when the interpreter enters it.
+	// bcp is the register with the address of the bytecode that the interpreter executes. method is the register with
+	// the address of the Method when the interpreter enters a method.
 	bcp, method int
-	// methodSlot and bcpSlot are where an interpreter frame has these, in bytes below fp. bcpSlot8 is that of JDK 8.
+	// methodSlot and bcpSlot say where an interpreter frame has these two addresses, in bytes below fp. For JDK 8,
+	// bcpSlot8 replaces bcpSlot.
 	methodSlot, bcpSlot, bcpSlot8 uint64
 
-	// endsWithCall reports whether the last of some bytes of code are a call.
+	// endsWithCall reports whether the last instruction of a piece of code is a call.
 	endsWithCall func(code []byte) bool
 }
 
-// processors are those whose stacks can be walked, by the names of architectures in Go.
+// processors are the supported processors, by the names that Go has for their architectures.
 var processors = map[string]*processor{"amd64": amd64, "arm64": arm64}
 
 // Supported reports whether stacks can be walked on this machine's processor.
@@ -79,7 +81,7 @@ var amd64 = &processor{
 	pc: perfevent.IP, sp: rsp, fp: rbp, link: -1,
 	preserved: 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15,
 	bcp:       r13, method: rbx, // frame_x86.hpp
-	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8 has no mirror of the class
+	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8's frames have no slot for the mirror of the class
 	endsWithCall: func(code []byte) bool {
 		b := code[len(code)-7:]
 		if b[2] == 0xe8 { // call rel32
@@ -94,7 +96,7 @@ var amd64 = &processor{
 	},
 }
 
-// The numbers of aarch64's registers are the same everywhere: 0 to 30 are x0 to x30, and 31 is sp.
+// DWARF, the kernel and package exec give aarch64's registers the same numbers: 0 to 30 are x0 to x30, and 31 is sp.
 const (
 	x12   = 12
 	x22   = 22
@@ -107,7 +109,7 @@ var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
 	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
-	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // since JDK 9 there are the mirror and another word
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // JDK 9 and newer have two more slots: the mirror and another word
 	endsWithCall: func(code []byte) bool {
 		const armLen = 4
 		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {

@@ -6,8 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/cfi"
 )
 
-// sigreturn is what a signal handler returns to on aarch64: "mov x8, #139; svc #0". It is in the vDSO, which has no
-// call frame information there. Linux wants unwinders to look for the code (arch/arm64/kernel/vdso/sigreturn.S).
+// sigreturn is the code to which a signal handler returns on aarch64: "mov x8, #139; svc #0". It is in the vDSO and has
+// no call frame information, because Linux expects unwinders to recognize the code
+// (arch/arm64/kernel/vdso/sigreturn.S).
 var sigreturn = []byte{0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4}
 
 // Where the kernel stores the registers of the interrupted code, in bytes from the handler's stack pointer (struct
@@ -22,13 +23,13 @@ func findSigreturn(vdso []byte) uint64 {
 	return 0
 }
 
-// inSigreturn reports whether an address in a library belongs to sigreturn. A thread that is in the kernel for it is
-// behind its end.
+// inSigreturn reports whether an address in a library belongs to sigreturn. The first address after sigreturn counts,
+// too: a thread that has made the system call at the end of sigreturn has this address as its pc.
 func (l *library) inSigreturn(address uint64) bool {
 	return l.sigreturn != 0 && address >= l.sigreturn && address <= l.sigreturn+uint64(len(sigreturn))
 }
 
-// unwindSignal goes on with the code that a signal has interrupted.
+// unwindSignal goes from the frame of a signal handler to the code that the signal has interrupted.
 func (k *walk) unwindSignal() step {
 	frame := k.at.Values[k.sp]
 	next := cfi.Registers{}

@@ -27,15 +27,16 @@ type frame struct {
 	id callstack.FrameID
 }
 
-// A site is what is known about a return address. Nearly all stacks consist of the same few thousand addresses.
+// A site is what is known about a return address. It is kept, because nearly all stacks consist of the same few
+// thousand addresses.
 type site struct {
 	place
 	since  int64    // for samples after this time (CLOCK_MONOTONIC)
 	frames []*frame // innermost first; nil if nobody has looked for them yet, or they could not be found
 }
 
-// sites caches what is known about return addresses. It is valid for one generation of the code cache and one version
-// of the mappings: a new search would find the same.
+// sites caches what is known about return addresses. It is valid until the code cache or the mappings change, because
+// until then a new search would find the same.
 type sites struct {
 	generation, version int
 	byPC                map[uint64]*site
@@ -47,7 +48,7 @@ type sites struct {
 	until   int64 // when methods are forgotten (CLOCK_MONOTONIC)
 }
 
-// A methodAt has the address of a Method, and that of the bytecode that is executed.
+// A methodAt has the address of a Method, and the address of the bytecode in it that is executed.
 type methodAt struct{ method, bcp uint64 }
 
 const (
@@ -110,7 +111,7 @@ func (k *walk) newSite() *site {
 func (k *walk) find(pc uint64) (p place) {
 	if j := k.jvm; j.openJVM != nil {
 		b, ambiguous := j.view.Cache.At(pc, k.monoNanos)
-		if b == nil && !k.exact { // deoptimisation makes interpreter frames that return to the start of a codelet
+		if b == nil && !k.exact { // deoptimization makes interpreter frames that return to the start of a codelet
 			b, ambiguous = j.view.Cache.At(k.at.PC, k.monoNanos)
 		}
 		if b != nil {

@@ -20,7 +20,7 @@ func (k *walk) unwindCode(c *code) step {
 	}
 	switch {
 	case pushed, k.exact && c.Method == nil && c.rule == byFrameSize:
-		return failed // the frame has not the size that the header says
+		return failed // the frame does not have the size that the header says
 	case k.exact && c.Method != nil && (c.complete == 0 || k.at.PC < c.complete):
 		return k.frameless(c)
 	}
@@ -36,12 +36,12 @@ func (k *walk) unwindCode(c *code) step {
 	return failed
 }
 
-// pushedTo is the name of a stub of C1's. Its callers push its arguments, so their sp is not where their frame ends
-// (LIR_Assembler::emit_typecheck_helper).
+// pushedTo is the name of a stub that C1's code calls with arguments on the stack. So the stack pointer of its callers
+// is not at the end of their frame (LIR_Assembler::emit_typecheck_helper).
 const pushedTo = "slow_subtype_check"
 
-// caller sets the registers of the caller of a complete frame. The word below cfa is the return address, and that below
-// it the caller's frame pointer. Compiled code keeps no other register for its caller.
+// caller sets the registers of the caller of a complete frame. The frame ends at cfa. The word below cfa is the return
+// address, and the next one below is the caller's frame pointer. Compiled code preserves no other register.
 func (k *walk) caller(cfa uint64) step {
 	pc, ok := k.dump.Word(cfa - 8)
 	if !ok {
@@ -80,7 +80,8 @@ func (k *walk) returnTo(caller *cfi.Registers) step {
 	return found
 }
 
-// missing returns what it means that a word is not in the dump: it is beyond its end, or the walk has gone astray.
+// missing returns the result of a step that needs a word outside of the dump: cut if the word is above the end of the
+// dump, where the stack goes on, and failed if the address can't be right.
 func (k *walk) missing(addr uint64) step {
 	if addr >= k.dump.Base && addr-k.dump.Base >= uint64(len(k.dump.Data)) && addr-k.dump.Base < farthest {
 		return cut
@@ -88,15 +89,16 @@ func (k *walk) missing(addr uint64) step {
 	return failed
 }
 
-// farthest is how far beyond the start of the dump a frame of the same stack can be. Threads have stacks of 1 to 8 MB;
-// that of the main thread may be larger.
+// farthest is how far beyond the start of the dump a frame of the same stack can be, in bytes. Threads have stacks of 1
+// to 8 MB, and the main thread may have a larger one.
 const farthest = 1 << 30
 
 // unwindByFP finds the caller of a frame that begins with a saved frame pointer, to which the frame pointer points.
 //
-// On aarch64, the stack pointer of an interpreter frame is below all that the frame may push, and a called method's frame
-// begins where the caller has pushed the arguments. So the caller's stack pointer may be below the frame. Then it is not
-// known here where the caller's frame begins. Nobody needs to know, because that is an interpreter frame, too.
+// On aarch64, the interpreter's stack pointer is below all that a frame may push, and the frame of a called method
+// begins at the pushed arguments. So the caller's stack pointer may be below the called method's frame, and it can't be
+// found here. It is not needed, because the caller is then an interpreter frame, too, which is unwound by its frame
+// pointer.
 func (k *walk) unwindByFP(c *code) step {
 	fp, known := k.at.Get(k.fp)
 	if !known {
@@ -123,8 +125,8 @@ func (k *walk) unwindByFP(c *code) step {
 	return k.returnTo(&next)
 }
 
-// trueReturn replaces the address of a deoptimisation handler with the address that the callee would have returned to
-// before the method was deoptimised. HotSpot has stored it in the method's frame (frame::deoptimize).
+// trueReturn replaces the address of a deoptimization handler with the address that the callee would have returned to
+// before the method was deoptimized. HotSpot has stored it in the method's frame (frame::deoptimize).
 func (k *walk) trueReturn() {
 	if k.jvm.openJVM == nil {
 		return
@@ -138,12 +140,12 @@ func (k *walk) trueReturn() {
 	}
 }
 
-// unwindReturnBarrier goes on below the frames of a virtual thread that are in the heap. HotSpot has put the address of
-// the return barrier in place of the return address of the outermost frame that is on the carrier's stack. Below it is
-// the frame of Continuation.enterSpecial.
+// unwindReturnBarrier skips the frames of a virtual thread that are in the heap. HotSpot has replaced the return
+// address of the outermost frame on the carrier's stack with the address of the return barrier. The next frame on that
+// stack is the one of Continuation.enterSpecial.
 //
-// In the stub itself, and in cont_thaw, frames are being moved. The walk goes on with the next return address on the
-// stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
+// If the thread is in the barrier itself or in cont_thaw, frames are just being moved. Then the walk goes on with the
+// next return address on the stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
 func (k *walk) unwindReturnBarrier() step {
 	special, barrier := k.jvm.special.Load(), k.jvm.barrier.Load()
 	if special == nil {

@@ -20,7 +20,7 @@ type Walker struct {
 	processor *processor // nil if stacks can't be walked
 	set       *shared.JVMs
 	givenUp   chan struct{}     // closed by GiveUp
-	out       *callstack.Writer // the one that the numbers of frames belong to
+	out       *callstack.Writer // the Writer that the numbers of frames belong to
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
 	tables    int    // the size of all libraries' tables, in bytes
@@ -29,12 +29,12 @@ type Walker struct {
 	caller    uint64 // see Caller
 }
 
-// NewWalker returns a Walker. It does not open those JVMs again that are open in the set.
+// NewWalker returns a Walker. It uses the JVMs that are already open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
 	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
 }
 
-// A walk is one sample's stack while it is being walked.
+// A walk is the state of walking one sample's stack.
 type walk struct {
 	*processor
 	w         *Walker
@@ -54,9 +54,10 @@ type walk struct {
 	herePC uint64
 	late   bool           // the JVM's memory was not read in time
 	frames []*frame       // innermost first
-	mark   callstack.Kind // what is missing below the outermost frame; 0 if nothing is
+	mark   callstack.Kind // what is missing after the outermost frame; 0 if nothing is missing
 	until  time.Time      // when the walk may be given up
-	// cpuUntil is the CPU time of this process at which the walk is given up; 0 before until.
+	// cpuUntil is the CPU time of this process at which the walk is given up. It is set only after the time in the
+	// field until has passed.
 	cpuUntil time.Duration
 }
 
@@ -118,7 +119,7 @@ func (w *Walker) forgetNumbers() {
 	}
 }
 
-// begin sets the state of the leaf. It returns false if the JVM's memory can't be read in time.
+// begin starts a walk at the leaf, the sampled instruction. It returns false if the JVM's memory can't be read in time.
 func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) bool {
 	if j.openJVM != nil && j.asked.Load() || !j.poll(r.MonoNanos) {
 		return false
@@ -141,7 +142,7 @@ func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Re
 	return true
 }
 
-// A step is what became of the attempt to find a frame's caller.
+// A step is the result of an attempt to find a frame's caller.
 type step uint8
 
 const (
@@ -152,7 +153,7 @@ const (
 )
 
 // climb goes from the leaf to the bottom, and collects the frames. It returns the mark for what is missing, or 0. The
-// leaf has no frame of its own, unless it has entered the kernel or the interpreter executes it.
+// sampled code (the leaf) gets no frame, unless it has entered the kernel or is in the interpreter.
 func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	for n := 1; len(k.frames) < mostFrames; n++ {
 		if n%32 == 0 && k.expired() {
@@ -186,10 +187,11 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	return callstack.Cut
 }
 
-// A compiled method is worth copying when it has called the code of leastCalls samples, and of one in callerShare.
+// A compiled method is worth copying if it is a caller in the stacks of at least leastCalls samples, and of at least
+// one in callerShare samples.
 const leastCalls, callerShare = 20, 100
 
-// count counts a frame for its method. A recursive method has several in a stack.
+// count counts the current frame for its method. A recursive method is counted several times for one stack.
 func (k *walk) count(p place) {
 	c := p.code
 	if c == nil || c.Method == nil || k.exact {
@@ -201,9 +203,9 @@ func (k *walk) count(p place) {
 	}
 }
 
-// Caller returns an address in a compiled method on the stack of the last Walk, if so many samples are in code that the
-// method has called that its own code is worth copying. Otherwise, and when it is called again before the next Walk,
-// Caller returns 0. It returns a method again when twice as many samples are in such code.
+// Caller returns an address in a compiled method on the stack of the last Walk if the method's code is worth copying,
+// because many samples are in code that it has called. Otherwise it returns 0, and also if it is called again before
+// the next Walk. It returns the same method again when the number of such samples has doubled.
 func (w *Walker) Caller() (pc uint64) {
 	pc, w.caller = w.caller, 0
 	return pc
@@ -222,8 +224,8 @@ func (k *walk) expired() bool {
 	return cpu > k.cpuUntil || now.After(k.until.Add(longestWait))
 }
 
-// lookup returns the address at which the code of the current frame is looked up. A return address may be the first byte
-// after the code that called, so it is the byte before.
+// lookup returns the address at which the code of the current frame is looked up. For a return address that is the byte
+// before it, because the call may be the last instruction of its code.
 func (k *walk) lookup() uint64 {
 	if k.exact {
 		return k.at.PC

@@ -1,10 +1,10 @@
 // Package threads reads the names of a running JVM's Java threads from its memory. The kernel keeps only 15 bytes of a
 // name, and calls the main thread "java".
 //
-// HotSpot lists its Java threads: in an array (ThreadsSMRSupport::_java_thread_list), or in JDK 11 and older in a chain
-// (Threads::_thread_list). Each of them refers to a java.lang.Thread, which has the name, and to an OSThread, which has
-// the kernel's thread id. HotSpot's other threads, such as those of a collector, are not in the list, but compiler
-// threads are.
+// HotSpot keeps its Java threads in an array (ThreadsSMRSupport::_java_thread_list), or in JDK 11 and older in a linked
+// list (Threads::_thread_list). Each entry is a JavaThread. It refers to a java.lang.Thread, which has the name, and to
+// an OSThread, which has the kernel's thread id. Compiler threads are Java threads too, but the threads of a garbage
+// collector are not.
 package threads
 
 import (
@@ -19,7 +19,7 @@ import (
 
 // A Thread is a Java thread.
 type Thread struct {
-	// TID is its id in the JVM's own PID namespace, as gettid returns it there.
+	// TID is the thread's id in the JVM's own PID namespace, as gettid returns it there.
 	TID  int
 	Name string // the first MaxName chars of its name
 }
@@ -149,7 +149,8 @@ func (r *Reader) thread(at uint64) (t Thread, err error) {
 	return t, err
 }
 
-// javaObject returns the address of the java.lang.Thread of a JavaThread. Since JDK 17 HotSpot refers to it by a handle.
+// javaObject returns the address of the java.lang.Thread that belongs to the JavaThread at an address. Since JDK 17 a
+// JavaThread has an OopHandle, which points to the reference.
 func (r *Reader) javaObject(at uint64) (uint64, error) {
 	if r.object.Type != "OopHandle" {
 		return r.heap.Handle(at + r.object.At)

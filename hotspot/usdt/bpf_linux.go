@@ -119,7 +119,8 @@ func (b *bpf) attach(t target, pid int, library string, places []place, layouts 
 	return b.attachEach(lib, t, pid, places, layouts)
 }
 
-// allAtOnce is false in a test that attaches one by one, as for kernels before 6.6.
+// allAtOnce is false in a test that attaches the program to one place after another, as gasm does
+// on kernels before 6.6.
 var allAtOnce = true
 
 func (b *bpf) attachAll(lib *link.Executable, t target, pid int, places []place, layouts []layout) (err error) {
@@ -198,7 +199,7 @@ func (b *bpf) note() string {
 	return fmt.Sprintf("this kernel sets USDT probes one by one (Linux 6.6 and newer at once): %d of them", b.oneByOne)
 }
 
-// detach takes the program off all places. No event is recorded after that.
+// detach removes the program from all places. No event is recorded after that.
 func (b *bpf) detach() error {
 	for _, l := range b.links {
 		l.Close()

@@ -36,14 +36,16 @@ type dtraced struct {
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
-	// recent and older have the last events that DTrace printed, up to mostRecent in each.
+	// recent and older have the last events that DTrace printed, up to mostRecent in each. They serve to recognize
+	// events that it prints twice.
 	recent, older map[reached]bool
 
 	textBytes int                // size of all texts in the map texts
 	texts     map[textKey][]byte // texts of the events handed out so far, by address and length in the JVM
 }
 
-// A reached is the reaching of a probe. The clock is so fine that a thread reaches no probe twice at the same time.
+// A reached identifies one firing of a probe. The clock is so fine that a thread can't reach a probe twice at the same
+// time.
 type reached struct {
 	mono       uint64
 	tid, probe int
@@ -52,16 +54,17 @@ type reached struct {
 type textKey struct{ addr, length uint64 }
 
 const (
-	// settle is how long after DTrace's first line no event is handed out. After that time DTrace
-	// has printed a mark (see dtraceMark) for each processor.
+	// settle is how long all events are held back after DTrace's first line, in ns. After that time DTrace has printed
+	// a mark (see dtraceMark) for each processor.
 	settle = uint64(time.Second)
-	// silence is how long gasm waits for the next mark of a processor. If none comes, the processor
-	// counts as switched off, and no event is held back because of it.
+	// silence is how long gasm waits for the next mark of a processor, in ns. If none comes, the processor counts as
+	// switched off, and no event is held back because of it.
 	silence = uint64(5 * time.Second)
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.
 	mostHeld = 1 << 18
-	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor.
+	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor, because DTrace may
+	// print a whole buffer twice.
 	mostRecent = 1 << 16
 	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
 	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.
@@ -154,8 +157,8 @@ func (d *dtraced) until() uint64 {
 	return least
 }
 
-// read calls give(record) for each event that need not be held back, in the order of their times.
-// On the last call, where all is true, no event is held back.
+// read calls give(record) for each event that need not be held back, in the order of their times. If all is true, as in
+// the last call, no event is held back.
 func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()

@@ -48,8 +48,8 @@ type dtraceReader struct {
 }
 
 const (
-	// longestDTraceLine has room for numbers and three texts, even if every byte of the texts is
-	// escaped (as \342, for example).
+	// longestDTraceLine is the length of the longest line, in bytes. It has room for numbers and three texts, even if
+	// every byte of the texts is escaped (as \342, for example).
 	longestDTraceLine = 8 << 10
 	// mostDTraceFields is the maximum number of fields of a line: a probe's arguments and their
 	// texts, two return addresses, and the words of a stack. A line with more fields is a bad line.
@@ -96,8 +96,8 @@ func (r *dtraceReader) scan() bool {
 	return false
 }
 
-// parseDTrace parses a line. It returns nil if the line does not have a form that the script
-// prints.
+// parseDTrace parses a line that DTrace has printed. It returns nil if the line does not have one of the forms that the
+// script prints.
 func parseDTrace(line []byte) any {
 	kind, rest, _ := bytes.Cut(line, []byte(" "))
 	if string(kind) == "n" {

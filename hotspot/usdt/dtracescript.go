@@ -52,23 +52,21 @@ func byName(probes []Probe) (named []Probe) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// dtraceScript returns the script that DTrace runs. The script prints a line for each firing of a
-// probe (e), and several times a second a mark for each processor (m). The numbers in these lines
-// are hexadecimal. A dtraceReader reads them. The marks have a second purpose: if gasm is gone,
-// DTrace ends soon, because it can't write the next mark.
+// dtraceScript returns the script that DTrace runs. The script prints a line for each firing of a probe (e), and
+// several times a second a mark for each processor (m). The numbers in these lines are hexadecimal. A dtraceReader
+// reads them. The marks have a second purpose: if gasm is gone, DTrace ends soon, because it can't write the next mark.
 //
 //	e 2 1 1a4f8d3c2b10 61b2 7fae0c8d3a42 4 "main"
 //	m 1 1a4f8d3c2b99
 //	n 20001
 //
-// A firing has the number of the probe, the processor, the time, the thread, and the arguments.
-// After the length of a text comes the text itself, in the form of %S. An allocation also has two
-// return addresses and the words on the caller's stack. The first address is where the library's
-// code returns to. If that is in a stub whose frame is in the chain, the second address is where
-// the stub returns to; otherwise it is 0 or meaningless.
+// A firing has the number of the probe, the processor, the time, the thread, and the arguments. After the length of a
+// text comes the text itself, in the form of %S. An allocation also has two return addresses and the words on the
+// caller's stack. The first address is where the library's code returns to. If that is in a stub that keeps the frame
+// pointer, the second address is where the stub returns to. Otherwise it is 0 or meaningless.
 //
-// The last line (n) is the number of all firings, in decimal. DTrace counts them in the kernel. The
-// number is needed because DTrace does not report all of its losses.
+// The last line (n) is the number of all firings, in decimal. DTrace counts them in the kernel. The number is needed
+// because DTrace does not report all of its losses.
 func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrace.Script {
 	var s strings.Builder
 	for i := range places {
@@ -100,8 +98,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 
-// hasText reports whether a parameter is a text that can be read. p.Args[at] is the parameter's
-// first argument.
+// hasText reports whether a parameter of the probe is a text that can be read. Such a parameter takes two of the
+// probe's arguments. p.Args[at] is the first one.
 func (p *Probe) hasText(kind usdt.ParameterKind, at int) bool {
 	return kind.Width() == 2 && p.Args[at].isRead() && p.Args[at+1].isRead()
 }

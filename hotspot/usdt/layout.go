@@ -7,15 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// A layout is the form of the record that the BPF program writes when a thread reaches a probe.
-// Probes whose arguments have the same operands share a layout. The fields are, by offset:
+// A layout is the form of the record that the BPF program writes when a thread reaches a probe. Probes whose arguments
+// have the same operands share a layout. The fields are, by offset:
 //
 //	 0  the time
 //	 8  the thread (the lower half) and the process, in the JVM's namespace
 //	16  the place: the index of the recorded probe, and the number of the layout
 //	24  the arguments that are not constant, 8 bytes each
 //	 …  if caller is set: the address to which the library's code returns, or 0 if it was not found;
-//	    then, if that address is in a stub whose frame is in the chain, the address to which the stub
+//	    then, if that address is in a stub that keeps the frame pointer, the address to which the stub
 //	    returns (otherwise 0 or meaningless)
 //	 …  if words is set: the words on the caller's stack
 //	 …  if there is a brief text: its first bytes
@@ -26,8 +26,8 @@ type layout struct {
 	// each allocation if the probe is switched on. The stub's frame is not in the chain of frame
 	// pointers. So its return address has to be found among the first words of the caller's stack.
 	words bool
-	// Some texts must be read at the moment when the probe is reached. For such a text, brief is
-	// the index in args of its address. It is -1 if the probe has no such text.
+	// brief is for a text that must be read at the moment when the probe is reached: the address of this text is
+	// args[brief]. brief is -1 if the probe has no such text.
 	brief int
 }
 
@@ -37,7 +37,7 @@ const (
 	words     = 12 // number of words copied from the stack: twice the size of OptoRuntime's largest stub frame
 )
 
-// callerAt returns the offset of the library's return address in a record.
+// callerAt returns the offset in a record of the address to which the library's code returns.
 func (l *layout) callerAt() int { return headSize + 8*len(l.args) }
 
 // briefAt returns the offset of the brief text.

@@ -11,8 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A Probe is one place of a probe in a library. If a probe has several places, each of them is a
-// Probe.
+// A Probe is one place of a probe in a library. If a probe has several places, there is a Probe for each of them.
 type Probe struct {
 	Provider, Name string
 	Offset         uint64 // offset of the probe's nop in the file

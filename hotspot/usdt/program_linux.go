@@ -112,14 +112,14 @@ func (l *layout) write(i int, t target) asm.Instructions {
 	return append(p, asm.Ja.Label("whole"))
 }
 
-// findCaller returns code that goes through the library's frames, and writes the address that the
-// last of them returns to. It leaves the frame pointer of that last frame in R7 (thread).
+// findCaller returns code that goes through the library's frames, and writes the address that the last of them returns
+// to. It leaves the frame pointer of that last frame in R7 (thread).
 //
-// If the address is in a stub whose frame is in the same chain, the code also writes the address
-// that the stub returns to. Otherwise the second address is 0 or meaningless.
+// If the address is in a stub that keeps the frame pointer, the code also writes the address that the stub returns to.
+// Otherwise the second address is 0 or meaningless.
 //
-// The helper bpf_get_stack would take four times as long: it does not stop at the frames of
-// compiled code, which are not chained.
+// The helper bpf_get_stack would take four times as long: it does not stop at the frames of compiled code, which are
+// not chained.
 func findCaller(i int, t target, at int16) asm.Instructions {
 	const next, back = -16, -8 // on the program's own stack: the frame pointer of the caller, and the return address
 	fp := thread               // the thread and the cookie are in the record already, so their registers are free
@@ -159,8 +159,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
 }
 
-// withoutSignature returns code that clears the signature of the return address in a register. It
-// overwrites R2.
+// withoutSignature returns code that clears the signature of the return address in a register. The code overwrites R2.
 func (t *target) withoutSignature(address asm.Register) asm.Instructions {
 	if t.signature == 0 {
 		return nil

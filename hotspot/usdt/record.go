@@ -24,12 +24,11 @@ type Recorder struct {
 	done    chan struct{} // closed when all records were read
 }
 
-// A source makes the kernel report the firings of probes. It is a bpf, an uprobes or a dtraced.
+// A source makes the kernel report the firings of probes. There are three kinds: bpf, uprobes and dtraced.
 type source interface {
-	// read calls give(record) for each record that has come since the last call. The records of
-	// each thread are in order. If an older record may still come, read holds back the newer ones
-	// for a later call. On the last call, where all is true, it holds back nothing. A record is
-	// valid only during the call of give.
+	// read calls give(record) for each record that has come since the last call. The records of each thread are in
+	// order. If an older record may still come, read holds back the newer ones for a later call. If all is true, as in
+	// the last call, it holds back nothing. A record is valid only during the call of give.
 	read(all bool, give func(record []byte))
 	detach() error // ends the recording; the error says why records are missing
 	lost() int64   // the number of events that were lost

@@ -153,7 +153,7 @@ func readLibrary(file io.ReaderAt, name string) ([]Probe, error) {
 	return probes, err
 }
 
-// targetOf describes a process in such a way that a BPF program can recognise it. The function
+// targetOf describes a process in such a way that a BPF program can recognize it. The function
 // threads converts a thread id that the BPF program sees to the id that gasm sees.
 func targetOf(pid int) (t target, threads func(own int) int, err error) {
 	p, err := foreign.Open(pid)

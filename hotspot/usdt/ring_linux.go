@@ -28,8 +28,8 @@ type ring struct {
 	next   uint64
 }
 
-// The number of slots. If a probe may be reached a million times a second, there are more slots,
-// because the kernel may not schedule gasm for a while.
+// A ring has manySlots if it is for a probe that may be reached a million times a second, and otherwise someSlots. It
+// needs many slots because the kernel may not schedule gasm for a while.
 const someSlots, manySlots = 1 << 16, 1 << 18
 
 const (

@@ -13,12 +13,12 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// maxLines is the largest number of lines in a text. Package capture does not read more events than
-// that from a capture. When the limit is reached, all further events count as lost.
+// maxLines is the largest number of lines that a sink writes. Package capture does not read more events than that from
+// a capture. When the limit is reached, all further events count as lost.
 const maxLines = 4_000_000
 
-// maxBytes limits the size of a text, in bytes. A line usually has some 100 bytes, but a JVM could
-// have very long names. When the limit is reached, all further events count as lost.
+// maxBytes limits the number of bytes that a sink writes. A line usually has some 100 bytes, but a JVM could have very
+// long names. When the limit is reached, all further events count as lost.
 const maxBytes = 1 << 30
 
 // A sink turns the kernel's records into text.
@@ -212,8 +212,8 @@ func (s *sink) allocated(p *place, l *layout, data []byte) bool {
 // this, they can't both be in the code cache.
 const codeCache = 2 << 30
 
-// firstNear returns the first word of a stack that may be an address in the same code cache as pc.
-// The bits of a signature do not count. It returns 0 if there is none.
+// firstNear returns the first word of a stack that may be an address in the same code cache as pc, or 0 if there is
+// none. It ignores the bits of a signature.
 func firstNear(stack []byte, pc, signature uint64) uint64 {
 	for ; len(stack) >= 8; stack = stack[8:] {
 		if word := binary.NativeEndian.Uint64(stack) &^ signature; word-pc+codeCache < 2*codeCache {
@@ -223,8 +223,8 @@ func firstNear(stack []byte, pc, signature uint64) uint64 {
 	return 0
 }
 
-// mostSites is the maximum number of sums that are kept. Programs usually allocate at fewer sites within 20 ms. If
-// there are more, the sums are written early.
+// mostSites is the maximum number of sums that are kept. Programs usually allocate at fewer sites between two readings
+// of the records. If there are more, the sums are written early.
 const mostSites = 1 << 16
 
 // flush writes the sums of allocations, and passes all buffered text to the writer.

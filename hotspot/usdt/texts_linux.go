@@ -33,7 +33,7 @@ func newTextCache(p *foreign.Process) *textCache {
 	return &textCache{process: p, read: map[textKey][]byte{}}
 }
 
-// text returns the text of this length at an address in the JVM's memory. It returns false if the
+// text returns the text that has the given address in the JVM's memory and the given length. It returns false if the
 // text can't be read. The caller must not change the text.
 func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	if length == 0 {
@@ -81,8 +81,8 @@ type threadIDs struct {
 	known map[int]int
 }
 
-// of returns the id that gasm sees for a thread. It returns 0 if the thread has ended. If the
-// thread is not known yet, the ids of all threads are read again.
+// of converts a thread's id in the JVM's own namespace to the id that gasm sees. It returns 0 if the thread has ended.
+// If the thread is not known yet, the ids of all threads are read again.
 func (t *threadIDs) of(own int) int {
 	if id, ok := t.known[own]; ok {
 		return id

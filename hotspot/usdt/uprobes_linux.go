@@ -51,8 +51,7 @@ const mostUprobes = 128
 // never gets smaller than leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is a file of the kernel's. It has the number that stands for uprobes in the type field
-// of perf_event_attr.
+// uprobeType is a file in sysfs. It has the number that stands for uprobes in the type field of perf_event_attr.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
@@ -159,9 +158,9 @@ func (u *uprobes) control(request uint) error {
 	return nil
 }
 
-// read calls give(record) for each record that has come, in the order of their times. It holds back
-// the records of the last lookPause, because an older record may still be on its way into another
-// ring. On the last call, where all is true, it holds back nothing.
+// read calls give(record) for each record that has come, in the order of their times. It holds back the records of the
+// last lookPause, because an older record may still be on its way into another ring. If all is true, as in the last
+// call, it holds back nothing.
 func (u *uprobes) read(all bool, give func(record []byte)) {
 	until := uint64(monotonic.Nanos()) - uint64(lookPause)
 	for _, r := range u.rings {
@@ -194,9 +193,9 @@ func (u *uprobes) detach() error {
 	return nil
 }
 
-// lost returns the number of events for which the rings had no room. The kernel reports losses in a
-// ring only when the next record fits in, so the last losses are never reported there. Since Linux
-// 6.0 each event also counts its losses.
+// lost returns the number of events for which the rings had no room. The kernel reports losses in a ring only when the
+// next record fits in, so the last losses are never reported there. Since Linux 6.0 each event also counts its losses,
+// and lost returns the larger of the two numbers.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {

@@ -47,9 +47,9 @@ var perfRegisters = map[string][]int{"amd64": {10, 5, 11, 12, 13, 14, 4, 19, 9, 
 // stackPointer is the offset of the stack pointer in struct pt_regs, in bytes, like framePointer.
 var stackPointer = map[string]int{"amd64": 8 * 19, "arm64": 8 * 31}[runtime.GOARCH]
 
-// The number of bytes of the stack that are sampled: frameBytes to read a probe's arguments, and
-// callerBytes to find the caller too. A frame of HotSpot's that has a probe's arguments takes up to
-// 500 bytes. When the interpreter allocates, the library's seven frames together take 1500 bytes.
+// The number of bytes of the stack that are sampled: frameBytes to read a probe's arguments, and callerBytes to find
+// the caller too. HotSpot's frames with a probe's arguments have up to 500 bytes. When the interpreter allocates, the
+// library's seven frames together take 1500 bytes.
 const frameBytes, callerBytes = 1 << 10, 2 << 10
 
 // stackBytes returns how many bytes of the stack must be sampled for a layout. It is 0 if all
@@ -105,7 +105,7 @@ func momentOf(body []byte) (m moment) {
 	return m
 }
 
-// record converts the body of a sample to the record of a place. index is the index of the place.
+// record converts the body of a sample to a record in the BPF program's form. index is the index of the probed place.
 func (s *samples) record(index int, body []byte) []byte {
 	p := &s.places[index]
 	l, m := &s.layouts[p.layout], momentOf(body)
@@ -167,9 +167,9 @@ func (s *samples) caller(m *moment) (pc, above, frame uint64) {
 	return 0, 0, frame
 }
 
-// sampled returns a copy of the probes in which the arguments that perf can't sample have an
-// unknown form. perf samples no memory outside the stack. So arguments in such memory are left out.
-// Texts that may be gone when gasm reads the sample are left out too.
+// sampled returns a copy of the probes in which the arguments that perf can't sample have UnknownForm. These are
+// arguments in memory outside of the stack, which perf does not copy, and texts that may be gone when gasm reads the
+// sample.
 func sampled(probes []Probe) []Probe {
 	probes = slices.Clone(probes)
 	for i := range probes {

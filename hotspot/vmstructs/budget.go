@@ -18,8 +18,8 @@ type Budget struct {
 	refused int
 }
 
-// NewBudget returns a Budget of most bytes. What was taken from it comes back at perSecond bytes per second, but at no
-// less than a MiB per second.
+// NewBudget returns a Budget that has the number of bytes in most, and never has more. It is refilled at perSecond
+// bytes per second, or at one MiB per second if perSecond is less.
 func NewBudget(most, perSecond int64) *Budget {
 	return &Budget{left: most, most: most, each: time.Second / time.Duration(max(1, perSecond>>20)), since: time.Now()}
 }
@@ -53,15 +53,15 @@ func (b *Budget) Refused() int {
 	return b.refused
 }
 
-// Through returns a VM whose memory is read by another reader, which takes addresses as offsets as in New. Reads of the
-// two VMs are otherwise the same.
+// Through returns a copy of the VM that reads the process's memory through another reader. An offset of this reader is
+// an address in the process, as in New.
 func (vm *VM) Through(memory io.ReaderAt) *VM {
 	other := *vm
 	other.Memory.reader = memory
 	return &other
 }
 
-// Within returns a VM whose reads take from a budget. Reads of the two VMs are otherwise the same.
+// Within returns a copy of the VM whose reads take from a budget.
 func (vm *VM) Within(b *Budget) *VM {
 	limited := *vm
 	limited.Memory.budget = b

@@ -18,8 +18,8 @@ type image struct {
 	progs  []elf.ProgHeader
 }
 
-// maxImage limits how far findImage searches: the ELF header of libjvm.so must be less than this number of bytes before
-// its code. Segments with variables are left out if they are larger than this.
+// maxImage is the largest distance between libjvm.so's code and the ELF header below it at which findImage still finds
+// the header, in bytes. It is also the largest size of a segment of variables; larger ones are left out.
 const maxImage = 1 << 26
 
 // findImage finds the ELF image that contains m. It searches downwards from m.Lo, page by page, for an ELF header.

@@ -11,8 +11,8 @@ import (
 )
 
 // fileSymbols looks up symbols of libjvm.so, including symbols that the library does not export, and returns their
-// addresses in the process. It finds them in the file from which libjvm.so is mapped. The result is empty if the JDK's
-// vendor has stripped the symbol table.
+// addresses in the process. It reads the symbol table of the file from which libjvm.so is mapped. The result is empty
+// if the JDK's vendor has stripped that table.
 //
 // A libjvm.so has about 100 000 symbols. Package elf would allocate a string for each name, which takes 20 ms;
 // fileSymbols takes 5 ms.
@@ -57,7 +57,7 @@ func fileSymbols(m native.Mapping, names []string) (map[string]uint64, error) {
 		longest = max(longest, len(name))
 	}
 	for ; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
-		// st_shndx, at offset 6, is 0 for a symbol that the library only uses.
+		// st_shndx, at offset 6, is 0 for a symbol that the library uses but does not define.
 		at := uint64(binary.LittleEndian.Uint32(symbols))
 		if at >= uint64(len(texts)) || binary.LittleEndian.Uint16(symbols[6:]) == uint16(elf.SHN_UNDEF) {
 			continue

@@ -137,8 +137,8 @@ func (r *tableReader) rows(table string, columns ...string) (rows [][]uint64) {
 	return nil
 }
 
-// ahead is the number of pages after the current one that are read together with it when a table is
-// read. The largest table has 41 kB.
+// ahead is the number of pages that are read in advance when a table is read. Together with the current page they hold
+// the largest table, which has 41 kB.
 const ahead = 12
 
 // variable reads an eight-byte variable of libjvm.so.

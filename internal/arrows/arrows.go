@@ -1,5 +1,5 @@
-// Package arrows draws the jumps in a listing of code as arrows beside the lines of the listing. The arrows consist of
-// characters.
+// Package arrows draws the jumps in a listing of code as arrows beside the lines. The arrows are made of text
+// characters, such as ╭ and ↘.
 package arrows
 
 import (
@@ -26,7 +26,7 @@ type Glyphs struct {
 	heavy              *strokes // for arrows that close a loop; nil if these look like all others
 }
 
-// strokes are the characters that are different for an arrow that closes a loop.
+// strokes are the heavy characters that replace the usual ones in an arrow that closes a loop.
 type strokes struct{ startDown, startUp, join, pass rune }
 
 // The two sets of characters.
@@ -63,8 +63,8 @@ const maxTracks = 1 << 14
 
 // Layout draws arrows beside n lines, in at most maxColumns columns. Jumps with a common target share a column. Short
 // arrows are placed first, next to the code. So an inner loop is drawn inside the outer one, and if there are too few
-// columns, the longest arrows are left out. Jumps that lead out of the listing have a column of their own, next to the
-// code.
+// columns, the longest arrows are left out. All jumps that lead out of the listing share one additional column, next to
+// the code.
 func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	tracks, leaving := tracksOf(n, arrows)
 	var columns [][]track // from the code outwards
@@ -87,8 +87,9 @@ func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	return out
 }
 
-// tracksOf groups arrows into tracks, the shortest first. The arrows that lead out of the n lines are in a separate
-// result.
+// tracksOf groups arrows into tracks, the shortest first. A track has the arrows that reach the same target from the
+// same side; they are drawn as one arrow. Arrows that lead out of the n lines are in no track, but are returned as
+// leaving.
 func tracksOf(n int, arrows []Arrow) (tracks []track, leaving []Arrow) {
 	type key struct {
 		target int

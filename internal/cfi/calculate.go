@@ -1,7 +1,7 @@
 package cfi
 
 // calculate runs an operation of arithmetic or logic. Comparisons and divisions are signed (DWARF 5, sections 2.5.1.4
-// and 2.5.1.5), and only a remainder is unsigned, as in libgcc.
+// and 2.5.1.5). The remainder (DW_OP_mod) is unsigned, as in libgcc.
 func (m *machine) calculate(op byte) {
 	b := m.pop()
 	switch op {

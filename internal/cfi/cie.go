@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A cie is a common information entry: what many functions have in common.
+// A cie is a common information entry (CIE): the part of the call frame information that many functions share.
 type cie struct {
 	err          error // why it can't be used
 	encoding     byte  // of the addresses of its functions
@@ -18,8 +18,8 @@ type cie struct {
 	instructions cursor // the first instructions of each function
 }
 
-// cie returns the CIE whose record is at an offset. If that record can't be used, the cie has an error. The error that
-// is returned says that there are too many CIEs.
+// cie returns the CIE whose record is at an offset. If the record can't be used, the err field of the result says why.
+// The second result is an error only if there are too many CIEs.
 func (t *Table) cie(at uint32) (*cie, error) {
 	if c := t.cies[at]; c != nil {
 		return c, nil
@@ -33,7 +33,7 @@ func (t *Table) cie(at uint32) (*cie, error) {
 	return c, nil
 }
 
-// maxAugmentation is the number of bytes in a CIE's augmentation string. The longest one in use is zPLRS.
+// maxAugmentation is the maximum length of a CIE's augmentation string, in bytes. The longest one in use is "zPLRS".
 const maxAugmentation = 8
 
 func (c *cie) parse(t *Table, at int) error {

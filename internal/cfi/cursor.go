@@ -94,8 +94,9 @@ func (c *cursor) number(encoding byte) uint64 {
 	return 0
 }
 
-// pointer reads the address of an instruction. base is the address of the first byte of data. Other encodings than
-// absolute and relative to the pointer itself set bad: linkers do not write them for instructions.
+// pointer reads the address of an instruction. base is the address of the first byte of data. The address must be
+// absolute or relative to the pointer itself, because linkers use no other encodings for instructions. Any other
+// encoding sets bad.
 func (c *cursor) pointer(encoding byte, base uint64) uint64 {
 	at := base + uint64(c.pos)
 	n := c.number(encoding)

@@ -1,6 +1,7 @@
 package cfi
 
-// Limits for an expression. For comparison, that of a PLT has 8 operations, and uses 3 words of the stack.
+// Limits for an expression. For comparison, the expression that linkers write for a procedure linkage table (PLT) has 8
+// operations and uses 3 words of the stack.
 const (
 	maxOperations = 64
 	maxOperands   = 32
@@ -52,7 +53,7 @@ const (
 	dwNop        = 0x96
 )
 
-// A machine computes an expression. It has its stack in an array, so it needs no other memory.
+// A machine evaluates a DWARF expression. Its stack is an array, so it needs no other memory.
 type machine struct {
 	frame  *frame
 	in     cursor
@@ -62,7 +63,7 @@ type machine struct {
 	result Result // Caller as long as nothing has failed
 }
 
-// evaluate returns the value of an expression. The stack begins with the words of initial.
+// evaluate returns the value of an expression. At the beginning, the words in initial are on the stack.
 func (f *frame) evaluate(u rule, initial ...uint64) (uint64, Result) {
 	at := int(u.value)
 	m := machine{frame: f, start: at, in: cursor{data: f.table.data, pos: at, end: at + int(u.length)}}
@@ -154,7 +155,8 @@ func (m *machine) register(column uint64) {
 	m.push(value + add)
 }
 
-// load replaces an address by the word there, or by the lower bytes of that word.
+// load replaces the address on top of the stack with the number at that address. The parameter size is how many bytes
+// the number has.
 func (m *machine) load(size byte) {
 	if size == 0 || size > 8 {
 		m.fail(Damaged)
@@ -204,7 +206,7 @@ func (m *machine) pick(n int) {
 	m.push(m.stack[m.depth-1-n])
 }
 
-// branch moves to another operation: always, or if the first word is not 0.
+// branch jumps to another operation. dwSkip jumps always, and dwBra only if the word that it pops is not 0.
 func (m *machine) branch(op byte) {
 	to := int64(m.in.signed(2))
 	if op == dwBra && m.pop() == 0 {

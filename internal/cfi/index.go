@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Open is like New, but it reads the record of a function only when it is needed. It finds the functions in the index
-// that linkers make of them, the section .eh_frame_hdr (Linux Standard Base, "The .eh_frame_hdr section"). That takes a
-// fraction of the time: libjvm.so has 53 000 records. With an index, Len may count functions that do not exist, and
-// Damage covers only records that have been read. Without an index, Open reads all records, as New does.
+// Open is like New, but it reads the record of a function only when the function is looked up. It finds the functions
+// in the section .eh_frame_hdr, an index that linkers write (Linux Standard Base, "The .eh_frame_hdr section"). That is
+// much faster than reading all records: libjvm.so has 53 000. With an index, Len may count functions that do not exist,
+// and Damage covers only records that have been read. Without an index, Open reads all records, as New does.
 func Open(f *elf.File) (*Table, error) {
 	a, data, base, err := frameSection(f)
 	if err != nil {
@@ -24,8 +24,8 @@ func Open(f *elf.File) (*Table, error) {
 	return newTable(a, data, base)
 }
 
-// The only encodings that linkers use in .eh_frame_hdr: numbers of four bytes. Those in the table are relative to the
-// start of the section.
+// The form of .eh_frame_hdr that all linkers write. Its numbers have four bytes. The addresses in its table are
+// relative to the start of the section.
 const (
 	indexVersion   = 1
 	indexCount     = 0x03 // DW_EH_PE_udata4
@@ -34,8 +34,8 @@ const (
 	indexEntrySize = 8    // the start of a function, and the address of its record
 )
 
-// readIndex fills the table with the functions of .eh_frame_hdr, whose sizes are not known yet. It returns false if the
-// index has another form than the usual one.
+// readIndex fills the table with the functions in .eh_frame_hdr. Their sizes are not known yet. It returns false if the
+// index does not have the form that linkers write.
 func (t *Table) readIndex(index []byte, base uint64) bool {
 	if len(index) < indexHead || index[0] != indexVersion || index[1]&0x0f != 0x0b && index[1]&0x0f != 0x03 || index[2] != indexCount ||
 		index[3] != indexTable {
@@ -62,8 +62,8 @@ func (t *Table) readIndex(index []byte, base uint64) bool {
 // relative returns a signed number of four bytes, as an offset that can be added to an address.
 func relative(data []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(data)))) }
 
-// readSize sets the size of a function that is in the index, by reading its record. The size stays 0 if the record is
-// not that of this function.
+// readSize sets the size of a function in the index by reading the function's record. The size stays 0 if the record
+// turns out to describe another function.
 func (t *Table) readSize(f *function) {
 	id, end := t.record(int(f.record))
 	if end == 0 {

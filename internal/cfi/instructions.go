@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The instructions (DWARF 5, section 7.24, and the Linux Standard Base for those of GNU). The first three have an
-// operand in their lower six bits.
+// The call frame instructions (DWARF 5, section 7.24; for those of GNU, the Linux Standard Base). The first three are
+// the upper two bits of a byte whose lower six bits are an operand.
 const (
 	opAdvance = 0x1
 	opOffset  = 0x2
@@ -58,7 +58,7 @@ func (p *program) step() error {
 	return nil
 }
 
-// extended runs an instruction that has all its operands in the bytes that follow.
+// extended runs an instruction whose upper two bits are 0. All of its operands are in the bytes that follow.
 func (p *program) extended(op byte) error {
 	in := &p.in
 	switch op {
@@ -117,7 +117,7 @@ func (p *program) setExpression(column uint64, kind ruleKind) {
 	}
 }
 
-// block reads an expression, and returns a rule of it.
+// block reads a DWARF expression (a length and that many bytes), and returns a rule that refers to it.
 func (p *program) block(kind ruleKind) rule {
 	length := p.in.uleb()
 	at := p.in.pos
@@ -125,15 +125,15 @@ func (p *program) block(kind ruleKind) rule {
 	return rule{kind: kind, value: int32(at), length: uint16(p.in.pos - at)}
 }
 
-// restore sets the rule of a register to that at the function's first instruction.
+// restore sets the rule of a register back to the rule that it has at the function's first instruction.
 func (p *program) restore(column uint64) {
 	if column < columns {
 		p.state.rules[column] = p.initial.rules[column]
 	}
 }
 
-// remember remembers the state, or restores the one that was remembered last. As in libgcc (uw_execute_cfa_program),
-// that includes the CFA.
+// remember pushes the state onto the stack of remembered states if save is true. Otherwise it pops a state and makes it
+// the current one. As in libgcc (uw_execute_cfa_program), a state includes the rule of the CFA.
 func (p *program) remember(save bool) error {
 	last := len(p.remembered) - 1
 	p.left -= stateCost
@@ -150,8 +150,9 @@ func (p *program) remember(save bool) error {
 	return nil
 }
 
-// defineCFA sets the rule of the CFA, or a part of it. As in libgcc, DW_CFA_def_cfa_register after an expression takes
-// the offset from before the expression; libgcrypt needs that.
+// defineCFA sets the rule of the CFA, or a part of it. DW_CFA_def_cfa_register sets only the register. If the CFA was
+// computed by an expression until then, the offset is that of the last rule before the expression. libgcc does the
+// same, and libgcrypt relies on it.
 func (p *program) defineCFA(op byte) {
 	cfa := &p.state.cfa
 	switch op {

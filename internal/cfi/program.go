@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A ruleKind says how to compute a value of the caller (DWARF 5, section 6.4.1).
+// A ruleKind is the way in which a rule computes a value (DWARF 5, section 6.4.1).
 type ruleKind uint8
 
-// The kinds of rules. For a CFA, only valueOffset and valueExpression are possible.
+// The kinds of rules. The rule of the CFA (canonical frame address) has the kind valueOffset or valueExpression.
 const (
 	unspecified     ruleKind = iota
 	undefined                // the caller's value is lost
@@ -22,12 +22,13 @@ const (
 	tooFar                   // the offset does not fit into a rule
 )
 
-// A rule says how to compute a value of the caller. It is small, because states are copied very often.
+// A rule says how to compute the CFA, or the value that a register has in the caller. It is small, because a state
+// contains 35 rules and is copied often.
 type rule struct {
 	kind   ruleKind
 	column byte // the register whose rule it is; for a CFA, the register that it is relative to
-	// length is the number of bytes of an expression, and value its position in the section. For other kinds, value is
-	// an offset or the number of a register.
+	// For an expression, length is the number of its bytes, and value is its position in the section. For other kinds,
+	// value is an offset or the number of a register.
 	length uint16
 	value  int32
 }
@@ -44,14 +45,16 @@ func withOffset(kind ruleKind, column byte, value int64) rule {
 // Floating-point registers are left out.
 const columns = 33
 
-// A state is a row while it is being computed. If the kind of cfa is valueExpression, the CFA is that of block. The
-// register and the offset in cfa are kept then, because an instruction may return to a register with the same offset.
+// A state has the rules for the CFA and for the caller's registers, as they are at one instruction. If the kind of cfa
+// is valueExpression, the expression in block computes the CFA. Even then, cfa keeps its register and its offset,
+// because a later instruction may set a new register and use the old offset.
 type state struct {
 	cfa, block rule
 	rules      [columns]rule
 }
 
-// A row is the rules for one address.
+// A row has the rules for one address in a function. They say how the caller's registers are computed there. In DWARF's
+// terms, a function has a table with such a row for each address.
 type row struct {
 	cfa, returnAddress rule
 	signal             bool
@@ -59,17 +62,18 @@ type row struct {
 	err                error  // why there are no rules: the record is damaged or unsupported
 }
 
-// Limits for the instructions of a function. For comparison, of all functions in 1700 files of a Debian, the one with
-// most instructions has 20 kB of them, and none remembers two states at a time.
+// Limits for the call frame instructions of a function. For comparison: of all functions in 1700 files of a Debian
+// system, the one with the most instructions has 20 kB of them, and none remembers two states at a time.
 const (
 	maxInstructions = 32 << 10 // in bytes
 	maxRemembered   = 32
 )
 
-// The instructions of a function are run again for each of its rows, so an attacker's functions could take very much
-// time. To prevent that, a row may cost no more than cheapRow and what the Table has to spare. That is maxCost at
-// first, and grows by refill with each call of Unwind. In libjvm.so of JDK 28, State::MachNodeGenerator has 4800 rows,
-// of which the last ones cost 60 000. The unit is the time of an instruction, which is some nanoseconds.
+// The instructions of a function are run again for each row that is looked up, so a malicious file could take a very
+// long time. Therefore a Table has a budget. It is maxCost at first, and each call of Unwind adds refill to it, up to
+// maxCost. A row may cost cheapRow without using the budget, and the rest of its cost is taken from the budget. The
+// unit is one instruction, which takes a few nanoseconds. For comparison: State::MachNodeGenerator in libjvm.so of JDK
+// 28 has 4800 rows, and its last rows cost 60 000.
 const (
 	cheapRow  = 2 << 10
 	maxCost   = 1 << 28 // about a second
@@ -79,7 +83,7 @@ const (
 
 var errCost = errors.New("the functions of this file have too many instructions")
 
-// A program runs the instructions that lead to a row.
+// A program runs the call frame instructions of a function up to the row that is wanted: the rules for the address pc.
 type program struct {
 	in             cursor
 	info           *cie
@@ -90,7 +94,7 @@ type program struct {
 	left           int // what may still be spent
 }
 
-// compute returns the row of an address in a function.
+// compute computes the row (the rules) for an address in a function.
 func (t *Table) compute(f function, pc uint64) (*row, error) {
 	id, end := t.record(int(f.record))
 	in := cursor{data: t.data, pos: id, end: end}
@@ -135,7 +139,7 @@ func (p *program) row() *row {
 	return r
 }
 
-// run runs instructions until one advances beyond the pc that is wanted.
+// run runs call frame instructions until one of them advances beyond the wanted pc.
 func (p *program) run(in cursor) error {
 	if in.end-in.pos > maxInstructions {
 		return fmt.Errorf("it has %d bytes of instructions, and at most %d are read", in.end-in.pos, maxInstructions)

@@ -5,8 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// Registers are those of a thread in one of its frames. The numbers are DWARF's. On x86-64, 0 is rax, 1 rdx, 2 rcx, 3
-// rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, and 8 to 15 are r8 to r15. On aarch64, 0 to 30 are x0 to x30, and 31 is sp.
+// Registers has the registers of a thread in one of its stack frames, by their DWARF numbers. On x86-64, 0 is rax, 1
+// rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 6 rbp, 7 rsp, and 8 to 15 are r8 to r15. On aarch64, 0 to 30 are x0 to x30, and 31
+// is sp.
 type Registers struct {
 	PC     uint64
 	Values [32]uint64
@@ -39,7 +40,8 @@ func (m Memory) Word(addr uint64) (word uint64, ok bool) {
 	return binary.LittleEndian.Uint64(m.Data[at:]), true
 }
 
-// read is Word with the reason of a failure.
+// read does the same as Word, but says why it fails: Wrong if the word is below the copy, Cut if it is beyond the
+// copy's end.
 func (m Memory) read(addr uint64) (uint64, Result) {
 	word, ok := m.Word(addr)
 	switch {
@@ -51,7 +53,7 @@ func (m Memory) read(addr uint64) (uint64, Result) {
 	return 0, Cut
 }
 
-// An arch is what this package knows of an instruction set.
+// An arch is what this package knows about an instruction set.
 type arch struct {
 	sp byte // the number of the stack pointer
 	// general is the number of registers in Registers, and pc the number that the program counter has in expressions.
@@ -61,9 +63,11 @@ type arch struct {
 }
 
 var arches = map[elf.Machine]*arch{
-	// System V ABI for AMD64, figure 3.4 and 3.36: rbx, rbp, r12 to r15.
+	// The callee-saved registers are rbx, rbp and r12 to r15, according to the System V ABI for AMD64, figure 3.4.
+	// Figure 3.36 has their DWARF numbers.
 	elf.EM_X86_64: {sp: 7, general: 16, pc: 16, preserved: 1<<3 | 1<<6 | 0xf000},
-	// Procedure Call Standard for the Arm 64-bit Architecture, section 6.1.1: x19 to x29. DWARF for the Arm 64-bit
-	// Architecture, section 4.1: 32 is the program counter.
+	// The callee-saved registers are x19 to x29, according to the Procedure Call Standard for the Arm 64-bit
+	// Architecture, section 6.1.1. According to DWARF for the Arm 64-bit Architecture, section 4.1, 32 is the number of
+	// the program counter.
 	elf.EM_AARCH64: {sp: 31, general: 32, pc: 32, preserved: 0x3ff80000},
 }

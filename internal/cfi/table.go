@@ -10,14 +10,16 @@ import (
 	"sort"
 )
 
-// Limits for the section of a file. For comparison, libjvm.so of JDK 25 has 1.8 MB with 53 000 functions and 2 CIEs.
+// Limits for the section .eh_frame of a file. For comparison, libjvm.so of JDK 25 has 1.8 MB with 53 000 functions and
+// 2 CIEs.
 const (
 	maxSection   = 64 << 20 // in bytes
 	maxFunctions = 1 << 20
 	maxCIEs      = 1 << 14
 )
 
-// maxRows is the number of rows that a Table keeps. They take at most 6 MB.
+// maxRows is the number of rows (the rules for one address) that a Table keeps once they are computed. They take at
+// most 6 MB.
 const maxRows = 1 << 14
 
 // ErrNone means that a file has no .eh_frame. Then no function in it can be unwound.
@@ -36,8 +38,8 @@ type Table struct {
 	spare     int             // what rows may still cost in addition to cheapRow
 }
 
-// A function is an FDE: the addresses [lo, lo+size) in the file, and the offset of its record in the section. The size is
-// 0 if the record was not read yet; see Open.
+// A function is a frame description entry (FDE): the function's code is at [lo, lo+size) in the file, and record is the
+// offset of the entry in the section. The size is 0 if the record was not read yet; see Open.
 type function struct {
 	lo           uint64
 	size, record uint32
@@ -100,8 +102,8 @@ func newTable(a *arch, data []byte, base uint64) (*Table, error) {
 	return t, nil
 }
 
-// record returns the position of the CIE pointer of the record at pos, and the end of the record. If the record is the
-// terminator, both are the same. The end is 0 if the record is not within the section.
+// record returns the position of the CIE pointer of the record at pos, and the end of the record. The two are the same
+// if the record is the terminator, which is empty. The end is 0 if the record is not within the section.
 func (t *Table) record(pos int) (id, end int) {
 	c := cursor{data: t.data, pos: pos, end: len(t.data)}
 	length := c.sized(4)
@@ -114,7 +116,8 @@ func (t *Table) record(pos int) (id, end int) {
 	return c.pos, c.pos + int(length)
 }
 
-// add adds the record at pos to the index if it is an FDE. It returns an error if there are too many.
+// add adds the record at pos to the index if the record is an FDE. It returns an error if there are more than
+// maxFunctions FDEs, or too many CIEs.
 func (t *Table) add(pos, id, end int) error {
 	f, ok, err := t.function(pos, id, end)
 	if err != nil || !ok {
@@ -163,7 +166,8 @@ func (t *Table) function(pos, id, end int) (f function, ok bool, err error) {
 	return f, false, nil
 }
 
-// damaged notes that the record at pos is left out. Only the first one is kept, because there may be very many.
+// damaged notes that the record at pos is left out, and why. Only the first note is kept, because there may be very
+// many.
 func (t *Table) damaged(pos int, format string, args ...any) {
 	if t.damage == nil {
 		t.damage = damage(pos, fmt.Errorf(format, args...))
@@ -181,7 +185,7 @@ func (t *Table) Damage() error { return t.damage }
 // Len returns the number of functions.
 func (t *Table) Len() int { return len(t.functions) }
 
-// Size returns about how much memory the table takes, in bytes. Unwinding adds at most 6 MB.
+// Size returns roughly how much memory the table takes, in bytes. Unwinding adds at most 6 MB.
 func (t *Table) Size() int {
 	const each, aRow = 16, 352
 	return len(t.data) + each*len(t.functions) + aRow*len(t.rows)

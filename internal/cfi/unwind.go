@@ -12,7 +12,7 @@ const (
 	// Caller means that the registers are those of the caller, and that its PC is a return address.
 	Caller Result = iota
 	// Interrupted means that the function was called by the kernel for a signal. The registers are those of the code
-	// that the signal has interrupted. Its PC is exact.
+	// that the signal has interrupted. The PC among them is the address of an instruction and not a return address.
 	Interrupted
 	// Bottom means that the function has no caller: its return address is undefined.
 	Bottom
@@ -66,7 +66,8 @@ func (t *Table) Unwind(addr uint64, exact bool, r *Registers, stack Memory) (Res
 
 var errRow = errors.New("its .eh_frame has a rule or an expression that is damaged or not supported")
 
-// row returns the row of an address. It is nil if no function contains the address.
+// row returns the row for an address: the rules for unwinding there. It returns nil if no function contains the
+// address.
 func (t *Table) row(addr uint64) *row {
 	if r := t.rows[addr]; r != nil {
 		return r
@@ -97,7 +98,8 @@ type frame struct {
 	cfa       uint64
 }
 
-// register returns the value of a register. A column beyond the general registers may be the program counter.
+// register returns the value of a register, and whether it is known. column is the register's DWARF number, or the
+// number of the program counter.
 func (f *frame) register(column uint64) (uint64, bool) {
 	switch a := f.table.arch; {
 	case column < uint64(a.general):
@@ -108,7 +110,7 @@ func (f *frame) register(column uint64) (uint64, bool) {
 	return 0, false
 }
 
-// unwind replaces the registers with those of the caller, by the rules of a row.
+// unwind replaces the registers with those of the caller, by the rules in u.
 func (f *frame) unwind(u *row) (result Result) {
 	a := f.table.arch
 	if f.cfa, result = f.computeCFA(u.cfa); result != Caller {
@@ -159,7 +161,8 @@ func (f *frame) computeCFA(u rule) (uint64, Result) {
 	return 0, Damaged
 }
 
-// returnAddress returns the return address. The rule says Bottom if there is none.
+// returnAddress returns the return address. If the rule says that it is undefined, the function has no caller, and the
+// result is Bottom.
 func (f *frame) returnAddress(u rule) (uint64, Result) {
 	switch {
 	case u.kind == undefined:
@@ -204,8 +207,9 @@ func (f *frame) same(column uint64) (uint64, Result) {
 	return value, Caller
 }
 
-// slot returns the word that a function has saved at an address for a register. A slot below the stack pointer was
-// popped, so the register has its value already. A return address is not popped into a register on x86-64.
+// slot returns the word at the address where the function has saved a register. If the address is below the stack
+// pointer, the function has already restored the register, so slot returns the register's own value. On x86-64, no
+// register has the return address, and slot returns Wrong if its address is below the stack pointer.
 func (f *frame) slot(addr uint64, column byte) (uint64, Result) {
 	if sp, ok := f.registers.Get(int(f.table.arch.sp)); ok && addr < sp {
 		if column >= f.table.arch.general {

@@ -20,8 +20,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// start starts the program, which then works until end, and waits until it has warmed up. HotSpot has probes of allocations
-// only with an option.
+// start starts the program, and waits until it has warmed up. The program then works until the method end stops it.
+// DTraceAllocProbes switches on HotSpot's probes of allocations, which are off by default.
 func (t *trial) start() error {
 	c := t.command(0, "-XX:+DTraceAllocProbes")
 	cmd := exec.Command(c[0], c[1:]...)
@@ -66,7 +66,7 @@ func (t *trial) attachFor(name string, flags ...string) (*schema.Profile, error)
 	return readReport(report)
 }
 
-// attach attaches gasm to the program, and checks that the methods are there.
+// attach attaches gasm to the program, and checks that the profile has the program's methods.
 func (t *trial) attach() (string, error) {
 	p, err := t.attachFor("attach", "--length", "8s", "--events", "none")
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *trial) attach() (string, error) {
 	return text, nil
 }
 
-// diff compares the two profiles.
+// diff compares the profiles that profile and attach have recorded.
 func (t *trial) diff() (string, error) {
 	if t.report == nil || t.before == "" {
 		return "", errNoProfile
@@ -101,7 +101,8 @@ func (t *trial) diff() (string, error) {
 	return "", nil
 }
 
-// usdt records allocations by HotSpot's probes, and lists where they are.
+// usdt records allocations with HotSpot's static probes (USDT), and checks that nearly all of them have a place in the
+// code.
 func (t *trial) usdt() (string, error) {
 	p, err := t.attachFor("usdt", "--length", "8s", "--events", "alloc", "--events-from", "usdt")
 	if err != nil {
@@ -132,7 +133,8 @@ func (t *trial) usdt() (string, error) {
 	return text, nil
 }
 
-// jfr records allocations by Flight Recorder. Its start takes a JVM in an emulated machine more than a minute.
+// jfr records allocations with Flight Recorder. It records for 150 s, because a JVM in an emulated machine takes more
+// than a minute to start Flight Recorder.
 func (t *trial) jfr() (string, error) {
 	if _, err := os.Stat(filepath.Join(t.home, "lib/libmanagement.so")); err != nil {
 		return "", err
@@ -154,10 +156,11 @@ func (t *trial) jfr() (string, error) {
 	return text, nil
 }
 
-// patience is how long gasm may take to have the program load its agent.
+// patience is how long gasm may take until the program has loaded gasm's agent.
 const patience = 5 * time.Minute
 
-// probeSDT has gasm show a probe, sets a uprobe there as a tracer does, with the semaphore, and checks that it is reached.
+// probeSDT lets gasm add a static probe (SDT) for a Java method. Then it sets a uprobe there, with the probe's
+// semaphore, as a tracer does, and checks that calls of the method reach the uprobe.
 func (t *trial) probeSDT() (string, error) {
 	if t.running == nil {
 		if err := t.start(); err != nil {
@@ -228,7 +231,8 @@ func tell(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// mappedProbes returns the path of the object with probes that gasm has the program map, or "".
+// mappedProbes returns the path of the shared object with static probes that gasm makes the program load. It returns ""
+// if the program has not loaded it yet.
 func (t *trial) mappedProbes() string {
 	mappings, _ := native.ReadMaps(t.running.Process.Pid) // if it has ended, it maps nothing
 	for _, m := range mappings {
@@ -245,7 +249,7 @@ type sdtNote struct {
 	arguments         string
 }
 
-// readNote reads the note of the probe whose name ends in a text.
+// readNote reads the note of the first static probe whose name ends in name.
 func readNote(path, name string) (*sdtNote, error) {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Features tries gasm's features with JDKs of this machine, and prints a table of them. It is for machines on which the
-// tests can't run as they do elsewhere, such as the emulated ones of scripts/arm64.sh:
+// Features tries gasm's features with JDKs of this machine, and prints the results as a table. It is for machines on
+// which the usual tests can't run, such as the emulated ones of scripts/arm64.sh:
 //
 //	features -gasm bin/gasm -classes DIR [-seconds 10] [-only profile,attach] [-options '-XX:…'] JAVA_HOME...
 //
@@ -29,8 +29,8 @@ type feature struct {
 	try  func(t *trial) (measured string, err error)
 }
 
-// features are in the order in which they are tried. Those after "profile" look at the capture that it has left, and those
-// after "attach" use the JVM that it has started.
+// features are the features in the order in which they are tried. Those from "windows" to "page" look at what "profile"
+// has recorded, and those after "diff" use the JVM that "attach" has started.
 var features = []feature{
 	{"profile", (*trial).profile},
 	{"windows", (*trial).windows},

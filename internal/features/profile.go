@@ -29,14 +29,15 @@ type trial struct {
 	before  string          // the report of that
 }
 
-// mostApart is how far a share may be from what the program has measured itself, beside what is due to the number of
-// samples (in one of a hundred trials it is more). leastResolved is the smallest share of samples whose code is known.
+// mostApart is how far a method's share of the samples may be from the share of time that the program has measured
+// itself. The random error of sampling is allowed in addition. It is taken to be 2.6 standard deviations, because it is
+// larger in only one of a hundred trials. leastResolved is the smallest allowed share of samples whose code is known.
 const mostApart, leastResolved = 0.04, 0.995
 
-// methods are those whose shares the program measures.
+// methods are the methods of the class Shares. The program measures itself what share of the time each of them takes.
 var methods = []string{"heavy", "middle", "light"}
 
-// command returns the command of the program. The options are for one feature.
+// command returns the command that starts the program. options are JVM options that only one feature needs.
 func (t *trial) command(seconds float64, options ...string) []string {
 	c := []string{filepath.Join(t.home, "bin/java"), "-XX:+UseSerialGC", "-Xmx128m"}
 	for _, m := range methods {
@@ -73,7 +74,8 @@ func readReport(path string) (*schema.Profile, error) {
 	return &r.Profiles[0], nil
 }
 
-// profile profiles the program, and compares the shares with those that the program has measured.
+// profile profiles the program with gasm, and compares the share of each method in the samples with the share that the
+// program itself has measured.
 func (t *trial) profile() (string, error) {
 	report := filepath.Join(t.dir, "profile.json")
 	args := []string{"profile", "-o", filepath.Join(t.dir, "profile"), "--window-start", "MEASURE", "--window-end", "DONE", "--events", "gc,safepoint",
@@ -124,7 +126,8 @@ func (t *trial) number(name string) float64 {
 // errNoProfile is the error of a trial that needs the profile of an earlier trial, which has failed.
 var errNoProfile = errors.New("there is no profile")
 
-// windows checks that the window is as long as the program has worked between its two lines.
+// windows checks that gasm has measured from the line MEASURE to the line DONE of the program's output: the program
+// works for t.seconds between these lines.
 func (t *trial) windows() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -140,7 +143,8 @@ func (t *trial) windows() (string, error) {
 // notDecoded matches an instruction that has not been decoded.
 var notDecoded = regexp.MustCompile(`^(\.inst|\.word|\.long|\(bad\))`)
 
-// code checks that hot code of the three methods has lines, decoded instructions and lines of the source.
+// code checks the hot code in the report: it must have at least 50 instructions, all of them must be decoded, and at
+// least half of them must have a source line.
 func (t *trial) code() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -170,7 +174,7 @@ func (t *trial) code() (string, error) {
 // scalable matches an instruction of AArch64 with a register of SVE.
 var scalable = regexp.MustCompile(`\bz[0-9]+\.[bhsdq]`)
 
-// vectorCode checks the code of a loop that C2 makes vectors of. Where the processor has SVE, that code must have it.
+// vectorCode checks the code of a loop that C2 vectorizes. Where the processor has SVE, the code must use it.
 func (t *trial) vectorCode() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -196,7 +200,7 @@ func (t *trial) vectorCode() (string, error) {
 	return measured, nil
 }
 
-// logEvents checks that HotSpot's log has given the collections and the safepoints.
+// logEvents checks that the report has garbage collections and safepoints, which come from HotSpot's log.
 func (t *trial) logEvents() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -212,7 +216,7 @@ func (t *trial) logEvents() (string, error) {
 	return text, nil
 }
 
-// probe checks that the calls were counted as the program has counted them itself.
+// probe checks that the probe has counted as many calls as the program has counted itself.
 func (t *trial) probe() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -230,7 +234,7 @@ func (t *trial) probe() (string, error) {
 	return "", fmt.Errorf("no probe in the report; the program counted %d calls", want)
 }
 
-// page checks that the page and the text have the methods.
+// page writes the report in several formats, and checks that the page and the text contain the methods.
 func (t *trial) page() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile

@@ -51,7 +51,7 @@ type parted interface {
 	Parts() (cause, fix string)
 }
 
-// Of returns the fix of the first parted error in err's tree. It returns "" if there is none.
+// Of returns the fix that [Parts] returns for an error. It is "" if there is none.
 func Of(err error) string {
 	var e parted
 	if !errors.As(err, &e) {
@@ -61,10 +61,11 @@ func Of(err error) string {
 	return fix
 }
 
-// Parts splits an error into what went wrong and what to do about it. The fix is that of the first parted error in
-// err's tree. The cause includes the text of errors that wrap the parted error. For example, an [Error] "it belongs to
-// root" with the fix "run gasm as root" may be wrapped in an error "JVM 4711 can't be read: %w". Then the cause is "JVM
-// 4711 can't be read: it belongs to root". Both results are "" if err is nil.
+// Parts splits an error into what went wrong and what to do about it. It looks in err's tree for the first error that
+// has a method Parts. The fix is that error's fix. The cause is that error's cause, with the text of the errors that
+// wrap it. For example, an [Error] "it belongs to root" with the fix "run gasm as root" may be wrapped in an error "JVM
+// 4711 can't be read: %w". Then the cause is "JVM 4711 can't be read: it belongs to root". Both results are "" if err
+// is nil.
 func Parts(err error) (cause, fix string) {
 	if err == nil {
 		return "", ""

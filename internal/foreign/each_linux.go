@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// usualTime is how long a call of look counts as one of the calls that may run at the same time. If it takes longer,
-// another call is started although the slow one is still running.
+// usualTime is the time after which a call of Each's function look is assumed to be blocked. Each makes as many calls
+// at the same time as there are CPUs, and does not count the blocked ones.
 const usualTime = 100 * time.Millisecond
 
 // Each calls look(pid) once for every process of the machine except this one, in several goroutines. found has the

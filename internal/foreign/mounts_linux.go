@@ -26,7 +26,8 @@ type mounts struct {
 // mounts (fs.mount-max).
 const maxMounts = 1 << 25
 
-// mountsOf returns what gasm and a process have mounted. p is nil for a file of gasm's own file system.
+// mountsOf returns the file systems that gasm and the process p have mounted. p may be nil, for a file of gasm's own
+// file system.
 //
 // A container's image is an overlay. If root has started the container, the overlay is also mounted in the namespace
 // where the container runtime runs. That is gasm's own namespace or, if gasm itself runs in a container, the namespace

@@ -45,7 +45,8 @@ func Open(pid int) (*Process, error) {
 	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		p.pidfd = -1
 	}
-	// If the process of proc still exists, its id can't have been given to another process between the two opens.
+	// If the process whose folder is open as proc still exists, the pidfd is of the same process: the id can't have
+	// been given to another one.
 	if _, err := p.Stat(); err != nil {
 		p.Close()
 		return nil, &NoProcessError{pid}
@@ -69,8 +70,8 @@ func (p *Process) PID() int { return p.pid }
 // from its memory, which can be mapped from a file system that does not answer.
 const readTime = 5 * time.Second
 
-// Read returns the first limit bytes of a file of the process in /proc. name is relative to /proc/PID: "status",
-// "task/12/comm".
+// Read returns the beginning of a file of the process in /proc, with at most as many bytes as limit says. name is
+// relative to /proc/PID: "status", "task/12/comm".
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
 	return WithinLimit(readTime, func() ([]byte, error) {
 		if err := p.checkText(name); err != nil {
@@ -88,9 +89,9 @@ func (p *Process) Read(name string, limit int64) ([]byte, error) {
 
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
-// at calls f(fd) with the descriptor of /proc/PID, and keeps the descriptor open until f returns. After Close, at
-// returns an error instead. That protects a Read that took too long and is still running after Close. By that time, the
-// number of the closed descriptor may already belong to another file.
+// at calls f(fd) with the descriptor of /proc/PID, and keeps the descriptor open until f returns. If the Process was
+// closed, it returns an error instead. That protects a Read that took too long and is still running after Close. By
+// that time, the number of the closed descriptor may already belong to another file.
 func (p *Process) at(f func(fd int) error) error {
 	conn, err := p.proc.SyscallConn()
 	if err != nil {
@@ -269,8 +270,9 @@ func (p *Process) Stat() (Stat, error) {
 	return parseStat(text), nil
 }
 
-// parseStat parses the third and the 22nd field. It begins after the last closing parenthesis, because the second field
-// is the program's name in parentheses, which may contain any character. The result is zero if text is incomplete.
+// parseStat parses the third and the 22nd field of /proc/PID/stat. It begins after the last closing parenthesis,
+// because the second field is the program's name in parentheses, which may contain any character. If text is
+// incomplete, the result is zero.
 func parseStat(text []byte) (s Stat) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {

@@ -58,8 +58,9 @@ func (d *Folder) openSocket(name string) (int, error) {
 // longest.
 const shortestPause, longestPause = time.Millisecond, 50 * time.Millisecond
 
-// Dial connects to a socket in the folder. It returns an error if another process than the one that the World
-// belongs to listens there. While the socket's queue is full, Dial waits until ctx is done.
+// Dial connects to a socket in the folder. It returns an error unless the process that listens there is the one whose
+// files the World shows. While the socket's queue of connections is full, Dial tries again and again, until ctx is
+// done.
 func (d *Folder) Dial(ctx context.Context, name string) (net.Conn, error) {
 	ctx, cancel := d.w.in(ctx)
 	defer cancel()

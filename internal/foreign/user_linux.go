@@ -24,9 +24,9 @@ func (u User) same(other User) bool {
 	return u.UID == other.UID && u.GID == other.GID && slices.Equal(u.Groups, other.Groups)
 }
 
-// become gives the calling thread the user's identity and takes away its capabilities. The user id is changed by
-// calling set, which is forFiles or effectively. The thread must be locked to its goroutine, and must end with it. If
-// gasm is not root, the identity stays the same, and become returns an error if u is another user.
+// become gives the calling thread the user's identity and takes away its capabilities. The function set, which changes
+// the user id, must be forFiles or effectively (see below). The thread must be locked to its goroutine, and must end
+// with it. If gasm is not root, the identity stays the same, and become returns an error if u is another user.
 func (u User) become(set func(uid int) error) error {
 	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
 		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}

@@ -51,8 +51,8 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes the queued descriptors. If last is true, the World's thread is about to end, and add closes all further
-// descriptors at once.
+// close closes the queued descriptors. last is true if the World's thread is about to end. The method add then closes
+// all further descriptors at once.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds
@@ -147,7 +147,7 @@ func (w *World) Close() {
 // User returns the user with whose rights the files are accessed.
 func (w *World) User() User { return w.user }
 
-// Err returns nil as long as files can be reached, and then the cause why not: the context of the World is done.
+// Err returns nil as long as files can be accessed. When the World's context is done, Err returns the context's cause.
 func (w *World) Err() error { return context.Cause(w.ctx) }
 
 // closeTime is the time limit for closing a descriptor. Closing can take long because the kernel may have to ask a file
@@ -181,7 +181,7 @@ func (w *World) closeDescriptor(fd int) {
 	}
 }
 
-// hang makes the World's calls fail at once until a late call has returned. f must return when that call has returned.
+// hang makes the World's calls fail at once while f runs. f must wait for the end of a call that takes too long.
 func (w *World) hang(f func()) {
 	w.hangs.Add(1)
 	go func() {
@@ -197,8 +197,8 @@ var errClosed = errors.New("the file system of the process is not in use any mor
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
 // call runs f on the World's thread and returns its result. If f takes too long or the context is done, call returns an
-// error, but f continues to run. If f succeeds later, its result is passed to undo, which may be nil. Because f may
-// outlive the call, it must not share memory with the caller.
+// error, but f continues to run. If f succeeds later, undo(result) is called, unless undo is nil. Because f may outlive
+// the call, it must not share memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		value T
@@ -243,7 +243,7 @@ func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	return none, why
 }
 
-// do does the same as call for functions that return only an error.
+// do is like the function call, but for an f that returns only an error.
 func (w *World) do(f func() error) error {
 	_, err := call(w, func() (struct{}, error) { return struct{}{}, f() }, nil)
 	return err

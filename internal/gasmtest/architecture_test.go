@@ -78,6 +78,7 @@ var mayImport = map[string][]string{
 	"profile/history":          {"event", "printassembly", "profile/threads"},
 	"profile/vmwork":           {"callstack", "profile/tally", "profile/threads", "sampler"},
 	"profile/warmup":           {"callstack", "event", "printassembly", "profile/tally"},
+	"profile/loops":            {"disasm", "printassembly", "profile/code"},
 	"profile/jvmcode":          {"callstack", "capture", "disasm", "printassembly", "printassembly/safepoints", "profile/chains", "profile/codemap", "sampler"},
 	"profile/numbers":          {"profile/events", "sampler"},
 	"profile/parts":            {"capture", "profile/tally", "profile/threads", "profile/windows"},
@@ -87,22 +88,23 @@ var mayImport = map[string][]string{
 	"profile/tally":            nil,
 	"profile/threads":          {"profile/tally"},
 	"profile/windows":          {"capture", "event"},
-	"profile":                  {"callstack", "capture", "disasm", "event", "printassembly", "profile/calltree", "profile/chains", "profile/code", "profile/events", "profile/history", "profile/jvmcode", "profile/numbers", "profile/parts", "profile/printing", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "sampler"},
+	"profile":                  {"callstack", "capture", "disasm", "event", "printassembly", "profile/calltree", "profile/chains", "profile/code", "profile/events", "profile/history", "profile/jvmcode", "profile/loops", "profile/numbers", "profile/parts", "profile/printing", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/parts", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/schema"},
+	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/loops", "profile/parts", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/schema"},
 	"report/amount":            {"capture", "profile", "profile/history", "sampler"},
 	"report/callers":           {"callstack", "printassembly", "profile/calltree"},
 	"report/names":             nil,
-	"report/text":              {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/names"},
+	"report/text":              {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/loops", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/names"},
 	"report/tracetest":         nil,
 	"report/stacks":            {"callstack", "capture", "profile", "profile/calltree", "profile/windows", "report/names", "sampler"},
 	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/code", "profile/events", "profile/history", "profile/sites", "profile/tally", "profile/vmwork", "profile/warmup"},
 	"report/perfetto":          {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/threads", "profile/windows", "report/names", "sampler"},
-	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
+	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/calltree", "profile/code", "profile/events", "profile/history", "profile/loops", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
+	"mca":                      {"profile", "profile/loops"},
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
 	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"internal/arrows":          nil,
 	"internal/cfi":             nil,
@@ -168,7 +170,7 @@ var readers = []string{"capture", "profile/...", "report/...", "diff/...", "even
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.
 var notForReaders = regexp.MustCompile(`^(github\.com/cilium/ebpf|os/exec|net/http|` +
-	module + `(cmd|record|doctor|bench|hotspot|agent|sampler/collect|sampler/perfevent|internal/tool))(/|$)`)
+	module + `(cmd|record|doctor|bench|hotspot|agent|mca|sampler/collect|sampler/perfevent|internal/tool))(/|$)`)
 
 // TestReadersKnowNoKernel follows the imports of readers on all systems that gasm runs on.
 func TestReadersKnowNoKernel(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A knownThread is a thread of the program Stacks.java, and what its Java methods must be.
+// A knownThread describes which Java methods may be on the stack of one thread of the program Stacks.java.
 type knownThread struct {
 	outer string // the thread's own method, which loop calls
 	calls string // the methods from outer to work, if work was sampled; "-" if the thread does not call work
@@ -40,8 +40,9 @@ var knownThreads = map[string]knownThread{
 	"built":       {`built`, `-`, ``},
 }
 
-// pattern is what the Java methods of the thread must be, from the outermost to the sampled one. The sampled method is
-// the last one that is known, because methods that were inlined at the sampled instruction are not on the stack.
+// pattern returns a pattern for the Java methods on the thread's stack, from the outermost to the innermost. Methods
+// that were inlined at the sampled instruction are not on the stack, so the innermost method may be a caller of the
+// sampled one. If work is true, the innermost method is Stacks::work.
 func (k *knownThread) pattern(work bool) *regexp.Regexp {
 	text := fmt.Sprintf(`^java.lang.Thread::run( Stacks::lambda\$main\$\d+(%s|( Stacks::loop( \S*Lambda\S*)?( Stacks::%s%s%s)?)?))?$`, jdks, k.outer, k.other, jdks)
 	if work {
@@ -60,7 +61,8 @@ func compiled(text string) *regexp.Regexp {
 	return p.(*regexp.Regexp)
 }
 
-// notOurs are methods that the JDK puts between those of Stacks.java, some releases more than others.
+// notOurs matches methods of the JDK that are on a stack between the methods of Stacks.java. Each release of the JDK
+// has other such methods.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
 // KnownStack reports whether the Java methods on a stack, the outermost first, are those that a thread of the program

@@ -7,7 +7,7 @@ import (
 
 // Lateness measures how late the kernel wakes this process up while other processes use the CPUs. The measurement goes
 // on until the returned function is called. That function returns the largest delay. A test that asserts that something
-// happens soon must allow so much more time for each process or thread that has to wake up.
+// happens soon must allow this delay in addition, once for each process or thread that has to wake up.
 func Lateness(tb testing.TB) (most func() time.Duration) {
 	tb.Helper()
 	const pause = 5 * time.Millisecond

@@ -105,8 +105,8 @@ func NeedTime(tb testing.TB) {
 }
 
 // NeedNoRaceDetector skips a test if the tests run with the race detector. It is for tests that compute much with few
-// goroutines, or that measure CPU time. scripts/gotest.sh runs the tests that call it once more, without the detector.
-// Other tests of the package must run the same goroutines with the detector.
+// goroutines, or that measure CPU time. scripts/gotest.sh runs such tests a second time, without the detector. Other
+// tests of the package must run the same goroutines with the detector.
 func NeedNoRaceDetector(tb testing.TB) {
 	tb.Helper()
 	if RaceDetector {

@@ -10,14 +10,15 @@ import (
 	"syscall"
 )
 
-// protections are kernel settings. The list has the ends of their names: fs.protected_symlinks and so on. If one of
-// these settings is off, gasm does not use LogCompilation, and makes HotSpot print all code instead. If
-// fs.protected_symlinks is off and gasm runs as root, JVMs of other users can't create logs.
+// protections are kernel settings that keep users from misusing files in a folder like /tmp. The list has the ends of
+// their names: fs.protected_symlinks and so on. If one of these settings is off, gasm does not let HotSpot write a log
+// (LogCompilation), but makes it print all code instead. If fs.protected_symlinks is off and gasm runs as root, JVMs of
+// other users can't create logs.
 var protections = []string{"symlinks", "hardlinks", "fifos"}
 
-// ProtectTmp must be the first call in TestMain. If one of the protections is off, it restarts the test program in a
-// mount namespace where all of them seem to be on. That is safe, because nobody attacks a machine that runs tests. If
-// the tests do not run as root, ProtectTmp does nothing, because only root can do this.
+// ProtectTmp must be the first call in TestMain. If a kernel setting that protects files in /tmp is off, it restarts
+// the test program in a mount namespace where all these settings seem to be on. That is safe, because nobody attacks a
+// machine that runs tests. If the tests do not run as root, ProtectTmp does nothing, because only root can do this.
 func ProtectTmp() {
 	if os.Geteuid() != 0 || protected() {
 		return
@@ -38,7 +39,8 @@ func protected() bool {
 	return true
 }
 
-// seemProtected moves this thread to a new mount namespace, and mounts a file with the text "1" over each setting.
+// seemProtected moves this thread to a new mount namespace. For each of the settings in protections, it mounts a file
+// with the text "1" over the setting's file in /proc/sys.
 func seemProtected() error {
 	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// colour matches the escape sequences of layout's styles.
+// colour matches the escape sequences that package layout uses for colours and bold text.
 var colour = regexp.MustCompile("\x1b\\[(0|1|2|1?;?3[0-7])m")
 
 // unshown matches characters that a terminal does not show as they are. Some are commands for the terminal, some change

@@ -1,27 +1,29 @@
 package htmlpage
 
-// Calls is a tree of calls in the form that [CallTree] reads. Most members are lists of small numbers, because a tree
-// has many nodes. The numbers are in groups of a fixed length, unless a member's comment says otherwise. A [CallWriter]
-// makes it.
+// Calls is a tree of calls in the form that the script [CallTree] reads. Most members are lists of small numbers,
+// because a tree has many nodes. The numbers are in groups of a fixed length, unless a member's comment says otherwise.
+// A [CallWriter] builds the tree.
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
 	Codes []int    `json:"codes"` // of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
-	// Frames are the different frames. Each is the index of its code, the index of its kind in Kinds, flags, its line
-	// or 0, and 1 + the index in Places of the instruction that made the call, or 0.
+	// Frames are the different frames. Each has five numbers: the index of its code, the index of its kind in Kinds,
+	// flags, its line or 0, and 1 + the index in Places of the instruction that made the call, or 0.
 	Frames []int    `json:"frames"`
 	Places []string `json:"places"`
-	// Nodes has two numbers for each node: the index of its frame, and 1 + how many levels nearer to the root it is
-	// than the node before it, so 0 for a child of that node. The nodes are in depth-first order: after each node come
-	// its children.
+	// Nodes are in depth-first order: after each node come its children. A node has two numbers. The first is the index
+	// of its frame. The second says where the node is: 0 if it is a child of the node before it, 1 if it is at the same
+	// depth as the node before it, and 1 more for each level that it is nearer to the root.
 	Nodes []int `json:"nodes"`
-	// Self has, for each event, the samples that end at a node. Rest has those of children that are left out. Each node
-	// that has such samples is in the list: the difference between its number and that of the node before it in the
-	// list, the number of its parts, and then the number and the samples of each part.
+	// Self has a list for each event: the samples whose innermost frame is a node. Rest has lists of the same form: the
+	// samples in a node's children that were left out of the tree. Only nodes with such samples are in a list. For each
+	// of them, the list has the node's number minus the number of the previous node in the list, then the number of
+	// parts into which the samples are divided, and then two numbers for each part: its own number, and how many
+	// samples it has. In a report, a part is a slice of time in one group of threads. A comparison has only part 0.
 	Self [][]int `json:"self"`
 	Rest [][]int `json:"rest"`
-	// Others has each node of which children are left out: the difference between its number and that of the node
-	// before it in the list, and the number of these children.
+	// Others has two numbers for each node with children that were left out. The first is the node's number, minus the
+	// number of the previous such node. The second is how many children were left out.
 	Others []int `json:"others"`
 }
 
@@ -79,18 +81,20 @@ func (w *CallWriter) Frame(code, kind, flags, line int, place string) int {
 	return i
 }
 
-// Node adds a node. depth is 0 for the root, which is the first node, and 1 more than that of its caller for others.
+// Node adds a node. depth is 0 for the root, which must be added first. For any other node, it is 1 more than the depth
+// of the node's caller.
 func (w *CallWriter) Node(frame, depth int) {
 	w.Calls.Nodes = append(w.Calls.Nodes, frame, w.depth+1-depth)
 	w.node, w.depth = w.node+1, depth
 }
 
-// Self adds samples of an event that end at the last node: for each part, its number and its samples.
+// Self adds samples of an event whose innermost frame is the last node. The arguments after the event come in pairs:
+// the number of a part (see [Calls]), and the number of samples in that part.
 func (w *CallWriter) Self(event int, parts ...int) {
 	w.add(&w.Calls.Self[event], &w.lastSelf[event], parts)
 }
 
-// Rest adds samples of an event, as Self does, in those children of the last node that were left out of the tree.
+// Rest is like Self, but adds samples in children of the last node that were left out of the tree.
 func (w *CallWriter) Rest(event int, parts ...int) {
 	w.add(&w.Calls.Rest[event], &w.lastRest[event], parts)
 }
@@ -108,7 +112,7 @@ func (w *CallWriter) Others(n int) {
 	w.lastOthers = w.node
 }
 
-// DepthFirst calls visit for a node and then for everything below it, each with its depth below the first one.
+// DepthFirst calls visit for root and then for everything below it. depth is the distance from root.
 func DepthFirst[N any](root N, children func(N) []N, visit func(node N, depth int)) {
 	type step struct {
 		node  N

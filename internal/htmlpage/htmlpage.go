@@ -18,8 +18,8 @@ import (
 //go:embed page.css
 var Style string
 
-// CallTree and FlameGraph are scripts. Each defines the class of its name: a tree of calls with their samples, and what
-// draws it.
+// CallTree and FlameGraph are scripts that define classes of these names. A CallTree is a tree of calls with their
+// samples, and a FlameGraph draws it.
 var (
 	//go:embed calltree.js
 	CallTree string

@@ -62,9 +62,9 @@ const (
 )
 
 // checkRecords returns an error if a zip file states that it has more files than fit into its size, or more than
-// maxEntries. Only a zip64 file can state such a number, because in other zip files the number has 16 bits. The comment
-// of a zip file can contain something that looks like the record at the end, so all records that package zip may use
-// are checked.
+// maxEntries. Only a zip64 file can state such a number, because in other zip files the number has 16 bits. The number
+// is in a record at the end of the file. A comment may follow, which can contain something that looks like such a
+// record. So all records that package zip may use are checked.
 func checkRecords(file io.ReaderAt, size int64) error {
 	tail := make([]byte, min(size, endSearched+locatorSize))
 	if n, err := file.ReadAt(tail, size-int64(len(tail))); n < len(tail) {

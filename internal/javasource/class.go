@@ -13,8 +13,9 @@ type classSource struct {
 	debug smap   // nil if all code of the class comes from file
 }
 
-// lines returns how many lines the class's own file had when the class was compiled. That is known only for Kotlin,
-// because its smaps begin with a range of all lines of the file. Otherwise lines returns 0.
+// lines returns how many lines the class's own source file had when the class was compiled. Only Kotlin's compiler
+// records this: the smap of a Kotlin class begins with a range that covers all lines of the file. For all other classes
+// lines returns 0.
 func (c *classSource) lines() int {
 	if path.Ext(c.file.base) == ".kt" && len(c.debug) > 0 {
 		if own := c.debug[0]; own.file == c.file && own.from == 1 && own.line == 1 && own.each == 1 {

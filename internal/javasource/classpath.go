@@ -11,7 +11,7 @@ import (
 )
 
 // maxClassPath is the maximum number of directories and jars of a class path that are used. The rest are ignored. This
-// also limits the number of jars that are open at once, because jars stay open until close.
+// also limits the number of jars that are open at once, because a jar stays open until the classPath is closed.
 const maxClassPath = 2000
 
 // A classPath finds class files in the directories and jars from which a JVM has loaded its classes. It opens the next

@@ -81,8 +81,8 @@ type tree interface {
 	find(file string) iter.Seq[string]
 	// named returns the paths of all source files with a name like "HashMap.java", in any directory.
 	named(base string) []string
-	// open opens the file at a path that find or named has returned. path returns the full path of such a file, for
-	// messages.
+	// The method open opens the file at a path that comes from the method find or named. The method path returns the
+	// full path of such a file, for messages.
 	open(name string) (io.ReadCloser, error)
 	path(name string) string
 	close() error
@@ -239,7 +239,7 @@ func (f *Finder) load(file sourceFile) *loaded {
 	return l
 }
 
-// A candidate is a file that may be the one that is searched for.
+// A candidate is a file that may be the source file that is searched for.
 type candidate struct {
 	name string
 	text []byte
@@ -266,7 +266,8 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 	}
 	tried := 0
 	for name := range t.find(file.path()) {
-		// No path is likelier than one without directories before file.path(), so the search ends with such a path.
+		// The likeliest path comes first. A path can't be likelier than one that has no directories before file.path().
+		// So the search ends when it finds such a path.
 		if tried++; take(name, true) || tried > maxAlike || len(all) > 0 && depth(name) <= depth(file.path()) {
 			break
 		}
@@ -290,7 +291,7 @@ func (f *Finder) alike(t tree, file sourceFile) []candidate {
 // terminal or the order of letters. It removes surrounding blanks.
 func clean(line string) string { return strings.TrimSpace(visible(line)) }
 
-// visible does the same as clean, but keeps the surrounding blanks.
+// visible does the same as the function clean, but keeps the surrounding blanks.
 func visible(line string) string {
 	const tabWidth = 4
 	var b strings.Builder

@@ -35,7 +35,7 @@ func isSource(base string) bool {
 	return ok
 }
 
-// These match the declaration of a package at the start of a text. In Java there may be blanks around the dots.
+// Patterns for the declaration of a package at the start of a text. In Java there may be blanks around the dots.
 // fileAnnotated matches the start of an annotation that may come before the declaration in Kotlin.
 var (
 	javaPackage   = regexp.MustCompile(`^package\s+([\w$.\s\pL]+?)\s*;`)

@@ -38,8 +38,8 @@ type smapRange struct {
 // maxLine is an upper bound for line numbers. Entries with larger numbers are ignored.
 const maxLine = 1 << 30
 
-// parseSMAP parses the stratum that the SMAP names as its default. It ignores damaged entries, and returns nil if the
-// text is not an SMAP.
+// parseSMAP parses the stratum that the SMAP names as its default. (A stratum has the lines of one source language.)
+// parseSMAP ignores damaged entries, and returns nil if the text is not an SMAP.
 func parseSMAP(text string) smap {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -94,9 +94,9 @@ func (p *smapParser) fileEntry(line string, next []string) (two bool) {
 	return two
 }
 
-// lineEntry parses a line entry like "13579#2,4:31,1". The five numbers are the first line in the source file, the
-// file, the number of lines that the entry stands for, the line number in the class that stands for the first of them,
-// and the number of line numbers in the class that stand for each line.
+// lineEntry parses a line entry like "13579#2,4:31,1". The five numbers are: the first line in the source file (13579),
+// the file (2), the number of lines that the entry is about (4), the line number in the class that stands for the first
+// of these lines (31), and how many line numbers in the class stand for each line (1).
 func (p *smapParser) lineEntry(line string) {
 	in, out, ok := strings.Cut(line, ":")
 	in, repeat, _ := strings.Cut(in, ",")

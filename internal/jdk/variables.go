@@ -42,10 +42,10 @@ func addOptions(env []string, variable string, options []string, join func(had, 
 	return append(env, variable+"="+value)
 }
 
-// quoteOptions formats options for either of the two variables. HotSpot splits JAVA_TOOL_OPTIONS at
-// blanks (Arguments::parse_options_buffer), and the java program splits JDK_JAVA_OPTIONS in the
-// same way (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. A
-// quote can't be escaped, so a single quote is put into double quotes.
+// quoteOptions formats options for JAVA_TOOL_OPTIONS or JDK_JAVA_OPTIONS. HotSpot splits the first variable at blanks
+// (Arguments::parse_options_buffer), and the java program splits the second one in the same way
+// (JLI_AddArgsFromEnvVar). Quotes keep an option with blanks together, as in a shell. A quote can't be escaped, so a
+// single quote is put into double quotes.
 func quoteOptions(options []string) string {
 	quoted := make([]string, len(options))
 	for i, o := range options {

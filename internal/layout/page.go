@@ -84,7 +84,7 @@ func (p *Page) Columns(n int) int {
 // Rule writes a heading in perfasm's manner: ....[Hottest Regions]........
 func (p *Page) Rule(title string) { p.Heading('.', title) }
 
-// Heading is Rule with any character in place of the dot.
+// Heading does the same as Rule, but draws the line with fill instead of dots.
 func (p *Page) Heading(fill byte, title string) {
 	mark := string(fill)
 	text := strings.Repeat(mark, 4) + "[" + title + "]"

@@ -8,8 +8,8 @@ import (
 )
 
 // Width returns how many columns text takes on a terminal after escaping. An escape takes as many columns as it has
-// characters, a Chinese letter or an emoji takes two, and an accent none. If an emoji is composed of several others,
-// each of these counts, as in most terminals and in [Table].
+// characters, a Chinese letter or an emoji takes two, and an accent none. An emoji that is a sequence of other emoji
+// takes two columns for each of them, as on most terminals and in [Table].
 func Width(text string) int { return escapedWidth(Escape(text)) }
 
 // escapedWidth is Width for a text that is escaped.

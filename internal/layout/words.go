@@ -34,6 +34,20 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// And lists values: "a", "a and b", "a, b and c". The parameter most limits how many are listed. And counts the values
+// beyond this limit, but if there is only one, it is listed too: of five values, And(values, 3) is "a, b, c and 2
+// more", and And(values, 4) lists all five.
+func And(values []string, most int) string {
+	if more := len(values) - most; more > 1 {
+		values = append(values[:most:most], fmt.Sprintf("%d more", more))
+	}
+	last := len(values) - 1
+	if last < 1 {
+		return strings.Join(values, "")
+	}
+	return strings.Join(values[:last], ", ") + " and " + values[last]
+}
+
 // Or lists alternatives: "auto", "auto or perf", "auto, perf or dtrace".
 func Or(values []string) string {
 	last := len(values) - 1

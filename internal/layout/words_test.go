@@ -20,6 +20,19 @@ func TestWrap(t *testing.T) {
 	check("", 2, "")
 }
 
+func TestAnd(t *testing.T) {
+	all := []string{"a", "b", "c", "d", "e"}
+	for _, c := range []struct {
+		n, most int
+		want    string
+	}{
+		{0, 3, ""}, {1, 3, "a"}, {2, 3, "a and b"}, {3, 3, "a, b and c"}, {4, 3, "a, b, c and d"}, {5, 3, "a, b, c and 2 more"}, {5, 4, "a, b, c, d and e"},
+	} {
+		assert.Equal(t, c.want, And(all[:c.n], c.most))
+	}
+	assert.Equal(t, []string{"a", "b", "c", "d", "e"}, all)
+}
+
 func TestOr(t *testing.T) {
 	for want, values := range map[string][]string{
 		"": nil, "auto": {"auto"}, "auto or perf": {"auto", "perf"}, "auto, perf or dtrace": {"auto", "perf", "dtrace"},

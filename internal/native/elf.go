@@ -52,7 +52,8 @@ type fileHeader struct {
 	wide               bool // true for a 64-bit file
 	programs, sections headerTable
 	names              int // index of the section that has the names of all sections
-	// The sizes, in bytes, of an entry of programs and of sections. They depend on the field wide.
+	// The sizes, in bytes, of a program header and of a section header. They are different in 32-bit and in 64-bit
+	// files.
 	programSize, sectionSize int
 }
 

@@ -19,7 +19,7 @@ type image struct {
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
 	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not
-	// read the file either, so its claims are worthless.
+	// read the file either, so the names that it claims are worthless.
 	complete bool
 	dynamic  []nameAt // all dynamic symbols; empty if complete
 	exported *claims  // the names of the dynamic symbols; nil until the first claim is checked
@@ -69,8 +69,8 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 // ErrReplaced means that a path leads to a different file than the one that was mapped.
 var ErrReplaced = errors.New("another file is at this path now")
 
-// newImage reads the functions of an ELF file. If the file has no functions in .symtab and more is not nil, newImage
-// calls more() to look for functions elsewhere.
+// newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more(), which
+// looks for functions elsewhere. more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: LoadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
@@ -182,7 +182,8 @@ func (img *image) name(slot int) string {
 	return Demangle(name)
 }
 
-// believes reports whether a sampler's claim for an address in a gap can be trusted. The package comment has the rules.
+// believes reports whether a claim can be trusted. A claim is the name that a sampler gives to an address, which is
+// here an address without a function in img. The package comment has the rules.
 func (img *image) believes(claim string, addr uint64) bool {
 	if isPLT(claim) {
 		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })

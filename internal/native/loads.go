@@ -57,7 +57,8 @@ func (l *limits) next() (memory int64, limit time.Duration) {
 	return l.memory / 2, min(longestOne, l.time/2)
 }
 
-// An account counts the memory that an image takes from the limits.
+// An account counts the memory that an image uses. This memory is subtracted from the limits until the image is garbage
+// collected.
 type account struct {
 	limits *limits
 	bytes  int64
@@ -150,7 +151,7 @@ func (l *reading) take(bytes int64) error {
 	return nil
 }
 
-// give gives back memory that the caller got from take.
+// give gives back memory that the caller got from the method take.
 func (l *reading) give(bytes int64) {
 	l.left += bytes
 	l.taken -= bytes
@@ -165,7 +166,8 @@ func (l *reading) over() error {
 	return context.Cause(l.ctx)
 }
 
-// largeLoad is the smallest amount of memory, in bytes, that end returns to the system.
+// largeLoad is an amount of memory, in bytes. If reading a file took at least so much, the method end returns the
+// memory to the system.
 const largeLoad = 64 << 20
 
 // end is called after the file was read. If that took a lot of memory, end returns it to the system.

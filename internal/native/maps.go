@@ -76,10 +76,11 @@ func ParseMaps(r io.Reader, pid int) ([]Mapping, error) {
 	return mappings, err
 }
 
-// nameOfMaps returns the name of the text of a process's mappings, for messages.
+// nameOfMaps returns the path of the file with a process's mappings. It is used in messages only.
 func nameOfMaps(pid int) string { return fmt.Sprintf("/proc/%d/maps", pid) }
 
-// scanMaps calls each(m, executable) for the mapping m in every line. Errors contain name as the name of the text.
+// scanMaps parses the text of a /proc/PID/maps, and calls each(m, executable) with the mapping m of each line. It skips
+// bad lines, and returns a *SyntaxError for the first of them. The parameter name is the name of the text in errors.
 func scanMaps(r io.Reader, name string, each func(m Mapping, executable bool)) error {
 	var bad error
 	in := bufio.NewScanner(r)

@@ -56,7 +56,8 @@ func claimKey(name string) string {
 	return strings.ReplaceAll(unversioned(name), " ", "")
 }
 
-// A claims has the names of a file's dynamic symbols, in all forms that samplers may print.
+// A claims has the names of a file's dynamic symbols, in all forms in which samplers may print them. It is for checking
+// claims: the names that samplers give to addresses.
 type claims struct {
 	names map[string]bool // by claimKey
 	known map[string]bool // results of has, by claim
@@ -75,7 +76,7 @@ func newClaims(symbols []string) *claims {
 	return c
 }
 
-// has reports whether the claim is the name of one of the symbols.
+// has reports whether a sampler's claim is the name of one of the symbols.
 func (c *claims) has(claim string) bool {
 	is, ok := c.known[claim]
 	if !ok {

@@ -14,8 +14,9 @@ type piece struct {
 }
 
 // arrange returns a sorted list of pieces without overlaps. If several functions cover an address, it belongs to the
-// one that starts last. If several of them start at the same address, it belongs to the one that prefer puts first. A
-// function without a size ends where the next function starts, and never hides a part of a function that has a size.
+// one that starts last. If several of them start at the same address, it belongs to the one that the method prefer
+// chooses. A function without a size ends where the next function starts, and never hides a part of a function that has
+// a size.
 func arrange(symbols []symbol, texts names) []piece {
 	order := inOrder(symbols, texts)
 	unsized := 0
@@ -24,8 +25,9 @@ func arrange(symbols []symbol, texts names) []piece {
 			unsized++
 		}
 	}
-	// Where spans overlap, cut prefers the later one. So the symbols without a size come first in spans, and then those
-	// with a size. The loop fills both groups from their ends.
+	// Where spans overlap, the function cut prefers the span with the higher index. Symbols with a size have priority.
+	// So the slice spans has the symbols without a size first, and then those with a size. The loop goes backwards, and
+	// fills each of these two groups from its end.
 	spans, sized := make([]span, len(order)), len(order)
 	next := ^uint64(0) // the next higher address at which a symbol starts
 	for i := len(order) - 1; i >= 0; i-- {
@@ -48,8 +50,8 @@ func arrange(symbols []symbol, texts names) []piece {
 	return pieces
 }
 
-// inOrder returns the spans of symbols, sorted by their starts. Spans that start at the same address are in the reverse
-// order of prefer, so the preferred one comes last.
+// inOrder returns the spans of symbols, sorted by their starts. Spans with the same start are sorted by the method
+// prefer: the most preferred one comes last.
 func inOrder(symbols []symbol, texts names) []span {
 	order := make([]span, len(symbols))
 	for i, s := range symbols {
@@ -85,8 +87,8 @@ func (n names) prefer(a, b *symbol) int {
 	)
 }
 
-// longestCompared is the maximum number of bytes of a name that prefer compares. Without this limit, sorting would take
-// too long if a file had very many symbols with very long names at the same address.
+// longestCompared is the maximum number of bytes of a name that the method prefer compares. Without this limit, sorting
+// would take too long if a file had very many symbols with very long names at the same address.
 const longestCompared = 1 << 9
 
 // begins returns the first longestCompared bytes of a name. If the name is shorter, it returns the whole name.

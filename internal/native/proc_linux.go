@@ -24,9 +24,9 @@ func ReadMaps(pid int) ([]Mapping, error) {
 	return readMaps(pid, func(text io.Reader) ([]Mapping, error) { return ParseMaps(text, pid) })
 }
 
-// SignatureBits returns the bits in which a code address on a stack of a live process may have a signature instead of
-// the address. It is 0 on processors that sign no addresses, which are all but arm64. It needs the same rights as
-// ReadMaps, and returns the same errors.
+// SignatureBits returns the bits of a return address that hold a signature (pointer authentication) and not a part of
+// the address, for code of a live process. Only arm64 processors sign addresses; on others the result is 0.
+// SignatureBits needs the same rights as ReadMaps, and returns the same errors.
 func SignatureBits(pid int) (uint64, error) {
 	if !signsAddresses(runtime.GOARCH) {
 		return 0, nil

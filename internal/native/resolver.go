@@ -91,7 +91,7 @@ func NewResolver() *Resolver {
 // errGivenUp is the error for a file that was not read because of GiveUp.
 var errGivenUp = errors.New("gasm was stopped")
 
-// GiveUp stops the reading of files. If Resolve is just reading a file, it returns at once, and later calls read no
+// GiveUp stops the reading of files. A call of Resolve that is reading a file returns at once, and later calls read no
 // more files. The functions of all these files get no names. Unlike all other methods, GiveUp may be called from any
 // goroutine.
 func (r *Resolver) GiveUp() { r.giveUp(errGivenUp) }
@@ -348,8 +348,8 @@ func (at *part) appendFound(to []Range) []Range {
 	return to
 }
 
-// image returns the image of a part's file. It reads the file, unless the file was already read for another part. If
-// the file can't be read, the image has no names.
+// image returns the image of the file that is mapped at a part of the address space. It reads the file, unless it has
+// already done so for another part. If the file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
 	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
 	if at.Path == VDSO {
@@ -418,7 +418,8 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	return l.image, l.failure
 }
 
-// readMapped does the work of load. It runs in another goroutine, and may still run after load has returned.
+// readMapped reads the file of a mapping for the method load. It runs in another goroutine, and may still run after
+// load has returned.
 func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := ReadVDSO(m)

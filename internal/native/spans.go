@@ -25,8 +25,8 @@ func flatten(spans []span) []span {
 	return cut(spans, order)
 }
 
-// cut is like flatten, but for a caller that has already sorted the spans. The second argument has the same spans
-// sorted by their starts, with their indexes in the first argument as their ids.
+// cut does the same as flatten for a caller that has already sorted the spans. order has the spans of the first
+// argument, sorted by their starts. The id of each span in order is its index in the first argument.
 func cut(spans, order []span) []span {
 	w := sweep{spans: spans, flat: make([]span, 0, len(order))}
 	for _, s := range order {
@@ -81,7 +81,8 @@ func sortByStart(spans []span) {
 	copy(spans, from) // does nothing if from is spans
 }
 
-// A sweep is the state of cut, which goes from the lowest address to the highest, and appends to the result as it goes.
+// A sweep is the state of the function cut, which goes through all spans from the lowest address to the highest, and
+// appends to the result as it goes.
 type sweep struct {
 	spans []span
 	open  latest // indexes of the spans that start at or before pos; some of them may end before pos
@@ -89,8 +90,8 @@ type sweep struct {
 	flat  []span // the result for all addresses below pos
 }
 
-// to moves pos up to hi, and appends the spans between the old pos and hi to the result. No span may start between the
-// two.
+// to goes on from the address w.pos to hi, and appends the spans between these two addresses to the result. No span may
+// start between them.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]

@@ -6,7 +6,7 @@ func (r *Resolver) changed(p *process) {
 	p.version = r.versions
 }
 
-// Version returns a number that changes whenever the mappings of a process do. It is 0 if there are none.
+// Version returns a number that changes whenever the mappings of a process change. It is 0 if no mappings are known.
 func (r *Resolver) Version(pid int) int {
 	if p := r.processes[pid]; p != nil {
 		return p.version

@@ -28,7 +28,8 @@ type event struct {
 }
 
 // readSkips returns the number of tests that ended, and the tests that were skipped, in the order in which they ended.
-// Some tests run twice, with the race detector and without it: a test that has run once was not skipped.
+// Some tests run twice, with the race detector and without it. Such a test counts as skipped only if it was skipped
+// both times.
 func readSkips(r io.Reader) (tests int, skips []skip, err error) {
 	output := map[event][]string{} // by test: the key has only the fields Package and Test
 	ended, ran := map[event]bool{}, map[string]bool{}

@@ -3,7 +3,8 @@ package wildcard
 
 import "strings"
 
-// Match reports whether the whole text matches the pattern. Each * in the pattern stands for any text, also for none.
+// Match reports whether the whole text matches the pattern. Each * in the pattern stands for any text, even an empty
+// one.
 func Match(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {

@@ -6,31 +6,35 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// leave is added to a distance for each loop that is left on the way. Distances are in instructions.
+// leave is added to the distance between two instructions for each loop that control leaves on the way. So an
+// instruction in a loop is nearer to all others in the loop than to those outside. Distances are in instructions.
 const leave = 1 << 12
 
-// A nearby is an anchor and its distance from an instruction.
+// A nearby is an anchor, which is an instruction whose frames are known (see the package comment), and its distance
+// from another instruction.
 type nearby struct {
 	record   int32 // index of the instruction that has the record; none if there is no anchor
 	anchor   int32 // index of the anchor itself
 	distance int32
 }
 
-// A guess is a chain of frames: those of a record without some of the inner ones and, if method is not "", an inlined
-// method below them at an unknown bytecode.
+// A guess is a guessed chain of frames. It has the frames of a record, except the innermost ones (cut). If method is
+// not "", there is one more frame inside them: this inlined method, at an unknown bytecode.
 type guess struct {
 	record int32 // index of the instruction that has the record; none if there is no guess
 	cut    int   // how many inner frames to leave out
 	method string
 }
 
-// A pace says how much code the parts of the way between two anchors are expected to be. Between the records, control
-// returns from methods that were inlined at the first one, goes on in the method that they have in common, and enters
-// methods that are inlined at the second one. The records say at which bytecode it is in each of them, so a part is
-// expected to be as long as it has bytecodes. The unit of all fields but near is a bytecode.
+// A pace says how much code is expected for each part of the way between two records. On this way, control returns from
+// the methods that were inlined at the first record, goes on in the method that both records have in common, and enters
+// the methods that are inlined at the second record. A record has the number of a bytecode in each of its methods. So
+// for a method that control goes on in or enters, a part is as long as the number of bytecodes that were passed, plus a
+// constant. For a method that control returns from, that number is unknown, and the part is a constant. The unit of all
+// fields except near is a bytecode.
 //
-// The values come from measurements of programs whose JVMs kept all records: with these, the fewest samples were
-// attributed wrongly. Values that differ by half give nearly the same results.
+// The values come from measurements of programs whose JVMs kept all records. With these values, the fewest samples were
+// attributed to the wrong method. Values that differ by half have nearly the same results.
 type pace struct {
 	rest   int64 // from a record to the end of its method, of which only the beginning is known
 	back   int64 // from the return of an inlined method to the end of its caller
@@ -39,14 +43,15 @@ type pace struct {
 	near   int32 // at this distance or less, an instruction belongs to the next anchor
 }
 
-// C1 keeps to the order of the bytecodes, and computes values where they are used, so most code is that of the next
-// anchor.
+// C1 generates code in the order of the bytecodes, and computes a value right before the code that uses it. So most of
+// the code between two anchors, which are instructions whose frames are known, belongs to the second one.
 var (
 	paceC1 = pace{rest: 1, back: 1, common: 1, enter: 10, near: 5}
 	paceC2 = pace{rest: 6, back: 3, common: 3, enter: 6, near: 3}
 )
 
-// choose returns the best guess for an instruction. ahead and behind are the nearest anchors.
+// choose returns the best guess for an instruction. ahead is the next anchor that control reaches after the
+// instruction, and behind is the last anchor that it has passed before.
 func (g *graph) choose(ahead, behind nearby, p pace) guess {
 	switch {
 	case ahead.record < 0:
@@ -65,8 +70,9 @@ func (g *graph) choose(ahead, behind nearby, p pace) guess {
 	return g.between(ahead, behind, p)
 }
 
-// between walks from the record of behind to that of ahead, and returns the frames that are expected at the
-// instruction.
+// between estimates how far control has come at an instruction that lies between two anchors. It divides the way from
+// the first anchor (behind) to the second one (ahead) into parts, and returns the guess for the part that the
+// instruction is in.
 func (g *graph) between(ahead, behind nearby, p pace) guess {
 	var few [24]part
 	parts := g.way(few[:0], ahead.record, behind.record, p)
@@ -84,7 +90,8 @@ func (g *graph) between(ahead, behind nearby, p pace) guess {
 	return guess{record: ahead.record}
 }
 
-// way appends the parts of the way from one record to another.
+// way appends the parts of the way between two records to the list parts, in order. Control goes from the record
+// behind, which is the first one, to the record ahead.
 func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	a, b := g.insts[ahead].Frames, g.insts[behind].Frames
 	same, shared := sharedFrames(a, b)
@@ -111,7 +118,8 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	return parts
 }
 
-// A part is a part of the way between two records, with all frames but the innermost ones of one of them.
+// A part is a section of the way from one record to the next. The frames of the instructions in it are those of one of
+// these two records, without some of the innermost ones.
 type part struct {
 	guess
 	length int64 // in bytecodes
@@ -120,8 +128,8 @@ type part struct {
 // bytecode returns the number of a frame's bytecode, and 0 for the entry of a method, whose number is -1.
 func bytecode(f *printassembly.Frame) int64 { return int64(max(0, min(f.BCI, math.MaxUint16))) }
 
-// sharedFrames returns how many outer frames two chains have in common. They are the same up to the bytecode in the
-// first frames. If the next frame is of the same method at another bytecode, shared is 1.
+// sharedFrames compares two chains from the outermost frame inwards. same is the number of frames that are equal.
+// shared is 1 if the next frames have the same method but different bytecodes, and otherwise 0.
 func sharedFrames(a, b []printassembly.Frame) (same, shared int) {
 	for same < len(a) && same < len(b) {
 		fa, fb := &a[len(a)-1-same], &b[len(b)-1-same]

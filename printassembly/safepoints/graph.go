@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A graph is the flow of control between the instructions of a method. It refers to instructions by their indices.
+// A graph is the flow of control between the instructions of a method. It refers to instructions by their indices. A
+// record is what HotSpot says about the frames at one instruction.
 type graph struct {
 	insts   []printassembly.Instruction
 	records int    // how many instructions have a record of their own
@@ -98,8 +99,8 @@ func (g *graph) addEdges(i int) {
 	}
 }
 
-// length returns the length of an edge to an instruction. It is 0 for an instruction in a stub, because a stub counts
-// as a part of the jump that leads to it.
+// length returns the length of an edge to an instruction, in instructions. It is 0 for an instruction in a stub,
+// because a stub, such as the call of an uncommon trap, counts as a part of the jump that leads to it.
 func (g *graph) length(to int) int32 {
 	if g.out[to] {
 		return 0
@@ -224,8 +225,9 @@ func (g *graph) reverse() {
 	g.into = edges{start, all}
 }
 
-// findAnchors sets g.anchor. For an anchor (see the package comment), it is the index of the instruction that has the
-// anchor's record. For all other instructions it is none.
+// findAnchors sets g.anchor. An anchor is an instruction whose frames are known, either from its own record or from
+// that of a stub to which it leads. For an anchor, g.anchor is the index of the instruction that has the record. For
+// all other instructions it is none.
 func (g *graph) findAnchors() {
 	g.anchor = make([]int32, len(g.insts))
 	for i := range g.insts {
@@ -249,7 +251,8 @@ func (g *graph) polls(i int) bool {
 	return poll && i > 0 && g.insts[i-1].OwnFrames && g.insts[i-1].Hi == g.insts[i].Lo && g.insts[i-1].Kind != disasm.Call
 }
 
-// branchRecord returns the record of the stub or the slow path that a branch leads to, or none.
+// branchRecord finds the record that says to which frames a branch belongs. This record is in the stub or the slow path
+// to which the branch leads. branchRecord returns the index of the instruction that has the record, or none.
 func (g *graph) branchRecord(i int) int32 {
 	if g.out[i] {
 		return none
@@ -272,7 +275,8 @@ func (g *graph) branchRecord(i int) int32 {
 // maxStub is an upper bound for the length of a stub or a slow path up to its call, in instructions.
 const maxStub = 40
 
-// recordIn returns the first record in the straight code that begins at i, or none.
+// recordIn returns the index of the first instruction with a record of its own in the straight code that begins at i.
+// It returns none if there is none.
 func (g *graph) recordIn(i int) int32 {
 	for k := i; k < min(len(g.insts), i+maxStub); k++ {
 		if g.insts[k].OwnFrames {
@@ -301,9 +305,10 @@ func (g *graph) leaves(i int32) bool {
 // farthest is an upper bound for distances. Any longer distance is counted as this one.
 const farthest = 1 << 30
 
-// nearest returns the nearest anchor of each instruction. If back is &g.into, this is the next anchor ahead. If back is
-// &g.from, it is the last anchor behind. nearest is Dijkstra's algorithm: it starts at all anchors and follows the
-// edges.
+// nearest returns, for each instruction, the nearest anchor, which is an instruction whose frames are known. With the
+// argument &g.into, that is the next anchor that the program can reach from the instruction. With &g.from, it is the
+// last anchor that the program has passed on its way to the instruction. nearest is Dijkstra's algorithm: it starts at
+// all anchors and follows the edges.
 func (g *graph) nearest(back *edges) []nearby {
 	found := make([]nearby, len(g.insts))
 	var q queue

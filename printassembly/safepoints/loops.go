@@ -11,7 +11,7 @@ type region struct {
 	depth int
 }
 
-// findLoops finds the loops. It also lengthens each edge that leaves a loop.
+// findLoops finds the loops. It also lengthens each edge that leaves a loop, see leave.
 //
 // In a loop, each instruction can reach all others. To find the inner loops, findLoops ignores the edges that lead back
 // to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.
@@ -54,7 +54,7 @@ func (g *graph) findLoops() {
 	}
 }
 
-// left returns how many loops control leaves on the way from one loop to another.
+// left returns the number of loops that the program leaves when it goes from one loop to another.
 func (g *graph) left(from, to int32) (n int32) {
 	for from != to {
 		switch {
@@ -79,7 +79,8 @@ type finder struct {
 	last  int32
 }
 
-// enter makes a loop of a component, and finds out at which instructions the loop is entered.
+// enter turns a strongly connected component into the loop with the number id. nodes are its instructions. enter also
+// finds out at which of them control enters the loop.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1

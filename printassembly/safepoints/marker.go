@@ -6,7 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A marker copies chains. In the copy, each frame says how much of it is a guess. A marker makes each copy only once.
+// A marker copies chains of frames, and marks in the copies how much of each frame is a guess. It makes each copy only
+// once.
 type marker struct {
 	graph *graph
 	tree  *tree
@@ -19,7 +20,7 @@ type markKey struct {
 }
 
 // chain returns the frames of a guess. The records around the instruction agree on some outer frames, and agreed is the
-// node of these frames in the tree. They are certain, and all other frames are guesses.
+// tree's node for these frames. They are certain, and chain marks all other frames as guesses.
 func (m *marker) chain(at guess, agreed int32) []printassembly.Frame {
 	if at.record < 0 {
 		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}

@@ -6,23 +6,25 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// profiles are the methods whose profiles code updates: C1's code of level 3 counts how often branches are taken, and
-// which classes objects have, in the MethodData of the method that the bytecode is in, also if it is inlined. So an
-// instruction between two such updates for one method is probably in this method, even if no record mentions it.
+// profiles has the methods whose profiles are updated near each instruction. C1's code of level 3 counts how often
+// branches are taken and which classes objects have. It counts this in the MethodData of the method that has the
+// bytecode, even if the method is inlined. So an instruction between two updates for the same method is probably in
+// this method, even if no record mentions it.
 type profiles struct {
 	last, next []profiled // of each instruction
 }
 
-// A profiled is a method whose profile is updated near an instruction.
+// A profiled is a method whose profile (MethodData) is updated near an instruction.
 type profiled struct {
 	method   string // "" if there is none
 	distance int    // in instructions
 }
 
-// maxProfiled is the distance in instructions up to which an update says anything about an instruction.
+// maxProfiled is the largest distance, in instructions, at which the update of a profile still says anything about an
+// instruction.
 const maxProfiled = 60
 
-// newProfiles finds the methods. It returns nil if the code updates no profiles.
+// newProfiles finds the methods whose profiles the code updates. It returns nil if there are none.
 func newProfiles(insts []printassembly.Instruction) *profiles {
 	updates := make([]string, len(insts))
 	found := false
@@ -56,11 +58,11 @@ func newProfiles(insts []printassembly.Instruction) *profiles {
 	return p
 }
 
-// profiledMethod returns the method of a comment such as
+// profiledMethod returns the method whose profile an instruction refers to, in the form that frames have:
+// "org.jruby.RubyString::getEncoding". The name comes from a comment of the instruction. If there is no such comment,
+// profiledMethod returns "". A comment is, for example:
 //
 //	{metadata(method data for {method} {0x00007f011b57d540} 'getEncoding' '()Lorg/jcodings/Encoding;' in 'org/jruby/RubyString')}
-//
-// as frames name it, org.jruby.RubyString::getEncoding, or "".
 func profiledMethod(in *printassembly.Instruction) string {
 	text, ok := comment(in, "{metadata(method data for {method} ")
 	if !ok {
@@ -78,9 +80,10 @@ func profiledMethod(in *printassembly.Instruction) string {
 // a number: "a/B$$Lambda+0x00007f5c08001800" is "a.B$$Lambda/0x00007f5c08001800".
 var externalName = strings.NewReplacer("/", ".", "+", "/")
 
-// profiled corrects the guess for an instruction if the profiles that are updated around it say which method it is in.
-// They say nothing after the check of an object for null that C1 makes where it inlines a call of a method: the inlined
-// method may have no profile.
+// profiled corrects the guess for an instruction if the last profile (MethodData) that the code updates before it and
+// the next one after it are those of the same method: the instruction is then probably in that method. It does not
+// correct the guess after an implicit null check, which C1 makes where it inlines a call. The code there may belong to
+// the inlined method, which may have no profile.
 func (s *spreader) profiled(i int, at guess) guess {
 	p := s.profiles
 	if p == nil || at.record < 0 || p.last[i].method != p.next[i].method || p.next[i].method == "" {

@@ -28,10 +28,10 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Spread sets the frames of the instructions that have no record of their own, and returns true. It changes nothing if
-// the method has no records at all, or has records between safepoints as well. For a method with records between
-// safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may be nonsense,
-// because a damaged log may contain any bytes.
+// Spread sets the frames of the instructions for which HotSpot has kept no record of frames, and returns true. It
+// changes nothing if the method has no records at all, or has records between safepoints as well. For a method with
+// records between safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may
+// be nonsense, because a damaged log may contain any bytes.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
 	case g.detailed():
@@ -45,10 +45,10 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepoint
 	return true
 }
 
-// detailed reports whether HotSpot has kept records between safepoints, too, because DebugNonSafepoints was on when it
-// compiled the method. With this flag, most records are between safepoints, and detailed requires more than a quarter
-// of them to be there. Without the flag, the only records that are neither at a call nor at a poll are those of C1's
-// throws.
+// detailed reports whether HotSpot has kept records of frames between safepoints, too, because DebugNonSafepoints was
+// on when it compiled the method. With this flag, most records are between safepoints; detailed returns true if more
+// than a quarter of them are. Without the flag, the only records that are neither at a call nor at a poll are those of
+// C1's throws.
 func (g *graph) detailed() bool {
 	between := 0
 	for i := range g.insts {
@@ -77,7 +77,7 @@ func (g *graph) spread(b *printassembly.Blob) {
 	}
 }
 
-// A spreader has what the frames of a method's instructions are found by.
+// A spreader has all that is needed to find the frames of a method's instructions.
 type spreader struct {
 	*graph
 	pace          pace
@@ -103,7 +103,8 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 }
 
 // followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such
-// an instruction after each call, and keep data in it. It takes the samples that are taken when the call returns.
+// an instruction after each call, and keep data in it. Samples that are taken when the call returns have the address of
+// the padding.
 func (g *graph) followsCall(i int) bool {
 	if i == 0 || !pads(&g.insts[i]) {
 		return false

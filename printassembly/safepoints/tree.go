@@ -49,7 +49,8 @@ func (t *tree) chain(frames []printassembly.Frame) int32 {
 	return id
 }
 
-// meet returns the node of what two chains have in common. A chain is given by its node, or by the constant all.
+// meet returns the node of the frames that two chains have in common, from the outermost frame inwards. Each chain is
+// given by the node of its innermost frame, or by the constant all.
 func (t *tree) meet(a, b int32) int32 {
 	if a == all {
 		return b
@@ -78,9 +79,9 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// around returns for each instruction what the records around it agree on: the first two on all ways ahead, and the
-// last two on all ways behind. One record in each direction is too few, because the compilers move instructions past
-// records.
+// around returns, for each instruction, the outer frames that the nearest records have in common. These are the first
+// two records on each way on which control may go on from the instruction, and the last two on each way to it. One
+// record in each direction is too few, because the compilers move instructions past records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)
 	ahead = g.agreed(t, t.meets(g.chain, ahead), &g.from, &g.into, false)
@@ -92,8 +93,8 @@ func (g *graph) around(t *tree) []int32 {
 	return ahead
 }
 
-// meets calls meet for each chain and the one with the same index in the other list. If an instruction has no chain
-// because it has no record, the result for it is the constant none.
+// meets returns a list with t.meet(chains[i], others[i]) for each instruction i. If the instruction has no record, and
+// so no chain, the element is the constant none.
 func (t *tree) meets(chains, others []int32) []int32 {
 	out := make([]int32, len(chains))
 	for i, c := range chains {
@@ -104,10 +105,11 @@ func (t *tree) meets(chains, others []int32) []int32 {
 	return out
 }
 
-// agreed returns for each instruction what the nearest records in one direction agree on. It follows the given edges on
-// all ways, up to the first record on each of them. chains has the nodes of the records, and back has the same edges in
-// reverse. toStart is true if the edges lead towards the start of the method. If an instruction has no edges because
-// the method begins there, or because control leaves the method there, then only the method itself is certain, and the
+// agreed returns, for each instruction, the outer frames that the nearest records in one direction have in common. On
+// each way along the given edges, it looks at the first record that it comes to. chains has the nodes of the records,
+// and back has the same edges in reverse. toStart is true if the edges lead towards the start of the method.
+//
+// An instruction has no edges if the method begins or is left there. Then only the method itself is certain, and the
 // result is the method's node.
 func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool) []int32 {
 	method := t.child(root, t.method, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// An End says what is at the outer end of a stack.
+// An End says whether a stack is complete, and if it is not, why its outer frames are missing.
 type End uint8
 
 // The ends of stacks.
@@ -19,7 +19,7 @@ const (
 	ends
 )
 
-// Stacks are all stacks of a capture, with what is known about each of them.
+// Stacks has all call stacks of a capture, and what is known about each of them.
 type Stacks struct {
 	*callstack.Tree
 	about []uint8 // by ID: an End, and hasJava if there is a Java method on the stack
@@ -28,7 +28,7 @@ type Stacks struct {
 
 const hasJava = 1 << 7
 
-// NewStacks returns the stacks of a tree. Stacks that are added to the tree later are included.
+// NewStacks returns the Stacks of a tree of call stacks. Stacks that are added to the tree later are included.
 func NewStacks(tree *callstack.Tree) *Stacks {
 	s := &Stacks{Tree: tree, about: make([]uint8, 1, tree.Len()+1)}
 	s.learn()
@@ -62,7 +62,7 @@ func (s *Stacks) learn() {
 	}
 }
 
-// End returns what is at the outer end of a stack. It returns Unwalked for the ID of no stack.
+// End returns what is at the outer end of a stack. It returns Unwalked for an ID that no stack has.
 func (s *Stacks) End(id callstack.ID) End {
 	s.learn()
 	if int64(id) >= int64(len(s.about)) {
@@ -81,7 +81,7 @@ func (s *Stacks) java(id callstack.ID) bool {
 const MaxFrames = 10_000
 
 // Callers calls yield for the code of each frame of a stack, from the innermost to the outermost. If outer frames are
-// missing, or if there are more than MaxFrames, the last code is a mark.
+// missing, or if there are more than MaxFrames, the last code is a mark such as "[cut]".
 func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
 	return func(yield func(Code) bool) {
 		switch id {
@@ -106,15 +106,16 @@ func (s *Stacks) Callers(id callstack.ID) func(yield func(Code) bool) {
 	}
 }
 
-// Folded is the stack of samples that are counted without their stacks, because there are too many different ones.
+// Folded is the ID of the stack of samples that are counted without their stacks, because there are too many different
+// stacks.
 const Folded = callstack.ID(math.MaxUint32)
 
-// NoCaller is the stack of sampled code that is the outermost frame of a whole stack. The stack 0, in contrast, is the
-// one of samples whose callers are not known.
+// NoCaller is the ID of the stack of a sample whose sampled code is the outermost frame, and so has no caller. The ID
+// 0, in contrast, means that the callers are not known.
 const NoCaller = callstack.ID(math.MaxUint32 - 1)
 
-// A Key says where samples were taken: in which code, process and context, and below which callers. S is the type of
-// places in code.
+// A Key says where samples were taken: in which code, process and context (the thread and its events), and below which
+// callers. S is the type that identifies a place in the code.
 type Key[S comparable] struct {
 	Spot         S
 	JVM, Context int32
@@ -140,7 +141,7 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 // stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
-// Add counts a sample. It returns the index of the sample's Key in the order of Each.
+// Add counts a sample. It returns the index of the sample's Key, in the order in which Each visits the Keys.
 func (c *Counter[S]) Add(k Key[S], counter int) int32 {
 	c.ends[c.stacks.End(k.Stack)].Bump(counter, 1)
 	if int(k.Stack) > c.stacks.Len() {
@@ -168,7 +169,7 @@ func (c *Counter[S]) Add(k Key[S], counter int) int32 {
 	return i
 }
 
-// Folded returns how many samples are counted as Folded. It returns 0 if c is nil.
+// Folded returns how many samples are counted without their stacks; see the constant Folded. It returns 0 if c is nil.
 func (c *Counter[S]) Folded() int64 {
 	if c == nil {
 		return 0
@@ -179,11 +180,12 @@ func (c *Counter[S]) Folded() int64 {
 // Len returns the number of Keys.
 func (c *Counter[S]) Len() int { return len(c.keys) }
 
-// Ends returns how many samples have a stack with a given end. The Counts may be shorter than the list of counters.
+// Ends returns how many samples have a stack with a given end. The Counts may lack elements for the last counters, if
+// these have no such samples.
 func (c *Counter[S]) Ends(e End) tally.Counts { return c.ends[e] }
 
-// Each calls see for each Key, in the order of their first samples. The Counts have an element for each counter. They
-// are valid only during the call.
+// Each calls the function see for each Key, in the order of their first samples. The Counts have an element for each
+// counter. They are valid only during the call.
 func (c *Counter[S]) Each(counters int, see func(Key[S], tally.Counts)) {
 	counts := make(tally.Counts, counters)
 	for i, k := range c.keys {

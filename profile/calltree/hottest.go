@@ -6,19 +6,20 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A nodeFrame is one of the frames that a node stands for.
+// A nodeFrame is one of the frames that a node of a tree stands for.
 type nodeFrame struct {
 	node  int32
 	frame *callstack.Frame
 }
 
-// stackSamples are the samples of one thread whose stack is, or begins with, a given stack.
+// stackSamples counts the samples of one thread whose stack is a given stack, or has it as its outer part.
 type stackSamples struct {
 	node int32 // of the innermost frame of the stack
 	n    int64 // of all counters together
 }
 
-// addFrames sets Frame in a tree's nodes. number maps the nodes of m to those of the tree.
+// addFrames sets the Frame of each node of a tree: of all frames that the node stands for, the one with the most
+// samples. number maps the nodes of m to those of the tree.
 func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	best := make([]int64, len(tree.Nodes))
 	for at, n := range m.weights() {
@@ -33,7 +34,8 @@ func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	}
 }
 
-// weights returns the number of samples of each frame of each node, of all counters together.
+// weights returns, for each node and each frame that the node stands for, the number of samples with this frame.
+// Samples of all counters are added up.
 func (m *merged) weights() map[nodeFrame]int64 {
 	weights := map[nodeFrame]int64{}
 	stacks := make([][]stackSamples, m.stacks.Len()+1) // by ID

@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// addParts sets SelfParts and OmittedParts in a tree's nodes. number maps the nodes of m to those of the tree.
+// addParts sets SelfParts and OmittedParts in a tree's nodes: the samples in each part of the profile, which is a slice
+// of time and a group of threads. number maps the nodes of m to those of the tree.
 func (m *merged) addParts(tree *Tree, number map[int32]int32) {
 	type key struct {
 		node    int32
@@ -41,7 +42,8 @@ func (m *merged) addParts(tree *Tree, number map[int32]int32) {
 	}
 }
 
-// TotalsByPart returns the same samples as Totals, by part and in the order of the parts.
+// TotalsByPart returns the same samples as Totals, but separately for each part of the profile. The parts of each code
+// are in ascending order.
 func (s *Set) TotalsByPart() map[Code][]PartCounts {
 	m := s.merge(false, "")
 	totals := map[Code][]PartCounts{}

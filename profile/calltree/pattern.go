@@ -61,7 +61,7 @@ func (p Pattern) Matches(c *Code) bool {
 	return ok && (before == "" || c.Java() && strings.HasSuffix(before, "."))
 }
 
-// Under is the choice of samples with a certain method on the stack.
+// An Under finds the samples that have a certain method on their stacks.
 type Under struct {
 	Matcher
 	stacks *Stacks
@@ -71,7 +71,8 @@ type Under struct {
 // A Matcher chooses code by its name.
 type Matcher interface{ Matches(c *Code) bool }
 
-// NewUnder returns the choice of samples with a method. stacks may be nil; then only sampled code can have the method.
+// NewUnder returns an Under for the methods that m matches. stacks may be nil. Then only the sampled code is searched
+// for the methods.
 func NewUnder(m Matcher, stacks *Stacks) *Under {
 	u := &Under{Matcher: m, stacks: stacks}
 	if stacks == nil {
@@ -82,7 +83,7 @@ func NewUnder(m Matcher, stacks *Stacks) *Under {
 	return u
 }
 
-// learn finds out which of the stacks that were added since the last call have the method.
+// learn finds out which of the stacks that were added to u.stacks since the last call have the method.
 func (u *Under) learn() {
 	known := map[*callstack.Frame]bool{}
 	for id := len(u.on); id <= u.stacks.Len(); id++ {
@@ -102,7 +103,7 @@ func (u *Under) HasFrame(f *callstack.Frame) bool {
 	return u.Matches(&c)
 }
 
-// HasStack reports whether the method is on a stack.
+// HasStack reports whether the method is one of those on a stack.
 func (u *Under) HasStack(id callstack.ID) bool {
 	if u.stacks != nil && len(u.on) <= u.stacks.Len() {
 		u.learn()
@@ -110,7 +111,8 @@ func (u *Under) HasStack(id callstack.ID) bool {
 	return int64(id) < int64(len(u.on)) && u.on[id]
 }
 
-// A Filter finds the samples with a certain method among their frames. S is the type of places in code.
+// A Filter finds the samples with a certain method among their frames. S is the type that identifies a place in the
+// code.
 type Filter[S comparable] struct {
 	*Under
 	spots map[S]bool // whether the method is one of those at a place
@@ -124,11 +126,12 @@ func NewFilter[S comparable](u *Under) *Filter[S] {
 	return &Filter[S]{u, map[S]bool{}}
 }
 
-// maxSpots limits the number of places that a Filter remembers.
+// maxSpots limits the number of places that a Filter remembers, and so its memory.
 const maxSpots = 1 << 18
 
-// Has reports whether the method is among the frames of a sample. It returns true if the Filter is nil. It calls leaf
-// for the frames of the sampled code, if the method is not on the stack and the place is new.
+// Has reports whether the method is among the frames of a sample. If the method is not on the stack, Has looks for it
+// in the frames of the sampled code. It calls leaf for these frames only if the place in the code (spot) is new. Has
+// returns true if the Filter is nil.
 func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
 	if f == nil || f.HasStack(stack) {
 		return true

@@ -48,11 +48,11 @@ func (c *Code) compare(other *Code) int {
 	return cmp.Or(cmp.Compare(c.Name, other.Name), cmp.Compare(c.Kind, other.Kind), cmp.Compare(c.Module, other.Module))
 }
 
-// foldedCode stands in place of the stacks of samples that are counted as Folded.
+// foldedCode is the code that stands for the stack Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
-// CodeOf returns the code of a frame. A method without a name is not a Java method: nothing is known about it but the kind
-// of its frame.
+// CodeOf returns the code of a frame. A frame of a Java method whose name is unknown does not become a Java method: its
+// code has only the kind of the frame.
 func CodeOf(f *callstack.Frame) Code {
 	if f.Kind.Java() && f.Name != "" {
 		return Code{Kind: callstack.Compiled, Name: f.Name}
@@ -60,7 +60,7 @@ func CodeOf(f *callstack.Frame) Code {
 	return Code{f.Kind, f.Module, f.Name}
 }
 
-// A LeafFrame is a frame of the sampled code.
+// A LeafFrame is a frame of the sampled code itself, and not of its callers.
 type LeafFrame struct {
 	callstack.Frame
 	Guessed bool // the method is a guess
@@ -74,14 +74,16 @@ type step struct {
 	guessed bool
 }
 
-// A leaf is the sampled code of samples: the frames that are not on the stack, innermost first.
+// A leaf is the code in which samples were taken. It has several frames if methods are inlined there. The frames of its
+// callers are on the stack, and not in the leaf.
 type leaf struct {
 	steps  []step
 	frames []*callstack.Frame
 	java   bool // one of them is a Java method
 }
 
-// A sample has the counts of all samples with the same thread, leaf and stack, and in the same part of the profile.
+// A sample stands for all samples with the same thread, leaf and stack, and in the same part of the profile. Their
+// counts are in Set.counts.
 type sample struct {
 	thread     int32 // index in Set.codes
 	leaf, part int32
@@ -113,8 +115,8 @@ func NewSet(stacks *Stacks, counters int) *Set {
 // Total returns the number of all samples.
 func (s *Set) Total() tally.Counts { return s.total }
 
-// Leaf adds sampled code, whose innermost frame is the first one. There must be a frame. It returns the number by which
-// Add refers to the code.
+// Leaf adds code in which samples were taken, and returns a number that stands for this code in calls of Add. frames
+// are the code's frames, innermost first. There must be at least one.
 func (s *Set) Leaf(frames []LeafFrame) int32 {
 	var l leaf
 	for i := range frames {
@@ -133,7 +135,8 @@ func (s *Set) Add(thread string, leaf int32, stack callstack.ID, c tally.Counts)
 	s.AddPart(thread, leaf, stack, 0, c)
 }
 
-// AddPart adds samples that are in one part of a profile which is cut into parts. Parts have numbers from 0.
+// AddPart adds samples that are in one part of a profile, for profiles that are cut into parts. Parts have numbers from
+// 0.
 func (s *Set) AddPart(thread string, leaf int32, stack callstack.ID, part int, c tally.Counts) {
 	key := sample{s.code(Code{Kind: Thread, Name: thread}), leaf, int32(part), stack}
 	s.parts = max(s.parts, part+1)
@@ -163,13 +166,13 @@ func (s *Set) code(c Code) int32 {
 	return i
 }
 
-// stepOf returns the step of a frame that is on no stack.
+// stepOf returns the step of a frame. It does not set the step's field guessed.
 func (s *Set) stepOf(f *callstack.Frame) step {
 	return step{code: s.code(CodeOf(f)), line: int32(max(f.Line, 0)), kind: f.Kind}
 }
 
-// step returns the innermost frame of a stack, and the stack of its caller. For a stack that is not there, the frame is
-// a mark.
+// step returns the innermost frame of a stack, and the stack of its caller. If there is no stack with this ID, the
+// frame is a mark that says so.
 func (s *Set) step(id callstack.ID) (at step, caller callstack.ID) {
 	f, caller := s.stacks.Frame(id)
 	switch {
@@ -186,7 +189,8 @@ func (s *Set) step(id callstack.ID) (at step, caller callstack.ID) {
 	return at, caller
 }
 
-// share returns the share of a total that some samples have, from 0 to 1: the largest one of all counters.
+// share returns the share of some samples in a total, from 0 to 1. If there are several counters, it returns the
+// largest of their shares.
 func share(c, total tally.Counts) float64 {
 	most := 0.0
 	for e, n := range c {
@@ -197,8 +201,8 @@ func share(c, total tally.Counts) float64 {
 	return most
 }
 
-// Split divides all samples between callers. Each sample counts for the method that comes first on the way from the
-// sampled code to its callers. The last element of the result has the samples with none of the methods.
+// Split divides all samples between methods. A sample counts for the first of these methods on the way from the sampled
+// code to its outermost caller. The last element of the result has the samples with none of the methods.
 func (s *Set) Split(methods []Pattern) []tally.Counts {
 	split := tally.Zeros(len(methods)+1, s.counters)
 	found := make([]int, len(s.codes)) // by code: 1 + index of the first pattern that matches, or -1

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A merged is the whole tree from threads to sampled code. It is a compact form of a Tree, because it has a node for
-// each path. The first node is the root, and each node comes after its parent.
+// A merged is the whole tree from threads to sampled code. It has a node for each path, even if the path has few
+// samples, so its nodes are smaller than those of a Tree.
 type merged struct {
 	*Set
 	fromJava bool
@@ -36,7 +36,7 @@ type threadStack struct {
 	stack  callstack.ID
 }
 
-// merge returns the whole tree. fromJava and from are as in [Limits].
+// merge returns the tree of all samples, and keeps it for the next call. fromJava and from are as in [Limits].
 func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	which := 0
 	if fromJava {
@@ -73,7 +73,8 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 // allParts stands for all parts of a profile.
 const allParts = -1
 
-// ending returns, for each node and counter, the samples in a part whose paths end at the node.
+// ending returns, for each node and counter, the number of samples whose path ends at the node. Only the samples in one
+// part of the profile count, or all samples if part is allParts.
 func (m *merged) ending(part int32) []int64 {
 	selves := make([]int64, len(m.nodes)*m.Set.counters)
 	for i, k := range m.samples {
@@ -92,7 +93,7 @@ func (m *merged) addUp(samples []int64) []int64 {
 	return samples
 }
 
-// at returns a node's counts in a list that has the samples of each node and counter.
+// at returns the counts of node i in a list that has an element for each node and counter.
 func (m *merged) at(samples []int64, i int32) tally.Counts {
 	return samples[int(i)*m.Set.counters : int(i+1)*m.Set.counters]
 }
@@ -100,7 +101,7 @@ func (m *merged) at(samples []int64, i int32) tally.Counts {
 // sum returns the samples of a node, with everything below it.
 func (m *merged) sum(i int32) tally.Counts { return m.at(m.sums, i) }
 
-// child returns the node below another one for a frame. It adds the node if it is new.
+// child returns the child of a node for the code of a frame. It adds the child if it is new.
 func (m *merged) child(parent int32, at step) int32 {
 	key := mergedKey{parent, at.code}
 	i, ok := m.index[key]
@@ -118,8 +119,8 @@ func (m *merged) child(parent int32, at step) int32 {
 	return i
 }
 
-// below returns the node for a frame below another one. If the tree begins with a certain method (Limits.From), it
-// returns start until that method is reached.
+// below does the same as child, except if the tree begins with a certain method (Limits.From). Then frames outside of
+// that method get no nodes, and for such a frame, below returns the node start.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start
@@ -127,8 +128,8 @@ func (m *merged) below(parent, start int32, at step) int32 {
 	return m.child(parent, at)
 }
 
-// stack returns the node of a stack below a thread, or below the root. java is true if there is a Java method in the
-// sample.
+// stack returns the node for the innermost frame of a stack. The argument thread is the node above the stack's
+// outermost frame: that of a thread, or the root. java is true if there is a Java method in the sample.
 func (m *merged) stack(thread int32, id callstack.ID, java bool) int32 {
 	if id == NoCaller || m.fromJava && java && m.base(id) {
 		return thread
@@ -160,7 +161,8 @@ func (s *Set) Totals() map[Code]tally.Counts {
 	return m.totals(m.sums)
 }
 
-// totals returns the samples of each code, without threads. sums has the samples of each node with everything below it.
+// totals returns the samples of each code. It leaves out the codes that stand for threads. For each node, sums has the
+// samples of the node itself and of all nodes below it.
 func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	totals := make([]tally.Counts, len(m.codes))
 	m.walk(func(i int32, outermost bool) {
@@ -182,7 +184,8 @@ func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	return byCode
 }
 
-// walk calls see for each node except for the root. outermost is true if no node above it has the same code.
+// walk calls the function see for each node except the root. i is the index of the node. outermost is true if no node
+// above it has the same code.
 func (m *merged) walk(see func(i int32, outermost bool)) {
 	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes)) // a node's first child, and its next sibling; 0 for none
 	for i := int32(len(m.nodes)) - 1; i > 0; i-- {
@@ -266,7 +269,8 @@ func (m *merged) keep(limits Limits) []int32 {
 	if limits.Nodes == 0 || len(kept) <= limits.Nodes {
 		return kept
 	}
-	// A parent has at least as many samples as its children, and a lower number. So it comes before them.
+	// A parent has at least as many samples as its child, and a lower index. So it comes before its child here, and if
+	// the child is kept, the parent is kept too.
 	slices.SortFunc(kept, func(a, b int32) int { return cmp.Or(tally.Compare(m.sum(a), m.sum(b)), cmp.Compare(a, b)) })
 	kept = kept[:limits.Nodes]
 	slices.Sort(kept)

@@ -30,10 +30,12 @@ type Node struct {
 	// number of these children.
 	Omitted tally.Counts
 	Others  int
-	// Frame is the one of the node's frames that has the most samples. It is nil for a thread, and for a mark in place of
-	// an unknown stack. It is only set if Limits.Details asks for it, and so are SelfParts and OmittedParts.
+	// A node stands for several frames, and Frame is the one of them that has the most samples. It is nil for a thread,
+	// and for a mark in place of an unknown stack. Frame, SelfParts and OmittedParts are set only if Limits.Details is
+	// true.
 	Frame *callstack.Frame
-	// SelfParts and OmittedParts are Self and Omitted by part, in the order of the parts.
+	// SelfParts and OmittedParts have the same samples as Self and Omitted, but separately for each part of the
+	// profile, in the order of the parts.
 	SelfParts, OmittedParts []PartCounts
 }
 
@@ -49,7 +51,7 @@ const SeveralLines = -1
 // Only reports whether all frames of a node are of one kind.
 func (n *Node) Only(k callstack.Kind) bool { return n.Kinds == 1<<k }
 
-// add adds a frame to what is known about the node's frames.
+// add updates Line and Kinds for one more frame that the node stands for.
 func (n *Node) add(at step) {
 	switch {
 	case n.Kinds == 0:
@@ -68,8 +70,9 @@ func total(c tally.Counts) (sum int64) {
 	return sum
 }
 
-// often reports whether guesses are 1 % of all samples or more. If a method spends nearly all its time in what it
-// calls, only a sample now and then is a guess.
+// often reports whether guesses, the number of samples whose method is a guess, is at least 1 % of all samples. Fewer
+// guesses are not worth a mark. For example, if a method spends nearly all its time in what it calls, its frames are
+// exact in nearly all samples, because the frames at calls are always known.
 func often(guesses int64, all tally.Counts) bool { return guesses > 0 && 100*guesses >= total(all) }
 
 // Limits say which nodes a Tree has.
@@ -85,18 +88,19 @@ type Limits struct {
 	// outermost of its frames counts. Samples without the method count for the root. If From is "", the tree begins
 	// with the threads.
 	From Pattern
-	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only TopDown has them.
+	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only the trees that TopDown returns have them.
 	Details bool
 }
 
 // maxDepth is the maximum depth of a Tree. A HotSpot stack of 1 MB has room for 10,000 frames, but nobody reads so many.
 const maxDepth = 1000
 
-// base reports whether the frames of a stack are left out because of Limits.FromJava, in a sample with a Java method.
+// base reports whether a stack has all its frames but no Java method. If the sampled code is Java, these frames are
+// outside of the outermost Java method, and Limits.FromJava leaves them out.
 func (s *Set) base(id callstack.ID) bool { return s.stacks.End(id) == Whole && !s.stacks.java(id) }
 
-// Callers returns trees of callers: a tree for each of the codes with the most samples of their own, at most n of them.
-// The root of a tree is the sampled code.
+// Callers returns trees of callers, one for each of the n codes in which the most samples were taken. The root of a
+// tree is the sampled code.
 func (s *Set) Callers(n int, limits Limits) []*Tree {
 	byCode := map[int32][]cursor{}
 	for i, k := range s.samples {
@@ -152,7 +156,7 @@ type callerTree struct {
 	depths  []int
 }
 
-// add adds a node whose cursors are at frames of the same code.
+// add adds a node for frames of the same code. cursors are at these frames.
 func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Counts) {
 	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters), Omitted: make(tally.Counts, b.Set.counters)}
 	guesses := int64(0)

@@ -7,22 +7,23 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A Place is what is known about an address in memory without a file.
+// A Place is what is known about an address in memory that no file is mapped to, such as the code cache.
 type Place struct {
-	// Frames are those of the code at the address, innermost first. They are empty if there is no code.
+	// Frames are the frames of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
-	// Unknown is true if nothing is known about the code, so that it may be Java code.
+	// Unknown is true if nothing is known about the code, and it may be Java code.
 	Unknown bool
-	// Lasting is true if the same code is at the address at any time.
+	// Lasting is true if no other code is at the address at another time.
 	Lasting bool
-	// Frameless is true if the code at a sampled address has no frame of its own there, so that its caller is not in the
-	// chain.
+	// Frameless is true if the code has not set up a frame of its own at a sampled address. Then its caller is missing
+	// from the chain.
 	Frameless bool
 }
 
 // Code knows the code of all processes.
 type Code interface {
-	// Sampled returns the place of a sampled address. It is also called for addresses in files, at which there is no code.
+	// Sampled returns the place of a sampled address. It is also called for addresses in mapped files. The Place that
+	// it returns for these has no Frames.
 	Sampled(pid int, pc uint64, monoNanos int64) Place
 	// Called returns the place of a call. pc is the address after the call.
 	Called(pid int, pc uint64, monoNanos int64) Place
@@ -30,7 +31,7 @@ type Code interface {
 	FramePointers(pid int) bool
 }
 
-// Stacks turns chains into stacks, in the same tree.
+// Stacks turns chains of return addresses into call stacks. It adds the stacks to the tree that has the chains.
 type Stacks struct {
 	tree  *callstack.Tree
 	code  Code
@@ -69,7 +70,8 @@ type Sample struct {
 	Stack     callstack.ID
 }
 
-// Of returns the stack of a sample. If the sample's stack is not a chain, Of returns it unchanged.
+// Of returns the call stack of a sample. It makes the stack from the chain of return addresses that the sample has as
+// its Stack. If the sample's Stack is not a chain, Of returns it unchanged.
 func (s *Stacks) Of(x Sample) callstack.ID {
 	if x.Stack == 0 || int64(x.Stack) > int64(s.tree.Len()) {
 		return x.Stack
@@ -104,13 +106,13 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 	return s.count(m)
 }
 
-// A made is a stack that was made from a chain.
+// A made is a stack that was made from a chain of return addresses.
 type made struct {
 	stack      callstack.ID
 	distrusted bool // it had to be cut at its innermost Java frame
 }
 
-// count counts a sample with a stack, and returns the stack.
+// count returns the stack of a sample. If the stack had to be cut because it was not trusted, it counts the sample.
 func (s *Stacks) count(m made) callstack.ID {
 	if m.distrusted {
 		s.distrusted++
@@ -118,7 +120,8 @@ func (s *Stacks) count(m made) callstack.ID {
 	return m.stack
 }
 
-// read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain.
+// read sets s.chain to the frames of a chain, innermost first. isChain is false if the stack is not a chain, and cut is
+// true if the chain has a mark that outer frames are missing.
 func (s *Stacks) read(id callstack.ID) (cut, isChain bool) {
 	s.chain = s.chain[:0]
 	for f := range s.tree.Frames(id) {
@@ -148,7 +151,8 @@ type walk struct {
 // kernel.perf_event_max_stack is changed.
 const perfDepth = 127
 
-// frames sets s.stack to the frames of the stack, innermost first. It returns the mark of the stack, or 0 if it is whole.
+// frames sets w.stack to the frames of the stack, innermost first. It returns a mark that says why outer frames are
+// missing, or 0 if the stack is whole.
 func (w *walk) frames() (mark callstack.Kind) {
 	w.stack = w.stack[:0]
 	depth := len(w.chain)
@@ -195,7 +199,8 @@ func (w *walk) frames() (mark callstack.Kind) {
 	return callstack.Unwalked
 }
 
-// at returns a place, and remembers what it says about the whole stack.
+// at calls find for an address, and returns the Place that find has returned. It also notes in w whether other code may
+// be at the address at another time, and whether there may be Java code.
 func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	p := find(w.PID, pc, w.MonoNanos)
 	w.passing = w.passing || !p.Lasting
@@ -213,8 +218,8 @@ func isOutermost(f *callstack.Frame) bool {
 	return f.Kind == callstack.Native && slices.Contains(outermost, name)
 }
 
-// startsThread reports whether a function is the first one of a thread, which only the C library calls. Its caller is
-// then the outermost frame, even if the C library has no names.
+// startsThread reports whether a function is the one with which HotSpot's threads begin. Only the C library calls it,
+// so its caller is the outermost frame, even if that frame has no name.
 func startsThread(f *callstack.Frame) bool {
 	name, _, _ := strings.Cut(f.Name, "(")
 	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" || name == "java_start")

@@ -43,7 +43,7 @@ func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 			framed = i+1 == len(insts) || !strings.HasSuffix(insts[i+1].Text, ",%rbp")
 		case mnemonic == "add" && strings.HasSuffix(operands, ",%rbp"):
 			framed = true
-		case mnemonic == "pop" && operands == "%rbp", mnemonic == "leave", mnemonic == "leaveq":
+		case (mnemonic == "pop" || mnemonic == "popp") && operands == "%rbp", mnemonic == "leave", mnemonic == "leaveq":
 			framed = false
 		case in.Kind == disasm.Return, in.Kind == disasm.Jump:
 			framed = true // code with a frame jumps to what follows, unless that is one of targets
@@ -58,6 +58,6 @@ func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 // startsFrame reports whether an instruction is one with which a method begins: "mov %eax,-0x14000(%rsp)", which
 // touches the stack, or "push %rbp".
 func startsFrame(mnemonic, operands string) bool {
-	return mnemonic == "push" && operands == "%rbp" ||
+	return (mnemonic == "push" || mnemonic == "pushp") && operands == "%rbp" ||
 		mnemonic == "mov" && strings.HasPrefix(operands, "%eax,-0x") && strings.HasSuffix(operands, "(%rsp)")
 }

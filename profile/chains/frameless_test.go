@@ -73,6 +73,13 @@ func TestFrameless(t *testing.T) {
 			add $0x10,%rsp
 			pop %rbp
 			ret`, false, "....___."},
+		{"APX", `nop
+			ret
+			pushp %rbp
+			mov %rsp,%rbp
+			nop
+			popp %rbp
+			ret`, true, "__..__."},
 		{"an entry after the code", `push %rbp
 			mov %rsp,%rbp
 			leave

@@ -35,7 +35,7 @@ func BlocksOf(lines []Line, counters int) []Block {
 				leads[to] = true
 			}
 		}
-		if l.Jumps() || l.Kind == disasm.Return || neverReturns(l) {
+		if l.Jumps() || l.Kind == disasm.Return || NeverReturns(l) {
 			leads[i+1] = true
 		}
 	}
@@ -67,8 +67,8 @@ func BlockAt(blocks []Block, line int) int {
 //	call   0x7f55d0a6d2a0   ; {runtime_call C1 Runtime throw_range_check_failed_blob}
 var noReturn = []string{"UncommonTrap", "uncommon_trap", " throw_", "rethrow", "unwind_exception", "forward_exception"}
 
-// neverReturns reports whether a line calls code that never returns.
-func neverReturns(l *Line) bool {
+// NeverReturns reports whether a line calls code that never returns.
+func NeverReturns(l *Line) bool {
 	if l.Kind != disasm.Call {
 		return false
 	}
@@ -81,9 +81,9 @@ func neverReturns(l *Line) bool {
 // traps are instructions that stop the normal flow of execution. HotSpot puts them after calls that never return.
 var traps = []string{"hlt", "ud2", "int3", "udf", "brk", "dcps1"}
 
-// successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the code.
+// Successors returns the blocks that can follow each block. A jump leads to no block if its target is outside the code.
 // The same holds if the jump's text does not contain the target, as in a jump through a table.
-func successors(lines []Line, blocks []Block) [][]int {
+func Successors(lines []Line, blocks []Block) [][]int {
 	next := make([][]int, len(blocks))
 	for b := range blocks {
 		last := &lines[blocks[b].To-1]
@@ -91,7 +91,7 @@ func successors(lines []Line, blocks []Block) [][]int {
 		if to := LineAt(lines, last.Target); last.Jumps() && to >= 0 {
 			next[b] = append(next[b], BlockAt(blocks, to))
 		}
-		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || neverReturns(last) || slices.Contains(traps, mnemonic)
+		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || NeverReturns(last) || slices.Contains(traps, mnemonic)
 		if !ends && b+1 < len(blocks) && lines[blocks[b+1].From].Lo <= last.Hi {
 			next[b] = append(next[b], b+1)
 		}

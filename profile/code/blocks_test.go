@@ -61,7 +61,7 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		assert.Equal(t, c.starts, starts, c.name)
-		next := successors(c.lines, blocks)
+		next := Successors(c.lines, blocks)
 		for i := range next {
 			assert.Equal(t, c.next[i], next[i], "%s, block %d", c.name, i)
 		}

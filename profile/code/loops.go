@@ -66,8 +66,9 @@ const (
 	// maxLoopBlocks is the maximum number of blocks of code in which FindLoops looks for loops. C2's largest methods
 	// have fewer blocks.
 	maxLoopBlocks = 1 << 16
-	// maxLoopWork limits how often FindLoops visits a block, counted over all blocks of one piece of code. That limits
-	// its time to some tenths of a second. The code that compilers make needs only a few visits for each block.
+	// maxLoopWork limits the number of times that FindLoops visits a block, summed over all blocks of one piece of
+	// code. That limits its time to some tenths of a second. The code that compilers make needs only a few visits for
+	// each block.
 	maxLoopWork = 16 << 20
 )
 
@@ -78,7 +79,7 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 	if len(blocks) > maxLoopBlocks {
 		return nil, false
 	}
-	g := newFlow(successors(lines, blocks))
+	g := newFlow(Successors(lines, blocks))
 	loops := g.loops()
 	if g.work > maxLoopWork {
 		return nil, false
@@ -184,9 +185,9 @@ func (g *flow) number() {
 	}
 }
 
-// leads reports whether an edge from one block to another counts. It does not count if the first block was reached from
-// a later successor of the root than the second block. Without this rule, an exception handler that continues in the
-// middle of a loop would be a second entry of the loop.
+// leads reports whether an edge from one block to another counts. Each block has the number of that successor of the
+// root from which it was reached first (entry). An edge that leads to a block with a lower number does not count.
+// Without this rule, an exception handler that continues in the middle of a loop would be a second entry of the loop.
 func (g *flow) leads(from, to int) bool { return g.entry[from] <= g.entry[to] }
 
 // dominate finds immediate dominators with the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// Same reports whether two listings are the same instructions at the same distances. Addresses and large constants
-// may differ, because they depend on where a JVM's heap, classes and code lie.
+// Same reports whether two listings have the same instructions at the same distances from their start. Addresses and
+// large constants may differ, because they depend on where a JVM's heap, classes and code lie.
 func Same(a, b []printassembly.Instruction) bool {
 	if len(a) == 0 || len(a) != len(b) {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A Map says which blob covered an address at a given time.
+// A Map says which blob, which is a piece of code, covered an address at a given time.
 //
 // The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
 // overlap, because a damaged log may claim anything.
@@ -32,8 +32,8 @@ type Map struct {
 	ends   []int64
 	reused []bool   // by blob, see Reused
 	bounds []uint64 // where blobs begin and end, ascending, without duplicates
-	// cover is a segment tree over the pieces of memory between two neighbouring bounds. A blob is stored at each node
-	// whose pieces it covers, unless it also covers all pieces of the node's parent.
+	// cover is a segment tree. Its leaves are the pieces of memory between two neighbouring bounds. A blob is stored at
+	// each node whose pieces it covers, unless it also covers all pieces of the node's parent.
 	cover segmentTree
 }
 
@@ -70,13 +70,14 @@ func New(blobs []printassembly.Blob) *Map {
 	return m
 }
 
-// findBounds returns where blobs begin and end, ascending, without duplicates. The extents must be in the order of
-// their addresses.
+// findBounds returns the addresses at which blobs begin and end, ascending, without duplicates. The extents must be in
+// the order of their addresses.
 func findBounds(extents []extent) []uint64 {
 	bounds := make([]uint64, 0, 1024)
 	var last extent
 	for _, e := range extents {
-		// When an address is reused, the new code is usually as long as the old.
+		// Code at a reused address is usually as long as the code before it. Then its bounds are in the list already.
+		// Leaving them out here keeps the list small until it is sorted.
 		if e.lo != last.lo || e.hi != last.hi {
 			bounds = append(bounds, e.lo, e.hi)
 		}
@@ -86,8 +87,8 @@ func findBounds(extents []extent) []uint64 {
 	return slices.Compact(bounds)
 }
 
-// findSpans returns, by rank, the pieces between bounds that each blob covers. The extents must be in the order of
-// their addresses.
+// findSpans returns, for each blob, the range of pieces that it covers. A piece is the memory between two neighbouring
+// bounds. The result is indexed by the blob's rank. The extents must be in the order of their addresses.
 func (m *Map) findSpans(extents []extent) []span {
 	spans := make([]span, len(extents))
 	lo := 0
@@ -105,7 +106,8 @@ func (m *Map) findSpans(extents []extent) []span {
 func (m *Map) at(rank int32) *printassembly.Blob { return &m.blobs[m.byTime[rank]] }
 
 // findEnds sets the time at which each method ended. This is the time of the first later blob that took any of its
-// bytes. Methods that exist at the same time do not overlap, so the bound at which a method begins identifies it.
+// bytes. Methods that exist at the same time do not overlap, so at most one of them begins at each of the addresses in
+// m.bounds. The index of that address therefore identifies the method.
 func (m *Map) findEnds(spans []span) {
 	m.ends = make([]int64, len(m.byTime))
 	present := newBitSet(len(m.bounds))
@@ -180,18 +182,19 @@ func (m *Map) Find(pc uint64, uptimeMillis int64) (int, bool) {
 	return -1, false
 }
 
-// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It returns the index of the blob of
-// unprinted code that holds pc, see unprintedCode.
+// FindUnprinted is for a pc at which Find finds nothing and no file is mapped. It returns the index of the blob that
+// stands for code which HotSpot does not print, see unprintedCode.
 func (m *Map) FindUnprinted(pc uint64) (int, bool) {
 	i, ok := m.unprinted.find(pc)
 	return len(m.blobs) + i, ok
 }
 
-// Unprinted returns the blobs of unprinted code. Their indexes follow those of the log's blobs.
+// Unprinted returns the blobs that stand for code which HotSpot does not print. Their indexes follow those of the log's
+// blobs.
 func (m *Map) Unprinted() []printassembly.Blob { return m.unprinted }
 
-// DropUnprinted makes the map forget all unprinted code. It is for a log in which some blobs could not be read. What
-// looks like unprinted code may be one of these blobs.
+// DropUnprinted makes the map forget all blobs of Unprinted. It is for a log in which some blobs could not be read.
+// What looks like unprinted code may be one of these blobs.
 func (m *Map) DropUnprinted() { m.unprinted = nil }
 
 // Blob returns the blob with an index from Find or FindUnprinted.

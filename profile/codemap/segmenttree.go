@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// A segmentTree holds ranges of numbered pieces. Each range has a rank. Node 1 is the root, and node n has the children
-// 2n and 2n+1. The last nodes are the pieces. A range is stored at the few nodes (at most twice the depth of the tree)
-// that it covers completely, but whose parents it does not cover completely.
+// A segmentTree holds ranges of numbered pieces, which are the pieces of memory of a Map. Each range has a rank. Node 1
+// is the root, and node n has the children 2n and 2n+1. The last nodes are the leaves, one for each piece. A range is
+// stored at the few nodes (at most twice the depth of the tree) that it covers completely, but whose parents it does
+// not cover completely.
 type segmentTree struct {
 	leaves int
 	first  []int32 // for each node, where its ranks begin in ranks; one extra element marks the end

@@ -18,8 +18,8 @@ import (
 type unprintedCode []printassembly.Blob
 
 // findUnprinted finds the unprinted code between the blobs of a log. The extents must be in the order of their
-// addresses. If several of them begin at the same address, they must be in the order of [printassembly.Kind], in which
-// methods come first. So if one of them is a method, no unprinted code is found before them.
+// addresses. If several of them begin at the same address, they must be in the order of [printassembly.Kind], so that a
+// method comes before all others. Only the first of them can have unprinted code before it, and a method never has.
 func findUnprinted(extents []extent) unprintedCode {
 	var found unprintedCode
 	var hi uint64   // highest end of all blobs so far

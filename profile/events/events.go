@@ -17,15 +17,16 @@ import (
 // A Total sums up the events of one kind and name.
 type Total struct {
 	Kind event.Kind
-	// Name is "" for the kinds whose names are those of methods, classes and threads. All events of such a kind are
+	// Name is "" for the kinds whose events are named after methods, classes or threads. All events of such a kind are
 	// summed up together.
 	Name string
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
 	// [event.Event.OfTool].
 	Tool bool
-	// Count is the number of events that began in the windows, which are the times when the trial was measured. If an
-	// event stands for several allocations, it counts that often. Nanos is how long these events took together, and
-	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no length.
+	// Count is the number of events that began in the windows, which are the times when the trial was measured. An
+	// event that stands for several allocations counts as several. Nanos is how long these events took together, and
+	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no
+	// length.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
@@ -41,8 +42,8 @@ const Others = "(others)"
 // OfTool is the Name of events that Flight Recorder caused, if all events of their kind are summed up together.
 const OfTool = "(Flight Recorder's own)"
 
-// A Set has a bit for each kind and name of events. The bit waiting has no name: it means that some threads still run
-// while others wait for them to come to a safepoint.
+// A Set has a bit for each kind and name of events. One bit, whose number is the constant waiting, has no name: it is
+// set while some threads still run and others wait for them to come to a safepoint.
 type Set uint64
 
 const (
@@ -72,7 +73,7 @@ type Index struct {
 // A threadID names a thread of a JVM. tid is 0 for the JVM as a whole.
 type threadID struct{ pid, tid int }
 
-// All events with the same key share a bit of a Set.
+// A key identifies a bit of a Set: all events with the same key share the bit.
 type key struct {
 	kind event.Kind
 	name string

@@ -90,7 +90,7 @@ type JVM struct {
 // Counts are numbers of samples, by Doing.
 type Counts [doings]int64
 
-// A Lane says during which parts of the run events of one kind took place.
+// A Lane shows when events of one kind took place, as a share of each bin's time.
 type Lane struct {
 	Kind   event.Kind
 	Shares []float64 // for each bin, the share of its time that events of this kind took, from 0 to 1

@@ -20,7 +20,8 @@ type ChainCode struct {
 // maxCalled limits the number of instructions whose frames are kept.
 const maxCalled = 1 << 18
 
-// A calledAt is an instruction of a piece of code, and the address at which the execution goes on.
+// A calledAt is an instruction of a piece of code, and the address at which execution continues after it. For a sampled
+// instruction, both addresses are the same.
 type calledAt struct {
 	Ref
 	pc, next uint64
@@ -73,7 +74,7 @@ func (c *ChainCode) find(pid int, pc uint64, monoNanos int64) (ref Ref, p chains
 	return ref, p, ok
 }
 
-// frames returns the frames of an instruction, innermost first. next is the address at which the execution goes on.
+// frames returns the frames of an instruction, innermost first. next is the address at which execution continues.
 func (c *ChainCode) frames(ref Ref, pc, next uint64) []callstack.Frame {
 	at := calledAt{ref, pc, next}
 	frames, ok := c.called[at]

@@ -1,6 +1,6 @@
 // Package jvmcode finds and reads the code of the JVMs of a profile. A [JVM] knows which blob of its log was at an
-// address at a time. A [Reader] reads the instructions of blobs, and the inlining chains at addresses in them. Logs with
-// the code of a large program take long to read. So a Reader only reads what it is asked for, and does so on all
+// address at a time. A [Reader] reads the instructions of blobs, and the inlining chains at addresses in them. Logs
+// with the code of a large program take long to read. So a Reader only reads what it is asked for, and does so on all
 // processors where it can (ReadAhead).
 package jvmcode
 
@@ -19,7 +19,8 @@ type JVM struct {
 	byName map[string][]int32 // indexes of the log's blobs by method; made by Compiled
 }
 
-// A Ref names a blob of one of several JVMs. JVM is the JVM's index in [JVMs.List], and Index is the blob's index in the map of the JVM's code.
+// A Ref names a blob of one of several JVMs. JVM is the JVM's index in [JVMs.List], and Index is the blob's index in
+// the map of the JVM's code.
 type Ref struct{ JVM, Index int }
 
 // JVMs are the JVMs of a profile, in the order in which they were added. The zero value has none.
@@ -45,8 +46,8 @@ func (s *JVMs) Of(pid int) *JVM {
 	return nil
 }
 
-// Find returns the blob that a sample's PC was in. The process id is that of the JVM for which the sample counts. Find
-// returns false if the PC was in no blob, or there is no such JVM.
+// Find returns the blob that a sample's PC was in. pid is the JVM that the sample counts for, which may differ from the
+// sample's own process id. Find returns false if the PC was in no blob, or if there is no such JVM.
 func (s *JVMs) Find(pid int, sample *sampler.Sample) (r Ref, ok bool) {
 	i, ok := s.index[pid]
 	if !ok {
@@ -63,8 +64,8 @@ func (s *JVMs) Beyond(pid int, pc uint64) bool {
 	return j != nil && j.Code.Beyond(pc, j.Log.ReservedCodeCache)
 }
 
-// newJVM returns the JVM with the map of its code. If the log is damaged, code that the log does not have is not in the map,
-// because the log may have lost it.
+// newJVM returns the JVM with the map of its code. Usually, the map takes gaps between blobs for code that HotSpot
+// never prints. If the log is damaged, it does not, because such a gap may be code that the log has lost.
 func newJVM(j capture.JVM) *JVM {
 	code := codemap.New(j.Log.Blobs)
 	if j.Log.Damaged > 0 {

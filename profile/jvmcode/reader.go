@@ -117,10 +117,9 @@ func (c *Reader) Listing(r Ref) []printassembly.Instruction {
 // ReadAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
 // methods, but only the hottest of them are shown. If the debug info can't be read without the code, ReadAhead reads
 // the listing instead, as long as all listings together have fewer than maxListed instructions. If a blob has records
-// of frames at safepoints only, all of its code must be decoded to find the frames of an instruction. So ReadAhead does
+// of frames at safepoints only, all of its code must be decoded to find the frames of an instruction. ReadAhead does
 // that once, and keeps what it finds about the instructions at pcs(i), where blob i has samples. It ignores errors,
-// because Listing reads such code
-// again and warns.
+// because Listing reads such code again and warns.
 func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 	infos := make([]*printassembly.DebugInfo, len(blobs))
 	insts := make([][]printassembly.Instruction, len(blobs))

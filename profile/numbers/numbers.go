@@ -1,4 +1,5 @@
-// Package numbers numbers what samples are counted by: native functions, and contexts. So the keys of counts are small.
+// Package numbers gives numbers to native functions and to contexts. Samples are counted by these numbers, so the keys
+// of the counts are small.
 package numbers
 
 import (
@@ -68,8 +69,9 @@ type Contexts struct {
 	index map[Context]int32 // in list
 }
 
-// maxContexts limits the number of contexts. Once it is reached, a sample whose context is new counts for its thread
-// without any events. If the table does not have this either, the sample counts for the first context.
+// maxContexts limits the number of contexts. A context is the thread of a sample with the events that were going on.
+// Once the limit is reached, a sample whose context is new counts for its thread without any events. If the table does
+// not have that context either, the sample counts for the first context.
 const maxContexts = 1 << 12
 
 // NewContexts returns a table that has only the context without a thread and without events. Its number is 0.

@@ -15,7 +15,8 @@ const (
 	// MaxParts is the maximum number of parts of a profile. A person has to choose parts from a list, so it must not be
 	// too long.
 	MaxParts = 64
-	// maxCounts limits the number of Counts of all spots together. Each Count takes some bytes in the HTML page.
+	// maxCounts limits the number of Counts of all spots together. A spot is a place in the code. Each Count takes some
+	// bytes in the HTML page.
 	maxCounts = 40_000
 	// namedThreads is the number of thread names that get a group of their own. They are the names with the most
 	// samples.
@@ -33,7 +34,7 @@ type Sample struct {
 	MonoNanos int64 // negative for a sample without a time
 }
 
-// A Cutter cuts the samples of a measurement into parts.
+// A Cutter cuts the samples of a measurement into parts, by time and by thread.
 type Cutter struct {
 	Measurement *windows.Measurement
 	Samples     []Sample
@@ -94,7 +95,7 @@ func (c *Cutter) Cut() *Cut {
 	return nil
 }
 
-// countParts counts the samples of one spot by part. samples are indexes in c.Samples.
+// countParts counts the samples at one place in the code (spot) by part. samples are indexes in c.Samples.
 func (c *Cutter) countParts(samples []int32, partOf func(*Sample) int) Counts {
 	var out Counts
 	for _, i := range samples {
@@ -203,9 +204,9 @@ func (c *Cutter) threadGroups() (groups []ThreadGroup, of map[int32]int) {
 	return groups, of
 }
 
-// number renumbers the parts. Before the call, every combination of a slice and a thread group has a number:
-// slice*groups+thread. Afterwards only parts with samples have a number, which is the part's index in c.List. number
-// fills that list, and returns its length.
+// number renumbers the parts. Before the call, every combination of a slice and a thread group is a part, with the
+// number slice*groups+thread. Afterwards only combinations with samples are parts. The number of a part is then its
+// index in c.List, which is filled by this call. The result is the length of c.List.
 func (c *Cut) number(groups int) int {
 	used := map[int]int{}
 	for _, counts := range c.Spots {

@@ -37,9 +37,9 @@ var readClasses = setOf("bufferedStream", "outputStream", "stringStream", "Immut
 var textFunctions = []string{"print", "oop_print", "decode", "dump_", "nmethod_section_label", "reloc_string_for", "has_code_comment",
 	"scope_desc_in", "find_blob", "as_klass_external_name", "as_quoted_ascii", "line_number_from_bci", "current_thread_id", "vsnprintf"}
 
-// libraryFunctions are the prefixes of the names of functions in libc and the loader that printing calls. Compilers
-// hardly ever call them otherwise. Most of them format or write text. The others are dladdr and gettid, which HotSpot
-// calls for each piece of text (defaultStream::hold).
+// libraryFunctions are the functions of libc and the loader that HotSpot calls when it prints code, by the beginnings
+// of their names. Threads of the JIT compilers hardly ever call them for anything else. Most of these functions format
+// or write text. The others are dladdr and gettid, which HotSpot calls for each piece of text (defaultStream::hold).
 var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "printf", "__printf", "__vsnprintf", "___vsnprintf", "vsnprintf",
 	"_itoa_word", "read_int", "__strchr", "strchr", "write", "__write", "__libc_write", "__GI___libc_write", "new_do_write", "fwrite", "__fwrite",
 	"fflush", "__overflow", "syscall", "gettid", "_dl_addr", "dladdr", "_dl_find_dso", "__tls_get_addr"}
@@ -82,7 +82,7 @@ type Finder struct {
 	known map[function]printingFunction
 }
 
-// A function is a function of a file or of the kernel.
+// A function is identified by its name (symbol) and by its module, which is a file or the kernel.
 type function struct{ module, symbol string }
 
 // maxKnown is the maximum number of functions that a Finder remembers. A libjvm.so has about 60,000 symbols.
@@ -113,7 +113,7 @@ func (p *Finder) Has(s *sampler.Sample, kind string) bool {
 	return printing == alwaysPrints || printing == printsInCompilers && kind == threads.Compilers
 }
 
-// prints returns in which threads a function of a module prints code. It only looks at the names.
+// prints returns the threads in which a function of a module prints code, judging by the names alone.
 func prints(module, symbol string) printingFunction {
 	inCompilers := false
 	switch {

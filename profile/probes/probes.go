@@ -1,5 +1,5 @@
-// Package probes sums up what probed methods have counted: calls, and how long they took. The package does not use
-// samples, because a probe counts every call.
+// Package probes sums up what the probes in methods have counted: calls, and how long the calls took. The package does
+// not use samples, because a probe counts every call.
 package probes
 
 import (
@@ -83,7 +83,7 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		}
 		index := map[int]int{} // index in probes, by the id of the site
 		for _, s := range of.Sites {
-			if s.Kind == rings.SDT { // sites of this kind are for other tracers; those count the calls
+			if s.Kind == rings.SDT { // sites of this kind are for other tracers, which count the calls
 				continue
 			}
 			key := [4]string{string(s.Kind), s.Class, s.Method, s.Descriptor}

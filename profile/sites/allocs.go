@@ -16,8 +16,8 @@ type Alloc struct {
 	Bytes  int64 // how many bytes the events stand for
 	// Code is the instruction that allocates; nil if the events do not have it.
 	Code *AllocCode
-	// Stacks are how threads came to the place, those with the most bytes first. Their Weight is in bytes or, if the sizes
-	// of all allocations of the profile are unknown, in events.
+	// Stacks are the stacks of the threads that allocated there, those with the most bytes first. Their Weight is in
+	// bytes or, if the sizes of all allocations of the profile are unknown, in events.
 	Stacks []Stack
 
 	stacks stackCounts
@@ -86,8 +86,8 @@ func (t *Counter) Allocs(code *jvmcode.Reader, rule event.SiteRule) []Alloc {
 	return sites
 }
 
-// findCode finds the instruction before the address that an allocation returns to, and its method and line. Its callers
-// are known as far as they are inlined there.
+// findCode finds the call instruction that made an allocation, and its method and line. The instruction ends at the
+// address key.pc. A caller of the method is known only if the method was inlined into it.
 func (s *Alloc) findCode(code *jvmcode.Reader, key allocKey, rule event.SiteRule) {
 	blob := code.Blob(key.code)
 	s.Code = &AllocCode{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, PC: key.pc - 1}

@@ -18,7 +18,7 @@ type Stack struct {
 	Count  int   // of events
 }
 
-// A stackKey names a stack by its slice, which several events share.
+// A stackKey identifies a stack by its slice of frames, because events with the same stack share the slice.
 type stackKey struct {
 	first *event.Frame
 	n     int
@@ -31,7 +31,7 @@ type stackCounts map[stackKey]*Stack
 // different stacks. The events of further stacks have none, so they are missing in the trees of callers.
 const maxStacks = 1 << 18
 
-// addStack counts an event at a place by its stack.
+// addStack counts an event for its stack. The parameter to has the stacks of all events at the event's place.
 func (t *Counter) addStack(to *stackCounts, frames []event.Frame, cut bool, weight int64, count int) {
 	if len(frames) == 0 {
 		return
@@ -65,9 +65,9 @@ func (c stackCounts) sorted() []Stack {
 	return all
 }
 
-// Callers returns the tree of the callers of a place. Its root is the place, and the children of a node are its callers.
-// Each line of a method has a node of its own. The Counts of a node are the weight and the number of the events that
-// came from there. Callers returns nil if there are no stacks. It obeys Least and Nodes of the limits.
+// Callers returns the tree of the callers of a place. Its root is the place, and the children of a node are its
+// callers. Each line of a method has a node of its own. The Counts of a node are the weight and the number of the
+// events that came from there. Callers returns nil if there are no stacks. Of the limits, only Least and Nodes apply.
 func Callers(stacks []Stack, limits calltree.Limits) *calltree.Tree {
 	if len(stacks) == 0 {
 		return nil
@@ -106,7 +106,7 @@ type step struct {
 	cut   bool
 }
 
-// step returns the frame of a stack at a depth. The depth may be one too high if the stack is cut.
+// step returns the frame of a stack at a depth. If the stack is cut, the depth may be that of the first missing frame.
 func (b *callerTree) step(stack int32, depth int) step {
 	s := &b.stacks[stack]
 	if depth == len(s.Frames) {

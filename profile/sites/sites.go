@@ -20,14 +20,15 @@ type Counter struct {
 	stacks       int // number of Stacks in all of them
 }
 
-// Counts reports whether a Counter counts events of this kind and name. It counts those that are about the program's own
-// waits and allocations.
+// Counts reports whether a Counter counts an event: a wait or an allocation of the program itself, and not of Flight
+// Recorder.
 func Counts(e *event.Event) bool {
 	return !e.OfRecorder() && (e.Kind == event.Alloc || e.Kind == event.Lock || e.Kind == event.Park)
 }
 
-// Add counts an event for which [Counts] is true. rule chooses the frame that names its place. Of an allocation, code is
-// the code that it was in, and pc the address after its instruction, or 0 if that is unknown.
+// Add counts an event for which [Counts] is true. rule chooses the frame that names the event's place. For an
+// allocation, code is the code in which it happened, and pc is the address after its instruction. pc is 0 if it is
+// unknown.
 func (t *Counter) Add(e *event.Event, rule event.SiteRule, code jvmcode.Ref, pc uint64) {
 	stack := rule.From(e)
 	switch {

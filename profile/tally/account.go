@@ -42,6 +42,6 @@ func (a Account) Balanced() bool {
 // Others returns the number of samples of processes that are not JVMs of this profile.
 func (a Account) Others() int64 { return a.OtherProcess + a.OtherJVM + a.OtherTrial }
 
-// Stacks returns the number of samples whose call stacks are known to be whole, or not. It is 0 if the profile has no
-// call stacks.
+// Stacks returns the number of samples for which it is known whether their call stack is whole. It is 0 if the profile
+// has no call stacks.
 func (a Account) Stacks() int64 { return a.Whole + a.Cut + a.Frozen + a.Unwalked }

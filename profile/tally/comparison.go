@@ -2,8 +2,9 @@ package tally
 
 import "slices"
 
-// A Comparison makes the counts by which the JVMs of a profile, or its slices of time, are compared. Once the profile
-// has too many of these counts, a Comparison returns nil instead.
+// A Comparison allocates the counts that a profile has separately for each of its JVMs or for each of its time slices,
+// so that these can be compared. When the profile would have more than maxCompared values in such counts, PerJVM and
+// PerSlice return nil.
 type Comparison struct {
 	PIDs     []int // of the profile, ascending
 	Slices   int   // number of slices; 0 in a trial that is not cut
@@ -34,7 +35,7 @@ func (c *Comparison) zeros(n int) []Counts {
 	return Zeros(n, c.Counters)
 }
 
-// TooMuch reports whether there are too many numbers, so that some counts are nil.
+// TooMuch reports whether the limit maxCompared was exceeded, so that some counts are nil.
 func (c *Comparison) TooMuch() bool { return c.numbers > maxCompared }
 
 // AddJVM adds the counts of one process to those made by PerJVM.
@@ -47,7 +48,8 @@ func (c *Comparison) AddJVM(to []Counts, pid int, counts Counts) {
 	}
 }
 
-// AddSlices adds the counts of one JVM's slices, from its first slice on, to those made by PerSlice.
+// AddSlices adds the counts of one JVM, which has an element of over for each of its time slices, to the counts that
+// PerSlice made. There, the JVM's slices begin at the index first.
 func AddSlices(to []Counts, first int, over []Counts) {
 	if to == nil {
 		return

@@ -93,7 +93,7 @@ type Table struct {
 	lastNamed bool
 }
 
-// A sampled is a thread as a sample has it.
+// A sampled identifies a thread by what a sample says about it.
 type sampled struct {
 	pid, tid int
 	kernel   string // the kernel's name for it
@@ -102,7 +102,7 @@ type sampled struct {
 // MaxNames is the maximum number of thread names that a Table remembers. Threads with further names get no label.
 const MaxNames = 1 << 16
 
-// NewTable returns an empty Table. Only the samples of the chosen threads count.
+// NewTable returns an empty Table. choice says which threads are chosen; see Thread.Chosen.
 func NewTable(choice Choice) *Table {
 	t := &Table{choice: choice, known: map[string]Thread{}, index: map[string]int32{}, whole: map[int]map[int][]string{}}
 	t.addLabel("")

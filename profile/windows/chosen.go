@@ -2,16 +2,16 @@ package windows
 
 import "github.com/gasm-profiler/gasm/event"
 
-// Chosen finds the events that an [EventChoice] chooses. Such an event counts if it began while its
-// JVM was measured, also if it has no duration or if its thread is unknown, so that it narrows no
-// window. For example, a request that was being handled when a recording began has no duration.
+// Chosen finds the events that an [EventChoice] chooses. Such an event counts if it began while its JVM was measured.
+// An event whose thread or duration is unknown counts, too, although it can't narrow a window. For example, if a
+// request was being handled when a recording began, its duration is unknown.
 type Chosen struct {
 	choice    EventChoice
 	timelines map[int]*Timeline // of the windows as they were before they were narrowed
 }
 
-// Chosen returns what finds the chosen events in the windows of the measurements. It must be called
-// before Narrow. It returns nil if w chooses nothing.
+// Chosen returns a Chosen for the windows of the measurements. It must be called before Narrow, which changes these
+// windows. It returns nil if w chooses nothing.
 func (w EventChoice) Chosen(measured []Measurement) *Chosen {
 	if w.kind == "" {
 		return nil
@@ -20,9 +20,9 @@ func (w EventChoice) Chosen(measured []Measurement) *Chosen {
 	return &Chosen{w, lines}
 }
 
-// Find reports whether an event is a chosen one, and the trial that it counts for. If in is false,
-// the event counts for no trial: it is outside of all windows, or the times outside of the chosen
-// events are what is measured. c may be nil.
+// Find reports whether an event is a chosen one, and returns the trial that it counts for. If in is false, the event
+// counts for no trial: either it is outside of all windows, or the user has chosen the times outside of the events. c
+// may be nil.
 func (c *Chosen) Find(e *event.Event) (trial int, in, chosen bool) {
 	if c == nil || !c.choice.has(e) {
 		return 0, false, false

@@ -25,8 +25,8 @@ type EventChoice struct {
 // whole program is stopped.
 var windowKinds = []event.Kind{event.GC, event.Safepoint}
 
-// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". With
-// a "!" in front, the choice is all other times. The empty text narrows nothing.
+// ParseEventChoice parses an EventChoice, such as "gc", "safepoint" or "jfr:com.acme.Request". A "!" before it, as in
+// "!gc", chooses all other times. The empty text narrows nothing.
 func ParseEventChoice(text string) (EventChoice, error) {
 	if text == "" {
 		return EventChoice{}, nil
@@ -123,8 +123,8 @@ func (w EventChoice) spans(events []event.Event) (spans map[int][]capture.Span, 
 	return spans, threads, some
 }
 
-// checkSome returns nil if usable is true. Otherwise its error says why no window is left. The
-// first argument is the number of chosen events, usable or not.
+// checkSome returns nil if usable is true, that is, if at least one of the chosen events can narrow the windows.
+// Otherwise its error says why no window is left. The first argument is the number of chosen events, usable or not.
 func (w EventChoice) checkSome(some int, usable bool, events []event.Event) error {
 	switch {
 	case usable:
@@ -162,8 +162,8 @@ func ownNames(events []event.Event) string {
 // A threadID names a thread of a JVM.
 type threadID struct{ pid, tid int }
 
-// OfThreads says at which times a thread's samples count: during the thread's spans. If outside is
-// true, they count only outside these spans.
+// OfThreads says at which times a thread's samples count: while one of the chosen events of the thread is going on, or
+// if outside is true, at all other times. The spans are the times of the chosen events.
 type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool

@@ -65,9 +65,9 @@ func (m *Measurement) of(pids []int) Measurement {
 	return narrow
 }
 
-// Narrow narrows measurements to some JVMs. It leaves out measurements that have none of these
-// JVMs. If no measurement is left, the JVMs belong to no trial: for example, JMH's own process does
-// not. Then Narrow returns a single measurement, in which these JVMs are measured all the time.
+// Narrow narrows measurements to some JVMs. It leaves out measurements that have none of these JVMs. If no measurement
+// is left, these JVMs belong to no trial, as is the case for JMH's own process. Then Narrow returns a single
+// measurement, in which these JVMs are measured all the time.
 func Narrow(measured []Measurement, jvms []capture.JVM) []Measurement {
 	chosen := map[int]bool{}
 	for _, j := range jvms {

@@ -23,7 +23,8 @@ import (
 	"time"
 )
 
-// A Held is the process of a command. It exists before the exec, and waits there until it is released.
+// A Held is the process of a command. It is created before the exec of the command, and waits there until it is
+// released.
 type Held struct {
 	cmd     *exec.Cmd
 	gate    *os.File      // gasm's end of a pipe; the holder waits for a byte from it
@@ -36,19 +37,20 @@ type Options struct {
 	Command []string // what is run; not empty
 	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
-	// Stdout gets what the command prints to its stdout, after SeeStdout has seen it. If SeeStderr is not nil, Stderr
-	// gets what the command prints to its stderr in the same way; otherwise Stderr itself becomes the command's stderr.
+	// Stdout gets what the command prints to its stdout. Before that, SeeStdout is called with the output. If SeeStderr
+	// is not nil, what the command prints to its stderr goes through SeeStderr to Stderr in the same way. Otherwise
+	// Stderr itself becomes the command's stderr.
 	Stdout, Stderr *os.File
-	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival, by CLOCK_MONOTONIC in
-	// ns. Both may be nil.
+	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
+	// ns). Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream matters only if Stdout and Stderr lead to the same file. Then both streams of the command become one
-	// stream, which SeeStdout sees. This preserves the order in which the command prints to them.
+	// OneStream matters only if Stdout and Stderr are the same file. It then joins the command's two streams into one,
+	// which SeeStdout gets. This preserves the order in which the command prints to them.
 	OneStream bool
 }
 
-// Start makes the command's process and holds it before its exec. The error is a *[Error] if the command itself is the
-// reason, for example because its program file was not found.
+// Start makes the command's process and holds it before its exec. If the command itself is the cause of an error, for
+// example because its program file was not found, the error is an *[Error].
 func Start(o Options) (*Held, error) {
 	path, err := lookUp(o.Command[0])
 	if err != nil {
@@ -86,16 +88,16 @@ func lookUp(command string) (string, error) {
 	return path, err
 }
 
-// commandEnds are the command's ends of the pipes between it and gasm, and the command's stdout and stderr. Some of
-// these files were created for the command's output; they are also in made. gasm must close its copies of the pipes'
-// ends and of the files in made.
+// commandEnds are the files that the command's process gets: its ends of the pipes gate and result, its stdout and its
+// stderr. If gasm has created a pipe or a pseudo-terminal for the command's output, the field made has the command's
+// end of it, too. When the command has its own copies, gasm must close gate, result and the files in made.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
 }
 
-// connect makes a Held with its pipes. If there is an error, h and ends still have the pipes that were made before, so
-// that the caller can close them.
+// connect makes a Held with its pipes. After an error, h and ends still have the pipes that were made before, so that
+// the caller can close them.
 func connect(o Options) (h *Held, ends commandEnds, err error) {
 	h = &Held{}
 	if ends.gate, h.gate, err = os.Pipe(); err != nil {
@@ -118,7 +120,8 @@ func connect(o Options) (h *Held, ends commandEnds, err error) {
 	return h, ends, err
 }
 
-// pass creates an outputCopy that writes to one of gasm's streams. It returns the file that the command prints to.
+// pass creates an outputCopy that passes output on to one of gasm's streams. It returns the file to which the command
+// must print.
 func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
 	ours, commands, err := outputFor(to)
 	if err != nil {
@@ -129,7 +132,7 @@ func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (co
 	return commands, nil
 }
 
-// isOpen reports whether one of gasm's own streams is open. gasm may have been started with this stream closed.
+// isOpen reports whether one of gasm's own streams is open. gasm may have been started with a closed stdout or stderr.
 func isOpen(f *os.File) bool {
 	if f == nil {
 		return false
@@ -148,7 +151,7 @@ func sameFile(a, b *os.File) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// start makes the process that will become the command.
+// start starts the process that will become the command.
 func (h *Held) start(path string, o Options, ends commandEnds) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -183,8 +186,8 @@ func closeFiles(files ...*os.File) {
 // PID returns the command's process id. It is the same before and after Release.
 func (h *Held) PID() int { return h.cmd.Process.Pid }
 
-// Release lets the held process become the command. If there is an error, the process has ended, and Wait is not
-// needed. The error is a *[Error] if the process could not become the command.
+// Release lets the held process become the command. After an error, the process has ended, and Wait must not be called.
+// If the process could not become the command, the error is an *[Error].
 func (h *Held) Release() error {
 	defer h.result.Close()
 	_, err := h.gate.Write([]byte{1})
@@ -211,8 +214,7 @@ func Stops(sig syscall.Signal) bool {
 	return sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGQUIT
 }
 
-// StoppedBy returns the signal that stopped a process before it became the command. It returns 0 if no signal stopped
-// it.
+// StoppedBy returns the signal that stopped the process before it became the command, or 0 if no signal did.
 func (h *Held) StoppedBy() syscall.Signal {
 	status, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
@@ -244,8 +246,8 @@ func (h *Held) end() {
 func (h *Held) signal(sig os.Signal) { _ = h.cmd.Process.Signal(sig) }
 
 // Wait waits for the command to end and for the rest of its output. It returns the command's exit code, or 128 + n if
-// signal n killed the command. Background processes that the command left behind may still hold its stdout open. Wait
-// waits for these only while they keep printing.
+// signal n killed the command. If background processes of the command still have its stdout open, Wait waits for them
+// only as long as they keep printing.
 func (h *Held) Wait() int {
 	_ = h.cmd.Wait() // how it ended is in ProcessState
 	for _, p := range h.outputs {
@@ -259,8 +261,8 @@ func (h *Held) Wait() int {
 	return state.ExitCode()
 }
 
-// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. A message that
-// gasm prints afterwards begins on a line of its own.
+// AwaitLineEnd waits until the command's output so far ends with a whole line, but no longer than limit. If gasm then
+// prints a message, the message is on a line of its own.
 func (h *Held) AwaitLineEnd(limit time.Duration) {
 	const pause = 5 * time.Millisecond
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(pause) {

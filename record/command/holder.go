@@ -18,12 +18,12 @@ import (
 //
 // The descriptor is called the gate. A byte opens it. If gasm closes it without a byte, the holder gives up. The next
 // descriptor is for the result: a successful exec closes it; otherwise the holder writes the errno of the exec there,
-// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr: at SIGQUIT
-// (Ctrl-\) the Go runtime would print all stacks there, even in the first moments of the program.
+// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr, because at
+// SIGQUIT (Ctrl-\) the Go runtime would print all stacks there, even in the first moments of the program.
 const holdArg = "__gasm-hold"
 
-// A sampler follows the holder's first thread, so that thread must become the command. Locking it in an init makes main
-// run on it. The Go runtime's other threads end at the exec.
+// A sampler follows the holder's first thread, so this thread must call exec and become the command. Locking the thread
+// in an init makes main run on it. The Go runtime's other threads end at the exec.
 func init() {
 	if held() {
 		runtime.LockOSThread()
@@ -36,9 +36,9 @@ var quit = make(chan os.Signal, 1)
 
 func held() bool { return len(os.Args) > 4 && os.Args[1] == holdArg }
 
-// RunHolder must be the first call of main in a program that calls [Start]. In a holder that Start has created,
-// RunHolder turns the process into the command. If that fails, isHolder is true, and main must exit with the code. In
-// any other process, isHolder is false.
+// RunHolder must be the first call of main in a program that calls [Start]. In a holder process, which Start has
+// created, RunHolder turns the process into the command and does not return. If that fails, it returns isHolder true,
+// and main must exit with the code. In any other process, it returns isHolder false.
 func RunHolder() (code int, isHolder bool) {
 	if !held() {
 		return 0, false
@@ -74,13 +74,13 @@ func RunHolder() (code int, isHolder bool) {
 	return 127, true
 }
 
-// An Error is the error of a command that could not be started at all.
+// An Error says why a command could not be started.
 type Error struct {
 	Command string
 	Err     error
 }
 
-// errNoInterpreter explains what ENOENT of exec means if the program file exists.
+// errNoInterpreter explains the error ENOENT of an exec if the program file does exist.
 var errNoInterpreter = errors.New("the interpreter of its #! line, or the loader that it was linked for, is not there")
 
 func (e *Error) Error() string {

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The command gets the descriptors that gasm was started with. Examples are those of `gasm profile -- make` in a recipe
-// of `make -j`, and descriptor 3 of `exec 3>log; gasm profile -- command`. The holder needs three descriptors of its
-// own, whose numbers must differ from these.
+// The command gets the descriptors with which gasm was started, such as those that `make -j` passes to a recipe `gasm
+// profile -- make`, or descriptor 3 of `exec 3>log; gasm profile -- command`. The holder needs three descriptors of its
+// own, with other numbers.
 
-// inherited returns the descriptors from 3 on that a child process gets. It stops at the first three successive numbers
-// that are free, which the holder uses for its own descriptors. An element is nil if the number is free, or belongs to
-// gasm alone.
+// inherited returns the descriptors from 3 on that a child process gets. It stops at the first three successive free
+// numbers, which the holder uses for its own descriptors. An element is nil if its number is free, or if the descriptor
+// belongs to gasm alone.
 func inherited() (files []*os.File) {
 	for fd := firstInherited; ; fd++ {
 		if !isInherited(fd) && !isInherited(fd+1) && !isInherited(fd+2) {
@@ -25,14 +25,14 @@ func inherited() (files []*os.File) {
 
 const firstInherited = 3
 
-// isInherited reports whether a descriptor is open and stays open at an exec. The descriptors that gasm itself opens do
-// not stay open.
+// isInherited reports whether a descriptor is open and stays open at an exec. Descriptors that gasm itself has opened
+// do not stay open.
 func isInherited(fd int) bool {
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC == 0
 }
 
-// kept holds the files that inherited has returned, because the garbage collector closes a file that nothing refers to.
+// kept holds the files that inherited has returned. Otherwise the garbage collector would close them.
 var kept struct {
 	sync.Mutex
 	files map[int]*os.File
@@ -53,8 +53,8 @@ func inheritedFile(fd int) *os.File {
 	return kept.files[fd]
 }
 
-// highestInherited returns the highest descriptor below 1024 that a child process gets. It returns 2 if the child gets
-// none from 3 on.
+// highestInherited returns the highest descriptor below 1024 that a child process gets. It returns 2 if there is none
+// from 3 on.
 func highestInherited() int {
 	for fd := 1023; fd >= firstInherited; fd-- {
 		if isInherited(fd) {
@@ -64,12 +64,15 @@ func highestInherited() int {
 	return firstInherited - 1
 }
 
-// clearOf makes sure that Go's fork overwrites no descriptor that the command is to get. The fork moves its own pipe,
-// and each file that has a lower number in gasm than in the child, to numbers after the highest one that it passes on
-// (nextfd in syscall's forkAndExecInChild1). So that the ends are not moved, none of them may have a lower number than
-// in the child. The first end also needs a number after those of all inherited descriptors. clearOf duplicates the ends
-// whose numbers are too low. It returns the ends to use, and separately the copies among them, which the caller must
-// close.
+// clearOf makes sure that Go's fork overwrites no descriptor that the command should get. In the child, the files in
+// ends get the numbers first, first+1 and so on. The fork moves its own pipe, and each file that has a lower number in
+// gasm than in the child, to the numbers after the highest one that it passes on (nextfd in syscall's
+// forkAndExecInChild1).
+//
+// So clearOf duplicates each file in ends that has a lower number than in the child; then the fork does not move it.
+// The first file also gets a number above highest, the highest inherited descriptor; then the fork moves its pipe
+// beyond all inherited descriptors. clearOf returns all files to use, and separately the copies among them, which the
+// caller must close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

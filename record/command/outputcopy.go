@@ -12,11 +12,11 @@ import (
 type outputCopy struct {
 	ours *os.File // gasm's end of the pipe or pseudo-terminal, for reading
 	to   *os.File // gasm's own stdout or stderr
-	// see is called with each piece of output before the piece is passed on, so that the time of a line is that of its
-	// arrival. It may be nil.
+	// see is called with each piece of output and its time of arrival, before the piece is passed on. It may be nil.
 	see    func(out []byte, monoNanos int64)
 	copied chan struct{} // closed when copy returns
-	// idleSince is when the last Read began, by CLOCK_MONOTONIC in ns; 0 while output is being passed on.
+	// idleSince is the time at which the last Read began (CLOCK_MONOTONIC, in ns). It is 0 while output is being passed
+	// on.
 	idleSince atomic.Int64
 	midLine   atomic.Bool // true if the last piece did not end with the end of a line
 }
@@ -25,7 +25,7 @@ func newOutputCopy(ours, to *os.File, see func([]byte, int64)) *outputCopy {
 	return &outputCopy{ours: ours, to: to, see: see, copied: make(chan struct{})}
 }
 
-// copy passes the output on until the output ends, or until it can't be written any more.
+// copy passes the output on until the output ends, or until it can no longer be written.
 func (p *outputCopy) copy() {
 	defer close(p.copied)
 	buf := make([]byte, 1<<16)
@@ -37,8 +37,8 @@ func (p *outputCopy) copy() {
 			if p.see != nil {
 				p.see(buf[:n], monotonic.Nanos())
 			}
-			// When gasm's stdout is closed (gasm … | head), the command must get the
-			// same SIGPIPE that it would get without gasm.
+			// When gasm's stdout is closed (gasm … | head), the command must get the same SIGPIPE that it would get
+			// without gasm.
 			if _, err := p.to.Write(buf[:n]); err != nil {
 				p.ours.Close()
 				return
@@ -51,7 +51,7 @@ func (p *outputCopy) copy() {
 	}
 }
 
-// drain waits until the output has ended, or until the command has printed nothing for a second.
+// drain waits until the output has ended, or until nothing was printed for a second.
 func (p *outputCopy) drain() {
 	for {
 		select {
@@ -65,6 +65,6 @@ func (p *outputCopy) drain() {
 	}
 }
 
-// inLine reports whether the output so far ends in the middle of a line. It also returns true while output is being
-// passed on.
+// inLine reports whether the output so far ends in the middle of a line. While output is being passed on, it returns
+// true, because the end is not known yet.
 func (p *outputCopy) inLine() bool { return p.idleSince.Load() == 0 || p.midLine.Load() }

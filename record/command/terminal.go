@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor creates the two ends of the command's stdout or stderr: ours to read from, and the command's to write to.
-// If gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints colours
-// and flushes its lines as it would without gasm. The pseudo-terminal does not change what passes through it.
+// outputFor creates the two ends of the command's stdout or stderr: gasm reads from ours, and the command writes to
+// commands. If gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints
+// colours and flushes its lines as it would without gasm. The pseudo-terminal does not change what passes through it.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
 	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
 		if ours, commands, err = terminalLike(stdout); err == nil {
@@ -32,7 +32,8 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	if _, err = term.MakeRaw(int(commands.Fd())); err == nil {
 		err = pty.InheritSize(stdout, ours)
 	}
-	// Fd has put the file into blocking mode. In that mode, Close would not end a Read.
+	// Package pty has called ours.Fd, which puts the file into blocking mode. In that mode, Close would not interrupt a
+	// Read.
 	if err == nil && ours.SetReadDeadline(time.Time{}) == nil { // true if the Go runtime can poll the file
 		err = unix.SetNonblock(int(ours.Fd()), true)
 	}
@@ -44,7 +45,7 @@ func terminalLike(stdout *os.File) (ours, commands *os.File, err error) {
 	return ours, commands, nil
 }
 
-// resize sets the size of the command's pseudo-terminals to that of gasm's terminal. It is called after a SIGWINCH.
+// resize gives the command's pseudo-terminals the size of gasm's terminal. It is called after a SIGWINCH.
 func (h *Held) resize() {
 	for _, p := range h.outputs {
 		size, err := unix.IoctlGetWinsize(int(p.to.Fd()), unix.TIOCGWINSZ)
@@ -57,21 +58,21 @@ func (h *Held) resize() {
 	}
 }
 
-// HandOn passes a signal that gasm received on to the running command.
+// HandOn passes a signal that gasm has received on to the running command.
 func (h *Held) HandOn(sig syscall.Signal) {
 	switch {
 	case sig == syscall.SIGPIPE:
 	case sig == syscall.SIGWINCH:
 		h.resize()
 	case (sig == syscall.SIGINT || sig == syscall.SIGQUIT) && fromTerminal():
-		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground, so the command has got the signal
-		// already.
+		// The terminal sends Ctrl-C and Ctrl-\ to all processes in its foreground. So the command has already got the
+		// signal.
 	default:
 		h.signal(sig)
 	}
 }
 
-// fromTerminal reports whether gasm is in the foreground of a terminal, so that keys such as Ctrl-C send signals to it.
+// fromTerminal reports whether gasm is in the foreground of a terminal, and so gets signals from keys such as Ctrl-C.
 func fromTerminal() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// flagName is the name of HotSpot's flag for debug info at more instructions than those at which the JVM can stop a
-// thread. HotSpot reads the flag whenever it compiles a method.
+// flagName is the name of a HotSpot flag. If the flag is on, compiled code has debug info for more instructions than
+// those at which the JVM can stop a thread. HotSpot reads the flag whenever it compiles a method.
 const flagName = "DebugNonSafepoints"
 
-// A Switch stands for the flag in one running JVM, after gasm has switched it on.
+// A Switch represents the flag in a running JVM in which gasm has switched it on.
 type Switch struct {
 	note
 	dir    string
@@ -41,7 +41,7 @@ type note struct {
 	address uint64 // address of the flag, a byte that was 0 before
 }
 
-// noteFile is the name of the note in its folder. The folder's name begins with notePattern, and matches noteName.
+// noteFile is the name of the note in its folder. The folder's name begins with notePattern, and noteName matches it.
 const (
 	noteFile    = "flag"
 	notePattern = "gasm-debug-info-"
@@ -49,9 +49,9 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// SwitchOn switches the flag on in the process with the id pid that started at ticks. If a killed gasm process left the
-// flag on, SwitchOn takes it over, so that Restore switches it off. If the flag was on for any other reason, SwitchOn
-// returns nil without an error.
+// SwitchOn switches the flag on in the process pid that started at ticks (processend.StartTicks). If the flag is on
+// because a killed gasm process left it on, SwitchOn takes over that process's note, so that Restore switches the flag
+// off. If the flag is on for any other reason, SwitchOn returns nil without an error.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	memory, err := openMemory(pid) // opened first: if the process executes another program later, this memory is gone
 	if err != nil {
@@ -83,12 +83,12 @@ func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 }
 
 // SwitchOnFor switches the flag on in a JVM that gasm's own command has started, for as long as the JVM runs. vm is the
-// JVM of the process. SwitchOnFor changes nothing, and returns false, if the flag is on already or the JVM's user has set
-// it. There is no note of the change, because nobody needs to switch the flag off again: it only makes the JVM's compilers
-// record more.
+// JVM of the process. If the flag is on already, or if the JVM's user has set it, SwitchOnFor changes nothing and
+// returns false. It makes no note, because nobody needs to switch the flag off again: the flag only makes the JVM's
+// compilers record more.
 //
-// The process may be hostile, and execute a program of another user at any time. So the address of the flag is read from
-// the same memory to which the flag is written, which is never that of another program.
+// The process may be hostile, and execute a program of another user at any time. So the address of the flag is read
+// from the same memory to which the flag is written. This memory never belongs to another program.
 func SwitchOnFor(ctx context.Context, pid int, vm *vmstructs.VM) (switched bool, err error) {
 	memory, err := openMemory(pid)
 	if err != nil {
@@ -105,15 +105,15 @@ func SwitchOnFor(ctx context.Context, pid int, vm *vmstructs.VM) (switched bool,
 // Switched reports whether gasm has switched the flag. It returns false for a nil Switch.
 func (s *Switch) Switched() bool { return s != nil }
 
-// Restore switches the flag off again, and removes the note. It does so even if ctx is done. If the
-// flag can't be switched off, Restore keeps the note, so that the next gasm reports the flag.
+// Restore switches the flag off again, and removes the note. It does so even if ctx is done. If the flag can't be
+// switched off, Restore keeps the note, so that the next gasm process tells the user about the flag.
 func (s *Switch) Restore(ctx context.Context) error {
 	if processend.HasEnded(s.pid, s.ticks) {
 		s.forget()
 		return nil
 	}
 	err := writeByte(context.WithoutCancel(ctx), s.memory, s.address, 0)
-	// The write has failed although the JVM's memory still exists.
+	// The write has failed although the JVM's memory still exists, so the flag is still on.
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !processend.HasEnded(s.pid, s.ticks) {
 		s.memory.Close()
 		s.lock.Close() // the next gasm reports the flag
@@ -123,8 +123,8 @@ func (s *Switch) Restore(ctx context.Context) error {
 	return nil
 }
 
-// left returns a message for the user. It says that the flag is still on, and which command switches
-// it off.
+// left returns a message for the user. It says that the flag is still on, and with which command it can be switched
+// off.
 func (n note) left() string {
 	return fmt.Sprintf("%s is still on in JVM %d, which only makes its compilers note more: `gasm attach --debug-info --length 1s %d` puts it back",
 		flagName, n.pid, n.pid)
@@ -157,8 +157,9 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver looks for the note n, which a killed gasm process may have left, and takes it over. It returns nil if there
-// is no such note, which means that the user has switched the flag on.
+// takeOver is called if the flag is already on. It looks for a note with the content n, which a killed gasm process may
+// have left, and takes the note over. It returns nil if there is no such note. Then the flag is on for another reason,
+// for example because the user has switched it on.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {
@@ -170,9 +171,9 @@ func takeOver(ctx context.Context, n note) (s *Switch) {
 	return s
 }
 
-// eachNote calls see(n, dir, l) for each note n that a killed gasm process left about a flag that is still on. The
-// folder of the note is locked during the call. If see returns true, it keeps the lock and closes it later. eachNote
-// removes the notes about flags that are no longer on.
+// eachNote calls see(n, dir, l) for each note n that a killed gasm process left about a flag that is still on. dir is
+// the folder of the note, and l is its lock. If see returns true, the lock stays open, and the caller of eachNote must
+// close it later. eachNote removes the notes about flags that are no longer on.
 func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.Lock) (kept bool)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		if n, ok := readNote(ctx, dir, l); ok {
@@ -183,8 +184,8 @@ func eachNote(ctx context.Context, see func(n note, dir string, l *lockedfolder.
 	})
 }
 
-// readNote reads the note in a folder that another gasm has left. ok is false if there is no note, if the JVM has
-// ended, or if the flag is off.
+// readNote reads the note in a folder that another gasm process has left. ok is false if there is no note, if the JVM
+// has ended, or if the flag is off.
 func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok bool) {
 	text, err := regular.ReadFile(filepath.Join(dir, noteFile), 1<<10)
 	if err != nil || !l.SameBoot() {
@@ -201,7 +202,7 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 }
 
 // EachLeft calls see(dir, text) for each JVM in which a killed gasm process left the flag on. dir is the folder of the
-// note, and text says which command switches the flag off.
+// note. text tells the user which command switches the flag off.
 func EachLeft(ctx context.Context, see func(dir, text string)) {
 	eachNote(ctx, func(n note, dir string, _ *lockedfolder.Lock) bool {
 		see(dir, n.left())

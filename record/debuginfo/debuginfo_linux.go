@@ -12,13 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// findFlag finds the flag in a JVM's memory, and reports whether it is on.
+// findFlag finds the flag DebugNonSafepoints in a JVM's memory, and reports whether it is on.
 func findFlag(ctx context.Context, pid int) (address uint64, on bool, err error) {
 	flag, err := vmstructs.Ask(ctx, vmstructs.FlagsTime, pid, findIn)
 	return flag.Address, flag.Value == 1, err
 }
 
-// flagOf finds the flag in a JVM that is open already.
+// flagOf finds the flag DebugNonSafepoints in a JVM that is already open.
 func flagOf(ctx context.Context, vm *vmstructs.VM) (vmstructs.Flag, error) {
 	return foreign.Within(ctx, vmstructs.FlagsTime, func() (vmstructs.Flag, error) { return findIn(vm) })
 }
@@ -31,9 +31,9 @@ func findIn(vm *vmstructs.VM) (vmstructs.Flag, error) {
 	return vmstructs.Flag{}, fmt.Errorf("this JVM has no flag %s", flagName)
 }
 
-// openMemory opens the memory of a process for writing. If the process executes another program later, that program
-// has a memory of its own (proc_mem_open in the kernel's fs/proc/base.c). So the address of a flag, which comes
-// from the JVM's user, can't lead into a program of root's.
+// openMemory opens the memory of a process for writing. If the process executes another program later, the file still
+// refers to the old memory (proc_mem_open in the kernel's fs/proc/base.c). So a hostile JVM can't make gasm write into
+// a program of root's by giving it a wrong address of the flag.
 func openMemory(pid int) (*os.File, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -43,12 +43,12 @@ func openMemory(pid int) (*os.File, error) {
 	return p.Memory()
 }
 
-// byteTime limits the time for reading or writing a byte of a JVM's memory. Without a limit, gasm could wait for ever:
-// the JVM may have mapped a file at this address, from a file system that does not answer.
+// byteTime limits the time for reading or writing a byte of a JVM's memory. Without a limit, gasm could wait forever if
+// the JVM has mapped a file at this address, from a file system that does not answer.
 const byteTime = time.Second
 
-// writeByte writes a byte into the memory of a process. The error is io.ErrUnexpectedEOF if the memory no
-// longer exists.
+// writeByte writes a byte into the memory of a process. If the memory no longer exists, the error is
+// io.ErrUnexpectedEOF.
 func writeByte(ctx context.Context, memory *os.File, address uint64, value byte) error {
 	_, err := foreign.Within(ctx, byteTime, func() (int, error) {
 		return memory.WriteAt([]byte{value}, int64(address))

@@ -14,11 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Capture is the folder that a capture is written to. Other users can't read it, because it contains the program's
+// A Capture is the folder to which a capture is written. Other users can't read it, because it contains the program's
 // command line and class names.
 type Capture struct {
 	Path string
-	// Temporary is true if the user has not named a folder. Then gasm removes the folder at the end, unless Keep is
+	// Temporary is true if the user has not named a folder. gasm then removes the folder at the end, unless Keep is
 	// called.
 	Temporary bool
 
@@ -26,13 +26,13 @@ type Capture struct {
 	logs   *Logs              // nil until MakeLogs
 	events string             // the beginning of the paths of the logs that EventPattern is for; "" if there are none
 	gather sync.Once
-	// users are processes that may still start JVMs that log to the logs' folder or to a temporary capture's folder. If
-	// there are such processes, the folder was not removed.
+	// users are processes that may still start JVMs that log to the logs' folder, or to the folder of a temporary
+	// capture. If there are any, that folder was not removed.
 	users []lockedfolder.Process
 }
 
-// New makes the folder of a capture, and checks that it can be written to. The folder must be empty or not exist yet,
-// so that no capture is overwritten. If name is "", New makes a temporary folder.
+// New makes the folder of a capture, and checks that files can be written to it. The folder must be empty or not exist
+// yet, so that no capture is overwritten. If name is "", New makes a temporary folder.
 func New(name string) (*Capture, error) {
 	if name == "" {
 		return newTemporary()
@@ -78,8 +78,8 @@ func newTemporary() (*Capture, error) {
 	return &Capture{Path: path, Temporary: true, lock: lock}, nil
 }
 
-// checkWritable checks that files can be written to a folder, so that gasm notices a full disk before the command runs.
-// It writes a small file and removes it again.
+// checkWritable checks that files can be written to a folder, by writing a small file and removing it again. So gasm
+// notices a full disk before the command runs.
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, "try-")
 	if err != nil {
@@ -108,9 +108,9 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// EventPattern returns the path for -Xlog of JVMs that have the same user and root directory as gasm. HotSpot replaces %p
-// with the process id. These logs are in the capture's folder from the start. Unlike the folder of [Logs], it may be seen
-// by everyone in the JVMs' command lines, because other users can't write there.
+// EventPattern returns the path for -Xlog of JVMs that have the same user and root directory as gasm. HotSpot replaces
+// %p with the process id. These logs are in the capture's folder from the start. Everyone can see the path in the JVMs'
+// command lines. Unlike the path of [Logs], it need not be secret, because other users can't write to the folder.
 func (c *Capture) EventPattern() (string, error) {
 	dir, err := filepath.Abs(c.Path)
 	if err != nil {
@@ -120,8 +120,8 @@ func (c *Capture) EventPattern() (string, error) {
 	return c.events + "%p" + eventTail, nil
 }
 
-// Gather moves the JVMs' logs into the capture. Only the first call does anything, and only that call can return an
-// error. Further calls just wait until the first call is done, and return nil.
+// Gather moves the JVMs' logs into the capture. Only the first call does so, and can return an error. Further calls
+// wait until the first call has returned, and return nil.
 func (c *Capture) Gather() (err error) {
 	c.gather.Do(func() {
 		if c.events != "" {
@@ -134,8 +134,8 @@ func (c *Capture) Gather() (err error) {
 	return err
 }
 
-// Remove removes a temporary folder with all files in it. If the user has named the folder, Remove only removes it if
-// it is empty.
+// Remove removes a temporary folder with all files in it. It removes a folder that the user has named only if the
+// folder is empty.
 func (c *Capture) Remove() error {
 	c.release()
 	logging := c.logging()
@@ -152,10 +152,10 @@ func (c *Capture) Remove() error {
 	return os.RemoveAll(c.Path)
 }
 
-// Keep makes a temporary folder permanent, so that no later gasm removes it. It returns the folder's path. It may be
-// called while another goroutine still gathers the logs.
+// Keep makes a temporary folder permanent, so that no later gasm process removes it. It returns the folder's path. It
+// may be called while another goroutine still gathers the logs.
 func (c *Capture) Keep() string {
-	_ = c.Gather() // ignore the error: if a log can't be moved, the capture lacks it, but it is incomplete anyway
+	_ = c.Gather() // ignore the error: a capture that is kept at this point is incomplete anyway
 	c.release()
 	if c.lock != nil {
 		os.Remove(filepath.Join(c.Path, lockedfolder.LockFile))
@@ -163,14 +163,14 @@ func (c *Capture) Keep() string {
 	return c.Path
 }
 
-// release removes the logs' folder. If processes still use the folder, it keeps it and sets c.users to these processes.
+// release removes the logs' folder. If processes still use the folder, it stays, and release sets c.users.
 func (c *Capture) release() {
 	if c.logs != nil {
 		c.users = c.logs.release()
 	}
 }
 
-// logging returns the processes that may still start JVMs that log to a temporary capture's folder.
+// logging returns the processes that may still start JVMs that log to the folder of a temporary capture.
 func (c *Capture) logging() []lockedfolder.Process {
 	if c.events == "" || c.lock == nil {
 		return nil
@@ -178,7 +178,7 @@ func (c *Capture) logging() []lockedfolder.Process {
 	return c.lock.Users(c.events)
 }
 
-// removeEvents removes the logs that EventPattern is for.
+// removeEvents removes the logs that JVMs have written to the path that EventPattern returned.
 func (c *Capture) removeEvents() {
 	if c.events == "" {
 		return
@@ -191,8 +191,8 @@ func (c *Capture) removeEvents() {
 // logsInside reports whether the logs' folder is inside the capture's folder.
 func (c *Capture) logsInside() bool { return c.logs != nil && filepath.Dir(c.logs.Path) == c.Path }
 
-// InUse returns a sentence for the user if Remove or Keep could not remove the logs' folder because processes still use
-// it. Otherwise it returns "".
+// InUse returns a sentence for the user if Remove or Keep has left the logs' folder because processes still use it.
+// Otherwise it returns "".
 func (c *Capture) InUse() string {
 	if len(c.users) == 0 {
 		return ""

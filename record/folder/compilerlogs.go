@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// CompilerLogsFault returns why LogCompilation must not be used, or "" if it can be used. With LogCompilation, each
-// compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
+// CompilerLogsFault returns why HotSpot's LogCompilation must not be used, or "" if it can be used. With
+// LogCompilation, each compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
 // (CompileBroker::init_compiler_thread_log). HotSpot opens whatever already exists at that path. If another user has
 // planted a link there, HotSpot may overwrite any file of gasm's user. If another user has planted a named pipe there,
-// the compiler hangs. So LogCompilation can be used only if no other user can create files in /tmp, or if the kernel
+// the compiler hangs. So LogCompilation is safe only if no other user can create files in /tmp, or if the kernel
 // refuses to open what others have created there.
 func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(HotSpotTemp) {
@@ -45,9 +45,9 @@ func isPrivate(dir string) bool {
 	return ok && (int(stat.Uid) == os.Geteuid() || stat.Uid == 0) && info.Mode()&0o022 == 0
 }
 
-// RemoveCompilerLogs removes the LogCompilation files that a killed JVM left behind. A JVM that ends normally copies
-// these files into its log and removes them itself (CompileLog::finish_log). If the JVM still runs, RemoveCompilerLogs
-// does nothing.
+// RemoveCompilerLogs removes the LogCompilation files that a killed JVM has left behind. A JVM that ends normally
+// copies these files into its log and removes them itself (CompileLog::finish_log). If the JVM still runs,
+// RemoveCompilerLogs does nothing.
 func RemoveCompilerLogs(pid int) {
 	if running(pid) {
 		return

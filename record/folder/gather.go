@@ -43,11 +43,11 @@ func freeName(dir string, pid int) (path string, err error) {
 	return "", errors.New("the capture has two logs of it already")
 }
 
-// noLimit is the limit for HotSpot's logs of code, which can have any size.
+// noLimit is the limit for HotSpot's logs of code, which may have any size.
 const noLimit = math.MaxInt64
 
-// takeLog moves a log of at most limit bytes. It moves the file first and checks it afterwards, because nobody can
-// replace the file any more once it is in the capture.
+// takeLog moves a log of at most limit bytes. It moves the file first and checks it afterwards. Other users can't write
+// to the capture, so nobody can replace the file after the check.
 func takeLog(from, to string, limit int64) error {
 	err := os.Rename(from, to)
 	if errors.Is(err, syscall.EXDEV) {
@@ -72,14 +72,14 @@ func takeLog(from, to string, limit int64) error {
 		os.Remove(to)
 		return err
 	case owner != os.Geteuid():
-		return replaceByCopy(to, limit) // the file's owner could change it while it is read
+		return replaceByCopy(to, limit) // the owner could change the file while it is read
 	}
 	return os.Chmod(to, 0o600)
 }
 
-// CheckLog returns the user id of a log's owner. If the file can't be the log of a JVM, it returns an error. That is
-// the case for links, devices and so on. A file with several hard links is not accepted either. Another user may have
-// made it as a link to somebody else's file.
+// CheckLog returns the user id of a log's owner. It returns an error for what can't be the log of a JVM: links, devices
+// and so on. It also refuses a file with several hard links, because another user may have made it as a link to
+// somebody else's file.
 func CheckLog(info os.FileInfo) (owner int, err error) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
@@ -88,16 +88,16 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 	return int(stat.Uid), nil
 }
 
-// Limits for sparse files, which take as long to read as full ones. HotSpot writes a log from its beginning to its end,
-// so a large file that takes almost no space on the disk is not a log. File systems with compression stay far from the
-// limit, because they make logs only about ten times smaller.
+// A large file that takes almost no space on the disk is sparse, and takes as long to read as a full one. HotSpot
+// writes a log from its beginning to its end, so such a file can't be a log. A file system with compression makes logs
+// only about ten times smaller, which is far from the limit.
 const (
 	mostHoles   = 64       // the maximum ratio of a log's size to its space on the disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
 )
 
-// checkSize returns an error if a log has more than limit bytes. If the limit is noLimit, a large sparse file is an
-// error.
+// checkSize returns an error if a log has more than limit bytes. If limit is noLimit, it returns an error for a large
+// sparse file.
 func checkSize(info os.FileInfo, limit int64) error {
 	size := info.Size()
 	if size > limit {
@@ -109,7 +109,7 @@ func checkSize(info os.FileInfo, limit int64) error {
 	return nil
 }
 
-// copyLog copies a log to another file system. If that file system is full, the part that was copied stays.
+// copyLog copies a log to another file system. If that file system gets full, the part that was copied remains.
 func copyLog(from, to string, limit int64) error {
 	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -129,7 +129,7 @@ func copyLog(from, to string, limit int64) error {
 	return copyNew(in, to, info.Size())
 }
 
-// copyNew copies the first size bytes of a file to a new file. If the disk is full, the part that was copied stays.
+// copyNew copies a file to a new file, but at most size bytes. If the disk gets full, the part that was copied remains.
 func copyNew(in io.Reader, to string, size int64) error {
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -155,7 +155,8 @@ func replaceByCopy(path string, limit int64) error {
 	return err
 }
 
-// gatherProbes moves the rings and the reports of the agents into the capture's folder.
+// gatherProbes moves the files of gasm's agents into the capture's folder: the rings, with counted calls, and the
+// reports.
 func (l *Logs) gatherProbes(dir string) error {
 	var errs []error
 	take := func(files []Log, name func(pid int) string, limit int64) {
@@ -170,10 +171,11 @@ func (l *Logs) gatherProbes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// maxEventLog limits the size of a log of events, in bytes. HotSpot begins a new file when a file has 20 MB.
+// maxEventLog is the maximum size of a log of events, in bytes. HotSpot begins a new file when a file has 20 MB.
 const maxEventLog = 1 << 28
 
-// checkEvents removes what can't be a log of events from a capture, in which JVMs have written their logs themselves.
+// checkEvents checks the logs of events that JVMs have written into a capture themselves. It removes what can't be a
+// log.
 func checkEvents(dir string) error {
 	var errs []error
 	for _, log := range eventLogs(dir) {
@@ -192,7 +194,7 @@ func checkEvents(dir string) error {
 	return errors.Join(errs...)
 }
 
-// eventLogs returns the logs of events in a folder, with the full files of each.
+// eventLogs returns the logs of events in a folder. That includes the full files (ev-4711.log.0 and so on).
 func eventLogs(dir string) (found []Log) {
 	for _, suffix := range append([]string{""}, hslog.Rotated("")...) {
 		found = append(found, logsIn(dir, eventHead, eventTail+suffix)...)

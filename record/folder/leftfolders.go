@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Left is a temporary folder that was left behind: it still exists although the gasm process that made it has ended.
+// A Left is a temporary folder that was left behind: it still exists, but the gasm process that made it has ended.
 type Left struct {
 	Path string
 	Why  string // why it is still there
@@ -20,10 +20,9 @@ const temporaryPattern = "gasm-"
 
 var temporaryName = regexp.MustCompile(`^gasm-[0-9]+$`)
 
-// AllLeft returns the user's temporary folders that earlier runs of gasm left behind. A run leaves a folder behind if
-// it was killed, or if a process could still start JVMs that log to the folder. AllLeft does not return folders of a
-// gasm process that still runs. On macOS, gasm can't find out whether a folder is in use, so AllLeft returns nil. On
-// that system, only a killed gasm process leaves a folder behind.
+// AllLeft returns the user's temporary folders that earlier runs of gasm have left behind. A run leaves a folder behind
+// if it was killed, or if a process could still start JVMs that log to the folder. Folders of a gasm process that still
+// runs are not returned. On macOS, gasm can't find out whether a folder is in use, so AllLeft returns nil.
 func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
@@ -36,7 +35,7 @@ func AllLeft() (left []Left) {
 	return left
 }
 
-// Sweep removes the temporary folders that earlier runs of gasm left behind, unless a process still needs them.
+// Sweep removes the temporary folders that earlier runs of gasm have left behind, unless a process still needs them.
 func Sweep() {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		if len(l.Users(dir+"/")) == 0 {
@@ -46,8 +45,8 @@ func Sweep() {
 	})
 }
 
-// removeLeft removes a temporary folder. It also removes the logs that JVMs wrote to /tmp because they could not write
-// to the folder.
+// removeLeft removes a temporary folder. It also removes the logs that JVMs have written to /tmp because they could not
+// write to the folder.
 func removeLeft(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

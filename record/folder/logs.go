@@ -17,18 +17,18 @@ import (
 
 // Logs is the folder in which the JVMs of a command create their logs. A command may change its user (su, setpriv, sudo
 // -E), so any user can create files in the folder. HotSpot makes all logs readable for everyone. To protect the logs,
-// other users can't list the folder, and its name is secret. Only gasm and the processes that have the name in their
-// environment know it.
+// the folder has a secret name, and other users can't list the folder. Only gasm and the processes that have the name
+// in their environment know it.
 //
-// The parent of that folder has a lock, and the files that java reads (options, directives). Other users can pass
-// through the parent, but they can't list it. Every user can read these files, because the command may change to any
-// user. The files contain the path of the logs, so their names are secret too.
+// The parent of the folder has a lock, and the files that java reads (options, directives). Other users can pass
+// through the parent, but can't list it. The names of these files are secret too: all users can read the files, because
+// the command may change to any user, and the files contain the path of the logs.
 //
 // When the command has ended, [Capture.Gather] moves the logs into the capture.
 type Logs struct {
 	Path  string // path of the folder, which is in the parent or in the capture
 	Files string // the beginning of the paths of the files that java reads; see OptionsName
-	// Closed says why other users can't create logs in the folder. It is "" if all users can create logs there.
+	// Closed says why other users can't create logs in the folder. It is "" if all users can.
 	Closed string
 
 	parent string
@@ -36,22 +36,24 @@ type Logs struct {
 	lock   *lockedfolder.Lock
 }
 
-// The ends of the paths of the files that java reads. The paths begin with Logs.Files.
+// Names of the files that java reads. The path of such a file is Logs.Files followed by the name.
 const (
 	OptionsName    = "java.options"
 	DirectivesName = "directives.json" // compiler directives
 )
 
-// maxLogFolder is the largest length of the path of a folder for HotSpot's logs, in bytes. The name of a log must be
-// longer than that path (see logTail). The name also contains the process id, and a file name can have at most 255
+// maxLogFolder is the maximum length of the path of a folder for HotSpot's logs, in bytes. A log's name must be longer
+// than the path of the folder (see logTail). It also contains the process id, and a file name can have at most 255
 // bytes.
 const maxLogFolder = 235
 
-// newLogs makes the folder for the logs of a capture, and its parent, which is a temporary folder. Normally the folder
-// is inside the parent. But if the parent is on another file system than the capture, the folder is made in the
-// capture, so that the logs can be moved and need not be copied. If the capture's path is too long for that, the folder
-// is inside the parent after all. If there is no place for a temporary folder that all users can pass through, the
-// parent is the capture's folder.
+// newLogs makes the folder for the logs of a capture, and the parent that [Logs] describes. The parent is a new
+// temporary folder. If there is no place for a temporary folder that all users can pass through, the capture's folder
+// is the parent.
+//
+// Normally the folder for the logs is inside the parent. If the parent is on another file system than the capture, the
+// folder is inside the capture instead, so that the logs can be moved and need not be copied. It remains inside the
+// parent if the capture's path is too long for HotSpot.
 func newLogs(capture *Capture) (l *Logs, err error) {
 	l = &Logs{parent: capture.Path, lock: capture.lock}
 	for _, dir := range lockedfolder.TemporaryFolders() {
@@ -79,7 +81,8 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	return l, err
 }
 
-// make locks the parent, and makes the folder for the logs inside another folder.
+// make locks the parent, and makes the folder for the logs. above is the path of the folder that will contain it: the
+// parent or the capture.
 func (l *Logs) make(above string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lockedfolder.Make(l.parent); err != nil {
@@ -101,8 +104,8 @@ func (l *Logs) make(above string) (err error) {
 	case !passable(filepath.Dir(above)):
 		l.Closed = "other users can't pass the folders above " + above
 	case os.Geteuid() == 0 && !protected("symlinks"):
-		// Any user that the command changes to could plant links here, and a JVM that runs as root would write to the
-		// files that they point to.
+		// Any user that the command changes to could plant links here. A JVM that runs as root would then write to the
+		// files to which the links point.
 		l.Closed = "fs.protected_symlinks is 0, so that other users must not write where root does"
 	default:
 		if err = os.Chmod(above, 0o711); err == nil {
@@ -142,13 +145,13 @@ const logHead = "asm-"
 
 // logTail returns the end of the names of the logs in a folder. It makes the names longer than the folder's path, to
 // work around a bug in HotSpot. If a JVM can't open its log, for example because it is in a chroot, it opens a log of
-// the same name in /tmp instead (defaultStream::open_file). To put the process id into that name, HotSpot should look
+// the same name in /tmp instead (defaultStream::open_file). To put the process id into this name, HotSpot should look
 // for %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8 to
-// 28). If the name is shorter than that, HotSpot reads and writes outside of its memory. It crashes, hangs, or leaves
-// files such as asm-%p.log<random>.
+// 28). If the name is shorter than this position, HotSpot reads and writes outside of its memory. It then crashes,
+// hangs, or leaves files such as asm-%p.log<random>.
 //
 // Other users must not be able to predict the name in /tmp, because they could plant a link there. So the name contains
-// a digest of the folder's secret name, which does not reveal that name.
+// a digest of the folder's secret name, which does not reveal the secret name.
 func logTail(folder string) string {
 	digest := sha256.Sum256([]byte(filepath.Base(folder)))
 	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
@@ -160,8 +163,8 @@ func logTail(folder string) string {
 const HotSpotTemp = "/tmp"
 
 // strayName returns what comes before and after the process id in the name of a log in HotSpotTemp. HotSpot puts the
-// process id in the middle of the name, at a position that depends on the length of the path of the folder for logs;
-// see logTail.
+// process id into the middle of the name. The position depends on the length of the path of the folder for logs; see
+// logTail.
 func strayName(folder string) (head, tail string) {
 	name := logHead + "%p" + logTail(folder)
 	at := len(folder) + len("/"+logHead)
@@ -174,11 +177,11 @@ type Log struct {
 	Path string
 }
 
-// Written returns the logs of code that JVMs have created in the folder so far.
+// Written returns the logs of machine code that JVMs have created in the folder so far.
 func (l *Logs) Written() []Log { return logsIn(l.Path, logHead+"pid", logTail(l.Path)) }
 
-// Strays returns the logs of code that JVMs have created in HotSpotTemp so far because they could not write to the
-// folder.
+// Strays returns the logs of machine code that JVMs have created in HotSpotTemp so far, because they could not write to
+// the folder.
 func (l *Logs) Strays() []Log {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -187,7 +190,7 @@ func (l *Logs) Strays() []Log {
 	return logsIn(HotSpotTemp, head, tail)
 }
 
-// The names of the logs of events in the folder are ev-4711.log and, for files that are full, ev-4711.log.0 and so on.
+// The names of the logs of events are ev-4711.log and, for files that are full, ev-4711.log.0 and so on.
 const eventHead, eventTail = "ev-", ".log"
 
 // EventPattern returns the path for -Xlog. HotSpot replaces %p with the process id.
@@ -200,10 +203,11 @@ const (
 	reportTail = ".txt"
 )
 
-// Rings returns the files in which the agents of JVMs count calls. Agents create them when they start.
+// Rings returns the files in which gasm's agents count calls, one for each JVM. An agent creates its file when it
+// starts.
 func (l *Logs) Rings() []Log { return logsIn(l.Path, probeHead, ringTail) }
 
-// Reports returns the reports that agents have created so far. They may be incomplete.
+// Reports returns the reports that gasm's agents have created so far. They may be incomplete.
 func (l *Logs) Reports() []Log { return logsIn(l.Path, probeHead, reportTail) }
 
 // logsIn returns the files of a folder whose names have a process id between head and tail.
@@ -219,7 +223,7 @@ func logsIn(dir, head, tail string) (found []Log) {
 	return found
 }
 
-// Describe returns the path of the folder for a message. If some users can't write there, it also says why.
+// Describe returns the path of the folder for a message. If some users can't write to the folder, it adds the reason.
 func (l *Logs) Describe() string {
 	if l.Closed == "" {
 		return filepath.Dir(l.Path)
@@ -227,8 +231,8 @@ func (l *Logs) Describe() string {
 	return filepath.Dir(l.Path) + " (" + l.Closed + ")"
 }
 
-// release removes the folder, unless processes still have it in their environment. Such a process may be a JVM, or it
-// may start a JVM later. A JVM needs the folder for its log. release returns these processes.
+// release removes the folder, unless processes still have its path in their environment. Such a process may be a JVM,
+// or start a JVM, and this JVM needs the folder for its log. release returns these processes.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {

@@ -11,15 +11,15 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// DefaultKinds are the kinds of events that HotSpot logs in every profile. They cost too little to be measured, because
-// HotSpot writes just one line for each pause.
+// DefaultKinds are the kinds of events that HotSpot logs in every profile. Their cost is too small to be measured,
+// because HotSpot writes only one line for each pause.
 var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
 
-// A Source says how gasm gets events from a JVM. It is a value of --events-from.
+// A Source says from where gasm gets events of a JVM. It is a value of --events-from.
 type Source string
 
-// The sources. Auto takes each kind from the source that has the most detail at the lowest cost: pauses and safepoints
-// from the log, other kinds from JFR if it has them, and the rest from USDT.
+// The sources. Auto takes each kind of event from the source that has the most detail at the lowest cost: pauses and
+// safepoints from the log, other kinds from JFR if JFR has them, and the rest from USDT.
 const (
 	Auto       Source = "auto"
 	FromLog    Source = "log"    // HotSpot's -Xlog
@@ -48,21 +48,21 @@ func kindsOf(from Source) []event.Kind {
 var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
 	event.ClassLoad, event.Thread, event.Own, event.JNI}
 
-// A Choice says which events are recorded, and from which source. With the zero value, no events are recorded.
+// A Choice says which events are recorded, and from which source they come. A Choice that is not set (the zero value)
+// means no events.
 type Choice struct {
 	Log, JFR, USDT []event.Kind // the kinds from each source; only compilations may come from two
-	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name stands for any
-	// text.
+	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name matches any text.
 	Probes []string
-	// Own are names of the program's own JFR events ("com.acme.Request"). JFR records them even if the program has
-	// switched them off.
+	// Own are names of JFR events that the program itself defines ("com.acme.Request"). JFR records them even if the
+	// program has switched them off.
 	Own []string
-	// ByDTrace is true if DTrace reports the USDT probes, instead of the kernel. Sudo is true if gasm runs DTrace by
+	// ByDTrace is true if DTrace reports the USDT probes, and not the kernel. Sudo is true if gasm runs DTrace under
 	// sudo -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events. Otherwise they are the defaults, which must not keep any
-	// JVM from starting. So the defaults are recorded only if the command is java itself or another tool of a JDK, such
-	// as javac.
+	// Asked is true if the user has asked for these events. Otherwise they are the defaults. Recording events may need
+	// an option with which a JVM of an old JDK does not start. So the defaults are recorded only if the command is java
+	// itself or another tool of a JDK, such as javac, because then gasm knows the JDK.
 	Asked bool
 }
 
@@ -81,7 +81,7 @@ func (c *Choice) Has(kind event.Kind) bool {
 	return slices.Contains(c.Log, kind) || slices.Contains(c.JFR, kind) || slices.Contains(c.USDT, kind)
 }
 
-// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none". The
+// ParseChoice parses a list of kinds and probes, such as "gc,lock,usdt:hotspot:vm__init__end", "default" or "none". All
 // events come from the given source.
 func ParseChoice(list string, from Source) (c Choice, err error) {
 	if !slices.Contains(Sources, string(from)) {
@@ -114,9 +114,9 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind of events that comes from the given source. If the source is Auto or "", the best source of the kind
-// is used. For compilations that is JFR, and the log has those that began before the recording, and when code was
-// discarded. If the kind is already in the Choice, Add does nothing.
+// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind. For
+// compilations that is JFR, and the log has those that began before the recording, and when code was discarded. If the
+// Choice already has the kind, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -147,8 +147,8 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 	return nil
 }
 
-// sourceOf returns the best source of a kind of events, which is used for Auto. Compilations come from JFR, because the
-// log has only their start; see Add.
+// sourceOf returns the best source for a kind of event, as Auto uses it. For compilations that is JFR, because the log
+// has only their start; see Add.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):

@@ -20,12 +20,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -33,23 +33,23 @@ import (
 // Options say which events are recorded, where they are saved, and how problems are reported.
 type Options struct {
 	Choice Choice
-	// LogPattern is the path of the logs that JVMs write because they were started with an option for that, with %p for
-	// the process id. It is "" if there is no such option.
+	// LogPattern is the path of the logs of JVMs that were started with an option for logging, with %p for the process
+	// id. It is "" if there is no such option.
 	LogPattern string
-	// Started is the option with which JVMs have started that record since their start. It may be nil.
+	// Started is the option that makes JVMs record with Flight Recorder from their start. It may be nil.
 	Started  *RecordingOption
 	Dir      string // the capture's folder
 	Patience *patience.Patience
 	Problem  func(error) // called when something is lost
-	// Placed returns a function for a process. A call of that function makes gasm copy the code at an address of the
-	// process, as if a sample had been taken there.
+	// Placed returns a function for the process pid. That function makes gasm copy the code at an address, as if a
+	// sample had been taken there.
 	Placed func(pid int) func(pc uint64, monoNanos int64)
 }
 
 // path returns the path of a file in the capture.
 func (o *Options) path(file string) string { return filepath.Join(o.Dir, file) }
 
-// Events records events of running JVMs. A nil Events records nothing.
+// An Events records events of running JVMs. A nil *Events records nothing.
 type Events struct {
 	o    Options
 	stop chan struct{} // closed by End
@@ -61,16 +61,16 @@ type Events struct {
 	usdt      usdtRecorders
 }
 
-// A foundJVM has the ids of a JVM that gasm has found, and of its threads. In a container, a JVM's own ids differ from
-// those that the sampler sees.
+// A foundJVM has the ids of a JVM that gasm has found, and of its threads. In a container, the ids that the JVM itself
+// sees differ from the ids that the sampler sees.
 type foundJVM struct {
 	process *foreign.Process // for looking up threads; nil if the ids are the same
 	ownPID  int              // the JVM's id in its own PID namespace
 	threads map[int]int      // ids in the JVM's own PID namespace, by the sampler's ids; nil if the ids are the same
 }
 
-// newFoundJVM looks up the process's id in its own, innermost PID namespace. If that fails, it assumes that the ids are
-// the same.
+// newFoundJVM looks up the process id that the JVM itself sees, in its innermost PID namespace. If that fails, it
+// assumes that the ids are the same.
 func newFoundJVM(pid int) *foundJVM {
 	j := &foundJVM{ownPID: pid}
 	p, err := foreign.Open(pid)
@@ -94,20 +94,21 @@ func (j *foundJVM) ownTID(tid int) int {
 	return own
 }
 
-// New returns Events that wait for calls of Found. For a command, it must be called before the command's JVMs run.
+// New returns an Events that waits for calls of Found. If a command is recorded, New must be called before its JVMs
+// run.
 func New(o Options) *Events {
 	e := &Events{o: o, stop: make(chan struct{}), jvms: map[int]*foundJVM{}}
 	e.usdt.begin(&e.o, e.stop)
 	return e
 }
 
-// Expect tells a sampler that a command is about to start JVMs. The sampler then reports a new JVM sooner, so that its
-// USDT probes are set sooner and fewer events are missed.
+// Expect tells a sampler that a command is about to start JVMs. The sampler then reports a new JVM sooner. So the JVM's
+// USDT probes are set sooner, and fewer events are missed.
 func (e *Events) Expect(s any) { e.usdt.expect(s) }
 
-// Found is called when gasm has found a JVM: either a process that has just mapped libjvm.so, whose JVM may not be
-// running yet, or a JVM that gasm attaches to. It may be called more than once for each JVM, from any goroutine, and
-// returns at once. When ctx is done, the JVM's files are not accessed any more.
+// Found is called when gasm has found a JVM. That is a process that has just mapped libjvm.so, and may not be ready
+// yet, or a JVM to which gasm attaches. Found may be called several times for one JVM, from any goroutine, and returns
+// at once. When ctx is done, the JVM's files are no longer accessed.
 func (e *Events) Found(ctx context.Context, pid int) {
 	if e == nil {
 		return
@@ -135,7 +136,7 @@ func (e *Events) Found(ctx context.Context, pid int) {
 	}
 }
 
-// AwaitBegun waits until all JVMs that were found have begun to record events, or stop is closed.
+// AwaitBegun waits until all JVMs for which Found was called have begun to record events, or until stop is closed.
 func (e *Events) AwaitBegun(stop <-chan struct{}) {
 	e.mu.Lock()
 	recorders := e.recorders
@@ -153,8 +154,8 @@ func (e *Events) AwaitBegun(stop <-chan struct{}) {
 	e.usdt.awaitBegun(stop)
 }
 
-// Sampled is called with each sample of a JVM, if the sampler delivers samples while they are taken. It looks up the
-// thread's own id, because a later lookup fails if the thread has ended.
+// Sampled is called with each sample of a JVM, if the sampler delivers samples during the recording. It looks up the
+// thread id that the JVM itself sees. It does so at once, because the id can't be looked up after the thread has ended.
 func (e *Events) Sampled(s *sampler.Sample) {
 	if e == nil {
 		return
@@ -168,17 +169,17 @@ func (e *Events) Sampled(s *sampler.Sample) {
 	j.threads[s.TID] = j.ownTID(s.TID)
 }
 
-// maxOwnIDs is the maximum number of threads of a JVM whose own ids are looked up. The own ids of further threads stay
-// unknown.
+// maxOwnIDs is the maximum number of threads of a JVM whose ids in the JVM's own PID namespace are looked up. For
+// further threads, these ids stay unknown.
 const maxOwnIDs = 1 << 16
 
-// endTime is how long JVMs may take to end their logs and recordings. A JVM writes its recording to a file in this
-// time.
+// endTime limits the time in which JVMs end their logs and recordings. In this time, a JVM writes its recording to a
+// file.
 const endTime = 20 * time.Second
 
-// End is called when the sampling has ended; the JVMs may continue to run. It switches off everything that was switched
-// on in the JVMs. JVMs that do not answer are reported as problems. End does its work even if ctx is done, because a
-// JVM must not be left recording. A second call does nothing.
+// End switches off everything that was switched on in the JVMs. It is called when the sampling has ended; the JVMs may
+// continue to run. It reports JVMs that do not answer as problems. It does its work even if ctx is done, because a JVM
+// must not be left recording. A second call does nothing.
 func (e *Events) End(ctx context.Context) {
 	if e == nil {
 		return
@@ -204,7 +205,7 @@ func (e *Events) End(ctx context.Context) {
 	}
 }
 
-// closeFound closes the processes of all JVMs. After that, Sampled must not be called.
+// closeFound closes the processes of all JVMs. Sampled must not be called any more.
 func (e *Events) closeFound() {
 	for _, j := range e.jvms {
 		if j.process != nil {
@@ -213,8 +214,8 @@ func (e *Events) closeFound() {
 	}
 }
 
-// endRecorders makes all JVMs end their logs and recordings, in parallel. It returns the recorders whose start has
-// finished. If a JVM has not even answered the commands of the start, that is reported as a problem.
+// endRecorders makes all JVMs end their logs and recordings, in parallel. If a recorder's call of start is still
+// waiting for the JVM's answer, endRecorders reports that as a problem. It returns the other recorders.
 func (e *Events) endRecorders(ctx context.Context, recorders []*recorder) (answered []*recorder) {
 	ended := make([]bool, len(recorders))
 	var wg sync.WaitGroup
@@ -246,8 +247,8 @@ func (e *Events) Discard() {
 	}
 }
 
-// Take moves the files of events into the capture, and sets the fields of each capture.JVM that have the names of these
-// files. The recording began at startedMonoNanos. The notes say which events are missing.
+// Take moves the files of events into the capture. It writes the names of the files into the fields of each
+// capture.JVM. startedMonoNanos is the start of the recording. The notes say which events are missing.
 func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer e.closeFound()
 	byPID := map[int]*capture.JVM{}
@@ -274,8 +275,8 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
-		// Without having asked for events, nobody misses those of JVMs that run for a tenth of a second, such as those that
-		// JMH asks about blackholes.
+		// A user who has not asked for events does not miss those of a JVM that runs for a tenth of a second, such as
+		// the JVMs that JMH starts to find out about blackholes.
 		if r.early && e.o.Choice.Asked && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
 			early = append(early, strconv.Itoa(r.pid))
 		}
@@ -286,19 +287,13 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 	return append(notes, e.usdt.take(byPID, startedMonoNanos)...)
 }
 
-// maxEarly is the maximum number of JVMs that earlyNote lists.
-const maxEarly = 4
-
-// earlyNote returns a note about JVMs that ended before they took commands, or "" if there are none.
+// earlyNote returns a note about JVMs that ended before they accepted commands, or "" if there are none.
 func earlyNote(pids []string) string {
-	switch n := len(pids); {
-	case n == 0:
+	switch len(pids) {
+	case 0:
 		return ""
-	case n == 1:
+	case 1:
 		return "JVM " + pids[0] + " ended before it could be told to record events"
-	case n > maxEarly:
-		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s …", n, strings.Join(pids[:maxEarly], ", "))
-	default:
-		return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s", n, strings.Join(pids, ", "))
 	}
+	return fmt.Sprintf("%d JVMs ended before they could be told to record events: %s", len(pids), layout.And(pids, 4))
 }

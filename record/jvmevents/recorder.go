@@ -23,10 +23,10 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A recorder makes one running JVM log events, and record events by Flight Recorder. It sends commands over the JVM's
+// A recorder makes one running JVM log events, and record events with Flight Recorder. It sends commands over the JVM's
 // attach socket. The JVM writes into a folder that the recorder has made in the JVM's /tmp. At the end, and also if
-// gasm is stopped, the recorder switches everything off again. If gasm is killed before that, a later gasm process can
-// switch everything off, because the recorder leaves a note about it (package jvmfolder).
+// gasm is stopped, the recorder switches everything off again. It also leaves a note (package jvmfolder). If gasm is
+// killed, a later gasm process finds the note and switches everything off.
 type recorder struct {
 	o           *Options
 	pid, ownPID int
@@ -41,7 +41,7 @@ type recorder struct {
 	records    bool // the JVM may be recording events
 	byOption   bool // the JVM has recorded since its start, because of Options.Started
 	repository *repository
-	// recordingMono is when the JVM answered that its recording had begun. It is 0 until then.
+	// recordingMono is the time at which the JVM answered that its recording had begun. It is 0 until then.
 	recordingMono int64
 	feature       int  // feature release of the JVM's JDK; 0 if unknown
 	early         bool // the JVM, or the sampling, ended before the JVM took commands
@@ -58,10 +58,10 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 }
 
 // start waits until the JVM accepts commands, and then makes it log and record events. It gives up when the context
-// begin is done. When the context reach is done, the JVM's files are not accessed any more.
+// begin is done. When the context reach is done, the JVM's files are no longer accessed.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
-	if r.byOption { // the JVM may be recording already, so the next gasm must know
+	if r.byOption { // the JVM may already be recording, so there must be a note for the next gasm process
 		if !r.prepared(begin, reach) {
 			return
 		}
@@ -87,15 +87,15 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// startPause is the time between two checks whether a JVM has begun to run its program. If gasm can't find that out, it
-// assumes after surelyUp that the JVM has begun.
+// startPause is the time between two checks whether a JVM has begun to run its program. If gasm can't find this out, it
+// assumes that the JVM has begun after surelyUp.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
 )
 
-// awaitStart waits until the JVM runs its program. Before that, the JVM does not accept commands, and the signal that
-// asks it to open its attach socket may kill it. awaitStart returns false if the JVM ends or ctx is done.
+// awaitStart waits until the JVM runs its program. Earlier, the JVM does not accept commands, and the signal that asks
+// it to open its attach socket may kill it. awaitStart returns false if the JVM ends or ctx is done.
 func (r *recorder) awaitStart(ctx context.Context) bool {
 	looked := time.Now()
 	for {
@@ -117,7 +117,7 @@ func (r *recorder) awaitStart(ctx context.Context) bool {
 	}
 }
 
-// prepared calls prepare, unless that was done before. It returns false, and adds a note, if it fails.
+// prepared calls prepare, unless that was done before. If prepare fails, prepared adds a note and returns false.
 func (r *recorder) prepared(begin, reach context.Context) bool {
 	if r.folder != nil {
 		return true
@@ -129,7 +129,7 @@ func (r *recorder) prepared(begin, reach context.Context) bool {
 	return err == nil
 }
 
-// prepare makes the note and then the folder, so that there is never a folder without a note.
+// prepare writes the note first and then makes the folder, so that there is never a folder without a note.
 func (r *recorder) prepare(begin, reach context.Context) (err error) {
 	jvmfolder.EndLeftOf(begin, r.pid, r.ticks)
 	if r.world, err = r.process.World(reach); err != nil {
@@ -159,7 +159,7 @@ func (r *recorder) close() {
 	}
 }
 
-// startLog makes the JVM log events. It returns false if the JVM does not accept any commands.
+// startLog makes the JVM log events. It returns false if the JVM accepts no commands at all.
 func (r *recorder) startLog(ctx context.Context) (told bool) {
 	if 0 < r.feature && r.feature < hslog.OldestRelease {
 		r.notes = append(r.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", r.pid, r.feature))
@@ -178,9 +178,9 @@ func (r *recorder) startLog(ctx context.Context) (told bool) {
 	return true
 }
 
-// mayDo reports whether a JVM may have carried out a command. err is the result of sending the command. If err says
-// that the JVM refused the command or never got it, mayDo returns false. After any other error, the JVM may have
-// carried out the command, and only its answer was lost.
+// mayDo reports whether a JVM may have executed a command. err is the result of sending the command. If err says that
+// the JVM refused the command or never got it, mayDo returns false. After any other error, the JVM may have executed
+// the command, and only its answer was lost.
 func mayDo(err error) bool {
 	var refused *jcmd.FailedError
 	var notTold *jcmd.NotToldError
@@ -214,7 +214,8 @@ func (r *recorder) startRecording(ctx context.Context) {
 	r.findRepository(shared)
 }
 
-// findRepository finds the folder with the JVM's chunks. shared is true if the user has a recording there, too.
+// findRepository finds the folder with the JVM's chunks. shared is true if the folder also has the chunks of a
+// recording of the user's.
 func (r *recorder) findRepository(shared bool) {
 	if chunk := r.openChunk(); chunk != "" {
 		r.repository = openRepository(r.world, path.Dir(chunk), shared)
@@ -223,8 +224,8 @@ func (r *recorder) findRepository(shared bool) {
 
 const fromRecording = " from a recording"
 
-// refused adds a note that says why there are no events of the JVM. The text after the JVM's name, such as " from the
-// log", limits the note to one source. It is "" if the note is about all events.
+// refused adds a note that says why there are no events of the JVM. from is the source that the note is about, such as
+// " from the log", or "" if it is about all events.
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
@@ -242,9 +243,9 @@ func (r *recorder) refused(from string, err error) {
 	r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d%s: %s", r.pid, from, why))
 }
 
-// end makes the JVM end its log and its recording. If the JVM does not do so, that is a problem. end returns false if
-// start has not finished, because the JVM has not answered yet. In this case the recorder must not be used any more,
-// and the next gasm finds the note.
+// end makes the JVM end its log and its recording. If the JVM does not do so, end adds a problem. It returns false if
+// r.start is still waiting for an answer of the JVM. The recorder must then not be used any more; the next gasm process
+// finds the note.
 func (r *recorder) end(ctx context.Context) bool {
 	select {
 	case <-r.begun:
@@ -268,7 +269,8 @@ func (r *recorder) endBegun(ctx context.Context) {
 	}
 }
 
-// switchOff ends the recording and the log. If the JVM does not answer the first command, the second one is not sent.
+// switchOff ends the recording and then the log. If the JVM does not answer the first command, switchOff does not send
+// the second one.
 func (r *recorder) switchOff(ctx context.Context) (err error) {
 	switch {
 	case r.byOption && r.records:
@@ -282,7 +284,7 @@ func (r *recorder) switchOff(ctx context.Context) (err error) {
 	return cmp.Or(err, jcmd.StopLog(ctx, r.process, path.Join(r.folder.Path, jvmfolder.LogFile)))
 }
 
-// release removes the folder and then the note. If the JVM may still write to the folder, it keeps both.
+// release removes the folder and then the note. It keeps both if the JVM may still write to the folder.
 func (r *recorder) release() {
 	switch {
 	case r.folder == nil:
@@ -303,12 +305,12 @@ func (r *recorder) discard() {
 	r.close()
 }
 
-// take moves the files that the JVM has written into the capture, and names them in j. The notes say which events are
-// missing.
+// take moves the files that the JVM has written into the capture, and sets their names in j. The notes say which events
+// are missing.
 func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string) {
 	defer r.close()
 	if r.folder == nil {
-		if r.byOption { // what the JVM writes into the capture needs no folder
+		if r.byOption { // the JVM writes these recordings directly into the capture
 			j.Recordings, j.StartsUnasked = r.takeRecordings(), r.o.Choice.startsUnasked()
 		}
 		return r.notes
@@ -335,10 +337,11 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is the longest delay of a recording that is not mentioned in a note.
+// noteworthy is the longest delay of the start of a recording for which there is no note.
 const noteworthy = 100 * time.Millisecond
 
-// takeLog moves the log and its rotated files into the capture. It returns the log's name, or "" if there is none.
+// takeLog moves the log and its older, full files into the capture. It returns the log's name, or "" if there is no
+// log.
 func (r *recorder) takeLog() (name string) {
 	for i, suffix := range append([]string{""}, hslog.Rotated("")...) {
 		to := capture.EventLog(r.pid) + suffix
@@ -353,12 +356,12 @@ func (r *recorder) takeLog() (name string) {
 	return name
 }
 
-// Flight Recorder writes a recording in chunks. If the recording is larger than keptRecording, Flight Recorder drops
-// the oldest chunks. No chunk is larger than chunkSize. Both sizes are in bytes.
+// Flight Recorder writes a recording in chunks. When the recording gets larger than keptRecording, Flight Recorder
+// drops the oldest chunks. No chunk is larger than chunkSize. Both sizes are in bytes.
 const keptRecording, chunkSize = 250 << 20, 16 << 20
 
-// takeRecordings moves the recording into the capture, or, if the JVM was killed, the chunks that it has left behind.
-// It returns the names of the files in the capture.
+// takeRecordings moves the recording into the capture. If the JVM was killed, it takes the chunks that the JVM has left
+// behind. It returns the names of the files in the capture.
 func (r *recorder) takeRecordings() (names []string) {
 	name := capture.RecordingFile(r.pid, 0)
 	size, err := r.takeWhole(r.o.path(name))
@@ -384,10 +387,10 @@ func (r *recorder) takeRecordings() (names []string) {
 	return names
 }
 
-// takeWhole takes the file that the JVM writes when the recording is stopped, and moves it into the capture, unless the
-// JVM has written it there itself. It returns the size in bytes. If the file is empty, the error is ErrNotThere: Flight
-// Recorder creates the file when the recording begins, but a JVM that was killed never wrote to it. The file is removed if
-// it is empty, not a regular file, or too large.
+// takeWhole takes the file to which the JVM writes the whole recording when the recording is stopped. It copies this
+// file into the capture, unless the JVM has written it there itself. It returns the file's size in bytes. If the file
+// is empty, the error is ErrNotThere: Flight Recorder creates the file when the recording begins, and a JVM that was
+// killed never wrote to it. If what is in the capture is empty, not a regular file, or too large, takeWhole removes it.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if !r.byOption {
 		if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {
@@ -412,8 +415,8 @@ func (r *recorder) takeWhole(to string) (size int64, err error) {
 	return 0, errors.Join(err, os.Remove(to))
 }
 
-// maxEventLog is the maximum size in bytes of a file of a log. HotSpot begins a new file at 20 MB, so only a single
-// very long event can make a file much larger.
+// maxEventLog is the maximum size of a log file in bytes. HotSpot begins a new file at 20 MB, so only a single, very
+// long event can make a file much larger.
 const maxEventLog = 1 << 28
 
 // openChunk returns the path of the chunk that the JVM's Flight Recorder is writing, or "" if Flight Recorder is not

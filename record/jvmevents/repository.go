@@ -14,14 +14,14 @@ import (
 )
 
 // A repository is the folder in which a JVM's Flight Recorder keeps the chunks of its recordings until the recordings
-// end. A killed JVM leaves the folder behind.
+// end. A JVM that is killed leaves the folder behind.
 type repository struct {
 	parent, dir *foreign.Folder
 	name        string // in parent
 	shared      bool   // it also has the chunks of a recording that the user started
 }
 
-// openRepository opens the repository at the path dir of the JVM's file system. It returns nil if that fails.
+// openRepository opens the repository at the path dir, as the JVM sees it. It returns nil if that fails.
 func openRepository(w *foreign.World, dir string, shared bool) *repository {
 	parent, err := w.Folder(path.Dir(dir))
 	if err != nil {
@@ -42,22 +42,22 @@ func (r *repository) close() {
 	}
 }
 
-// These match the names that Flight Recorder makes (Repository and RepositoryChunk in jdk.jfr.internal). The repository
-// of process 4711 has a name like 2026_11_23_21_04_11_4711, and a chunk has a name like 2026_11_23_21_04_12.jfr. With
-// JDK 11, the name of a chunk that is still being written ends in .part.
+// Patterns for the names that Flight Recorder makes (Repository and RepositoryChunk in jdk.jfr.internal). The
+// repository of process 4711 has a name like 2026_11_23_21_04_11_4711, and a chunk has a name like
+// 2026_11_23_21_04_12.jfr. With JDK 11, the name of a chunk that is still being written ends in .part.
 var (
 	repositoryName = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}_([0-9]+)(_[0-9]+)?$`)
 	chunkName      = regexp.MustCompile(`^[0-9]{4}(_[0-9]{2}){5}(_[0-9]+)?\.(jfr|part)$`)
 )
 
-// isRepository reports whether a path has the name of a JVM's repository. ownPID is the JVM's id in its own PID
-// namespace.
+// isRepository reports whether the last name in a path is that of a JVM's repository. ownPID is the JVM's id in its own
+// PID namespace.
 func isRepository(dir string, ownPID int) bool {
 	m := repositoryName.FindStringSubmatch(path.Base(dir))
 	return m != nil && m[2] == strconv.Itoa(ownPID)
 }
 
-// maxChunks is the maximum number of chunks of a killed JVM that are taken. If there are more, only the newest are
+// maxChunks is the maximum number of chunks of a killed JVM that are taken. If there are more, only the newest ones are
 // taken. A chunk has about 12 MB.
 const maxChunks = 60
 
@@ -76,8 +76,9 @@ func (r *repository) files() (names []string) {
 	return names
 }
 
-// chunks returns the names of the complete chunks that are not empty, at most maxChunks, the oldest first. Before JDK
-// 14 the last chunk of a killed JVM is empty, because the JVM kept its content in memory until the chunk was complete.
+// chunks returns the names of the complete chunks that are not empty, at most the last maxChunks, the oldest first.
+// Before JDK 14, the last chunk of a killed JVM is empty, because the JVM kept its content in memory until the chunk
+// was complete.
 func (r *repository) chunks() (names []string) {
 	for _, name := range r.files() {
 		if info, err := r.dir.Stat(name); err == nil && info.Size > 0 && strings.HasSuffix(name, ".jfr") {
@@ -88,7 +89,7 @@ func (r *repository) chunks() (names []string) {
 }
 
 // takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. The copies get the paths to(0),
-// to(1) and so on. takeChunks returns the number of copies, and the errors of the chunks that could not be copied.
+// to(1) and so on. takeChunks returns the number of copies, and the errors for chunks that could not be copied.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
 	var errs []error
@@ -97,7 +98,7 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 		if err := jvmfolder.TakeFrom(r.dir, chunk, path, left); err != nil {
 			errs = append(errs, err)
 		}
-		if info, err := os.Stat(path); err == nil { // the file has only a part of the chunk if the disk is full
+		if info, err := os.Stat(path); err == nil { // if the disk is full, the file has only a part of the chunk
 			left -= info.Size()
 			taken++
 		}
@@ -105,8 +106,8 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 	return taken, errors.Join(errs...)
 }
 
-// remove removes the repository that a killed JVM has left behind, unless it also has the chunks of a recording that
-// the user started.
+// remove removes the repository that a killed JVM has left behind, unless it also has chunks of a recording of the
+// user's.
 func (r *repository) remove() {
 	if r == nil || r.shared {
 		return
@@ -117,6 +118,6 @@ func (r *repository) remove() {
 	_ = r.parent.RemoveFolder(r.name) // this fails if the folder has other files, which are not Flight Recorder's
 }
 
-// maxRecording is the maximum size in bytes of a recording, whether it is one file or several chunks. Flight Recorder
-// keeps 250 MB, and for a short time one more chunk.
+// maxRecording is the maximum size of a recording in bytes, as one file or as several chunks. Flight Recorder keeps 250
+// MB, and one more chunk for a short time.
 const maxRecording = 1 << 30

@@ -15,25 +15,26 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// A RecordingOption is an option with which a JVM's Flight Recorder records from the start of the JVM, until the JVM ends
-// or gasm stops the recording.
+// A RecordingOption is an option that makes a JVM's Flight Recorder record from the start of the JVM. It records until
+// the JVM ends or gasm stops the recording.
 type RecordingOption struct {
 	option  string // as in the JVM's arguments
 	name    string // of the recording
 	pattern string // the path to which the JVM writes the recording, with %p for the process id
 }
 
-// OldestWithOption is the first JDK with long support whose Flight Recorder can be started silently by an option, and
-// replaces %p in the name of the recording. JDK 17 does not replace it. JDK 11 prints that a recording has started, and
-// does not know the option that turns this off.
+// OldestWithOption is the oldest JDK with long-term support in which gasm can use a RecordingOption. JDK 17 does not
+// replace %p in the recording's file name. JDK 11 always prints that a recording has started, and does not know the
+// option that turns this off.
 const OldestWithOption = 21
 
-// settingsFile is the name of the file in the capture with the settings of Flight Recorder. JVMs read it when they start.
+// settingsFile is the name of the file with the settings of Flight Recorder. It is in the capture, and JVMs read it
+// when they start.
 const settingsFile = "gasm.jfc"
 
 // NewRecordingOption returns an option for JVMs of a JDK's feature release, which must have the module jdk.jfr. dir is
-// the capture's folder. NewRecordingOption writes a file with the settings there, and the JVMs write their recordings
-// there.
+// the capture's folder. NewRecordingOption writes a file with the settings to dir, and the JVMs write their recordings
+// to dir.
 func NewRecordingOption(dir string, feature int, c *Choice) (*RecordingOption, error) {
 	text, err := jfr.Settings(feature, c.JFR, c.Own...)
 	if err != nil {
@@ -49,14 +50,15 @@ func NewRecordingOption(dir string, feature int, c *Choice) (*RecordingOption, e
 	return o, nil
 }
 
-// Options returns all options that the JVMs need. Without the last one, they would print that a recording has started.
+// Options returns all options that the JVMs need. Without the second one, they would print that a recording has
+// started.
 func (o *RecordingOption) Options() []string { return []string{o.option, "-Xlog:jfr+startup=error"} }
 
 // maxArguments is an upper bound for the size of a process's arguments, in bytes (execve(2)).
 const maxArguments = 8 << 20
 
-// of reports whether a process was started with the option. JMH passes its own JVM's options on to its forks, so a JVM
-// may have the option although gasm did not start it.
+// of reports whether a process was started with the option. It may have the option although gasm did not start it,
+// because JMH passes the options of its own JVM on to its forks.
 func (o *RecordingOption) of(p *foreign.Process) bool {
 	if o == nil {
 		return false
@@ -65,16 +67,17 @@ func (o *RecordingOption) of(p *foreign.Process) bool {
 	return err == nil && slices.Contains(strings.Split(string(arguments), "\x00"), o.option)
 }
 
-// file returns the path of the recording of one JVM.
+// file returns the path of the recording of the JVM with this process id.
 func (o *RecordingOption) file(pid int) string { return pathOf(o.pattern, pid) }
 
-// pathOf returns the path of a file that a JVM writes because of an option. HotSpot replaces %p in the pattern with the
+// pathOf returns the path of a file that an option makes a JVM write. HotSpot replaces %p in the pattern with the
 // process id that the JVM itself sees.
 func pathOf(pattern string, pid int) string {
 	return strings.Replace(pattern, "%p", strconv.Itoa(pid), 1)
 }
 
-// logsByOption reports whether the JVM, which runs its program already, has a log because it was started with an option.
+// logsByOption reports whether the JVM has a log because of an option at its start. It is called when the JVM already
+// runs its program.
 func (r *recorder) logsByOption() bool {
 	if r.o.LogPattern == "" {
 		return false
@@ -83,7 +86,7 @@ func (r *recorder) logsByOption() bool {
 	return err == nil
 }
 
-// startsUnasked is [capture.JVM.StartsUnasked].
+// startsUnasked returns the value of [capture.JVM.StartsUnasked].
 func (c *Choice) startsUnasked() bool {
 	return slices.Contains(c.JFR, event.Alloc) && !slices.Contains(c.JFR, event.Thread)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// usdtRecorders record HotSpot's USDT probes in running JVMs.
+// A usdtRecorders records events of HotSpot's USDT probes in running JVMs.
 type usdtRecorders struct {
 	o        *Options
 	patterns []string // names of probes; if empty, nothing is recorded
 
 	jvms  sync.WaitGroup  // counts the JVMs whose recording has not ended
 	setUp sync.WaitGroup  // counts the JVMs whose recording has not begun yet
-	stop  <-chan struct{} // closed when all recordings are to end
+	stop  <-chan struct{} // closed to end all recordings
 
 	mu      sync.Mutex
 	results map[int]usdt.Result
@@ -37,12 +37,12 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 	u.stop, u.results = stop, map[int]usdt.Result{}
 }
 
-// startTime is how long the sampler looks for JVMs at short intervals after a command has started. A JVM that the
-// command starts within this time is found at once.
+// startTime is how long the sampler looks for new JVMs more often after a command has started. A JVM that the command
+// starts within this time is found at once.
 const startTime = 3 * time.Second
 
-// expect makes a sampler look for new JVMs often for some time, because events of a JVM are missed until its probes are
-// set. If the sampler can't do that, expect does nothing.
+// expect makes a sampler look for new JVMs more often for some time, because the events of a JVM are missed until its
+// probes are set. If the sampler can't do that, expect does nothing.
 func (u *usdtRecorders) expect(s any) {
 	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(u.patterns) > 0 {
 		n.LookOften(startTime)
@@ -57,7 +57,7 @@ func (u *usdtRecorders) found(ctx context.Context, pid int) {
 	}
 }
 
-// awaitBegun waits until, for each JVM that was found, the probes are set or setting them has failed. It returns
+// awaitBegun waits until the probes of each JVM that was found are set, or until setting them has failed. It returns
 // earlier if stop is closed.
 func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	begun := make(chan struct{})
@@ -71,8 +71,8 @@ func (u *usdtRecorders) awaitBegun(stop <-chan struct{}) {
 	}
 }
 
-// record records the probes of a JVM until the JVM ends or stop is closed. It calls begun at least once, when the
-// probes are set or setting them has failed.
+// record records the probes of a JVM until the JVM ends or stop is closed. It calls begun when the probes are set or
+// setting them has failed. It may call begun twice.
 func (u *usdtRecorders) record(ctx context.Context, pid int, begun func()) {
 	defer begun()
 	ticks := processend.StartTicks(pid)
@@ -107,11 +107,12 @@ func (u *usdtRecorders) fail(pid int, err error) {
 	u.failed = addUSDTNote(u.failed, pid, "no USDT events of ", ": "+err.Error())
 }
 
-// usdtEndTime is the time limit for stopping the recorders of all JVMs. DTrace takes seconds.
+// usdtEndTime is the time limit for stopping the recorders of all JVMs. Stopping DTrace takes seconds.
 const usdtEndTime = time.Minute
 
-// await waits until every JVM's recorder has stopped. The caller has closed stop. If a recorder does not stop, because
-// it is blocked in reading its JVM's memory, that is reported as a problem, and the events of that JVM are missing.
+// await waits until every JVM's recorder has stopped. The caller must have closed stop. If a recorder does not stop,
+// because it is blocked while it reads its JVM's memory, await reports a problem, and the events of that JVM are
+// missing.
 func (u *usdtRecorders) await(ctx context.Context) {
 	if len(u.patterns) == 0 {
 		return // there is nothing to wait for, even if ctx is done
@@ -156,8 +157,9 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	return append(notes, said...)
 }
 
-// noProbes returns a note about probes that the user has named (Choice.Probes) and the JVM does not have. names are all
-// names that match no probe of the JVM. The user may have named none of these, and then noProbes returns "".
+// noProbes returns a note about probes that the user has named (Choice.Probes) and that the JVM does not have. It
+// returns "" if there are none. names are all names that match no probe of the JVM, including names that gasm itself
+// has chosen.
 func (u *usdtRecorders) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })
 	if len(names) == 0 {
@@ -166,7 +168,7 @@ func (u *usdtRecorders) noProbes(names []string) string {
 	return "the JVM has no USDT probes " + strings.Join(names, ", ") + " (docs/usdt-probes.md says which JDK has which)"
 }
 
-// USDTPatterns returns the names of the USDT probes that are to be recorded. A * in a name stands for any text.
+// USDTPatterns returns the names of the USDT probes to be recorded. A * in a name matches any text.
 func (c *Choice) USDTPatterns() []string {
 	return slices.Concat(usdt.Patterns(c.USDT), c.Probes)
 }

@@ -24,7 +24,8 @@ func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", "
 // maxNamed is the maximum number of JVMs that a note lists. The text "others" stands for the rest.
 const maxNamed = 4
 
-// addUSDTNote adds a note about a JVM. JVMs with the same two texts share a note.
+// addUSDTNote adds a note about a JVM. If there is already a note that differs only in its JVMs, it adds the JVM to
+// that note instead.
 func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	i := slices.IndexFunc(notes, func(n usdtNote) bool { return n.before == before && n.after == after })
 	if i < 0 {
@@ -39,7 +40,7 @@ func addUSDTNote(notes []usdtNote, pid int, before, after string) []usdtNote {
 	return notes
 }
 
-// noteSilent adds a note for each option that a JVM should have been started with and was not. The note says which
+// noteSilent adds a note for each option that a JVM should have been started with, but was not. The note says which
 // events the JVM does not report without the option.
 func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	u.mu.Lock()
@@ -49,12 +50,12 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 	}
 }
 
-// heapField is a static field that points to the JVM's heap. It is 0 until the JVM has read its options, so before that
-// the values of flags do not count.
+// heapField is a static field of HotSpot that points to the JVM's heap. It is 0 until the JVM has read its options.
+// Until then, the flags in the JVM's memory do not have their final values.
 const heapField = "Universe::_collectedHeap"
 
 // optionsWithout returns those of the given options that are switched off in a JVM. An option has the form -XX:+Name.
-// The result is nil if the JVM's flags can't be read or the JVM is still starting.
+// It returns nil if the JVM's flags can't be read, or if the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -81,16 +82,16 @@ func optionsWithout(ctx context.Context, pid int, options []string) (without []s
 	return without
 }
 
-// lateProbes counts the JVMs whose probes were set too long after the JVM's start. It keeps the id and the delay of the
+// lateProbes counts the JVMs whose probes were set too long after the JVM's start. It has the id and the delay of the
 // JVM with the longest delay.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration
 }
 
-// add adds a JVM whose probes were set at setMono. sinceMono is the time from which the JVM's events are wanted. If
-// setMono is 0, the probes were not set, and add does nothing. add returns how late the probes were set, or 0 if that is
-// too little to matter.
+// add adds a JVM. sinceMono is the time from which the JVM's events are wanted, and setMono is the time at which its
+// probes were set. add returns the delay between these times, or 0 if the delay is too short to matter. If setMono is
+// 0, the probes were not set, and add returns 0.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) time.Duration {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {

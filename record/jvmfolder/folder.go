@@ -28,10 +28,10 @@ import (
 //	/tmp/gasm-jvm-5f3a…/90c1…
 //	     Name           secret
 //
-// A program that cleans up /tmp may remove both folders while the JVM still uses the path of its log or its
-// recording. Then any user can create a folder with the outer name. But only the JVM's user could see the inner name.
-// So no other user can create the inner folder, and put links there that make the JVM overwrite files of its own
-// user.
+// A program that cleans up /tmp may remove both folders while the JVM still uses the path of its log or its recording.
+// Then any user can create an outer folder of the same name. But other users don't know the inner name, because only
+// the JVM's user could see it. So they can't create the inner folder and put links there, which would make the JVM
+// overwrite files of its own user.
 type Folder struct {
 	Path string // as the JVM sees it
 	Name string // of the outer folder in /tmp
@@ -40,8 +40,8 @@ type Folder struct {
 	dir        *foreign.Folder // nil if it does not exist
 }
 
-// The names of the files in a folder for events. The JFR recording has the outer folder's name, so that each gasm
-// process stops only its own recording.
+// The names of the files in a folder for events. The JFR recording itself has the name of the outer folder, so that
+// each gasm process stops only its own recording.
 const (
 	LogFile       = "events.log"
 	RecordingFile = "events.jfr"
@@ -59,29 +59,29 @@ func NewPath() string {
 	return path.Join("/tmp", head+lockedfolder.SecretName(), lockedfolder.SecretName())
 }
 
-// RecordingName returns a random name for a recording that JVMs start with.
+// RecordingName returns a random name for a recording that begins with the start of a JVM.
 func RecordingName() string { return head + lockedfolder.SecretName() }
 
 var recordingName = regexp.MustCompile(fmt.Sprintf(`^%s[0-9a-f]{%d}$`, head, lockedfolder.SecretLength))
 
-// isRecording reports whether RecordingName could have returned a name.
+// isRecording reports whether a name has the form of the names that RecordingName returns.
 func isRecording(name string) bool { return recordingName.MatchString(name) }
 
 // folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
 // name is optional.
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
 
-// isFolder reports whether NewPath could have returned the path, in this release or in an older one.
+// isFolder reports whether a path has the form of the paths that NewPath returns, in this release or in an older one.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
-// names returns the names of the outer and the inner folder in a path for which isFolder is true. The inner name is
-// "" in the paths of older releases.
+// names returns the names of the outer and the inner folder in a path that isFolder accepts. In paths of older
+// releases, the inner name is "".
 func names(jvmPath string) (outer, inner string) {
 	m := folderPath.FindStringSubmatch(jvmPath)
 	return m[1], m[2]
 }
 
-// New makes the folder at a path that NewPath has returned. The caller calls Remove in the end, or Close if the
+// New makes the folder at a path that NewPath has returned. In the end, the caller must call Remove, or Close if the
 // folder should stay.
 func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	tmp, err := w.Tmp()
@@ -101,7 +101,7 @@ func New(w *foreign.World, jvmPath string) (*Folder, error) {
 	return f, nil
 }
 
-// remove removes a folder that another gasm has made, or has begun to make.
+// remove removes a folder that another gasm process has made, or has begun to make.
 func remove(w *foreign.World, jvmPath string) {
 	tmp, err := w.Tmp()
 	if err != nil {
@@ -127,8 +127,8 @@ func (f *Folder) Write(name, text string) error { return f.dir.Create(name, []by
 // Take copies a file of at most limit bytes out of the folder; see TakeFrom.
 func (f *Folder) Take(name, to string, limit int64) error { return TakeFrom(f.dir, name, to, limit) }
 
-// TakeFrom copies a file of at most limit bytes out of a JVM's folder. If the disk gets full, the part that was
-// copied stays. If the file does not exist, the error is ErrNotThere.
+// TakeFrom copies a file of at most limit bytes out of a JVM's folder. If the disk gets full, the part that was copied
+// remains. If the file does not exist, the error is ErrNotThere.
 func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
 	in, err := folder.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -168,7 +168,7 @@ func removeFiles(dir *foreign.Folder) {
 	}
 }
 
-// Close releases the folder in this process. The folder itself stays on the disk.
+// Close releases what this process has open of the folder. The folder itself stays on the disk.
 func (f *Folder) Close() {
 	if f.dir != nil {
 		f.dir.Close()
@@ -177,8 +177,8 @@ func (f *Folder) Close() {
 	f.tmp.Close()
 }
 
-// Enter opens a process and a World, which gives access to the files that the process sees. The caller closes both.
-// The World ends when ctx is done.
+// Enter opens a process and a World, which gives access to the files that the process sees. The caller must close both.
+// When ctx is done, the World can no longer be used.
 func Enter(ctx context.Context, pid int) (*foreign.Process, *foreign.World, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Note is a file that exists while a JVM logs or records events for gasm, or has gasm's probes. If that gasm process
-// is killed, the next one finds the note and makes the JVM stop. The file is in a locked folder of its own, not in the
-// JVM's folder.
+// A Note is a file that exists while a JVM logs or records events for gasm, or while it has gasm's probes. If gasm is
+// killed, the next gasm process finds the note and makes the JVM stop. The file is in a locked folder of its own, not
+// in the JVM's folder.
 type Note struct {
 	Path string // of the JVM's folder for events or for probes, as the JVM sees it
 	Dir  string // the folder of the note
@@ -34,7 +34,7 @@ type Note struct {
 	off      bool // the JVM has switched everything off again, and only its folder is left
 }
 
-// noteFile is the name of the note in its folder. The folder's name is made from notePattern, and matches noteName.
+// noteFile is the name of the note in its folder. The folder's name is made from notePattern, and noteName matches it.
 const (
 	noteFile    = "events"
 	notePattern = "gasm-events-"
@@ -42,9 +42,10 @@ const (
 
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
-// Leave writes a note about the folder at jvmPath, which belongs to a JVM. The process id and the start time
-// (processend.StartTicks) identify the JVM. started is the name of a recording that the JVM has started with, from
-// RecordingName, or "". If there is none, a recording has the folder's name.
+// Leave writes a note about a JVM's folder. jvmPath is the folder's path as the JVM sees it. The process id and the
+// start time (processend.StartTicks) identify the JVM. If a recording began with the JVM's start, started is the name
+// of this recording (see RecordingName). Otherwise started is "". A recording that gasm starts later has the folder's
+// name.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath, started: started}
 	for _, dir := range lockedfolder.NoteFolders() {
@@ -73,9 +74,9 @@ func (n *Note) write(state string) error {
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 
-// SwitchedOff writes into the note that everything is switched off again, and only the folder still has to be
-// removed. It ignores errors: without this entry, the next gasm switches everything off a second time, which does no
-// harm.
+// SwitchedOff writes into the note that everything is switched off again, and that only the folder must still be
+// removed. It ignores errors: without this entry, the next gasm process switches everything off a second time, which
+// does no harm.
 func (n *Note) SwitchedOff() { _ = n.write(offWord) }
 
 // Forget removes the note.
@@ -84,8 +85,8 @@ func (n *Note) Forget() {
 	n.Close()
 }
 
-// Done removes the note after everything was switched off and the folder was removed. If the World has ended, the
-// folder may still be there, and only the next gasm can remove it. Then the note stays, and says so.
+// Done removes the note when everything is switched off and the folder is removed. But if the World has ended, the
+// folder may still be there. Then the note stays and says so, and the next gasm process removes the folder.
 func (n *Note) Done(w *foreign.World) {
 	if w.Err() == nil {
 		n.Forget()
@@ -95,7 +96,7 @@ func (n *Note) Done(w *foreign.World) {
 	n.Close()
 }
 
-// Close releases the lock of the note. The note itself stays for the next gasm.
+// Close releases the lock of the note. The note itself stays for the next gasm process.
 func (n *Note) Close() { n.lock.Close() }
 
 // probes reports whether the note is about probes.
@@ -122,8 +123,8 @@ func (n *Note) ended() string {
 }
 
 // end makes the JVM stop whatever it still does for a gasm process that has ended, and then removes the JVM's folder
-// and the note. If that gasm process was killed before it started the recording or the log, the JVM refuses to stop
-// them. That is not an error.
+// and the note. If the JVM answers that there is no recording or log, that is not an error: the gasm process may have
+// been killed before it started them.
 func (n *Note) end(ctx context.Context) error {
 	p, w, err := Enter(ctx, n.pid)
 	if err != nil {
@@ -167,13 +168,13 @@ func (n *Note) switchOff(ctx context.Context, p *foreign.Process, w *foreign.Wor
 	return nil
 }
 
-// Answered reports whether a JVM has executed or refused a command. err is what the command returned.
+// Answered reports whether a JVM has executed or refused a command. err is the result of the command.
 func Answered(err error) bool {
 	var refused *jcmd.FailedError
 	return err == nil || errors.As(err, &refused)
 }
 
-// removeFolder removes the JVM's folder, as the JVM's user.
+// removeFolder removes the JVM's folder, with the rights of the JVM's user.
 func (n *Note) removeFolder(w *foreign.World) {
 	if n.probes() {
 		probe.RemoveFolder(w, n.Path)
@@ -182,8 +183,8 @@ func (n *Note) removeFolder(w *foreign.World) {
 	remove(w, n.Path)
 }
 
-// removeFolderHere removes the folder of a JVM that has ended. It only finds the folder if the JVM had the same /tmp
-// as this process.
+// removeFolderHere removes the folder of a JVM that has ended. It finds the folder only if the JVM had the same /tmp as
+// this process.
 func (n *Note) removeFolderHere(ctx context.Context) {
 	w, err := foreign.OwnWorld(ctx, foreign.User{UID: n.uid, GID: n.gid})
 	if err != nil {
@@ -203,9 +204,9 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft makes the JVMs of this machine switch off the events and probes of gasm processes that were killed. It
-// returns two lists of messages: ended has one for each JVM that did so, and left has one, with the reason, for each
-// JVM that did not. A JVM that has exited gets no message.
+// EndLeft makes the JVMs of this machine switch off the events and probes of gasm processes that were killed. ended has
+// a message for each JVM that did so. left has a message with the reason for each JVM that did not. A JVM that has
+// exited gets no message.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {
@@ -218,8 +219,8 @@ func EndLeft(ctx context.Context) (ended, left []string) {
 	return ended, left
 }
 
-// EndLeftOf is like EndLeft, but only for the JVM with the given process id and start time. It ignores errors. If the
-// JVM does not stop, the user learns about it from the next EndLeft, or earlier if it gets in the way.
+// EndLeftOf is like EndLeft, but only for the JVM with the given process id and start time. It ignores errors: if the
+// JVM does not stop, a later EndLeft reports that.
 func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	EachLeft(ctx, func(n *Note) {
 		if n.pid == pid && n.ticks == ticks {
@@ -228,8 +229,8 @@ func EndLeftOf(ctx context.Context, pid int, ticks uint64) {
 	})
 }
 
-// EachLeft looks at the notes that killed gasm processes left behind. If the JVM of a note still runs, and may still
-// work for the killed process, EachLeft calls see(note). Otherwise it removes the note and the JVM's folder.
+// EachLeft looks at the notes that killed gasm processes have left behind. If the JVM of a note still runs, and may
+// still work for the killed process, EachLeft calls see(note). Otherwise it removes the note and the JVM's folder.
 func EachLeft(ctx context.Context, see func(n *Note)) {
 	lockedfolder.EachLeft(lockedfolder.NoteFolders(), noteName, func(dir string, l *lockedfolder.Lock) bool {
 		n, ok := readNote(dir)

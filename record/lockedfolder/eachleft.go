@@ -26,14 +26,14 @@ func TemporaryFolders() []string {
 	return dirs
 }
 
-// runFolder is the folder for files that are needed until the machine is restarted. It is a variable so that
-// tests can change it.
+// runFolder is the folder for files that are needed until the machine restarts. It is a variable so that tests can
+// change it.
 var runFolder = "/run"
 
-// NoteFolders returns the folders in which gasm makes notes of what it has switched on in a JVM. The preferred folder
-// comes first. The next gasm looks for notes in these folders, and acts on them. If gasm runs as root and can make
-// notes in /run, it uses no other folder. /tmp and /var/tmp may be shared with a container, and root in the container
-// has the same user id, so it could leave notes there.
+// NoteFolders returns the folders in which gasm writes notes about what it has switched on in a JVM. The preferred
+// folder comes first. The next gasm process looks for notes in these folders, and acts on them, so nobody else must be
+// able to write notes there. If gasm runs as root and can write to /run, it uses only /run. The reason is that /tmp and
+// /var/tmp may be shared with a container, whose root has the same user id.
 func NoteFolders() []string {
 	if os.Geteuid() == 0 && onlyRootWrites(runFolder) {
 		return []string{runFolder}
@@ -43,7 +43,7 @@ func NoteFolders() []string {
 	return dirs
 }
 
-// onlyRootWrites reports whether root can make files in a folder, and nobody else can.
+// onlyRootWrites reports whether root, and nobody else, can make files in a folder.
 func onlyRootWrites(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
@@ -53,7 +53,7 @@ func onlyRootWrites(dir string) bool {
 	return ok && stat.Uid == 0 && unix.Access(dir, unix.W_OK) == nil // the folder may be mounted read-only
 }
 
-// SecretLength is the length of a name that [SecretName] makes: 128 bits in hexadecimal.
+// SecretLength is the number of bytes of a name that [SecretName] returns: 128 bits in hexadecimal.
 const SecretLength = 32
 
 // SecretName returns a random name for a file that other users must not find.
@@ -63,9 +63,9 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft looks in dirs for folders with a matching name that another gasm has left. It locks each of them and calls
-// see(dir, l) with the path of the folder and the lock. If see returns true, it keeps the lock and closes it later;
-// otherwise EachLeft closes the lock.
+// EachLeft looks in dirs for folders that another gasm process has left behind, and whose names match name. It locks
+// each of them and calls see(dir, l) with the folder's path and the lock. If see returns false, EachLeft then closes
+// the lock. If see returns true, the lock stays open, and the caller of EachLeft must close it later.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
@@ -89,7 +89,7 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 	}
 }
 
-// removeUnborn removes a folder that was never locked, because the gasm process that made it was killed before it could
+// removeUnborn removes a folder without a lock file. The gasm process that made the folder was killed before it could
 // lock it.
 func removeUnborn(dir string) {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
@@ -101,8 +101,7 @@ func removeUnborn(dir string) {
 	os.Remove(dir) // fails when there is anything else in it
 }
 
-// isOwnFolder reports whether a path is a folder that belongs to this user. A link to such a folder
-// does not count.
+// isOwnFolder reports whether a path is a folder that belongs to this user, and not a link to a folder.
 func isOwnFolder(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {

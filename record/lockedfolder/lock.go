@@ -20,21 +20,20 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Lock is a lock that this gasm holds on a folder.
+// A Lock is a lock that this gasm process holds on a folder.
 type Lock struct {
 	file  *os.File
 	began moment // when the gasm process that made the folder started
 }
 
-// LockFile is the name of the lock file in a folder. gasm must not remove a folder without this
-// file.
+// LockFile is the name of the lock file in a folder. gasm must not remove a folder that has no lock file.
 const LockFile = "lock"
 
 // unborn is the name that the lock file has before it is locked.
 const unborn = LockFile + ".new"
 
-// Make locks a folder that this gasm has made. The file gets its name after it is locked, so another gasm never finds
-// it unlocked.
+// Make locks a folder that this gasm process has made. The lock file gets its name only when it is locked, so another
+// gasm process never finds it unlocked.
 func Make(dir string) (*Lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, unborn), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -54,8 +53,8 @@ func Make(dir string) (*Lock, error) {
 	return l, nil
 }
 
-// take takes the lock of a folder that another gasm has left. It fails if that gasm still runs, or if there is no
-// lock file.
+// take takes the lock of a folder that another gasm process has left behind. It fails if that process still runs, or if
+// there is no lock file.
 func take(dir string) (*Lock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -80,8 +79,8 @@ func (l *Lock) Close() {
 	}
 }
 
-// SameBoot reports whether the machine has not been restarted since the folder was made. After a restart, the process
-// ids and start times in the folder are those of other processes.
+// SameBoot reports whether the machine has not restarted since the folder was made. After a restart, the process ids
+// and start times that are noted in the folder belong to other processes.
 func (l *Lock) SameBoot() bool { return l.began.boot == now().boot }
 
 // A moment says when a gasm process started, and in which control groups.
@@ -91,8 +90,8 @@ type moment struct {
 	cgroup string // gasm's control groups, one per line
 }
 
-// now returns when this gasm process started, and its control groups. Without /proc, the fields of the result are
-// empty.
+// now returns when this gasm process started, and its control groups. If there is no /proc, the fields of the result
+// are empty.
 func now() moment {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	cgroup, _ := os.ReadFile("/proc/self/cgroup")
@@ -101,8 +100,8 @@ func now() moment {
 
 func (m moment) text() string { return fmt.Sprintf("%s %d\n%s", m.boot, m.ticks, m.cgroup) }
 
-// parseMoment parses what moment.text returns. If the number of ticks is damaged, it is taken to be 0, so all processes
-// count as started later.
+// parseMoment parses a text that moment.text has returned. If the number of ticks is damaged, it becomes 0, which is
+// before the start of any process.
 func parseMoment(text string) moment {
 	first, cgroup, _ := strings.Cut(text, "\n")
 	boot, ticks, _ := strings.Cut(first, " ")

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Process is one that has, or may have, the path of a locked folder in its environment or arguments.
+// A Process is a process that has, or may have, the path of a locked folder in its environment or arguments.
 type Process struct {
 	PID  int
 	Name string // as in ps -o comm
@@ -27,10 +28,10 @@ const usersTime = 6 * time.Second
 // environment together (execve(2)).
 const maxEnviron = 8 << 20
 
-// Users returns the processes that have one of the paths in their environment, because JVMs that these processes start
-// inherit the paths, or in their arguments, because some JVMs pass their options on. The environment of another user's process can't be read. Users returns such a process, too, if
-// gasm's command may have started it. For that, the process must have started after the gasm process that made the
-// folder, and be in the same control groups. If there is no /proc, Users returns nil.
+// Users returns the processes that have one of the paths in their environment or arguments. JVMs that such a process
+// starts inherit the environment, and some JVMs pass their arguments on. The environment of another user's process
+// can't be read. Users returns such a process, too, if gasm's command may have started it: if it started later than the
+// gasm process that made the folder, and is in the same control groups. If there is no /proc, Users returns nil.
 func (l *Lock) Users(paths ...string) (found []Process) {
 	if !l.SameBoot() {
 		return nil
@@ -63,11 +64,12 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 	return Process{pid, processName(p)}, true
 }
 
-// beginTime limits how long environOf waits for the environment of a process that is executing a new program. The
-// kernel usually sets the environment less than a millisecond after execve(2) has closed the close-on-exec descriptors.
+// beginTime limits how long environOf waits for the environment of a process that is executing a new program. Usually
+// the kernel sets the environment less than a millisecond after execve(2) has closed the close-on-exec descriptors.
 const beginTime = 100 * time.Millisecond
 
-// environOf returns a process's environment.
+// environOf returns a process's environment. If the process is just executing a new program, environOf waits for the
+// new environment.
 func environOf(p *foreign.Process) ([]byte, error) {
 	environ, err := p.Read("environ", maxEnviron)
 	if err != nil || len(environ) > 0 {
@@ -79,8 +81,8 @@ func environOf(p *foreign.Process) ([]byte, error) {
 }
 
 // beginsProgram reports whether a process without an environment may be about to get one. Such a process has memory,
-// unlike a kernel thread or a zombie, but no arguments yet, because the kernel sets the arguments and the environment
-// at once (create_elf_tables in fs/binfmt_elf.c).
+// unlike a kernel thread or a zombie. It has no arguments yet, because the kernel sets the arguments and the
+// environment at the same time (create_elf_tables in fs/binfmt_elf.c).
 func beginsProgram(p *foreign.Process) bool {
 	if _, err := p.Readlink("exe"); err != nil {
 		return false
@@ -110,21 +112,12 @@ func processName(p *foreign.Process) string {
 	return strings.TrimSpace(string(name))
 }
 
-// ProcessList names processes for a message: "sleep (71) and sh (72)". If there are many, it names the
-// first four and says how many more there are.
+// ProcessList names processes for a message: "sleep (71) and sh (72)". If there are many, it names the first four and
+// says how many more there are.
 func ProcessList(processes []Process) string {
-	const named = 4
 	var names []string
-	for i, p := range processes {
-		if i == named && len(processes) > named+1 {
-			names = append(names, fmt.Sprintf("%d more", len(processes)-named))
-			break
-		}
+	for _, p := range processes {
 		names = append(names, p.String())
 	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return layout.And(names, 4)
 }

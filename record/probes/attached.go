@@ -21,7 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// Options say what is probed in running JVMs, and which functions are called with problems and messages.
+// Options say what is probed in running JVMs, and which functions get problems and messages.
 type Options struct {
 	Specs    []probe.Spec
 	Dir      string // the capture's folder
@@ -39,8 +39,8 @@ func (o *Options) say(text string) {
 	}
 }
 
-// An Attached sets probes in running JVMs, which load gasm's agent for that. Stop must be called even if Start has
-// returned an error.
+// An Attached sets probes in running JVMs, which load gasm's agent for that purpose. Stop must be called even if Start
+// has returned an error.
 type Attached struct {
 	o     Options
 	jvms  []*attachedJVM
@@ -60,17 +60,18 @@ type attachedJVM struct {
 // NewAttached returns an Attached without JVMs.
 func NewAttached(o Options) *Attached { return &Attached{o: o} }
 
-// loadTime is how long a JVM may take to load the agent and to change its methods, and later to change them back.
+// loadTime is how long a JVM may take to load the agent and to change the probed methods, and later to change them
+// back.
 const loadTime = 60 * time.Second
 
-// A JVM is a running JVM. The time of its start tells it from a later process with the same id.
+// A JVM is a running JVM. Ticks, the time of its start, distinguishes it from a later process with the same id.
 type JVM struct {
 	PID   int
 	Ticks uint64
 }
 
-// Start makes JVMs load the agent, which sets the probes. If the class of a probe is loaded but has no such method,
-// Start returns an error.
+// Start makes JVMs load the agent, which sets the probes. It returns an error if the class of a probe is loaded, but
+// does not have the probe's method.
 func (a *Attached) Start(ctx context.Context, jvms []JVM) error {
 	if len(a.o.Specs) == 0 {
 		return nil
@@ -103,8 +104,8 @@ func (a *Attached) Start(ctx context.Context, jvms []JVM) error {
 	return nil
 }
 
-// sayMisses tells the user which methods are not probed, and why. If the class of a probe is loaded but has no such
-// method, it returns an error.
+// sayMisses tells the user which methods are not probed, and why. It returns an error if the class of a probe is
+// loaded, but does not have the probe's method.
 func (a *Attached) sayMisses(rep *rings.Report) error {
 	for i := range rep.Refused[:min(len(rep.Refused), maxLines)] {
 		a.o.say(refusalText(&rep.Refused[i]))
@@ -123,11 +124,11 @@ func (a *Attached) sayMisses(rep *rings.Report) error {
 	return nil
 }
 
-// tryAgain is the part of a message that says how to remove probes that a JVM still has.
+// tryAgain is the end of a message about probes that a JVM still has. It says how they can be removed.
 const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
 
-// load makes a JVM load the agent, and returns the agent's report. If the name for the folder of the agent's files is
-// taken, it tries the next name.
+// load makes a JVM load the agent, and returns the agent's report. The agent's files need a folder. If its name is
+// already taken, load tries the next possible name.
 func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
 	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
@@ -151,8 +152,8 @@ func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report,
 	return rep, err
 }
 
-// enter opens the JVM's process and files. It returns the paths that the folder with the files of the probes may have.
-// Before that, it switches off what a killed gasm process has left switched on in the JVM.
+// enter opens the JVM's process and files. It returns the possible paths of the folder for the agent's files. First, it
+// switches off what a killed gasm process has left switched on in the JVM.
 func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err error) {
 	jvmfolder.EndLeftOf(begin, j.PID, j.Ticks)
 	if j.process, j.world, err = jvmfolder.Enter(reach, j.PID); err != nil {
@@ -165,8 +166,8 @@ func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err 
 	return probe.Places(status.OwnPID), nil
 }
 
-// leaveNote makes a note that says that the JVM is about to get probes, and in which folder their files will be. Any
-// user can see the note, and may take the folder's name before gasm makes the folder.
+// leaveNote writes a note that the JVM is about to get probes, with their files in the given folder. Any user can see
+// the note, and could take the folder's name before gasm makes the folder.
 func (j *attachedJVM) leaveNote(folder string) (err error) {
 	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder, ""); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)
@@ -174,14 +175,14 @@ func (j *attachedJVM) leaveNote(folder string) (err error) {
 	return nil
 }
 
-// keepNote closes the note, but does not remove it, because the JVM may still have probes. The next gasm finds the
+// keepNote closes the note without removing it, because the JVM may still have probes. The next gasm process finds the
 // note.
 func (j *attachedJVM) keepNote() {
 	j.note.Close()
 	j.note = nil
 }
 
-// endNote removes the note if there is one and the JVM's folder is gone.
+// endNote removes the note, if there is one. If the JVM's folder may still exist, the note stays.
 func (j *attachedJVM) endNote() {
 	if j.note != nil {
 		j.note.Done(j.world)
@@ -189,7 +190,8 @@ func (j *attachedJVM) endNote() {
 	}
 }
 
-// Stop makes the JVMs change all methods back, and saves the counts in the capture. It does so even if ctx is done.
+// Stop makes the JVMs remove the probes from all methods, and saves the counts in the capture. It does so even if ctx
+// is done.
 func (a *Attached) Stop(ctx context.Context) {
 	tell := a.o.Patience.Tell(context.WithoutCancel(ctx))
 	var left []*attachedJVM
@@ -219,7 +221,7 @@ func (a *Attached) Stop(ctx context.Context) {
 	}
 }
 
-// unload makes a JVM change all methods back. It returns false if the JVM may still have probes.
+// unload makes a JVM remove the probes from all methods. It returns false if the JVM may still have probes.
 func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loadTime, fmt.Errorf("it did not answer within %s", loadTime))
 	defer cancel()
@@ -232,7 +234,7 @@ func (a *Attached) unload(ctx context.Context, j *attachedJVM) (done bool) {
 	return false
 }
 
-// take saves the counts of a JVM and its agent's report in the capture.
+// take saves the counts of a JVM's probes, and the report of its agent, in the capture.
 func (a *Attached) take(j *attachedJVM) {
 	j.publisher.End()
 	ringsPath, reportPath := a.o.path(capture.ProbeRings(j.PID)), a.o.path(capture.ProbeReport(j.PID))

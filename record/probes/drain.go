@@ -16,23 +16,23 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// drainEvery is the time between two looks at the rings, into which an agent writes the windows. Each thread has a
-// ring, with room for 32 768 windows.
+// drainEvery is the time between two readings of the ring buffers into which an agent writes windows. Each thread has a
+// ring buffer, with room for 32 768 windows.
 const drainEvery = 50 * time.Millisecond
 
-// A Drain saves the windows that probes open in JVMs; a window is a call of a probed method. It saves them while the
-// JVMs run, because the rings into which agents write the windows are small, and old windows are overwritten.
+// A Drain saves windows; a window is a call of a probed method. gasm's agent writes the windows into small ring
+// buffers, where new windows overwrite old ones. So the Drain saves the windows while the JVMs run.
 type Drain struct {
 	dir     string // the capture's folder
 	rings   func() map[int]RingOpener
 	problem func(error)
 	open    map[int]*drained // by process id
-	stop    chan struct{}    // closed when the Drain is to end
+	stop    chan struct{}    // closed to end the Drain
 	done    chan struct{}    // closed when the Drain has ended
 }
 
-// A RingOpener opens the file into which the agent of a JVM writes windows and counts. The caller must call done() when
-// it does not read the file any more.
+// A RingOpener opens the file into which the agent of a JVM writes windows and counts. When the caller no longer reads
+// the file, it must call done().
 type RingOpener func() (ring io.ReaderAt, done func(), err error)
 
 type drained struct {
@@ -43,8 +43,8 @@ type drained struct {
 }
 
 // DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows. From
-// time to time, it calls openers(), which returns the RingOpeners of the JVMs that have a ring at that time. Their keys
-// are the JVMs' process ids in the capture.
+// time to time, it calls openers(), which returns a RingOpener for each JVM whose agent has already made its file. The
+// keys are the JVMs' process ids in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil
@@ -65,8 +65,8 @@ func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpe
 	return d
 }
 
-// End saves the remaining windows and ends the Drain. The rings must still exist. If reading a JVM's file blocks until
-// ctx is done, End reports a problem and returns. For a nil Drain it does nothing.
+// End saves the remaining windows and ends the Drain. The files must still exist. If the reading of a JVM's file blocks
+// until ctx is done, End reports a problem and returns. If d is nil, it does nothing.
 func (d *Drain) End(ctx context.Context) {
 	if d == nil {
 		return
@@ -75,7 +75,8 @@ func (d *Drain) End(ctx context.Context) {
 	select {
 	case <-d.done:
 	case <-ctx.Done():
-		// The goroutine may still use the files, so they are not closed. It ends when the JVM's World is closed.
+		// The goroutine may still use the files, so they are not closed. Its reading ends when the JVM's World is
+		// closed.
 		d.problem(fmt.Errorf("saving the calls of the window's method: %w", context.Cause(ctx)))
 		return
 	}
@@ -87,8 +88,8 @@ func (d *Drain) End(ctx context.Context) {
 	}
 }
 
-// take saves windows of each JVM. While the JVMs run, save is the method Take. At the end it is End, which saves all
-// windows that remain.
+// take saves windows of each JVM by calling save. While the JVMs run, save is the method Take. At the end it is the
+// method End, which saves all remaining windows.
 func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 	for pid, open := range d.rings() {
 		f := d.open[pid]
@@ -114,8 +115,7 @@ func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 	}
 }
 
-// Rings returns a RingOpener for each of the command's JVMs whose agent has made its file of rings so far, by process
-// id.
+// Rings returns a RingOpener for each of the command's JVMs whose agent has already made its file, by process id.
 func Rings(logs *folder.Logs) map[int]RingOpener {
 	found := map[int]RingOpener{}
 	for _, f := range logs.Rings() {

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// Notes reads the reports of the JVMs' agents in the folder of a capture, and sets Probed of each JVM that has such a
-// report. It returns notes for the user about what could not be probed.
+// Notes reads the reports of the JVMs' agents in the folder of a capture. It sets Probed of each JVM that has a report,
+// and returns notes for the user about what could not be probed.
 func Notes(dir string, jvms []capture.JVM, problem func(error)) []string {
 	var all summary
 	for i := range jvms {
@@ -44,7 +44,7 @@ type summary struct {
 	without []string          // names of the JVMs without probes: "JVM 4711"
 }
 
-// maxLines is the maximum number of notes that are shown about methods that can't be probed.
+// maxLines is the maximum number of notes about methods that could not be probed.
 const maxLines = 8
 
 // maxWithout is the maximum number of JVMs without probes that a note lists.
@@ -96,7 +96,7 @@ func refusalText(r *rings.Refusal) string {
 	return fmt.Sprintf("%s is not probed: %s", r.Method, r.Reason)
 }
 
-// missText returns a text that says that no method matches a probe, and which methods have similar names.
+// missText returns a text that says that no method matches a probe, with the names of similar methods.
 func missText(m rings.Miss) string {
 	text := "no method is " + m.Probe + ": no such class was loaded"
 	switch {

@@ -20,20 +20,20 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A Publisher makes the probes of JVMs visible to other tracers, such as bpftrace (--probe-sdt). When gasm's agent
-// reports a method, the Publisher adds the method to the shared object that the JVM has loaded.
+// A Publisher makes the probes of JVMs visible to other tracers, such as bpftrace (--probe-sdt). Each JVM has loaded a
+// shared object for this. When gasm's agent reports a probed method, the Publisher adds the method to the object.
 type Publisher struct {
 	agents  func() map[int]Agent // returns the agents that have begun so far, by process id
 	problem func(error)
 	tell    func(string)
 	machine *sdt.Machine
 	jvms    map[int]*publishedJVM
-	stop    chan struct{} // closed when the Publisher is to end
+	stop    chan struct{} // closed to end the Publisher
 	done    chan struct{} // closed when the Publisher has ended
 }
 
-// An Agent accesses the files of gasm's agent in one JVM. The files are in the folder of the command's logs (logAgent),
-// or in the JVM's own /tmp (*probe.Session).
+// An Agent gives access to the files of gasm's agent in one JVM. The files of a command's JVMs are in the folder of the
+// command's logs (logAgent). Otherwise they are in the JVM's own /tmp (*probe.Session).
 type Agent interface {
 	ReportSize() (int64, error)
 	Report() (*rings.Report, error)
@@ -51,11 +51,12 @@ type publishedJVM struct {
 	failing bool   // an error was reported; the JVM's probes are not updated any more
 }
 
-// lookEvery is the time between two looks at the reports. A user needs longer than that to start a tracer by hand.
+// lookEvery is the time between two readings of the reports. It is shorter than the time a user needs to start a
+// tracer.
 const lookEvery = 100 * time.Millisecond
 
-// Publish begins to make the probes that agents report visible to other tracers. It looks at the agents' reports at
-// once, and then from time to time until End. tell is called with a sentence for the user; it may be nil.
+// Publish begins to make the probes that agents report visible to other tracers. It reads the agents' reports at once,
+// and then from time to time until End. tell is called with a sentence for the user; it may be nil.
 func Publish(agents func() map[int]Agent, problem func(error), tell func(string)) (*Publisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
@@ -82,7 +83,7 @@ func (p *Publisher) run() {
 	}
 }
 
-// End removes the shared objects. That does not affect JVMs that have them mapped. For a nil Publisher it does nothing.
+// End removes the shared objects. A JVM that has mapped its object can still use it. If p is nil, End does nothing.
 func (p *Publisher) End() {
 	if p == nil {
 		return
@@ -118,7 +119,7 @@ func (p *Publisher) look() {
 	}
 }
 
-// update reads the report of an agent, and adds the methods that are new in it to the shared object.
+// update reads the report of an agent, and adds methods that are new in the report to the shared object.
 func (p *Publisher) update(pid int, j *publishedJVM) error {
 	rep, err := j.files.Report()
 	if err != nil || rep.Object == "" {
@@ -156,7 +157,7 @@ func (p *Publisher) update(pid int, j *publishedJVM) error {
 // maxNamed is the maximum number of methods that the message about a JVM's first probes lists.
 const maxNamed = 4
 
-// publishedText returns a text that tells the user how other tracers find the probes.
+// publishedText returns a text that says how other tracers can find the probes.
 func publishedText(pid int, j *publishedJVM) string {
 	var names []string
 	for _, m := range j.object.Methods {
@@ -170,8 +171,8 @@ func publishedText(pid int, j *publishedJVM) string {
 		pid, strings.Join(names, ", "), pid, shortPath(j.files.ObjectPath(j.name)))
 }
 
-// shortPath removes /proc/PID/root from the beginning of a path if the process has the same root folder and mounts as
-// gasm.
+// shortPath removes /proc/PID/root from the beginning of a path if the process has the same root directory and mounts
+// as gasm.
 func shortPath(path string) string {
 	parts := strings.SplitN(path, "/", 5) // "", "proc", "4711", "root", "tmp/…"
 	if len(parts) < 5 || parts[1] != "proc" || parts[3] != "root" {
@@ -183,7 +184,7 @@ func shortPath(path string) string {
 	return "/" + parts[4]
 }
 
-// WantsSDT reports whether any of the probes is to be visible to other tracers.
+// WantsSDT reports whether any of the probes should be visible to other tracers.
 func WantsSDT(specs []probe.Spec) bool {
 	for i := range specs {
 		if specs[i].Kind == probe.SDT {
@@ -245,7 +246,7 @@ func (a logAgent) RemoveObject(name string) error {
 
 func (a logAgent) ObjectPath(name string) string { return a.path(name) }
 
-// LogAgents returns the agents of the command's JVMs that have begun to write their reports so far, by process id.
+// LogAgents returns the agents of those of the command's JVMs that have begun to write their reports, by process id.
 func LogAgents(l *folder.Logs) map[int]Agent {
 	found := map[int]Agent{}
 	for _, report := range l.Reports() {

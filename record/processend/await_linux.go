@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Await waits until a process has ended, and then returns true. If stop is closed before that, it returns false. ticks
-// is the time at which the process started (see [StartTicks]). Waiting costs nothing if the kernel has pidfd_open
-// (Linux 5.3).
+// Await waits until a process has ended, and then returns true. If stop is closed first, it returns false. ticks is the
+// time at which the process started (see [StartTicks]). While it waits, Await takes no CPU time, provided that the
+// kernel has pidfd_open (Linux 5.3).
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
@@ -33,8 +33,8 @@ func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	}
 }
 
-// awaitReadable waits until a descriptor can be read. It returns false if it can't wait for that. A pidfd can be read
-// when its process has ended. Closing the descriptor ends the wait.
+// awaitReadable waits until a descriptor can be read, which for a pidfd means that its process has ended. It returns
+// false if it can't wait for that, or if the descriptor is closed.
 func awaitReadable(f *os.File) bool {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -47,10 +47,10 @@ func awaitReadable(f *os.File) bool {
 	return err == nil
 }
 
-// pollPause is the time between two looks at a process on kernels without pidfd_open.
+// pollPause is the time between two checks of a process on kernels without pidfd_open.
 const pollPause = 500 * time.Millisecond
 
-// poll does what Await does, by looking at the process now and then.
+// poll does the same as Await, by checking the process from time to time.
 func poll(pid int, ticks uint64, stop <-chan struct{}) bool {
 	look := time.NewTicker(pollPause)
 	defer look.Stop()

@@ -2,7 +2,7 @@
 
 package processend
 
-// Await only waits for stop, and returns false, because gasm attaches to JVMs only on Linux.
+// Await only waits for stop, and returns false. It is not needed, because gasm attaches to JVMs only on Linux.
 func Await(_ int, _ uint64, stop <-chan struct{}) bool {
 	<-stop
 	return false

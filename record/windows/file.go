@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A windowFile reads a window file (--window-file). The program, or a tool that drives it, writes to this file at which
-// times the program is to be measured. The file is text:
+// A windowFile reads a window file (--window-file). The program, or a tool that drives it, writes into this file the
+// times during which the program should be measured. The file is text:
 //
 //	# lines that begin with # are comments; empty lines are skipped
 //	trial org.sample.Bench.measure (size=10)
@@ -20,18 +20,18 @@ import (
 //	score avgt ns/op
 //	window 4711 1884749632617 1885749632617 63512000 15.745
 //
-// A window line has a process id, or 0 for all JVMs, and the times at which the window begins and ends. These are times
-// of CLOCK_MONOTONIC in ns, which is what System.nanoTime() returns on Linux. After the times, the line may have the
-// number of operations that were done in the window, and the score. Lines for the trial, the fork and the score (JMH's
-// mode, and the unit) apply to the windows below them, up to the next trial line. All three are optional.
+// A window line has a process id, or 0 for all JVMs, and the times at which the window begins and ends, in ns on
+// CLOCK_MONOTONIC. System.nanoTime() returns this time on Linux. After the times, the line may have the number of
+// operations that were done in the window, and the score. Lines for the trial, the fork and the score (JMH's mode, and
+// the unit) apply to the windows below them, up to the next trial line. All three are optional.
 type windowFile struct {
 	in      *lines.Reader
 	current any
-	window  fileWindow // the newest window, and what the lines so far say about the next ones
+	window  fileWindow // the newest window, and what the lines so far say about further windows
 	bad     windowSyntaxError
 }
 
-// A fileWindow is what a window line says, together with what earlier lines say about it.
+// A fileWindow has the content of a window line, and of the earlier lines that apply to it.
 type fileWindow struct {
 	Trial, Mode, Unit string
 	Fork              int
@@ -40,7 +40,7 @@ type fileWindow struct {
 	Score      float64 // 0 when unknown
 }
 
-// A windowSyntaxError reports a line of a window file that has none of the forms that windowFile describes.
+// A windowSyntaxError reports a line of a window file that is not in the format that windowFile describes.
 type windowSyntaxError struct {
 	Line int
 	Msg  string
@@ -58,7 +58,7 @@ func newWindowFile(r io.Reader) *windowFile {
 	return &windowFile{in: lines.NewReader(r, maxWindowLine)}
 }
 
-// scan reads the next record. It returns false at the end of the file, and after an error.
+// scan reads lines up to the next record. It returns false at the end of the file, and after an error.
 func (f *windowFile) scan() bool {
 	for f.in.Scan() {
 		if f.in.TooLong() {
@@ -84,14 +84,14 @@ func (f *windowFile) fail(msg string) bool {
 	return true
 }
 
-// record returns a *fileWindow or a *windowSyntaxError, which is valid until the next scan.
+// record returns a *fileWindow or a *windowSyntaxError. It is valid until the next scan.
 func (f *windowFile) record() any { return f.current }
 
-// err returns the error that ended the reading. It is nil if scan got to the end of the file.
+// err returns the error that ended the reading. It returns nil if scan has reached the end of the file.
 func (f *windowFile) err() error { return f.in.Err() }
 
-// take reads a line. keyword is its first word, and rest is the text after that. msg says what is wrong with the line;
-// it is "" if the line is right. isWindow is true for a window line.
+// take reads a line. keyword is the line's first word, and rest is the text after it. msg says what is wrong with the
+// line; it is "" if nothing is wrong. isWindow is true for a window line.
 func (f *windowFile) take(keyword, rest string) (msg string, isWindow bool) {
 	w := &f.window
 	switch keyword {

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile returns the trials of the window file at a path. There are none if the file has no window of a JVM of
-// the command. The note says what could not be used.
+// trialsOfFile returns the trials of the window file at path. It returns none if no window in the file is that of a JVM
+// of the command. The note says what could not be used.
 func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
 	if err != nil {
@@ -49,7 +49,7 @@ type fileTrials struct {
 	first  string         // why the first of these lines could not be used
 }
 
-// trialCounts says how many windows a trial has, and how many of these have operations.
+// trialCounts has the number of a trial's windows, and the number of those whose operations are known.
 type trialCounts struct {
 	windows, operations int
 	pid                 int // the process id in the last window line
@@ -64,7 +64,7 @@ func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
 	return t
 }
 
-// leave counts a line that is left out. It notes why the first such line is left out.
+// leave counts a line that is left out, and remembers why the first one is left out.
 func (t *fileTrials) leave(why string) {
 	if t.left++; t.left == 1 {
 		t.first = why
@@ -125,7 +125,7 @@ func (t *fileTrials) add(w *fileWindow) {
 	addFileScore(trial, w, newFork)
 }
 
-// addFileScore adds the score of a window to the scores of its trial. newFork is true for the first window of a fork.
+// addFileScore adds the score of a window to its trial. newFork is true for the first window of a fork.
 func addFileScore(t *capture.Trial, w *fileWindow, newFork bool) {
 	if w.Score == 0 || w.Unit == "" || t.Score != nil && t.Score.Unit != w.Unit {
 		return
@@ -140,7 +140,7 @@ func addFileScore(t *capture.Trial, w *fileWindow, newFork bool) {
 	s.Forks[len(s.Forks)-1] = append(s.Forks[len(s.Forks)-1], w.Score)
 }
 
-// end sums up the trials and returns them.
+// end completes the trials and returns them.
 func (t *fileTrials) end() []capture.Trial {
 	for i := range t.trials {
 		trial := &t.trials[i]

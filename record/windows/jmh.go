@@ -24,19 +24,19 @@ import (
 //	Iteration   1: 15.753 ns/op
 //
 // JMH flushes its output after "Iteration 1: ". So the iteration begins when this piece arrives, and ends when the
-// score arrives. Both arrive late; jmhLink finds out by how much. Output of the benchmark itself may come between these
-// two pieces, and may precede each of them on the same line.
+// score arrives. Both arrive late; a jmhLink finds out by how much. The benchmark itself may print text between the two
+// pieces, and before each of them on the same line.
 type jmhRun struct {
 	benchmark, params, mode string        // of the trial that JMH announced last
 	threads                 int           // number of threads that run the benchmark
 	length                  time.Duration // of a measured iteration; 0 when unknown
 	forks                   []jmhFork
-	measuring               bool   // the newest iteration may still get a score
+	measuring               bool   // the newest iteration has no score yet, or a later line may replace its score
 	headed                  bool   // "Iteration 1: " is in the current line
 	probing                 bool   // JMH is asking a JVM for compiler blackholes
 	blackholes              string // JMH's words: "compiler (auto-detected, use …)"
-	// onProbe is called with true when JMH is about to ask a JVM for compiler blackholes, and with false when JMH has
-	// the answer. It may be nil.
+	// onProbe is called with true when JMH begins to ask a JVM for compiler blackholes, and with false when JMH has the
+	// answer. It may be nil.
 	onProbe func(begins bool)
 	// onMoment is called when an iteration of a fork has begun or ended. It may be nil.
 	onMoment func(jmhMoment)
@@ -46,20 +46,20 @@ type jmhRun struct {
 type jmhFork struct {
 	trial, mode string
 	number      int  // JMH's number of the fork, from 1
-	host        bool // no fork at all: the iterations run in the host JVM
+	host        bool // there is no fork: the iterations run in JMH's own JVM
 	warmup      bool
 	threads     int
 	announced   int64          // when JMH announced the fork
-	iterations  []capture.Span // by the times of JMH's lines
+	iterations  []capture.Span // according to the times at which JMH's lines arrived
 	sent        []sentTimes    // when the fork sent the lines of each iteration
-	operations  []float64      // of each iteration; 0 when they don't follow from its score
+	operations  []float64      // of each iteration; 0 if they can't be computed from its score
 	scores      []float64      // of each iteration; 0 when unknown
 	unit        string         // of the scores
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at as much of the current line as has arrived by the time mono. It is called again when more of the line
-// arrives. The parameter whole is true if the line is complete.
+// see looks at the current line, as far as it has arrived by the time mono. It is called again when more of the line
+// arrives. whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -69,8 +69,8 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	}
 	switch {
 	case r.measuring && looksLikeScore(line) && (r.headed || line[0] != ' '):
-		// A benchmark may print a line that looks like a score, so the last such line counts. JMH indents secondary
-		// results, which are not scores.
+		// A benchmark may print a line that looks like a score. So the last such line of an iteration counts. A line
+		// that begins with a blank is not a score: JMH indents secondary results.
 		r.newest().ToMonoNanos = mono
 		r.score(line)
 		r.moment(true)
@@ -82,7 +82,7 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	r.headed = false
 }
 
-// probe notes that JMH begins to ask a JVM for compiler blackholes, or has got the answer.
+// probe notes that JMH begins to ask a JVM for compiler blackholes (begins is true), or that it has got the answer.
 func (r *jmhRun) probe(begins bool) {
 	if r.probing != begins && r.onProbe != nil {
 		r.onProbe(begins)
@@ -120,12 +120,12 @@ func (r *jmhRun) comment(line string, mono int64) {
 		r.endIteration(mono)
 		r.fork(value, key == "Warmup Fork", mono)
 	case "Run progress", "Run complete. Total time", "Processing profiler results":
-		// JMH goes on to something else, and the score may have been missed.
+		// JMH has moved on. If the iteration has no score yet, gasm has missed the score.
 		r.endIteration(mono)
 	}
 }
 
-// fork notes that JMH has announced a fork. value is "1 of 2" or "N/A, test runs in the host VM", for example.
+// fork notes that JMH has announced a fork. value is the text after "# Fork: ", such as "1 of 2".
 func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 	if r.benchmark == "" {
 		return // no benchmark was announced, so the line is not JMH's
@@ -144,8 +144,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 // iterationHead matches what JMH prints at the beginning of an iteration: "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
-// head looks in the current line for the head of the next iteration, such as "Iteration 1: ". A benchmark that prints
-// without a newline may have put text before it.
+// head looks in the current line for the beginning of the next iteration, such as "Iteration 1: ". There may be text
+// before it, if the benchmark prints without a newline.
 func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
 	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {
@@ -172,7 +172,7 @@ func (r *jmhRun) newest() *capture.Span {
 	return &fork.iterations[len(fork.iterations)-1]
 }
 
-// endIteration ends the newest iteration. An iteration without a score ends at mono.
+// endIteration ends the newest iteration. If the iteration has no score, it ends at mono.
 func (r *jmhRun) endIteration(mono int64) {
 	if r.measuring && r.newest().ToMonoNanos == 0 {
 		r.newest().ToMonoNanos = mono

@@ -10,20 +10,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// The names by which a command shows that it runs JMH. Main classes of JMH are org.openjdk.jmh.Main, and
-// org.openjdk.jmh.runner.ForkedMain in a fork. JMH's annotation processor puts the list of benchmarks into each jar.
+// These names show that a command runs JMH. JMH's main classes are org.openjdk.jmh.Main, and
+// org.openjdk.jmh.runner.ForkedMain in a fork. JMH's annotation processor puts a list of benchmarks into each jar.
 const (
 	jmhPackage    = "org.openjdk.jmh."
 	benchmarkList = "META-INF/BenchmarkList"
 	manifest      = "META-INF/MANIFEST.MF"
 )
 
-// maxManifest limits the number of bytes of a manifest that are read.
+// maxManifest is the maximum number of bytes of a manifest that are read.
 const maxManifest = 1 << 20
 
-// RunsJMH reports whether a command shows that it runs JMH: by a main class of JMH's, or by -jar and a jar with
-// benchmarks. It does not know what a script or a build tool runs. It also looks at the words of a command that is
-// given to a shell.
+// RunsJMH reports whether a command shows that it runs JMH: by one of JMH's main classes, or by -jar and a jar with
+// benchmarks. It also looks at the words of a command that is passed to a shell (sh -c). It does not find out what a
+// script or a build tool runs.
 func RunsJMH(command []string) bool {
 	var words []string
 	for _, w := range command {
@@ -37,12 +37,12 @@ func RunsJMH(command []string) bool {
 			return true
 		}
 	}
-	// A path may have blanks.
+	// The path after -jar may contain blanks.
 	i := slices.Index(command, "-jar")
 	return i >= 0 && i+1 < len(command) && strings.Contains(command[i+1], " ") && isJMHJar(command[i+1])
 }
 
-// isJMHJar reports whether a file is a jar with benchmarks, or one whose main class is JMH's.
+// isJMHJar reports whether a file is a jar that has benchmarks, or whose main class is one of JMH's.
 func isJMHJar(path string) bool {
 	file, size, err := regular.Open(path)
 	if err != nil {

@@ -16,24 +16,25 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// A jmhFile is the file that JMH writes its text to instead of stdout (JMH's -o). gasm reads the file while it grows,
-// because the times at which lines arrive show when an iteration begins and ends.
+// A jmhFile is the file to which JMH writes its text instead of stdout (JMH's -o). gasm reads the file while it grows,
+// because the times at which its lines arrive are the times at which iterations begin and end.
 type jmhFile struct {
 	path  string
 	world *foreign.World // of the JVM that writes the file; nil if the JVM belongs to gasm's own user
 	see   func(out []byte, monoNanos int64)
-	// until is the state that the file was in before JMH wrote to it. The file may then have the text of an older run,
-	// which JMH will remove. So nothing is read as long as the file is in this state. The field is zero if there was no
-	// file, and once JMH has begun to write.
+	// until is the state of the file before JMH began to write to it. In this state, the file has the text of an older
+	// run, which JMH will replace. So nothing is read until the state changes. until is zero if there was no file, and
+	// when JMH has begun to write.
 	until   foreign.Info
 	offset  int64  // number of bytes of the file that were read so far
-	head    []byte // what was read so far, until JMH's mark is found in it
+	head    []byte // the text that was read so far; no longer needed once JMH's mark was found
 	state   jmhFileState
 	stopped chan struct{}
 	done    chan struct{}
 }
 
-// jmhFileState says whether a file has JMH's text. Other programs have an option -o too.
+// A jmhFileState says whether the file that an option -o names has JMH's text. It may have the text of another program,
+// because JMH is not the only program with such an option.
 type jmhFileState int
 
 const (
@@ -42,11 +43,11 @@ const (
 	ofOther
 )
 
-// jmhMark is in JMH's first lines. Warnings of the JVM may come before it, but they have fewer than maxHead bytes.
+// jmhMark is in one of JMH's first lines. There may be warnings of the JVM before it, but not more than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
 // newJMHFile returns a jmhFile for the file at a path. If the JVM belongs to another user, w is the JVM's World, which
-// opens files as that user, and the jmhFile closes w. Otherwise w is nil.
+// opens files with the rights of that user, and the jmhFile will close w. Otherwise w is nil.
 func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos int64)) *jmhFile {
 	f := &jmhFile{path: path, world: w, see: see, stopped: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
@@ -55,7 +56,7 @@ func newJMHFile(path string, w *foreign.World, see func(out []byte, monoNanos in
 	return f
 }
 
-// findOld notes the state of the file before JMH writes.
+// findOld notes the state of the file before JMH begins to write.
 func (f *jmhFile) findOld() {
 	if file, info, err := f.open(); err == nil {
 		f.until = info
@@ -63,13 +64,13 @@ func (f *jmhFile) findOld() {
 	}
 }
 
-// A jmhText is a file that is open for reading JMH's text.
+// A jmhText is a file with JMH's text that is open for reading.
 type jmhText interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// open opens the file, if it is there and is a regular file.
+// open opens the file. It returns an error if the file does not exist or is not a regular file.
 func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	if f.world != nil {
 		file, err := f.world.Open(f.path)
@@ -89,8 +90,8 @@ func (f *jmhFile) open() (jmhText, foreign.Info, error) {
 	return file, info, nil
 }
 
-// jmhOutput returns the value of JMH's option -o in a command. It returns "" if the command does not have the option.
-// JMH's parser (joptsimple) takes "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
+// jmhOutput returns the value of JMH's option -o in a command, or "" if the command does not have the option. JMH's
+// parser (joptsimple) accepts "-o FILE", "-o=FILE", "-oFILE", "--o FILE" and "--o=FILE".
 func jmhOutput(command []string) (path string) {
 	if len(command) == 0 {
 		return ""
@@ -99,7 +100,7 @@ func jmhOutput(command []string) (path string) {
 		option, value, inWord := strings.Cut(word, "=")
 		switch {
 		case option != "-o" && option != "--o":
-			// "-op" is short for "-opi", the number of operations in one invocation.
+			// "-op" is short for "-opi", JMH's option for the number of operations in one invocation.
 			if attached, ok := strings.CutPrefix(word, "-o"); ok && path == "" && option != "-opi" && option != "-op" {
 				path = attached
 			}
@@ -112,15 +113,17 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop makes run read the rest of the file and return, which closes done.
+// stop tells the goroutine that calls f.run to read the rest of the file and to end. When it has ended, f.done is
+// closed.
 func (f *jmhFile) stop() { close(f.stopped) }
 
-// pollJMHFile is the time between two looks at the file if the kernel does not report writes. A measured iteration
-// takes far longer.
+// pollJMHFile is the time between two readings of the file if the kernel does not report writes. It is far shorter than
+// a measured iteration.
 const pollJMHFile = 20 * time.Millisecond
 
-// maxLastText limits the number of bytes of a file that are read after stop. JMH writes one line at a time, so little
-// has come since the last look. But another program may have written more than there is time to read.
+// maxLastText is the maximum number of bytes of a file that are read after stop. JMH writes one line at a time, so
+// usually there is little to read. The limit matters if the file belongs to another program that writes faster than
+// gasm reads.
 const maxLastText = 1 << 20
 
 // run reads the file whenever something is written to it, until stop.
@@ -128,7 +131,7 @@ func (f *jmhFile) run() {
 	defer close(f.done)
 	if f.world != nil {
 		defer f.world.Close()
-		f.findOld() // which can take some time, but JMH has not begun yet
+		f.findOld() // this may take some time, but JMH has not begun yet
 		f.poll()
 	} else {
 		f.wait()
@@ -136,8 +139,8 @@ func (f *jmhFile) run() {
 	f.read(monotonic.Nanos())
 }
 
-// poll looks at the file of another user's JVM now and then. It does not use inotify, which would look up the path as
-// gasm's own user.
+// poll reads the file of another user's JVM from time to time. It can't use inotify, which would look up the path with
+// the rights of gasm's own user.
 func (f *jmhFile) poll() {
 	for {
 		f.read(monotonic.Nanos())
@@ -149,7 +152,7 @@ func (f *jmhFile) poll() {
 	}
 }
 
-// wait looks at the file whenever something happens to it.
+// wait reads the file whenever something happens to it.
 func (f *jmhFile) wait() {
 	folder := inotify.NewFiles(filepath.Dir(f.path))
 	defer folder.Close()

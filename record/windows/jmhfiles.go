@@ -12,9 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// JMHFiles follows the files that JVMs of the command write JMH's text to (JMH's -o). The option may be in the command
-// that gasm runs. Or that command is a script, which passes the option to a JVM. It also watches for JVMs that are
-// forks of JMH (jmhlink.go).
+// JMHFiles follows the files to which JVMs of the command write JMH's text (JMH's -o). The option may be in the command
+// that gasm runs, or in the command of a JVM that a script starts. JMHFiles also watches for JVMs that are forks of JMH
+// (jmhlink.go).
 type JMHFiles struct {
 	output *Output
 	link   *jmhLink
@@ -24,17 +24,17 @@ type JMHFiles struct {
 	stopped bool
 }
 
-// maxJMHFiles limits the number of files that are followed. Scripts that run benchmarks write fewer.
+// maxJMHFiles is the maximum number of files that are followed. Scripts that run benchmarks write fewer files.
 const maxJMHFiles = 1000
 
-// NewJMHFiles begins to watch for forks of JMH, and to look up when their lines were sent. It follows no file yet. The
-// caller must call Stop.
+// NewJMHFiles begins to watch for forks of JMH, and to look up when the forks sent their lines. It does not follow a
+// file yet. The caller must call Stop.
 func NewJMHFiles(output *Output) *JMHFiles {
 	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
 }
 
-// FollowCommand begins to follow the file that JMH's option -o names, if the recorded command has this option. The
-// command runs in this process's working directory.
+// FollowCommand begins to follow the file that JMH's option -o names, if the recorded command has this option. A
+// relative path starts from this process's working directory, because the command runs there, too.
 func (f *JMHFiles) FollowCommand(command []string) {
 	dir, err := os.Getwd()
 	if err == nil {
@@ -45,8 +45,9 @@ func (f *JMHFiles) FollowCommand(command []string) {
 	}
 }
 
-// follow follows the file of a command that runs in the folder dir. If the JVM belongs to another user, w is the JVM's
-// World, which opens files as that user, and follow makes sure that w is closed. Otherwise w is nil.
+// follow follows the file that -o names in a command that runs in the folder dir. If the JVM belongs to another user, w
+// is the JVM's World, which opens files with the rights of that user, and follow makes sure that w is closed. Otherwise
+// w is nil.
 func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {
@@ -69,12 +70,12 @@ func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	go file.run()
 }
 
-// maxCommandLine limits the number of bytes of a command line that are looked at.
+// maxCommandLine is the maximum number of bytes of a command line that are read.
 const maxCommandLine = 1 << 20
 
 // FollowJVM begins to follow the file that JMH's -o names in the command of a JVM that has just started. When ctx is
-// done, gasm stops reading the files of other users' JVMs. FollowJVM works only on Linux, because elsewhere it can't
-// find out the command and the working directory of a JVM.
+// done, gasm stops reading the files of other users' JVMs. FollowJVM works only on Linux, because on other systems gasm
+// can't find out the command and the working directory of a JVM.
 func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -95,16 +96,16 @@ func (f *JMHFiles) FollowJVM(ctx context.Context, pid int) {
 		f.follow(command, dir, nil)
 		return
 	}
-	if w, err := p.World(ctx); err == nil { // the JVM's user decides what the path leads to
+	if w, err := p.World(ctx); err == nil { // another user decides where the path leads
 		f.follow(command, dir, w)
 	}
 }
 
-// lastReadTime is how long the last reads of all files may take. Stop waits no longer, because a file system may not
+// lastReadTime is how long the last readings of all files may take. There is a limit because a file system may not
 // answer.
 const lastReadTime = time.Second
 
-// Stop reads the rest of all files, and ends.
+// Stop reads the rest of all files, and then stops following them.
 func (f *JMHFiles) Stop() {
 	defer f.link.stop() // after the files, because the link looks up when the lines in them were sent
 	f.mu.Lock()

@@ -15,19 +15,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/sockdiag"
 )
 
-// JMH's lines come late. A fork sends what is to be printed to JMH's own JVM, over a TCP connection, and goes on. That
-// JVM is slow to print the line, because it often runs this code for the first time, and because the fork keeps the
-// processors busy. On an idle machine with two processors, the first line of a fork came 30 to 70 ms late, and the
-// others 1 to 15 ms.
+// JMH's lines come late. A fork sends the text that JMH should print to JMH's own JVM, over a TCP connection, and
+// continues. JMH's own JVM prints the text slowly, because it often runs this code for the first time, and because the
+// fork keeps the CPUs busy. On an idle machine with two CPUs, the first line of a fork came 30 to 70 ms late, and other
+// lines 1 to 15 ms.
 //
-// The kernel knows when the last message arrived (package sockdiag). Between the beginning and the end of an iteration,
-// a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel when the line
-// arrives. After the score, other messages follow within milliseconds. So to find the end, gasm asks the kernel again
-// and again, starting when the iteration should be over according to its length. By then the benchmark's threads have
-// stopped, so the questions do not disturb them. The kernel's time is at most a tick earlier than the message. So gasm
-// takes the kernel's time or the line's time, whichever is earlier.
+// The kernel knows when the last message arrived on the connection (package sockdiag). Between the beginning and the
+// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel
+// when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find the
+// end, gasm asks the kernel again and again, starting when the iteration should be over according to its length. By
+// then the benchmark's threads have stopped, so the questions do not disturb them. The kernel's time may be up to a
+// tick earlier than the message. gasm takes the earlier one of the kernel's time and the line's time.
 
-// A jmhLink asks the kernel when JMH's forks sent what JMH prints.
+// A jmhLink finds out at which times JMH's forks sent the text that JMH prints. It asks the kernel for these times.
 type jmhLink struct {
 	output  *Output
 	port    atomic.Uint32 // port of JMH's own JVM, to which the newest fork is connected; 0 before the first fork
@@ -36,7 +36,7 @@ type jmhLink struct {
 	once    sync.Once
 }
 
-// A jmhMoment is the beginning or the end of an iteration for which JMH's line has arrived.
+// A jmhMoment is the beginning or the end of an iteration. It is created when JMH's line about it has arrived.
 type jmhMoment struct {
 	fork, iteration int // indexes in jmhRun.forks and jmhFork.iterations
 	ends            bool
@@ -47,16 +47,18 @@ const (
 	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
 	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
-	// The kernel is not asked about iterations that are shorter than shortIteration, because each question takes 0.1 to
-	// 1 ms of CPU time.
+	// shortIteration is the length of the shortest iterations for which gasm asks the kernel. Asking once takes 0.1 to
+	// 1 ms of CPU time, which is too much for a shorter iteration.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two questions about the end of an iteration. The kernel is asked for no
-	// longer than endWait. An operation may take longer than the iteration should, so the pauses get longer.
+	// endPause is the shortest pause between two times that gasm asks the kernel for the end of an iteration. The
+	// pauses get longer, because an iteration whose last operation is long may end much later than it should. After
+	// endWait, gasm stops asking.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is 1/endPauses of the time since the iteration should have ended
 )
 
-// newJMHLink begins to look up when the lines that output sees were sent.
+// newJMHLink returns a jmhLink for the lines of JMH that pass through output. It begins to look up when JMH's forks
+// sent these lines.
 func newJMHLink(output *Output) *jmhLink {
 	l := &jmhLink{output: output, moments: make(chan jmhMoment, mostMoments), done: make(chan struct{})}
 	output.mu.Lock()
@@ -66,8 +68,8 @@ func newJMHLink(output *Output) *jmhLink {
 	return l
 }
 
-// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes JMH's port,
-// to which the fork connects.
+// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes the port of
+// JMH's own JVM, to which the fork connects.
 func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
 	if at < 0 || at+2 >= len(command) {
@@ -80,8 +82,7 @@ func (l *jmhLink) found(p *foreign.Process, command []string) {
 	l.port.Store(uint32(port))
 }
 
-// ourNetwork reports whether a process is in gasm's network namespace, as every process is that does not run in a
-// container.
+// ourNetwork reports whether a process is in gasm's network namespace. A process in a container usually is not.
 func ourNetwork(p *foreign.Process) bool {
 	ours, err := os.Readlink("/proc/self/ns/net")
 	theirs, errTheirs := p.Readlink("ns/net")
@@ -89,7 +90,7 @@ func ourNetwork(p *foreign.Process) bool {
 }
 
 // ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, ask drops the new one. It
-// must not block, because the caller holds the output's lock, and the command's output waits.
+// must not block, because the caller holds the lock of the Output, through which the command's output passes.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -128,7 +129,7 @@ func (l *jmhLink) run() {
 	}
 }
 
-// answer asks the kernel about a moment. ok is false when the kernel has no answer, for example because the fork has
+// answer asks the kernel about a moment. ok is false if the kernel has no answer, for example because the fork has
 // ended.
 func (l *jmhLink) answer(m jmhMoment) (mono int64, ok bool) {
 	port := l.port.Load()
@@ -149,7 +150,8 @@ func (l *jmhLink) tell(m jmhMoment, mono int64, what func(*jmhRun, jmhMoment, in
 	what(&l.output.jmh, m, mono)
 }
 
-// stop waits until all moments are answered, and ends run.
+// stop waits until the kernel was asked about all moments that are still waiting, and ends the goroutine that calls
+// l.run.
 func (l *jmhLink) stop() {
 	l.once.Do(func() {
 		l.output.mu.Lock()
@@ -176,7 +178,7 @@ func (r *jmhRun) moment(ends bool) {
 }
 
 // sent records when the fork sent the line that begins or ends an iteration. It ignores a time before the fork was
-// announced, because such a time belongs to the connection of an earlier fork.
+// announced, because that is the time of a message on the connection of an earlier fork.
 func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	fork := &r.forks[m.fork]
 	switch times := &fork.sent[m.iteration]; {
@@ -188,10 +190,11 @@ func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	}
 }
 
-// over notes when the fork sent the first message after the end of an iteration. m is the beginning of that iteration.
+// over notes when the fork sent the first message after an iteration. m is the beginning of the iteration.
 func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
 
-// sentTimes says when a fork sent JMH's lines of an iteration, by CLOCK_MONOTONIC in ns; 0 when unknown.
+// sentTimes says when a fork sent JMH's lines about an iteration (CLOCK_MONOTONIC, in ns). A time is 0 if it is
+// unknown.
 type sentTimes struct {
 	began, ended int64
 	over         int64 // the first message that was seen after the end; there may have been an earlier one
@@ -212,12 +215,12 @@ func iterationLength(value string) time.Duration {
 	return time.Duration(n) * unit
 }
 
-// maxIteration limits the length of an iteration. If an iteration is longer according to JMH's text, its length counts
-// as unknown.
+// maxIteration is the longest possible length of an iteration. If JMH's text has a longer one, the length is treated as
+// unknown.
 const maxIteration = 1000 * time.Hour
 
-// corrected returns the times of a fork's iterations, and the number of operations of each. Both are corrected with the
-// times at which the fork sent JMH's lines, because these lines arrive late.
+// corrected returns the times of a fork's iterations, and the number of operations of each. JMH's lines arrive late, so
+// it replaces their times by the times at which the fork sent them, as far as these are known.
 func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jmhresult"
 )
 
-// resultFile returns the file that JMH writes its results to as JSON (-rf json -rff FILE). It returns "" if the command
-// has no -rf json. Without -rff, JMH's file is jmh-result.json.
+// resultFile returns the file to which JMH writes its results as JSON (-rf json -rff FILE), or "" if the command has no
+// -rf json. Without -rff, JMH's file is jmh-result.json.
 func resultFile(command []string) string {
 	format, path := "", "jmh-result.json"
 	for i, word := range command[1:] {
@@ -33,11 +33,13 @@ func resultFile(command []string) string {
 	return path
 }
 
-// clockGrain is how far the modification time of a file may be behind the wall clock.
+// clockGrain is an upper bound for how much earlier the modification time of a new file may be than the wall clock's
+// time.
 const clockGrain = 2 * time.Second
 
-// takeResults takes the trials' scores from JMH's results. These are exact and have JMH's own errors, whereas the
-// scores in its progress lines are rounded. If there are no results, the note says why.
+// takeResults sets the trials' scores to those in JMH's file of results. These scores are exact, and have the errors
+// that JMH itself has computed. The scores in JMH's progress lines are rounded. If there are no results, the note says
+// why.
 func takeResults(command []string, startedWallNanos int64, trials []capture.Trial) (note string) {
 	path := resultFile(command)
 	if path == "" || len(trials) == 0 {
@@ -67,8 +69,8 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	return ""
 }
 
-// isOfMode reports whether a trial's name is the name of a result, followed by one of JMH's modes. trialNames adds the
-// mode if a benchmark runs in several modes.
+// isOfMode reports whether a trial's name is the name of a result, followed by one of JMH's modes. If a benchmark runs
+// in several modes, trialNames has added the mode.
 func isOfMode(trial, result string) bool {
 	rest, ok := strings.CutPrefix(trial, result+", ")
 	return ok && modes[rest] != ""

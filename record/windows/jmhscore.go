@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// score notes the newest iteration's score, and the number of its operations, which follows from the score: "15.753
-// ns/op" is the time of one thread per operation, "63.2 ops/us" is the number of operations of all threads in a
-// microsecond.
+// score notes the newest iteration's score, and the number of its operations. The number follows from the score:
+// "15.753 ns/op" is the time that one thread takes for an operation, and "63.2 ops/us" is the number of operations of
+// all threads in a microsecond.
 func (r *jmhRun) score(line []byte) {
 	fork := &r.forks[len(r.forks)-1]
 	span, last := r.newest(), len(fork.operations)-1
@@ -21,8 +21,7 @@ func (r *jmhRun) score(line []byte) {
 	}
 }
 
-// scoreOf reads the score of a line. ok is false if the score is not exact enough ("≈ 10⁻⁵ s/op"), or if there is no
-// score.
+// scoreOf reads the score in a line. ok is false if there is no score, or if it is not exact enough ("≈ 10⁻⁵ s/op").
 func scoreOf(line []byte) (value float64, unit string, ok bool) {
 	words := bytes.Fields(line)
 	at := len(words) - 2
@@ -42,7 +41,7 @@ func scoreOf(line []byte) (value float64, unit string, ok bool) {
 }
 
 // operations returns the number of operations in an iteration. It computes the number from the score in the line and
-// the iteration's duration in ns. The number is 0 if there is no exact score.
+// the iteration's duration in ns. It returns 0 if there is no exact score.
 func operations(line []byte, nanos float64, threads int) float64 {
 	value, unit, ok := scoreOf(line)
 	perOp, isTime := capture.Nanos(value, unit)
@@ -55,9 +54,9 @@ func operations(line []byte, nanos float64, threads int) float64 {
 	return float64(threads) * nanos / perOp
 }
 
-// addOperations adds the operations of a fork's iterations to those of the trial. The parameter first is true for the
-// trial's first fork. If the operations of one iteration are unknown, those of the trial are unknown, too, and are set
-// to 0.
+// addOperations adds the operations of a fork's iterations to the operations of the trial. first is true for the
+// trial's first fork. If the operations of one iteration are unknown (0), the operations of the trial are unknown, too,
+// and are set to 0.
 func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	if !first && t.Operations == 0 {
 		return
@@ -74,8 +73,8 @@ func addOperations(t *capture.Trial, first bool, iterations []float64) {
 // modes maps the names of JMH's modes, as in "# Benchmark mode: Average time, time/op", to JMH's short names for them.
 var modes = map[string]string{"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample", "Single shot invocation time": "ss"}
 
-// addScores adds the scores of a fork's iterations to those of the trial. Iterations that were cut short, or whose
-// score is unknown, are left out.
+// addScores adds the scores of a fork's iterations to the scores of the trial. It skips iterations without a score,
+// such as those that were cut short.
 func addScores(t *capture.Trial, f *jmhFork) {
 	var known []float64
 	for _, x := range f.scores {

@@ -8,10 +8,12 @@ import (
 )
 
 // JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured
-// iterations. There are none when the command was not JMH, or measured nothing. It sets Fork and WarmupOf of the forks
-// among jvms. An iteration that was cut short ends at endMonoNanos.
+// iterations. It returns none if the command was not JMH, or measured nothing. In the elements of jvms, it sets the
+// field Fork if the JVM was a measured fork, and WarmupOf if it was a warm-up fork. An iteration that was cut short
+// ends at endMonoNanos.
 //
-// A measured fork that left no log is in no trial. [Output.LostForks] names it afterwards.
+// If no JVM is found for a measured fork, because the fork left no log, the fork is in no trial. [Output.LostForks]
+// then returns it.
 func (w *Output) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +59,7 @@ func (w *Output) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Tri
 	return trials
 }
 
-// LostForks returns the measured forks for which the last call of JMHTrials found no JVM: "fork 1 of
+// LostForks returns the names of the measured forks for which the last call of JMHTrials found no JVM: "fork 1 of
 // org.sample.Bench.measure".
 func (w *Output) LostForks() []string {
 	w.mu.Lock()
@@ -65,9 +67,10 @@ func (w *Output) LostForks() []string {
 	return w.lostForks
 }
 
-// forkJVM returns the JVM that ran a fork's iterations, or nil if it left no log. JMH runs one fork after another, so
-// this is the last ForkedMain that started before the first iteration. If JMH runs the benchmark in its own JVM (-f 0),
-// forkJVM returns the last JVM that started before the first iteration and is not a ForkedMain.
+// forkJVM returns the JVM that ran a fork's iterations, or nil if that JVM left no log. JMH runs one fork after
+// another, so it is the last JVM with the main class ForkedMain that started before the first iteration. If JMH runs
+// the benchmark in its own JVM (-f 0), it is the last JVM with another main class that started before the first
+// iteration.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {
@@ -83,7 +86,7 @@ func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	return found
 }
 
-// trialNames returns the name of each fork's trial. If a benchmark runs in several modes, the mode is part of the name.
+// trialNames returns the name of each fork's trial. If a benchmark runs in several modes, the name contains the mode.
 func trialNames(forks []jmhFork) []string {
 	modes := map[string][]string{}
 	for _, f := range forks {

@@ -9,29 +9,30 @@ import (
 // A Change says that a window has opened or closed.
 type Change struct {
 	Open bool
-	// After is the time from the start of the command, or from the attaching, to the opening of the window. If the
-	// window has closed, After is how long it was open.
+	// After is the time from the start of the command, or of the attaching, to the opening of the window. For a window
+	// that has closed, After is how long it was open.
 	After time.Duration
-	// More says that further changes are not reported, because there are so many.
+	// More is true in the last Change that is reported: further windows open and close without a report, because there
+	// are so many.
 	More bool
 }
 
-// A Kept has what a Keeper needs to know about the windows, and the functions that it calls when they open and close.
+// A Kept has what a Keeper must know about the windows, and the functions that it calls when they open and close.
 type Kept struct {
 	Rules
 	Output           *Output
 	StartedMonoNanos int64
-	// Pause is called when a window has closed and another one may open, and Resume when another window has opened.
+	// Pause is called when a window has closed and another one may open later. Resume is called when it opens.
 	Pause, Resume func()
-	// Over is called when no window will open any more.
+	// Over is called when no further window will open.
 	Over func()
 	// Changed is called with each change, from a goroutine of its own.
 	Changed func(Change)
 }
 
-// A Keeper makes gasm work only while there is something to measure. It pauses the sampling and the copying of code
-// when a window closes, and resumes both when another one opens. Before the first window both run. After the last
-// window it ends both, so that the program then runs as it does without gasm.
+// A Keeper makes gasm work only while there is something to measure. When a window closes, it pauses the sampling and
+// the copying of code. When another window opens, it resumes both. Before the first window, both run. After the last
+// window, it ends both, so that the program then runs as it does without gasm.
 type Keeper struct {
 	kept    Kept
 	changes int // openings and closings of windows that were seen so far
@@ -39,19 +40,19 @@ type Keeper struct {
 	report  chan Change
 	told    chan struct{} // closed when all changes are reported
 	stop    chan struct{}
-	done    chan struct{} // closed when nothing is switched any more
+	done    chan struct{} // closed when the Keeper no longer pauses or resumes anything
 }
 
 const (
-	// pauseAfter is how long a window must be closed before the sampling pauses. Switching the events of a JVM off and
-	// on interrupts all processors, so it is not done for windows that follow one another at once.
+	// pauseAfter is how long a window must be closed before the sampling pauses. Switching events off and on again
+	// interrupts all CPUs. So it is not done between windows that follow each other at once.
 	pauseAfter = 50 * time.Millisecond
 	// maxReported is the maximum number of changes that are reported. A program may open a window for each request that
 	// it serves.
 	maxReported = 20
 )
 
-// Keep begins to follow the windows of a command that has just started.
+// Keep begins to follow windows. It is called when the command has just started.
 func Keep(kept Kept) *Keeper {
 	k := &Keeper{kept: kept, report: make(chan Change, maxReported+1), told: make(chan struct{}),
 		stop: make(chan struct{}), done: make(chan struct{})}
@@ -82,7 +83,7 @@ func (k *Keeper) run() {
 	}
 }
 
-// followClock follows the window of --delay and --length.
+// followClock follows the window that --delay and --length define.
 func (k *Keeper) followClock() {
 	delay, length := k.kept.Delay, k.kept.Length
 	if delay > 0 {
@@ -107,7 +108,7 @@ func (k *Keeper) waitUntil(after time.Duration) bool {
 	}
 }
 
-// followLines follows the windows by lines of the output.
+// followLines follows the windows that lines of the output open and close.
 func (k *Keeper) followLines() {
 	var pause <-chan time.Time
 	paused := false
@@ -135,8 +136,8 @@ func (k *Keeper) followLines() {
 	}
 }
 
-// sayLines reports the changes since the last call. It returns whether a window is open, and whether any window has
-// opened or closed so far.
+// sayLines reports the changes since its last call. open is true if a window is open now, and seen is true if any
+// window has opened or closed so far.
 func (k *Keeper) sayLines() (open, seen bool) {
 	started := k.kept.StartedMonoNanos
 	for _, span := range k.kept.Output.spansFrom(k.changes / 2) {
@@ -155,7 +156,7 @@ func (k *Keeper) sayLines() (open, seen bool) {
 	return k.changes%2 == 1, k.changes > 0
 }
 
-// say reports a change, unless there were too many.
+// say reports a change, unless too many changes have been reported.
 func (k *Keeper) say(change Change) {
 	switch k.said++; {
 	case k.said <= maxReported:

@@ -9,14 +9,14 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// An Output sees the command's output, which passes through gasm. It notes when lines arrive that begin or end a
+// An Output looks at the command's output, which passes through gasm. It notes the times of lines that begin or end a
 // measurement: lines that match the user's expressions, and JMH's progress lines.
 type Output struct {
 	start, end *regexp.Regexp // nil if the rules have no such expression
 
 	// Lines of the two streams are kept apart.
 	stdout, stderr stream
-	// changed has one element when a window has opened or closed.
+	// changed gets an element when a window has opened or closed.
 	changed chan struct{}
 
 	mu    sync.Mutex
@@ -35,7 +35,7 @@ type stream struct {
 	judged  bool   // the current line has matched already
 }
 
-// maxLine limits the number of bytes of a line that are looked at.
+// maxLine is the maximum number of bytes of a line that are looked at.
 const maxLine = 4096
 
 // NewOutput returns an Output that looks for lines that match the expressions in the rules, and for JMH's progress
@@ -50,13 +50,13 @@ func NewOutput(r Rules) *Output {
 // OneStream reports whether lines of both stdout and stderr can begin and end windows.
 func (w *Output) OneStream() bool { return w.stdout.windows && w.stderr.windows }
 
-// See takes a piece of stdout, and the time of its arrival by CLOCK_MONOTONIC.
+// See takes a piece of stdout, and the time of its arrival on CLOCK_MONOTONIC.
 func (w *Output) See(out []byte, monoNanos int64) { w.stdout.see(out, monoNanos) }
 
-// SeeStderr takes a piece of stderr, and the time of its arrival by CLOCK_MONOTONIC.
+// SeeStderr takes a piece of stderr, and the time of its arrival on CLOCK_MONOTONIC.
 func (w *Output) SeeStderr(out []byte, monoNanos int64) { w.stderr.see(out, monoNanos) }
 
-// see takes a piece of output, and the time of its arrival. A line is looked at before it is complete, because JMH
+// see takes a piece of output, and the time of its arrival. It looks at a line before the line is complete, because JMH
 // prints "Iteration 1: " when the iteration begins, and the rest of the line when the iteration is over.
 func (l *stream) see(out []byte, monoNanos int64) {
 	l.of.mu.Lock()
@@ -87,19 +87,19 @@ func (l *stream) judge(whole bool, monoNanos int64) {
 	}
 }
 
-// pickedUp has the beginnings of lines that appear on stderr because of gasm's options. Each JVM writes such a line,
+// pickedUp has the beginnings of lines on stderr that are there because of gasm's options. Each JVM prints such a line,
 // and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions …".
 var pickedUp = [][]byte{[]byte("Picked up J"), []byte("NOTE: Picked up J")}
 
-// ofGasm reports whether a line is there only because of gasm. If the line is not complete yet, ofGasm reports whether
-// it may become such a line.
+// ofGasm reports whether a line is there only because of gasm. For a line that is not complete yet, it reports whether
+// it may still become such a line.
 func ofGasm(line []byte, whole bool) bool {
 	return slices.ContainsFunc(pickedUp, func(begin []byte) bool {
 		return bytes.HasPrefix(line, begin) || !whole && len(line) > 0 && bytes.HasPrefix(begin, line)
 	})
 }
 
-// judge opens or closes a window if a line matches, and returns whether it did so. The caller holds the lock.
+// judge opens or closes a window if a line matches, and returns true if it did so. The caller must hold the lock.
 func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	last := len(w.spans) - 1
 	open := last >= 0 && w.spans[last].ToMonoNanos == 0
@@ -120,8 +120,9 @@ func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	return true
 }
 
-// OnJMHProbe sets a function that is called with true when JMH is about to ask its JVM for compiler blackholes, and
-// with false when JMH has the answer. See calls it, so it must be quick. It must be set before the first See.
+// OnJMHProbe sets the function f, which is called with true when JMH begins to ask its JVM for compiler blackholes, and
+// with false when JMH has the answer. The method See calls f, so f must be quick. OnJMHProbe must be called before the
+// first call of See.
 func (w *Output) OnJMHProbe(f func(begins bool)) { w.jmh.onProbe = f }
 
 // JMHBlackholes returns what JMH says about its blackhole mode, for example "compiler (auto-detected, use …)". It
@@ -132,8 +133,8 @@ func (w *Output) JMHBlackholes() string {
 	return w.jmh.blackholes
 }
 
-// Spans returns the windows between lines that matched. The end of the last window is 0 when no line has ended it. If
-// there is only an end expression, there is one window, which begins at time 0.
+// Spans returns the windows between lines that matched. If no line has ended the last window, its end is 0. If the
+// rules have only an end expression, there is one window, which begins at time 0.
 func (w *Output) Spans() []capture.Span { return w.spansFrom(0) }
 
 // spansFrom returns the windows from index first on.

@@ -11,23 +11,23 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Rules are the user's options for windows. With the zero value, the windows come from JMH's lines. If there are no
-// such lines, the window is the whole run.
+// Rules are the user's options for windows. If none is set, the windows come from JMH's lines. If there are no such
+// lines, the window is the whole run.
 type Rules struct {
-	// Delay is the time from the command's start to the beginning of the measurement, and Length is how long the
-	// measurement takes. If Length is 0, the measurement takes until the command's end.
+	// Delay is the time from the command's start to the start of the measurement. Length is the length of the
+	// measurement. If Length is 0, the measurement ends with the command.
 	Delay, Length time.Duration
-	// Start and End limit the measurement to the times from a line of the command's output that matches Start to the
+	// Start and End limit the measurement to the time between a line of the command's output that matches Start and the
 	// next line that matches End. Each may be nil.
 	Start, End *regexp.Regexp
-	// From says on which streams these lines are looked for.
+	// From says on which streams gasm looks for these lines.
 	From Source
-	// File is the path of a file in which the program says when it wants to be measured. The program writes the file
-	// before it ends. File is "" if there is no such file.
+	// File is the path of a file in which the program notes the times at which it should be measured. The program must
+	// write the file before it ends. File is "" if there is no such file.
 	File string
 }
 
-// Source says which stream's lines begin and end windows.
+// A Source says on which streams gasm looks for lines that begin and end windows.
 type Source string
 
 // The sources; "" means FromBoth.
@@ -40,7 +40,7 @@ const (
 // ByLines reports whether lines of the output begin or end the windows.
 func (r *Rules) ByLines() bool { return r.Start != nil || r.End != nil }
 
-// Reopen reports whether a window may open after one has closed.
+// Reopen reports whether another window may open after one has closed.
 func (r *Rules) Reopen() bool { return r.Start != nil && r.End != nil }
 
 // Check returns an error for rules that contradict each other.
@@ -70,8 +70,8 @@ type Run struct {
 	Output           *Output       // what the command printed
 }
 
-// Trials returns when and in which JVMs the run is measured, according to the first rule that applies. The notes say
-// why this may not be what the user expected, for example that no line matched.
+// Trials returns when and in which JVMs the run is measured, according to the first of the rules that applies. The
+// notes say why this may differ from what the user expected, for example that no line matched.
 func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 	var spans []capture.Span
 	var note string
@@ -97,8 +97,8 @@ func (r *Rules) Trials(run *Run) (trials []capture.Trial, notes []string) {
 }
 
 // ByTime returns the window of a delay and a length within a run. If the length is 0, the window lasts until the end of
-// the run. If the run ended before the delay was over, the note says so. The last parameter is what the note calls the
-// run, for example "the command".
+// the run. If the run ended before the delay was over, a note says so. recorded is a name for the run in the note, for
+// example "the command".
 func ByTime(run capture.Span, delay, length time.Duration, recorded string) (span capture.Span, note string) {
 	span = run
 	span.FromMonoNanos += int64(delay)
@@ -135,7 +135,7 @@ func (r *Rules) spansByLines(run *Run) (spans []capture.Span, note string) {
 	return []capture.Span{run.Span}, note
 }
 
-// unclosedNote returns a note that the last window was not closed. windows is the number of windows.
+// unclosedNote returns a note that says that the last window was not closed. windows is the number of windows.
 func (r *Rules) unclosedNote(windows int) string {
 	if windows == 1 {
 		return "no line of " + r.streamName() + " matched --window-end: the one window goes on to the end of the run"
@@ -144,7 +144,7 @@ func (r *Rules) unclosedNote(windows int) string {
 		windows, r.streamName())
 }
 
-// streamName names the streams whose lines open and close windows.
+// streamName returns a name for the streams whose lines open and close windows.
 func (r *Rules) streamName() string {
 	switch r.From {
 	case FromStdout, FromStderr:
@@ -153,7 +153,7 @@ func (r *Rules) streamName() string {
 	return "output"
 }
 
-// trialsOfJMH returns the trials that JMH announced. There are none when the command was not JMH or measured nothing.
+// trialsOfJMH returns the trials that JMH announced. It returns none if the command was not JMH or measured nothing.
 func trialsOfJMH(run *Run) (trials []capture.Trial, note string) {
 	trials = run.Output.JMHTrials(run.JVMs, run.Span.ToMonoNanos)
 	if lost := run.Output.LostForks(); len(lost) > 0 {
@@ -174,7 +174,7 @@ func trialsOfJMH(run *Run) (trials []capture.Trial, note string) {
 	return nil, note
 }
 
-// Whole returns a trial that measures all JVMs in the same spans.
+// Whole returns a trial in which each of the JVMs is measured during each of the spans.
 func Whole(jvms []capture.JVM, spans []capture.Span) capture.Trial {
 	var t capture.Trial
 	for _, j := range jvms {
@@ -185,8 +185,8 @@ func Whole(jvms []capture.JVM, spans []capture.Span) capture.Trial {
 	return t
 }
 
-// forkOfJMH reports whether a JVM runs benchmarks for a JMH host. The command of such a JVM is
-// "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", with the host's address.
+// forkOfJMH reports whether a JVM is a fork of JMH, which runs benchmarks. The command of such a JVM is
+// "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", with the address of JMH's own JVM.
 func forkOfJMH(j *capture.JVM) bool {
 	return strings.HasPrefix(j.Main, "org.openjdk.jmh.runner.ForkedMain")
 }

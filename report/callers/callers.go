@@ -1,6 +1,6 @@
 // Package callers lays out trees of calls as lines of text.
 //
-// A path on which each frame has only one caller is a column of lines. Only where it branches, the lines below are
+// A path on which each frame has only one caller is a column of lines. Where a path branches, the lines below are
 // indented, and each branch begins with a "-". So a deep stack stays narrow:
 //
 //	100.00%  java.util.HashMap::get:557
@@ -31,17 +31,18 @@ type Line struct {
 	Indent  int            // in columns
 	Branch  bool           // the line begins one of several branches
 	Same    bool           // the line has the same samples as the line above
-	// Times is how many frames in a row the line stands for: a method that calls itself has one line. Samples are those
-	// of the first of them. It is 0 if Node is nil.
+	// Times is the number of consecutive frames that the line stands for. It is more than 1 if a method calls itself.
+	// Samples are those of the first of these frames. Times is 0 if Node is nil.
 	Times int
 }
 
-// decay is how much less a node counts than its parent when Lines chooses nodes. Without it, the whole of the hottest
-// path would come before the first node of the second one.
+// decay is the factor by which a node counts less than its parent when Lines chooses nodes. Without it, the whole
+// hottest path would be chosen before the first node of the second hottest path.
 const decay = 0.93
 
-// Lines returns the lines below the root of a tree, at most most of them. least is the share of the root's samples that
-// children must have to get a line of their own if they are left out from the tree.
+// Lines returns the lines for the nodes below the root of a tree. The parameter most is the maximum number of lines.
+// Children of a node that are left out share one line, if the sum of their samples is large enough: least is the share
+// of the root's samples that they need together.
 func Lines(tree *calltree.Tree, least float64, most int) []Line {
 	w := writer{tree: tree, least: least * float64(samples(&tree.Nodes[0])), kept: keep(tree, most)}
 	w.children(0, 0)
@@ -51,7 +52,7 @@ func Lines(tree *calltree.Tree, least float64, most int) []Line {
 	return w.lines
 }
 
-// samples returns the samples of a node that the lines show.
+// samples returns the number of samples that a node's line shows: those of the first event.
 func samples(n *calltree.Node) int64 {
 	if len(n.Counts) == 0 {
 		return 0
@@ -59,7 +60,7 @@ func samples(n *calltree.Node) int64 {
 	return n.Counts[0]
 }
 
-// recursive reports whether a node is of the same method as its parent.
+// recursive reports whether a node is a frame of the same method as its parent, and at the same line.
 func recursive(tree *calltree.Tree, n *calltree.Node) bool {
 	if n.Parent < 0 {
 		return false
@@ -68,8 +69,8 @@ func recursive(tree *calltree.Tree, n *calltree.Node) bool {
 	return n.Name != "" && n.Name == parent.Name && n.Module == parent.Module && n.Line == parent.Line && !n.Mark()
 }
 
-// keep chooses nodes for most lines, and returns whether each node is one of them. The parent of a chosen node is
-// chosen, too. A method that calls itself counts once.
+// keep chooses nodes for at most the given number of lines. It returns whether each node was chosen. The parent of a
+// chosen node is chosen, too. A method that calls itself counts as one line.
 func keep(tree *calltree.Tree, most int) []bool {
 	weights, order, kept := make([]float64, len(tree.Nodes)), make([]int, len(tree.Nodes)), make([]bool, len(tree.Nodes))
 	depths := make([]int, len(tree.Nodes))
@@ -154,7 +155,8 @@ func (w *writer) children(i int32, indent int) {
 	}
 }
 
-// add adds the line of the only child of a node. If the child is of the same method, it gets no line of its own.
+// add adds the line of the only child of a node. If the child is a frame of the same method, it is only counted in the
+// line that the method already has.
 func (w *writer) add(n, child *calltree.Node, indent int) {
 	last := len(w.lines) - 1
 	if last >= 0 && recursive(w.tree, child) && w.lines[last].Node != nil {
@@ -168,8 +170,9 @@ func (w *writer) add(n, child *calltree.Node, indent int) {
 // bulletWidth is the width of the "- " before a branch.
 const bulletWidth = 2
 
-// Name returns the name of a node's code, with a mark if it is a guess, and what follows the name: the line, if all
-// frames are at the same one, and a mark for the kind of code. Compiled methods have no such mark.
+// Name returns the name of a node's code. If the name is a guess, a mark comes before it. tail is what follows the
+// name: the line number, if all of the node's frames are at the same line, and the kind of code, such as [inlined].
+// Compiled methods have no kind in their tail.
 func Name(n *calltree.Node) (name, tail string) {
 	name = n.Label()
 	if n.Guessed {

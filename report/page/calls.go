@@ -12,11 +12,12 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
-// Limits of the trees of calls in a page, for all of its profiles together. A node takes some 10 bytes, and a count 6.
+// Limits of the trees of calls in a page, for all of its profiles together. In the page, a node takes about 10 bytes,
+// and a count 6.
 const (
 	leastCall  = 0.0001 // share of the samples that a node must have
 	mostCalls  = 30_000 // nodes
-	mostCounts = 80_000 // counts of a node, a part and an event
+	mostCounts = 80_000 // counts: one for each node, part (time slice and thread group) and event
 )
 
 // frameKinds are the kinds of frames. The style sheet has the colour of each.
@@ -56,7 +57,8 @@ func (b *builder) calls(p *profile.Profile, at *places) template.JS {
 	return template.JS(text)
 }
 
-// countsOf returns the number of counts that a tree has, by node, part and event.
+// countsOf returns the number of counts in a tree. A node has one for each event in each part (time slice and thread
+// group) in which it has samples.
 func countsOf(tree *calltree.Tree) (n int) {
 	for i := range tree.Nodes {
 		for _, list := range [][]calltree.PartCounts{tree.Nodes[i].SelfParts, tree.Nodes[i].OmittedParts} {
@@ -91,7 +93,8 @@ func (w *callsWriter) node(i int32, depth int) {
 	}
 }
 
-// counts returns the number of each part that has samples of an event, with its samples.
+// counts returns pairs of numbers: the number of a part (time slice and thread group) that has samples of the event,
+// and how many samples these are.
 func counts(parts []calltree.PartCounts, event int) (list []int) {
 	for _, part := range parts {
 		if n := part.Counts[event]; n > 0 {
@@ -124,7 +127,7 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 
 // code returns the index of a node's code.
 func (w *callsWriter) code(n *calltree.Node) int {
-	if n.Parent < 0 { // the root is not a thread without a name
+	if n.Parent < 0 { // the root has no name, but must not look like a thread without a name
 		return w.Code("all samples", "")
 	}
 	i, ok := w.codes[n.Code]
@@ -139,7 +142,8 @@ func (w *callsWriter) code(n *calltree.Node) int {
 	return i
 }
 
-// callsLink returns the link to the callers and callees of a method or function, or "" if the profile has no call stacks.
+// callsLink returns the link to the callers and callees of a method or function, or "" if the profile has no call
+// stacks.
 func (t *tableBuilder) callsLink(name string) string {
 	if t.p.Stacks == nil || name == "" {
 		return ""

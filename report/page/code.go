@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/loops"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -22,7 +23,7 @@ type codeView struct {
 	CompileID          int
 	Share              string
 	Raw                int64
-	Total              *cell  // the method with all that it calls; nil without call stacks
+	Total              *cell  // samples of the method and of all that it calls; nil without call stacks
 	Hottest            string // the id of the hottest instruction
 	About              []string
 	Rows               template.HTML
@@ -57,6 +58,8 @@ type loopView struct {
 	Share                string
 	Raw                  int64
 	Link                 string
+	About                []string // what it is, and how fast it can be; see package loops
+	Modelled             *loops.Model
 }
 
 // code returns the view of a listing.
@@ -65,7 +68,8 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	b.listing++
 	blocks := code.BlocksOf(l.Lines, len(totals))
 	loops, whole := code.FindLoops(l.Lines, blocks, len(totals))
-	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
+	facts := newLoopFacts(p, l, blocks, loops)
+	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, facts: facts, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
 	if b.in.Intel {
@@ -95,7 +99,7 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	}
 	v.About = b.aboutCode(p, l, at, totals)
 	v.Inlined = inlinedIn(number, l, totals)
-	v.Loops = loopViews(number, l, blocks, loops, totals)
+	v.Loops = loopViews(number, l, blocks, loops, facts, totals)
 	b.sources.add(l)
 	return v
 }
@@ -199,22 +203,4 @@ func loopEnds(l *profile.Listing, blocks []code.Block, loops []code.Loop) [][]in
 		ends[i] = loops[i].Ends(l.Lines, blocks)
 	}
 	return ends
-}
-
-// loopViews returns up to 40 loops, the hottest first. Loops without samples are left out.
-func loopViews(number int, l *profile.Listing, blocks []code.Block, loops []code.Loop, totals []int64) []loopView {
-	order := make([]int, 0, len(loops))
-	for i := range loops {
-		if slices.ContainsFunc(loops[i].Counts, func(n int64) bool { return n > 0 }) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(loops[b].Counts, loops[a].Counts) })
-	var views []loopView
-	const most = 40
-	for _, i := range order[:min(len(order), most)] {
-		lp := &loops[i]
-		views = append(views, loopView{i + 1, lp.Depth, lp.Lines, percent(lp.Counts[0], totals[0]), lp.Counts[0], rowID(number, l, blocks[lp.Head].From)})
-	}
-	return views
 }

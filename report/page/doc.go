@@ -27,8 +27,8 @@
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM, with a .pick for
 //	                               each slice of time, [data-slice]
 //	.hottest                       the hottest instruction, what it was made from, and its samples
-//	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-methods, #p0-frames,
-//	                               #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
+//	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-loops, #p0-methods,
+//	                               #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
 //	                               #p0-allocations, #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account,
 //	                               #p0-interpreted, #p0-libjvm, #p0-jit, #p0-longest, #p0-jit-methods, #p0-again,
 //	                               #p0-deopts
@@ -57,7 +57,9 @@
 //	                               to the element under the mouse, the arrow at the cursor
 //	.map                           the map at the right of the code
 //	.split                         the border of the side panel, which can be moved
-//	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops
+//	.side .at .chain .jumps        the side panel: the chain and the jumps at the cursor, tables of inlined methods and loops;
+//	                               in .loops, a tr.lp for each loop, and after it a row that says what the loop is;
+//	                               details.model: what llvm-mca or OSACA says of it
 //	#source #tabs .file .sl        sources: a tab and a div#s0 for each file, with a .sl for each line, [data-l];
 //	                               .at-cursor is the line of the instruction at the cursor, .at is a line that code was
 //	                               made from

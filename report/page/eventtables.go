@@ -57,7 +57,7 @@ func (t *tableBuilder) locks() *table {
 	return t.waits(out, t.r.Locks, t.p.Locks)
 }
 
-// parks returns the table of places where threads waited for something else.
+// parks returns the table of places where threads waited for something other than a lock.
 func (t *tableBuilder) parks() *table {
 	out := t.eventTable("parks", strings.TrimSpace("Parks "+t.p.Unrecorded()), "where threads were parked, or in Object.wait, without those that waited for a lock", []string{"ms", "longest", "count"}, []string{"at", "waited for", ""})
 	return t.waits(out, t.r.Parks, t.p.Parks)

@@ -19,7 +19,8 @@ var lanes = map[event.Kind]struct{ class, name string }{
 	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws a lane below the samples for each kind of event. A bin is darker if events took more of its time.
+// drawLanes draws a lane below the samples for each kind of event. A bin, which is a short interval of time, is darker
+// if events took more of its time.
 func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]

@@ -61,7 +61,7 @@ function info(article) {
 	it.map = $(".map", article);
 	it.chainBox = $(".chain", article);
 	it.jumpsBox = $(".jumps", article);
-	it.groups = $$("details", article).map((el) => ({ el, first: $(".r", el).at }));
+	it.groups = $$(".g", article).map((el) => ({ el, first: $(".r", el).at }));
 	it.groups.forEach((g, i) => {
 		g.n = (it.groups[i + 1]?.first ?? it.rows.length) - g.first;
 		for (let k = 0; k < g.n; k++) it.rows[g.first + k].group = g;
@@ -239,7 +239,7 @@ function sumParts(it) {
 		}
 	}
 	$(".about b", it.article).sum = countsOfMethod(it)[0];
-	for (const { cells } of $$(".loops tbody tr", it.article)) cells[0].sum = loops[cells[1].textContent.slice(5)] ?? 0;
+	for (const { cells } of $$(".loops .lp", it.article)) cells[0].sum = loops[cells[1].textContent.slice(5)] ?? 0;
 	for (const { cells } of $$(".inlined tbody tr", it.article)) [cells[0].sum, cells[1].sum] = methods.get(cells[2].title) ?? [0, 0];
 }
 // scale sets the lengths of a table's bars, relative to the most samples in it, and sorts the table again.
@@ -548,7 +548,7 @@ function showSelection() {
 const note = (...children) => make("p", { className: "note" }, ...children);
 const samples = (n) => `${number(n)} sample${n > 1 ? "s" : ""}`;
 // place returns where a row is, as offset and as address: "+0x1a0 (0x7f4ddbed18a0)".
-const place = (row) => `+0x${offset(row).toString(16)} (0x${$("code", row).previousSibling.data.trim()})`;
+const place = (row) => `+0x${offset(row).toString(16)} (0x${$("code", row).previousSibling.data.match(/\w+/)})`;
 const linkTo = (row) => make("a", { href: `#${row.id}`, textContent: place(row) });
 const targetOf = (row) => {
 	const a = $("code a", row);

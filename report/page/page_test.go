@@ -304,7 +304,7 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 				if loop.Source != l.Source || loop.Method != l.Method || loop.CompileID != l.CompileID {
 					continue
 				}
-				row := fmt.Sprintf(`<tr><td class="n" data-n="%d">[^<]*</td><td><a href="#c%d-%x">loop %d</a></td><td class="n">%d</td><td class="n">%d</td></tr>`,
+				row := fmt.Sprintf(`<tr class="lp"><td class="n" data-n="%d">[^<]*</td><td><a href="#c%d-%x">loop %d</a></td><td class="n">%d</td><td class="n">%d</td></tr>`,
 					loop.Counts.Values[0], number-1, uint64(loop.Begins)-l.Lines[0].Lo, loop.Number, loop.Depth, loop.Instructions)
 				assert.Regexp(t, row, article)
 				compared++

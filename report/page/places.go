@@ -152,9 +152,10 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 // callInstruction matches the text of an instruction that calls, on x86 and aarch64.
 var callInstruction = regexp.MustCompile(`^(?:call|blr?\b)`)
 
-// call returns the id of the instruction at which a frame of a call stack makes its call or, if it makes none, of the
-// sampled one. If the page lacks the code that ran, it returns an instruction of other code that was made from the same
-// line or, if there is none, of the hottest code of the method.
+// call returns the id of the instruction that a frame of a call stack is at. This is a call or, in the innermost frame,
+// the sampled instruction. If the page does not have the code that ran, call looks in other code: first for a call that
+// was made from the same line, then for the hottest instruction of that line, and then for the hottest instruction of
+// the method.
 func (at *places) call(f *callstack.Frame) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
@@ -171,7 +172,8 @@ func (at *places) call(f *callstack.Frame) string {
 	return cmp.Or(at.calls[key], at.lines[key].id, at.frames[f.Name].id)
 }
 
-// regionParts adds up the samples of a region by part. It returns nil if not all of the region's code is listed.
+// regionParts adds up the samples of a region, separately for each part (time slice and thread group). It returns nil
+// unless one listing has all of the samples.
 func (at *places) regionParts(r *schema.Region) parts.Counts {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]

@@ -16,10 +16,10 @@ import (
 
 const (
 	maxArrowColumns = 10
-	// countColumns is the width of one column of counts, which holds "100.00%" and a blank.
+	// countColumns is the width, in characters, of one column of counts: "100.00%" and a blank.
 	countColumns = 8
-	// textColumns is the width of an instruction's text before its comments. A longer instruction pushes its comments
-	// to the right.
+	// textColumns is the width, in characters, of an instruction's text before its comments. A longer instruction
+	// pushes its comments to the right.
 	textColumns = 38
 	// chunkRows is the approximate number of rows in a chunk. The browser lays out a chunk when the chunk comes into
 	// view.
@@ -40,6 +40,7 @@ type rowWriter struct {
 	totals  []int64 // the profile's samples, by event
 	blocks  []code.Block
 	loops   []code.Loop
+	facts   *loopFacts
 	// loopsUnknown is true if the code is too large to look for its loops.
 	loopsUnknown bool
 	// shares[i] is true if line i begins a block that shares its heading with the block before.
@@ -132,7 +133,8 @@ func (w *rowWriter) endPiece() {
 	w.piece, w.inPiece = w.piece[:0], 0
 }
 
-// appendChunk appends rows as a chunk, or chunks as a piece.
+// appendChunk appends the HTML element of a chunk, in which text has the chunk's rows, or of a piece, in which text has
+// the piece's chunks. rows is the number of rows in the element.
 func appendChunk(b []byte, rows int, text []byte) []byte {
 	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
 	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)
@@ -230,6 +232,9 @@ func (w *rowWriter) heading(first, last, loop int) {
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
+		if limit := w.facts.limit(loop); limit != "" {
+			w.out = appendText(append(w.out, " · "...), limit)
+		}
 	case !w.blocks[first].Cold() && !w.loopsUnknown:
 		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
@@ -240,7 +245,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName returns a text that says in which loop a group is, and whether the loop begins with the group.
+// loopName names the loop that a group is in, and says whether the loop begins with the group.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {
@@ -252,7 +257,8 @@ func (w *rowWriter) loopName(loop, first int) string {
 	return text
 }
 
-// counts writes a column for each event. byPart has the counts by part. It may be nil.
+// counts writes a column for each event. byPart has the same samples by part (time slice and thread group); it may be
+// nil.
 func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
 		text := percent(n, w.totals[e])
@@ -313,7 +319,11 @@ func (w *rowWriter) row(i int) {
 		w.out = append(w.out, ' ')
 	}
 	w.out = strconv.AppendUint(w.out, l.Lo, 16)
-	w.out = append(w.out, "  <code>"...)
+	if w.facts.chain[i] {
+		w.out = append(w.out, " "+chainMark+"<code>"...)
+	} else {
+		w.out = append(w.out, "  <code>"...)
+	}
 	linked := w.text(l)
 	comments := w.comments(l)
 	if len(comments) > 0 && !linked {

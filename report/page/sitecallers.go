@@ -8,16 +8,17 @@ import (
 	"github.com/gasm-profiler/gasm/report/callers"
 )
 
-// Limits of the callers of a place: the share of the place that a caller needs, and the number of lines.
+// Limits of the callers below a place. A caller is shown only if it has at least the share leastSiteCaller of the
+// place's time or bytes. mostSiteCallers is the maximum number of lines.
 const (
 	leastSiteCaller = 0.05
 	mostSiteCallers = 20
 )
 
-// A callerLine is a line below a place: one of its callers, or how many are left out.
+// A callerLine is a line below a place: one of its callers, or the number of callers that are left out.
 type callerLine struct {
-	Share  string // of the place's time or bytes; "" if it is that of the line above
-	Indent int    // in columns
+	Share  string // of the place's time or bytes; "" if the line above has the same share
+	Indent int    // in characters
 	Name   string
 	Link   string // the id of an instruction, or ""
 }

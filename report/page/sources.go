@@ -41,7 +41,7 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the places of all lines that code was made from and whose place is moved (see sourcePlace).
+	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -108,7 +108,7 @@ func (s *sourceFiles) file(name string) *collected {
 	return f
 }
 
-// line returns up to 100 columns of the text of a line. It returns "" if the line is unknown.
+// line returns the text of a line, at most 100 characters of it. It returns "" if the line is unknown.
 func (s *sourceFiles) line(method string, line int) string {
 	at := s.find(method, line)
 	if at.file == nil || at.line < 1 || at.line > len(at.file.lines) {
@@ -169,8 +169,8 @@ func (s *sourceFiles) files() []sourceFile {
 	return out
 }
 
-// moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and
-// a line in that file. Call files first, because it sets the ids.
+// moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and a
+// line in that file. Call s.files() first, because that sets the ids.
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {

@@ -22,7 +22,7 @@ type table struct {
 	Rows            []row
 	Shown           int // the number of rows that are shown until the user asks for all
 	More            string
-	Whole           bool // whether no count in the table is known by part
+	Whole           bool // true if the table has no counts by part (time slice and thread group)
 }
 
 // A column is the heading of one column in a table. If Number is true, the column is sorted by number, the largest
@@ -73,7 +73,7 @@ type tableBuilder struct {
 // tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-compilations") })+1, t.jitTables()...)
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {
@@ -108,7 +108,8 @@ func (b *builder) listingProfile(p *profile.Profile) int {
 	return 0
 }
 
-// counts returns cells with samples. byPart has the same samples by part. It is nil if their parts are unknown.
+// counts returns a cell for the samples of each event. byPart has the same samples by part (time slice and thread
+// group); it is nil if their parts are unknown.
 func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 	cells := make([]cell, 0, len(c)+3)
 	for e, n := range c {
@@ -239,8 +240,9 @@ func (t *tableBuilder) frames() *table {
 	return t.cut(out, len(t.r.Frames))
 }
 
-// hottestFrames returns the frames with the most samples of their own, in their order, and then those of the others that
-// are among the frames with the highest totals. So the table is right by whichever column it is sorted.
+// hottestFrames returns the frames that the table shows. First come those with the most samples of their own, the
+// hottest first. After them come other frames that are among those with the highest totals. So the first rows are right
+// whether the table is sorted by self or by total.
 func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.Frames {
 	limit := t.limit(len(t.r.Frames))
 	frames := slices.Clone(t.r.Frames[:limit])
@@ -271,8 +273,8 @@ func (t *tableBuilder) instead() string {
 	return "the line of the next instruction that has one is shown"
 }
 
-// guessMark returns a mark if a method is only a guess for some of its samples, which are in guessed. It returns "" if
-// guessed is nil.
+// guessMark returns a mark for a method if some of its samples may belong to another method. guessed has the number of
+// these samples. If it is nil, guessMark returns "".
 func guessMark(guessed *schema.Counts) string {
 	if guessed == nil {
 		return ""
@@ -462,7 +464,8 @@ type shownIf uint8
 
 const (
 	always shownIf = iota
-	// anySamples is for rows that never have samples without a flag, such as --under, or if HotSpot did not print the code.
+	// anySamples is for rows that are shown only if they have samples. They have none unless a flag such as --under was
+	// used, or HotSpot printed the code.
 	anySamples
 	anyStacks // the profile has call stacks
 )

@@ -66,8 +66,8 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved has the line numbers that do not refer to the line with that number in the class's own file. It maps a
-	// method and a line number to the id of a file and a line in that file.
+	// Moved maps a method and a line number in its code to the id of a file and a line in that file. It leaves out all
+	// line numbers that refer to the line with the same number in the file of the method's class.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// An eventStack identifies the stack of an event. Events with the same stack share their Frames.
+// An eventStack identifies the stack of an event. Events with the same stack share their Frames, so the address of the
+// first frame and the number of frames are enough.
 type eventStack struct {
 	first *event.Frame
 	n     int
@@ -18,7 +19,7 @@ type eventStack struct {
 // told to record more.
 const maxEventFrames = 1024
 
-// event writes an event: as two packets if it has a duration, otherwise as one.
+// event writes an event: two packets if the event has a duration, and otherwise one.
 func (b *builder) event(e *event.Event) {
 	key := trackKey{e.PID, e.TID, ""}
 	if tid, _ := e.Owner(); tid == 0 {
@@ -122,8 +123,8 @@ func (b *builder) eventStack(e *event.Event) uint64 {
 	})
 }
 
-// source returns the number of the path of a method's source file, or 0 if it is unknown. intern is the method string of
-// a sequence.
+// source returns the number of a string, the path of a method's source file, in a sequence. It returns 0 if the path is
+// unknown. intern is the sequence's method string, which returns the number of a text.
 func (b *builder) source(intern func(table int, text string) uint64, method string) uint64 {
 	path := names.SourcePath(method, b.trace.SourceFile(method))
 	if path == "" {

@@ -13,8 +13,8 @@ const (
 
 func (m *message) key(field, wire int) { *m = binary.AppendUvarint(*m, uint64(field)<<3|uint64(wire)) }
 
-// uint appends a field of one of the types uint32, uint64, bool and enum. Also a signed one, if the value is not
-// negative.
+// uint appends a field of one of the types uint32, uint64, bool and enum. It can also append an int32 or int64 that is
+// not negative.
 func (m *message) uint(field int, v uint64) {
 	m.key(field, wireVarint)
 	*m = binary.AppendUvarint(*m, v)
@@ -126,8 +126,8 @@ const (
 
 	modeKernel, modeUser = 1, 2
 
-	// The kinds of errors of libunwindstack that are closest to a stack that is cut, and to one with a caller that could
-	// not be found.
+	// The error codes of libunwindstack that come closest to gasm's two kinds of incomplete stacks: a stack that was
+	// cut off, and a stack with a frame whose caller could not be found.
 	errorMemory, errorUnwindInfo = 2, 3
 
 	kindNative, kindKernel, kindInterpreted, kindJIT, kindRuntime = 1, 2, 3, 4, 6

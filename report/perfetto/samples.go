@@ -55,13 +55,14 @@ func (b *builder) sample(p *profile.PlacedSample) error {
 	return b.failed()
 }
 
-// failed returns the error of writing, so that a full disk ends the work.
+// failed returns the first error of writing, if there is one. The caller then stops, for example because the disk is
+// full.
 func (b *builder) failed() error {
 	_, err := b.out.Write(nil)
 	return err
 }
 
-// counter returns the sequence for the samples of a counter.
+// counter returns the packet sequence for the samples of a counter, such as cycles.
 func (b *builder) counter(p *profile.PlacedSample) *sequence[profile.Place] {
 	for len(b.samples) <= p.Counter {
 		b.samples = append(b.samples, nil)
@@ -74,8 +75,8 @@ func (b *builder) counter(p *profile.PlacedSample) *sequence[profile.Place] {
 	return s
 }
 
-// perfCounters are the numbers of perf's counters in PerfEvents.Counter. Perfetto takes the unit of a counter from the
-// number.
+// perfCounters maps perf's counters to their numbers in PerfEvents.Counter. Perfetto derives the unit of a counter from
+// its number.
 var perfCounters = map[string]uint64{"cpu-clock": 1, "page-faults": 2, "task-clock": 3, "context-switches": 4, "cycles": 10,
 	"instructions": 11, "cache-references": 12, "cache-misses": 13, "branch-misses": 15}
 

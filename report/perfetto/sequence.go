@@ -15,7 +15,7 @@ type writer struct {
 	head   message
 }
 
-// write writes a packet. Errors are in w.out until it is flushed.
+// write writes a packet. If that fails, w.out keeps the error and returns it from every later write and from Flush.
 func (w *writer) write(packet message) {
 	w.head = w.head[:0]
 	w.head.key(tracePacket, wireBytes)
@@ -48,15 +48,15 @@ type interned struct {
 	text  string
 }
 
-// A frame is a frame of a stack. mapping, function and source are numbers of strings; 0 is none.
+// A frame is a frame of a stack. mapping, function and source are the ids of interned strings; 0 stands for no string.
 type frame struct {
 	mapping, function, source uint64
 	pc                        uint64 // an address, or else what tells frames of one function apart
 	line, kind                uint64 // 0 if they are not known
 }
 
-// maxInterned is about how many bytes a sequence interns. Then it begins again, which tells readers to forget what was
-// interned before. A variable for tests.
+// maxInterned is roughly the number of bytes that a sequence interns before it begins again. When it begins again, it
+// tells readers to forget all that was interned before. maxInterned is a variable only for tests.
 var maxInterned = 256 << 20
 
 func newSequence[S comparable](w *writer, id uint64, defaults message) *sequence[S] {
@@ -71,7 +71,8 @@ func (s *sequence[S]) forget() {
 	s.strings, s.frames, s.stacks = map[interned]uint64{}, map[frame]uint64{}, map[S]uint64{}
 }
 
-// prepare has to be called before anything is interned for a packet.
+// prepare has to be called before anything is interned for a packet. If too much was interned, it begins the sequence
+// again.
 func (s *sequence[S]) prepare() {
 	if s.size > maxInterned {
 		s.forget()
@@ -102,7 +103,8 @@ func (s *sequence[S]) packetAt(monoNanos int64, field int, body message) {
 	s.write(m)
 }
 
-// intern appends a message to the InternedData of the next packet. fill appends the fields after the number.
+// intern appends a message with a number (id) to the InternedData of the next packet. fill appends the other fields of
+// the message.
 func (s *sequence[S]) intern(table int, id uint64, fill func(*message)) {
 	m := s.scratch[:0]
 	m.uint(internedIID, id)
@@ -112,10 +114,10 @@ func (s *sequence[S]) intern(table int, id uint64, fill func(*message)) {
 	s.size += len(m) + internedCost
 }
 
-// internedCost is about how many bytes the entry of a map takes.
+// internedCost is roughly the number of bytes that an entry of a map takes.
 const internedCost = 64
 
-// string returns the number of a string in a table of InternedData.
+// string returns the number of a string in a table of InternedData. It interns the string if it is new.
 func (s *sequence[S]) string(table int, text string) uint64 {
 	key := interned{table, text}
 	id, ok := s.strings[key]
@@ -165,8 +167,8 @@ func (s *sequence[S]) frame(f frame) uint64 {
 	return id
 }
 
-// stack returns the number of a stack. If it is new, frames returns the numbers of its frames, from the innermost to the
-// outermost.
+// stack returns the number of a stack. If the stack is new, it calls the function frames, which appends the numbers of
+// the stack's frames to ids, from the innermost to the outermost.
 func (s *sequence[S]) stack(key S, frames func(ids []uint64) []uint64) uint64 {
 	id, ok := s.stacks[key]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 
 // A Trace is what Write writes.
 type Trace struct {
-	// Capture describes the capture. Of its JVMs, those with samples or events are in the trace.
+	// Capture describes the capture. Only JVMs with samples or events are in the trace.
 	Capture *capture.Description
 	// Events are in the order of their start.
 	Events []event.Event
@@ -94,7 +94,8 @@ func newBuilder(w io.Writer, t *Trace) *builder {
 	return b
 }
 
-// snapshot writes which clock the times of the trace are of, and what time of day that is.
+// snapshot writes a packet that says which clock the times of the trace come from, and relates that clock to the time
+// of day.
 func (b *builder) snapshot() {
 	var mono, wall uint64
 	if clocks := b.trace.Capture.Clocks; len(clocks) > 0 && clocks[0].MonoNanos > 0 && clocks[0].WallNanos > 0 {
@@ -119,13 +120,14 @@ func (b *builder) snapshot() {
 	b.write(m)
 }
 
-// A trackKey identifies the track of a thread, of a process (tid 0, no kind), or of a kind of events of a process.
+// A trackKey identifies a track: that of a thread, of a process (tid 0, no kind), or of one kind of events of a
+// process.
 type trackKey struct {
 	pid, tid int
 	kind     event.Kind
 }
 
-// A track is a row of the picture.
+// A track is a row in Perfetto's picture of the trace.
 type track struct {
 	uuid  uint64
 	name  string
@@ -204,7 +206,7 @@ func (b *builder) descriptor(body message) {
 	b.write(m)
 }
 
-// A lane is a part of a track in which each event is inside another one, or after it.
+// A lane is a part of a track in which two events never overlap, unless one is inside the other.
 type lane struct {
 	uuid uint64
 	ends []int64 // when the events that have begun are over, the innermost last
@@ -216,7 +218,8 @@ const (
 	maxDepth = 512
 )
 
-// laneFor returns the track for an event with a duration, or false if there is no room for it.
+// laneFor returns the uuid of the lane for an event that begins and ends at the given times. It adds a lane if no other
+// has room. It returns false if the track already has maxLanes lanes.
 func (b *builder) laneFor(key trackKey, t *track, from, to int64) (uuid uint64, ok bool) {
 	for i := range t.lanes {
 		l := &t.lanes[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// stacksLog is the code of a JVM whose samples have call stacks. Server::handle has no samples of its own. The code of
-// its other methods on stacks is not in the log.
+// stacksLog is the log of a JVM whose samples have call stacks. It has the code of all compiled methods that were
+// sampled. Of the methods that are only on stacks, it has only Server::handle.
 const stacksLog = `<hotspot_log version='160 1' process='101' time_ms='1700000000000'>
 invokevirtual  182 invokevirtual  [0x0000000000001000, 0x0000000000001100]  256 bytes
 StubRoutines::call_stub [0x0000000000001200, 0x0000000000001300] (256 bytes)

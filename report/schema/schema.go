@@ -48,8 +48,8 @@ type Process struct {
 	Taken Counts `json:"taken,omitzero"`
 }
 
-// A Profile is the profile of one trial or of one program. Without a trial, all JVMs of the profile run the same
-// program on the same JDK, which are in Program and JDK.
+// A Profile is the profile of one trial or of one program. Without a trial, Program and JDK name the program and the
+// JDK that all JVMs of the profile run.
 type Profile struct {
 	Trial string `json:"trial"`
 	// Program is the main class or the name of the jar. If a tool added a number to that name at run time, Program
@@ -65,7 +65,8 @@ type Profile struct {
 	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
 	// windows.SlicesPerJVM slices.
 	Slices Slices `json:"slices,omitzero"`
-	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are none.
+	// SafepointsOnly are the samples in methods that were compiled without DebugNonSafepoints. It is nil if there are
+	// none.
 	SafepointsOnly *Counts      `json:"safepoints_only,omitempty"`
 	Regions        []Region     `json:"regions"`
 	Methods        []Method     `json:"methods"`
@@ -75,8 +76,9 @@ type Profile struct {
 	Threads        []ThreadKind `json:"threads"`
 	// Stacks is the tree of calls. It is absent if the capture has no call stacks.
 	Stacks *Stacks `json:"stacks,omitempty"`
-	// By divides the samples between the methods of --by. The last element, whose method is "", has the samples of none
-	// of them. If a sample has several of the methods among its frames, the innermost one of these frames decides.
+	// By divides the samples between the methods of --by. If a sample has several of these methods among its frames, it
+	// counts for the one whose frame is innermost. The last element, whose method is "", counts the samples that have
+	// none of the methods among their frames.
 	By []CallerTotal `json:"by,omitempty"`
 	// Events are the events in the windows, summed up by kind and name.
 	Events []Event `json:"events,omitempty"`
@@ -87,7 +89,8 @@ type Profile struct {
 	// Locks are the places where threads waited for locks that other threads held. The place where threads waited
 	// longest in total comes first.
 	Locks []Lock `json:"locks,omitempty"`
-	// Parks are the places where threads waited for something else: in LockSupport.park, or in Object.wait.
+	// Parks are the places where threads waited for something other than a lock: in LockSupport.park, or in
+	// Object.wait.
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
@@ -157,9 +160,9 @@ type Account struct {
 	Native      int64 `json:"native"`
 	Kernel      int64 `json:"kernel"`
 	Unresolved  int64 `json:"unresolved"`
-	// StackWhole counts the samples with all frames. In the others, the outer frames are missing, because they were
-	// beyond the part of the stack that was copied (StackCut), because they are those of a virtual thread and in the heap
-	// (StackFrozen), or because they could not be found (StackUnwalked).
+	// StackWhole counts the samples with all frames. In the others, the outer frames are missing: they were beyond the
+	// part of the stack that was copied (StackCut), they belong to a virtual thread and were in the heap (StackFrozen),
+	// or they could not be found (StackUnwalked).
 	StackWhole    int64 `json:"stack_whole,omitempty"`
 	StackCut      int64 `json:"stack_cut,omitempty"`
 	StackFrozen   int64 `json:"stack_frozen,omitempty"`
@@ -228,19 +231,70 @@ type HotLine struct {
 
 // A Loop is a natural loop of compiled code.
 type Loop struct {
-	Source       string  `json:"source"`
-	Method       string  `json:"method"`
-	CompileID    int     `json:"compile_id"`
-	Number       int     `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
-	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
-	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
-	Begins       Address `json:"begins"`
-	Instructions int     `json:"instructions"`
-	Counts       Counts  `json:"counts"` // including the loops in it
+	Source       string     `json:"source"`
+	Method       string     `json:"method"`
+	CompileID    int        `json:"compile_id"`
+	Number       int        `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
+	Inside       int        `json:"inside,omitempty"` // the number of the loop around it; 0 for none
+	Depth        int        `json:"depth"`            // 1 for a loop that is in no other loop
+	Begins       Address    `json:"begins"`
+	Instructions int        `json:"instructions"`
+	Counts       Counts     `json:"counts"`          // including the loops in it
+	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions
+}
+
+// LoopFacts is what is known about a loop.
+type LoopFacts struct {
+	// Innermost is true if no other loop is in the loop.
+	Innermost bool `json:"innermost"`
+	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
+	// copies. It is 0 if there are none, and -1 for vectors of SVE, whose width is not in the code. Scalar is true if the
+	// loop computes with single floating-point numbers.
+	Vector int  `json:"vector"`
+	Scalar bool `json:"scalar_float"`
+	// Unrolled is how many copies of the loop's body a round has. It is 1 for a loop that is not unrolled, and missing if
+	// that is not known. Copied is the mnemonic of an instruction of which there are that many copies.
+	Unrolled int    `json:"unrolled,omitempty"`
+	Copied   string `json:"copied,omitempty"`
+	// These are numbers of instructions, including those of the loops in it.
+	RangeChecks int `json:"range_checks"`
+	Polls       int `json:"polls"`
+	Calls       int `json:"calls"`
+	Spills      int `json:"spills"`  // that write to the stack's frame
+	Reloads     int `json:"reloads"` // that read it
+	// Bound is only known for innermost loops of x86-64. NoBound says why an innermost loop has none.
+	Bound    *LoopBound `json:"bound,omitempty"`
+	NoBound  string     `json:"no_bound,omitempty"`
+	Modelled *Modelled  `json:"modelled,omitempty"` // with --mca
+}
+
+// A LoopBound says how fast a round of a loop is at best: not faster than the largest of the numbers of cycles. See
+// docs/limits.md for what is assumed.
+type LoopBound struct {
+	Chain        float64     `json:"chain_cycles"`        // of the longest chain of instructions that wait for one another, from round to round
+	ChainNewest  float64     `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
+	Ports        float64     `json:"ports_cycles"`
+	Busiest      string      `json:"busiest"`      // what takes ports_cycles: "16 loads"
+	Instructions int         `json:"instructions"` // on the path through the loop that has most samples
+	UsualPath    bool        `json:"usual_path"`   // the bound does not hold for parts of the loop with calls or hardly any samples
+	Links        []ChainLink `json:"chain"`        // in the order of their addresses
+}
+
+// A ChainLink is an instruction of a chain.
+type ChainLink struct {
+	Addr Address `json:"addr"`
+	Name string  `json:"name,omitempty"` // its mnemonic, or "load"; missing if it takes no time
+}
+
+// Modelled is what a program that models a processor says about a loop.
+type Modelled struct {
+	Tool    string `json:"tool"`
+	Verdict string `json:"verdict"` // "40 cycles a round; 4.5 by ports alone", or why there is none
+	Text    string `json:"text"`    // what it printed
 }
 
 // A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
-// copied the code from the JVM's memory, MadeMillis is when gasm last saw that the code was not there yet.
+// copied the code from the JVM's memory, MadeMillis is the last time at which gasm saw that the code was not there yet.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -303,9 +357,9 @@ type Frames struct {
 	File   string `json:"file,omitempty"` // as in a Frame
 	Counts Counts `json:"counts"`         // samples at instructions whose innermost method this is
 	Total  Counts `json:"total"`          // samples at instructions with this method anywhere in their inlining chain
-	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is absent
-	// if the capture has no call stacks. If it has, Frames also has methods that have 1 % of the samples with everything
-	// that they call, but none of their own.
+	// WithCallees are the samples with this method anywhere on their call stacks or in their inlining chains. It is
+	// absent if the capture has no call stacks. If the capture has them, there are also Frames for methods without
+	// samples of their own, provided that at least 1 % of all samples are in what they call.
 	WithCallees Counts      `json:"with_callees,omitzero"`
 	PerJVM      PerJVM      `json:"per_jvm,omitempty"`
 	Slices      Slices      `json:"slices,omitzero"` // of Counts
@@ -333,7 +387,8 @@ type StackNode struct {
 	Kinds  []string `json:"kinds"`
 	Name   string   `json:"name"` // "" if unknown
 	Module string   `json:"module,omitempty"`
-	// Line is the line in the source if all frames are at the same one, else 0. Of a caller, it is the line of the call.
+	// Line is the line in the source if all frames are at the same one, else 0. For a caller, it is the line of the
+	// call.
 	Line    int    `json:"line,omitempty"`
 	Guessed bool   `json:"guessed,omitempty"` // for some samples, the method is a guess
 	Counts  Counts `json:"counts"`            // with everything that it called
@@ -343,7 +398,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal has the samples of a caller.
+// A CallerTotal counts the samples that --by assigns to one of its methods, because they have it on their stacks.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`
@@ -393,7 +448,7 @@ type Event struct {
 	Count     int     `json:"count"`          // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"`       // 0 if unknown, or if such events have no length
 	LongestMS float64 `json:"longest_ms"`
-	// WaitMS is the time until all threads had reached the safepoints. TotalMS includes it. It is absent if it is unknown.
+	// WaitMS is the part of TotalMS until all threads had reached the safepoints. It is absent if that time is unknown.
 	WaitMS        float64 `json:"wait_ms,omitempty"`
 	LongestWaitMS float64 `json:"longest_wait_ms,omitempty"`
 	Samples       Counts  `json:"samples"` // samples that were taken during these events
@@ -459,7 +514,7 @@ type ProbeThread struct {
 type Lock struct {
 	At    *Frame `json:"at,omitempty"`
 	Class string `json:"class"` // of what they waited for
-	// Owner is the name of the thread that held the lock most often, without the number at the end.
+	// Owner is the name of the thread that held the lock most often. It lacks the number at the end of the name.
 	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
 	TotalMS   float64 `json:"total_ms"`
@@ -482,7 +537,7 @@ type Allocation struct {
 
 // A SiteCaller is a node in the tree of callers of a place: one line of a method, on one path of calls. The first node
 // of a tree is the place itself, and each node comes after its Parent, which it has called. Callers with less than 1 %
-// of the place's time or bytes are left out, and so are the places after the first 100 of a list.
+// of the place's time or bytes are left out. Only the first 100 places of a list have callers.
 type SiteCaller struct {
 	Parent int    `json:"parent"`           // index of the node that it has called, or -1 for the place
 	Method string `json:"method,omitempty"` // absent if the frames from here on are unknown
@@ -491,7 +546,7 @@ type SiteCaller struct {
 	// Count is the number of events that came from here, and Omitted the number of those whose callers are left out.
 	Count   int64 `json:"count"`
 	Omitted int64 `json:"omitted,omitempty"`
-	// TotalMS is how long the waits took, and Bytes how much was allocated.
+	// TotalMS is the total time of the waits, and Bytes the number of bytes that were allocated.
 	TotalMS float64 `json:"total_ms,omitempty"`
 	Bytes   int64   `json:"bytes,omitempty"`
 }

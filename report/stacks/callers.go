@@ -15,8 +15,8 @@ type callerKey struct {
 	stack callstack.ID
 }
 
-// A caller is pprof's location of the innermost frame of a stack, with the methods that were inlined into it. next is
-// the stack below that frame.
+// A caller is the innermost frame of a stack, as a location of pprof. If the frame is an inlined method, the location
+// also has the frames around it, up to the compiled method. next is the rest of the stack.
 type caller struct {
 	location *pprof.Location
 	next     callstack.ID
@@ -28,7 +28,7 @@ const (
 	marks       = "[stack]" // what stands in place of frames
 )
 
-// mapCallers extends the mapping of a process's code cache so that it contains the frames of a location's callers.
+// mapCallers extends the mapping of a process's code cache so that it contains the addresses of a location's callers.
 func (b *pprofBuilder) mapCallers(l *profile.Location) {
 	if b.all.Stacks == nil {
 		return
@@ -80,7 +80,7 @@ func (b *pprofBuilder) mark(code calltree.Code) *pprof.Location {
 	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(code.Label(), "")}})
 }
 
-// caller returns the innermost frame of a stack. There must be one.
+// caller returns the innermost frame of a stack. The stack must not be empty.
 func (b *pprofBuilder) caller(pid int, id callstack.ID) caller {
 	key := callerKey{pid, id}
 	if c := b.callers[key]; c.location != nil {

@@ -84,7 +84,8 @@ func collapsedStack(root string, l *profile.Location, calls *calltree.Stacks) st
 	return strings.Join(frames, ";")
 }
 
-// leafLabel returns the name of code without Java frames. If it has none, the label says in brackets where it is.
+// leafLabel returns the label of code without Java frames: its name or, if it has none, its source in brackets, such as
+// "[kernel]".
 func leafLabel(l *profile.Location) string {
 	return cmp.Or(l.Name, "["+strings.Trim(l.Source, "[]")+"]")
 }

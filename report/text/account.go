@@ -17,7 +17,7 @@ type accountRow struct {
 	optional bool // the row is left out if it has no samples
 }
 
-// takenRows are the parts of the row "taken", which counts all samples.
+// takenRows are the rows that the row "taken", which counts all samples, is divided into.
 var takenRows = []accountRow{
 	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
 	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
@@ -31,7 +31,7 @@ var takenRows = []accountRow{
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }
 
-// profiledRows are the parts of the row "in the profile".
+// profiledRows are the rows that the row "in the profile" is divided into.
 var profiledRows = []accountRow{
 	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
 	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},
@@ -41,7 +41,8 @@ var profiledRows = []accountRow{
 	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }, false},
 }
 
-// stackRows are the parts of the row "by call stack", which has the samples of the profile once more.
+// stackRows are the rows that the row "by call stack" is divided into. That row counts the samples of the profile
+// again.
 var stackRows = []accountRow{
 	{"    whole", func(a *profile.Account) int64 { return a.Whole }, false},
 	{"    cut", func(a *profile.Account) int64 { return a.Cut }, false},

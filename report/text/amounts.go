@@ -30,7 +30,8 @@ func (a amounts) explainUnit() string {
 	return "Percentages are of all samples in this profile."
 }
 
-// perOperation returns the units of amounts per operation: "CPU time per operation, in ns (1.2e+08 operations)".
+// perOperation returns the units of amounts per operation, and the number of operations: "CPU time per operation, in ns
+// (1.2e+08 operations)".
 func (a amounts) perOperation() string {
 	var units []string
 	for e := range a.p.Counters {
@@ -47,7 +48,8 @@ func (a amounts) share(e int, n int64) amount.Share {
 	return amount.ShareOf(n, a.p.Accounts[e].Profiled)
 }
 
-// besideCode formats a number of samples of event e for a column beside code. It returns "" for no samples.
+// besideCode formats a number of samples of event e for the column to the left of the instructions. It returns "" for
+// no samples.
 func (a amounts) besideCode(e int, n int64) string {
 	switch {
 	case n == 0:
@@ -101,8 +103,8 @@ func (a amounts) empty() bool {
 	return !slices.ContainsFunc(a.p.Accounts, func(a profile.Account) bool { return a.Profiled > 0 })
 }
 
-// heat returns the style for counts. If there are several events, the one with the largest share of the profile
-// decides.
+// heat returns the style of a row with these counts: the larger their share of the profile, the more striking. If there
+// are several events, the one with the largest share decides.
 func (a amounts) heat(counts tally.Counts) layout.Style {
 	hottest := amount.Share(0)
 	for e, n := range counts {
@@ -120,8 +122,8 @@ func (a amounts) heat(counts tally.Counts) layout.Style {
 	}
 }
 
-// countWidth returns the width of the column of event e beside code: perfasm's 8 columns, or more if the event's name
-// needs them.
+// countWidth returns the width, in characters, of the amounts of event e to the left of the instructions. It is 8 as in
+// perfasm, or more if the event's name needs more.
 func (a amounts) countWidth(e int) int {
 	const least = 8
 	if len(a.p.Counters) == 1 {
@@ -130,7 +132,7 @@ func (a amounts) countWidth(e int) int {
 	return max(least, layout.Width(a.p.Counters[e])+2)
 }
 
-// countCells writes the columns beside code, one for each event. They are blank if counts is nil.
+// countCells returns what is to the left of an instruction: its amount of each event, or blanks if counts is nil.
 func (a amounts) countCells(counts tally.Counts) string {
 	var b strings.Builder
 	for e := range a.p.Counters {
@@ -143,7 +145,7 @@ func (a amounts) countCells(counts tally.Counts) string {
 	return b.String()
 }
 
-// eventCells writes the headings of the columns that countCells writes.
+// eventCells returns the headings for countCells: the name of each event.
 func (a amounts) eventCells() string {
 	var b strings.Builder
 	for e, name := range a.p.Counters {

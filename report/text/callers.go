@@ -94,7 +94,7 @@ func sampleCell(v *view, total int64) func(samples int64) string {
 	return func(samples int64) string { return v.cell(0, samples, amount.ShareOf(samples, total)) }
 }
 
-// cellWidth is the width of a number before a line of a tree.
+// cellWidth is the width, in characters, of the number before a line of a tree.
 const cellWidth = 7
 
 // writeTree writes the lines of a tree. cell formats the number before a line.
@@ -123,8 +123,8 @@ func writeTree(v *view, lines []callers.Line, indent string, cell func(samples i
 	}
 }
 
-// shortFrame shortens the name of a frame to the width of the terminal. used is the number of columns that the rest of
-// its line takes.
+// shortFrame shortens the name of a frame to the width of the terminal. used is the width of the rest of its line, in
+// characters.
 func shortFrame(v *view, n *calltree.Node, name string, used int) string {
 	if v.opts.TableWidth == 0 {
 		return name

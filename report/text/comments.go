@@ -57,8 +57,9 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 	return append(first, last...)
 }
 
-// sourceLine returns the line of source of a frame. column is where the frame's comment ends. The line is cut at the
-// width of the terminal, but enough columns are kept to recognize it.
+// sourceLine returns the source text of a frame, which is written after the frame's comment. column is where the
+// comment ends. The text is cut at the edge of the terminal, but at least 40 characters are kept, so that a reader can
+// recognize the line.
 func (c fullComments) sourceLine(f printassembly.Frame, column int) string {
 	const (
 		gap   = "    "

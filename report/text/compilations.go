@@ -84,7 +84,8 @@ func (t compilations) note() string {
 	return note
 }
 
-// made returns when a compilation was made. It returns "before" if the code was there when gasm attached to the JVM.
+// made returns the time at which a compilation was made, as text. It returns "before" if the code was there when gasm
+// attached to the JVM.
 func (t compilations) made(c *warmup.Version) string {
 	if c.MadeBefore() {
 		return "before "
@@ -102,8 +103,8 @@ func (t compilations) moment(millis int64, inside bool) string {
 	return text + " "
 }
 
-// discarded returns when HotSpot discarded a compilation. From then on, threads no longer enter its code. It returns ""
-// if HotSpot did not discard the compilation.
+// discarded returns the time at which HotSpot discarded a compilation, as text. From then on, threads no longer enter
+// its code. It returns "" if HotSpot did not discard the compilation.
 func (t compilations) discarded(c *warmup.Version) string {
 	if c.Ended == nil {
 		return ""
@@ -111,7 +112,7 @@ func (t compilations) discarded(c *warmup.Version) string {
 	return t.moment(c.Ended.UptimeMillis, c.EndedInside)
 }
 
-// why returns the reason for which a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
+// why returns the reason why a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
 func why(c *warmup.Version) string {
 	if c.Ended == nil {
 		return ""

@@ -24,8 +24,8 @@
 //   - HotSpot's comments: the bytecode that the instruction was made from, and relocations in {braces}. The name of the
 //     code that a jump or call leads to is in braces, too.
 //
-// The inlining chain has lines of its own, which begin with ;; and come before the instructions that were made from
-// these methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
+// An inlining chain is written on lines of its own, which begin with ;; and come before the instructions that were made
+// from its methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
 // instruction is followed by its whole chain, as HotSpot and perfasm write it.
 //
 // A line that consists of … stands for instructions that are left out.
@@ -49,7 +49,7 @@
 // of each profile. A view is the profile with everything that is needed to write it: the page, the options, and the
 // formats of amounts (amounts.go) and names (shortnames.go). Each part of the report is written with a view: the
 // overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), callers
-// (callers.go), the rankings (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of events
-// and what belongs to them (events.go, delays.go, sites.go, probes.go), compilations.go, forks.go, and the account
-// (account.go).
+// (callers.go), the rankings (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of
+// events and what belongs to them (events.go, delays.go, sites.go, probes.go), compilations.go, forks.go, and the
+// account (account.go).
 package text

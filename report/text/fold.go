@@ -52,8 +52,8 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	return strings.Join(parts, " in "), false
 }
 
-// common returns how many callers a chain shares with the previous chain, counted from the outermost caller. The
-// innermost frame does not count.
+// common returns the number of callers that a chain shares with the previous chain, counted from the outermost caller.
+// The innermost frame does not count.
 func (f *fold) common(chain []printassembly.Frame) int {
 	n := 0
 	for n < len(chain)-1 && n < len(f.last)-1 && sameCaller(chain[len(chain)-1-n], f.last[len(f.last)-1-n]) {

@@ -47,8 +47,9 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 	}
 }
 
-// enter writes what is new about the methods and the source of line i on rows before the line. It returns the part that
-// belongs in the line's own comment. room is the number of columns for that comment.
+// enter says which methods and which line of source begin at line i of the code, if they differ from those of the line
+// before. It writes this on rows of its own before line i, except for the part that belongs in the line's own comment,
+// which it returns. room is the width that the line has for its comment, in characters.
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
@@ -88,7 +89,7 @@ func (c *foldedComments) ownRow(i int, comment string) {
 	c.Line("%s%s%s", c.between(i), strings.Repeat(" ", column-start), c.Paint(layout.Dim, comment))
 }
 
-// mark begins each row that is about the lines below it.
+// mark begins each row that says something about the lines below it.
 const mark = ";; "
 
 // rowBefore writes one row before line i, about line i and the lines after it.
@@ -109,7 +110,7 @@ func (c *foldedComments) rowsBefore(i int, text string) {
 	}
 }
 
-// width returns the number of columns for annotated code. Instructions with long operands may be wider.
+// width returns the width of annotated code, in characters. Instructions with long operands may be wider.
 func (c *foldedComments) width() int {
 	if c.Width > 0 {
 		return c.Width

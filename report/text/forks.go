@@ -107,8 +107,8 @@ func (f *forks) repeating() func(pid int) bool {
 // maxForksNamed is the maximum number of forks or JVMs that a heading names. If there are more, it only counts them.
 const maxForksNamed = 4
 
-// inJVMs returns in which of the profile's JVMs code has samples: ", in forks 1, 3". It returns "" if the profile has
-// only one JVM.
+// inJVMs says in which of the profile's JVMs a piece of code has samples: ", in forks 1, 3". pids are the ids of these
+// JVMs. inJVMs returns "" if the profile has only one JVM.
 func (v *view) inJVMs(pids []int) string {
 	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
 	switch {
@@ -200,8 +200,8 @@ func (f *forks) explainChance() {
 		least, 100*chance(least))))
 }
 
-// chance returns how far apart two measured shares may be by chance alone. It assumes that there are n samples for each
-// share, and that both shares are really one half. In 99 of 100 cases, the difference is smaller.
+// chance returns the difference between two measured shares that may be due to chance alone. It assumes n samples for
+// each share, and that both shares are really one half. In 99 of 100 cases, the difference is smaller.
 func chance(n int64) float64 {
 	return 2.58 * math.Sqrt(2*0.25/float64(n))
 }

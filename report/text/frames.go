@@ -38,7 +38,7 @@ func total(f *profile.FrameTotal) tally.Counts {
 	return f.Total
 }
 
-// hottestLines lists the hottest lines of a frame by the first event: ":12 61.8%, :14 3.1%, 2 more".
+// hottestLines lists the hottest lines of a frame, with samples of the first event: ":12 61.8%, :14 3.1%, 2 more".
 func hottestLines(v *view, lines []profile.LineTotal) string {
 	most := 3
 	if v.narrow() {

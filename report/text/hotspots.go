@@ -108,9 +108,10 @@ func writeRegion(v *view, reg *profile.Region) {
 	}
 }
 
-// safepointsOnly returns a note for the heading of a region, which says what kind of records its code has, if its JVM was
-// started without DebugNonSafepoints. Otherwise it returns "". Such a JVM may also have code with all records, if the
-// flag was switched on while the JVM ran.
+// safepointsOnly returns a note about the lines of a region, for its heading. If the code was compiled without
+// DebugNonSafepoints, the note says that lines are guesses, because HotSpot recorded them at safepoints only. If the
+// JVM was started without this flag, but the code was compiled after it was switched on, the note says that there are
+// no guesses. Otherwise safepointsOnly returns "".
 func safepointsOnly(v *view, reg *profile.Region) string {
 	sparse := func(pid int) bool {
 		j := v.jvm(pid)

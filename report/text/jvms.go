@@ -136,8 +136,8 @@ type jvmColumn struct {
 	cell func(row *jvmRow) string
 }
 
-// jvmColumns returns all columns except the last one, which has the program. The caller passes the number of samples of
-// all JVMs and their JDK's version, which is "" if the versions differ.
+// jvmColumns returns all columns except the last one, which has the program. all is the number of samples of all JVMs.
+// jdk is the version of their JDK, or "" if the versions differ.
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
@@ -220,8 +220,8 @@ func (d *document) programWidth(header []string, before [][]string) int {
 	return max(d.opts.TableWidth-used, least)
 }
 
-// measuredIn returns which fork of which trial a JVM is: "fork 2 of org.sample.Bench.measure". It returns "" if the JVM
-// runs no trial. trialsOf has the names of the trials of each JVM, by its process id.
+// measuredIn names the fork and the trial that a JVM runs: "fork 2 of org.sample.Bench.measure". It returns "" if the
+// JVM runs no trial. trialsOf has the names of the trials of each JVM, by its process id.
 func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 	trials := trialsOf[j.PID]
 	switch {

@@ -51,8 +51,8 @@ func lineTable(v *view) *ranking {
 	return t
 }
 
-// sourceWidth returns the number of columns for lines of source in the table with these rows. This is the room that the
-// names leave, but at least a third of the table.
+// sourceWidth returns the width, in characters, that source text may have in the table with these rows. This is the
+// room that the names leave, but at least a third of the table.
 func sourceWidth(v *view, rows []rankingRow) int {
 	const most, ofName, ofShare = 100, 36, len("100.00%")
 	if v.opts.TableWidth == 0 {

@@ -15,11 +15,12 @@ import (
 
 const (
 	maxArrowColumns = 12
-	// The column of instructions is as wide as the longest instruction, within these limits. Comments begin after it.
+	// The column of instructions is as wide as the longest instruction, within these limits (in characters). Comments
+	// begin after it.
 	minTextColumn = 28
 	maxTextColumn = 40
-	// Folded comments begin further to the left. After an instruction that is longer than this, the comment begins
-	// directly after the instruction.
+	// If comments are folded, they begin further to the left. After an instruction that is longer than this, the
+	// comment begins directly after the instruction.
 	maxFoldedColumn = 32
 )
 
@@ -31,6 +32,7 @@ type listing struct {
 	margin   margin // empty if comments are folded
 	address  string // the format of addresses
 	column   int    // width of the instructions
+	loops    regionLoops
 }
 
 // An instructionWriter writes instructions with their comments, in one of the forms of Options.Comments.
@@ -46,7 +48,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 		glyphs = arrows.ASCII
 	}
 	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs)}
-	if v.opts.Comments == Folded { // rows of their own name the methods, and need more room
+	if v.opts.Comments == Folded { // short addresses leave more room for the rows that name methods
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
 		return ls, &foldedComments{listing: ls, fold: newFold(method, v.Ellipsis())}
@@ -64,6 +66,7 @@ func writeCode(v *view, reg *profile.Region) {
 		v.Line("%s", v.eventCells())
 	}
 	ls, instructions := newListing(v, reg.Method, lines)
+	ls.loops = v.loopsOf(reg)
 	for i := range lines {
 		l := &lines[i]
 		switch {
@@ -76,6 +79,7 @@ func writeCode(v *view, reg *profile.Region) {
 		if l.Section != "" {
 			v.Line("%s%s", ls.between(i-1), v.Paint(layout.Bold, "["+l.Section+"]"))
 		}
+		ls.loop(i, l.Lo)
 		instructions.instruction(i, l)
 	}
 	for _, gap := range gaps {
@@ -100,7 +104,7 @@ func (ls *listing) gap(above int, gap profile.Gap) {
 func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 	heat := ls.heat(l.Counts)
 	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
-		fmt.Sprintf(ls.address, l.Lo), ls.Paint(heat, text))
+		ls.addressCell(l.Lo), ls.Paint(heat, text))
 }
 
 // between returns the start of a row after lines[above], or before the first line if above is -1. It has blanks in
@@ -118,7 +122,7 @@ func (ls *listing) nextRow(i int) layout.Text {
 	return layout.Join(ls.between(i), strings.Repeat(" ", ls.addressWidth()))
 }
 
-// addressWidth returns how many columns addresses take.
+// addressWidth returns the width of an address, in characters.
 func (ls *listing) addressWidth() int { return len(fmt.Sprintf(ls.address, uint64(0))) }
 
 // marginCell returns text padded to the width of the margin, or nothing if there is no margin.
@@ -129,10 +133,10 @@ func (ls *listing) marginCell(text string) layout.Text {
 	return layout.Join(ls.Paint(layout.Dim, text), strings.Repeat(" ", ls.margin.width-layout.Width(text)+2))
 }
 
-// arrowsEnd returns the number of columns up to the end of the arrows and the blanks after them.
+// arrowsEnd returns the width, in characters, of the counts and the arrows, with the blanks after them.
 func (ls *listing) arrowsEnd() int { return layout.Width(ls.noCounts) + 2 + ls.gutter.Width + 2 }
 
-// instructionColumn returns the number of columns before the instructions.
+// instructionColumn returns the width, in characters, of all that is to the left of the instructions.
 func (ls *listing) instructionColumn() int {
 	n := ls.arrowsEnd() + ls.addressWidth()
 	if ls.margin.width > 0 {
@@ -151,8 +155,8 @@ func lineText(l *code.Line) string {
 	return l.Text + "  {" + l.TargetName + "}"
 }
 
-// textColumn returns the width of the column of instructions: the width of the longest one that is not wider than
-// maxTextColumn.
+// textColumn returns the width of the column of instructions, in characters: that of the longest instruction that is
+// not wider than maxTextColumn.
 func textColumn(lines []code.Line, text func(*code.Line) string) int {
 	column := minTextColumn
 	for i := range lines {

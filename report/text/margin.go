@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// maxMargin is the number of columns for a name in the margin. A name is longer only if that is necessary to tell two
+// maxMargin is the width of a name in the margin, in characters. A name is longer only if that is necessary to tell two
 // methods apart.
 const maxMargin = 16
 
@@ -122,7 +122,7 @@ var marginForms = []func(method, ellipsis string) string{
 
 // withClass returns Class.method. If it is too long, the class is shortened first.
 func withClass(method, ellipsis string) string {
-	const leastClass = 4 // with fewer columns, a class can't be recognized
+	const leastClass = 4 // with fewer characters, a class can't be recognized
 	class, name := simpleNames(method)
 	room := maxMargin - layout.Width("."+name)
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)

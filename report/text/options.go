@@ -8,16 +8,16 @@ import (
 // Options are the choices that the text report offers.
 type Options struct {
 	layout.Look
-	TableWidth  int // columns that a table may take; 0 for no limit, so that names are not shortened
+	TableWidth  int // width of a table in characters; 0 for no limit, so that names are not shortened
 	Counts      Counts
 	Top         int // rows per table; 0 for all
 	Sort        FrameSort
 	Comments    Comments
-	Threads     bool    // the table of threads has a row for each name of a thread, and not for each kind
+	Threads     bool    // the table of threads has a row for each name of a thread, instead of each kind of thread
 	Margins     bool    // show in tables how far shares may be off, given the number of samples
 	Callers     int     // frames whose callers are shown; 0 for none
 	SiteCallers int     // places of locks, parks and allocations whose callers are shown; 0 for none
-	Tree        float64 // share of the samples that the tree of calls needs for a call; 0 for no tree
+	Tree        float64 // share of the samples that a call needs to be in the tree of calls; 0 for no tree
 	// TreeFrom is the method with which the tree of calls begins. If it is "", the tree begins with the threads.
 	TreeFrom calltree.Pattern
 
@@ -46,7 +46,7 @@ const (
 	ByTotal                  // by the samples in the method and in everything that it called or that was inlined into it
 )
 
-// Comments says which of HotSpot's comments are written with code.
+// Comments says which of HotSpot's comments the report shows beside the instructions.
 type Comments uint8
 
 const (

@@ -92,7 +92,7 @@ func (o overview) jvmWorks() bool {
 	return float64(others) >= leastOtherThreads*float64(o.p.Accounts[0].Profiled) && len(o.p.Threads) > 1
 }
 
-// busyThreads returns how many kinds of threads have at least one percent of the profile.
+// busyThreads returns the number of kinds of threads that have at least one percent of the profile each.
 func (o overview) busyThreads() int {
 	n := 0
 	for n < len(o.p.Threads) && 100*o.p.Threads[n].Counts[0] >= o.p.Accounts[0].Profiled {
@@ -143,8 +143,8 @@ func frameDetails(v *view, f *profile.FrameTotal) string {
 	return hottestLines(v, known)
 }
 
-// hottest returns lines about the hottest methods and native functions. They include the numbers of those regions that
-// are annotated below.
+// hottest returns lines about the hottest methods and native functions. A line also has the numbers of the annotated
+// regions of its method.
 func (o overview) hottest() []string {
 	rows := o.rows()
 	if len(rows) == 0 {
@@ -197,7 +197,7 @@ func (o overview) rows() []rankingRow {
 	return rows
 }
 
-// fitNames limits the columns of the names in the overview.
+// fitNames limits the width of the names in the overview.
 func (o overview) fitNames() {
 	rows := o.rows()
 	source := 0

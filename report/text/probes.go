@@ -70,8 +70,8 @@ func (t probeTables) lockAndAllocationTable() {
 	t.rows([]string{"count", "released", ""}, rows, []layout.Align{layout.Right, layout.Right, layout.Left}, len(others))
 }
 
-// rows writes a table that may show only some of the rows. If so, a line below the table says how many of all rows are
-// left out.
+// rows writes a table. all is the number of rows that the table would have without a limit. If that is more than the
+// table has, a line below the table says how many rows are left out.
 func (t probeTables) rows(header []string, rows [][]string, aligns []layout.Align, all int) {
 	if len(rows) == 0 {
 		return

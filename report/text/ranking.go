@@ -23,7 +23,7 @@ type ranking struct {
 	// rest has the rows that come last, directly above the totals. They are for samples that are in none of the other
 	// rows.
 	rest []rankingRow
-	// about says which code the totals are of. It is shown beside the totals, in the column of details.
+	// about says what code the totals count. It is shown beside the totals, in the column of details.
 	about string
 	// all is true if the table shows all rows, regardless of Options.Top.
 	all bool
@@ -42,8 +42,8 @@ type rankingRow struct {
 	details string
 }
 
-// add adds a row with these samples. The function returns the other fields of the row. It is called only if the table
-// may show the row, because there can be a million rows that the table does not show.
+// add adds a row with these samples. The function row returns the other fields of the row. It is called only if the
+// table may show the row, because there can be a million rows that the table does not show.
 func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
 	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
 		if t.beyond++; t.beyondCount == nil {
@@ -124,14 +124,14 @@ func (t *ranking) worthShowing(row *rankingRow) bool {
 	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
 }
 
-// minor reports whether the table leaves out a frame because the frame has few samples of its own. It keeps the frame
-// if a region with as many samples as the frame's total would be hot.
+// minor reports whether the table leaves out a frame because the frame has few samples of its own. A frame whose total
+// is as high as that of a hot region is not minor.
 func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
 }
 
-// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a table
-// that has room for them.
+// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a
+// table that has room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
 	if t.opts.Margins && t.unit == Percent {
 		lines := t.linesWith(rows, true)

@@ -8,16 +8,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// leastName is the minimum number of columns that a table or a heading leaves for a name, even if the terminal is
+// leastName is the minimum width, in characters, that a table or a heading leaves for a name, even if the terminal is
 // narrow.
 const leastName = 24
 
-// readableName is a number of columns that is enough to tell most names apart.
+// readableName is a width, in characters, that is enough to tell most names apart.
 const readableName = 45
 
 // shortNames shortens the names in the tables of one profile. A name is shortened in the same way in all tables.
 type shortNames struct {
-	room     map[nameKey]int // how many columns each name has; nil for no limit
+	room     map[nameKey]int // the maximum width of each name, in characters; nil for no limit
 	ellipsis string
 }
 
@@ -27,8 +27,8 @@ type nameKey struct {
 	native bool // the name is not a Java method's
 }
 
-// fit limits a name to width columns, which is the room for it in one table. If several tables limit the same name, the
-// smallest width counts. A name always gets at least 10 columns.
+// fit limits a name to width characters, which is the room for it in one table. If several tables limit the same name,
+// the smallest width counts. A name always gets at least 10 characters.
 func (s *shortNames) fit(name string, native bool, width int) {
 	const least = 10
 	key := nameKey{name, native}
@@ -40,7 +40,7 @@ func (s *shortNames) fit(name string, native bool, width int) {
 	}
 }
 
-// short returns the form of a name in tables, within the limit that fit has set.
+// short returns a name as tables show it: no wider than the limit that was set with s.fit.
 func (s *shortNames) short(name string, native bool) string {
 	width, ok := s.room[nameKey{name, native}]
 	switch {
@@ -52,8 +52,8 @@ func (s *shortNames) short(name string, native bool) string {
 	return layout.ShortMethod(name, width, s.ellipsis)
 }
 
-// fitNames finds out how many columns each name may have in the tables of a profile. The table with the least room for
-// a name decides.
+// fitNames finds out how wide each name may be in the tables of a profile. The table with the least room for a name
+// decides.
 func fitNames(v *view, tables []*ranking) {
 	if v.opts.TableWidth == 0 {
 		return // there is no limit

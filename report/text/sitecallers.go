@@ -12,9 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/callers"
 )
 
-// A place is a place in the program whose callers are shown.
+// A place is where threads waited or the program allocated. The report shows its callers.
 type place struct {
-	share, at, about string // of all bytes or all time of the table; the place; what is allocated or waited for there
+	share, at, about string // share: of the table's time or bytes; about: the class waited for or allocated
 	stacks           []sites.Stack
 }
 
@@ -29,8 +29,8 @@ func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
 	writeSiteCallers(v, title, of, places)
 }
 
-// writeSiteCallers writes the callers of places: for each of them a small tree. of says what shares are of: "waits". It
-// writes nothing if no place has a stack.
+// writeSiteCallers writes a small tree of callers for each of the places. The argument of is the word for what is
+// shared out among the callers, for example "waits". writeSiteCallers writes nothing if no place has a stack.
 func writeSiteCallers(v *view, title, of string, places []place) {
 	if !slices.ContainsFunc(places, func(p place) bool { return len(p.stacks) > 0 }) {
 		return

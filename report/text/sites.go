@@ -23,7 +23,7 @@ func writeLocks(v *view) {
 	writeCallersOfWaits(v, "Callers of Locks", "waits", v.p.Locks)
 }
 
-// writeParks writes the table of the places where threads waited for something else.
+// writeParks writes the table of the places where threads waited for something other than a lock.
 func writeParks(v *view) {
 	count, total := writeWaits(v, "Parks", v.p.Parks)
 	if count == 0 {
@@ -35,7 +35,7 @@ func writeParks(v *view) {
 	writeCallersOfWaits(v, "Callers of Parks", "waits", v.p.Parks)
 }
 
-// waited returns how often threads waited, how long in all, and how long at most.
+// waited returns the number of waits, and their total and longest time in ns.
 func waited(waits []sites.Wait) (count int, total, longest int64) {
 	for i := range waits {
 		count += waits[i].Count
@@ -45,7 +45,8 @@ func waited(waits []sites.Wait) (count int, total, longest int64) {
 	return count, total, longest
 }
 
-// writeWaits writes the table of places where threads waited. It returns how often and how long they waited.
+// writeWaits writes the table of places where threads waited. It returns the number of waits and their total time in
+// ns.
 func writeWaits(v *view, title string, waits []sites.Wait) (count int, total int64) {
 	count, total, _ = waited(waits)
 	if count == 0 {
@@ -113,7 +114,7 @@ func writeAllocations(v *view) {
 	writeSiteCallers(v, "Callers of Allocations", of, places)
 }
 
-// allocated returns how many bytes the program allocated, and how many events that is from.
+// allocated returns the number of bytes that the program allocated, and the number of events that recorded them.
 func allocated(p *profile.Profile) (bytes int64, events int) {
 	for i := range p.Allocations {
 		bytes = addBytes(bytes, p.Allocations[i].Bytes)

@@ -16,7 +16,7 @@ type SourceLine struct {
 }
 
 // elsewhere returns the file and the number of the line if the number differs from the frame's: " (_Arrays.kt:13579)".
-// It is written before the text of the line. It is "" if the numbers are equal or the file is unknown.
+// This is written before the text of the line. elsewhere returns "" if the numbers are equal or the file is unknown.
 func (l SourceLine) elsewhere(f printassembly.Frame) string {
 	if l.File == "" || l.Number == f.Line {
 		return ""

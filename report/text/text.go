@@ -51,6 +51,7 @@ func (d *document) profile(p *profile.Profile) {
 		fitNames(v, tables)
 		overview{v}.write()
 		writeHotRegions(v)
+		writeLoops(v)
 		writeCalls(v)
 		for _, t := range tables {
 			t.write()

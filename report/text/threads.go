@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's) with the hottest
-// threads of each kind, or all threads.
+// threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's), and lists the
+// hottest threads of each kind. With Options.Threads, it ranks all threads instead.
 func threadTable(v *view) *ranking {
 	if v.opts.Threads {
 		return allThreads(v)
@@ -56,8 +56,7 @@ func allThreads(v *view) *ranking {
 // noName stands for the name of threads that have none.
 const noName = "(no name)"
 
-// hottestThreads lists threads with their samples, as many as fit. room is the number of columns that the list may
-// take.
+// hottestThreads lists threads with their samples, as many as fit. room is the width of the list in characters.
 func hottestThreads(v *view, threads []threads.Total, room int) string {
 	const most = 4
 	text := ""

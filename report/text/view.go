@@ -77,7 +77,7 @@ func (v *view) cut(line string) string {
 }
 
 // headingName returns a name for a heading. If the output is a terminal, the function short shortens the name so that
-// the heading fits on one line. The last argument is the number of columns that the rest of that line takes.
+// the heading fits on one line. others is the width of the rest of that line, in characters.
 func (v *view) headingName(name string, short func(name string, width int, ellipsis string) string, others int) string {
 	if v.Width == 0 {
 		return name

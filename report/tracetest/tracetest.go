@@ -93,7 +93,7 @@ func fieldsOf(text []byte) (all []field, err error) {
 	return all, nil
 }
 
-// A message has the fields of a message by number.
+// A message is a decoded message of protocol buffers: its fields, by their numbers.
 type message map[uint64][]field
 
 func (m message) value(num uint64) uint64 {
@@ -216,7 +216,7 @@ func (d *decoder) packet(number uint64, p message) {
 	}
 }
 
-// sequence returns the sequence of a packet, after it has read its interned data.
+// sequence returns the sequence that a packet belongs to. Before it returns, it reads the interned data in the packet.
 func (d *decoder) sequence(p message) *sequence {
 	id := p.value(10)
 	if p.value(13)&1 != 0 { // SEQ_INCREMENTAL_STATE_CLEARED

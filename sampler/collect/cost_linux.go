@@ -24,26 +24,29 @@ const (
 	// unknown.
 	costSamples = 200
 	fewSamples  = 20
-	// costPatience limits the duration of a measurement. On a busy machine costSamples take longer than 20 ms, because
-	// the thread has to share its CPU.
+	// costPatience limits the duration of a measurement. The samples of a measurement usually take 20 ms. On a busy
+	// machine they take longer, because the thread has to share its CPU.
 	costPatience = 300 * time.Millisecond
 
-	// costBuffer is the size of the buffer for records in bytes, without its first page: all that an ordinary user may
-	// lock for a CPU by default (kernel.perf_event_mlock_kb). It has room for the records of some 28 samples with stacks.
+	// costBuffer is the size in bytes of the buffer for records, without its first page. An ordinary user may lock no
+	// more for a CPU by default (kernel.perf_event_mlock_kb). The buffer has room for some 28 records of samples with
+	// stacks.
 	costBuffer = 512 << 10
 
-	// stackRecord is more than what a record with a copy has besides it: registers, and the kernel's call chain.
+	// stackRecord is an upper bound for what a record with a copy of the stack has besides this copy, in bytes:
+	// registers and the kernel's call chain.
 	stackRecord = 2 << 10
 )
 
-// sampleCost measures how much time a sample of cycles or of a clock takes from the sampled thread if the kernel copies
-// a number of bytes of the thread's stack with it, which may be 0. It returns 0 if that can't be measured.
+// sampleCost measures how much time one sample takes from the sampled thread. The event e is cycles or a clock. stack
+// is the number of bytes of the thread's stack that the kernel copies for each sample; it may be 0. sampleCost returns
+// 0 if the time can't be measured.
 //
 // One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap between two
 // readings. The kernel's buffer says how many samples there were. If there were n samples, the n longest gaps are
-// attributed to them, and the median of these gaps is the cost. A few gaps have other causes: the kernel's tick,
-// other processes, or Go's collector. Most of those are short. The long ones do no harm either, because the median
-// does not depend on how long they are.
+// attributed to them, and the median of these gaps is the cost. A few gaps have other causes: the kernel's tick, other
+// processes, or Go's collector. Most of these gaps are short, and so are not among the n longest. Long ones hardly
+// change the median.
 func sampleCost(e sampler.Event, stack int) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -56,7 +59,7 @@ func sampleCost(e sampler.Event, stack int) time.Duration {
 			return 0
 		}
 	}
-	// If the machine can't count cycles, cpu-clock is also the event that is sampled in the end.
+	// If the machine can't count cycles, measure cpu-clock, because the recording will use it, too.
 	fd, err := openClock(stack)
 	if err != nil {
 		return 0
@@ -64,8 +67,8 @@ func sampleCost(e sampler.Event, stack int) time.Duration {
 	return measureCost(fd, stack)
 }
 
-// measureCost returns the cost of one of the counter's samples, which have stack bytes of the thread's stack, and closes
-// the counter.
+// measureCost returns the cost of one sample of the event whose descriptor is fd. The parameter stack is the number of
+// bytes of the thread's stack that the kernel copies for each sample. measureCost closes fd.
 func measureCost(fd, stack int) time.Duration {
 	defer unix.Close(fd)
 	page := os.Getpagesize()
@@ -87,12 +90,13 @@ func measureCost(fd, stack int) time.Duration {
 	return typicalCost(gaps, samplesAmong(buffer[page:], first, last))
 }
 
-// deepClockGaps is clockGaps with at least costStack bytes on the thread's stack.
+// deepClockGaps calls clockGaps with at least costStack bytes on the thread's stack. So the kernel can copy that many
+// bytes of the stack.
 //
 //go:noinline
 func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {
 	var below [costStack]byte
-	for i := range below { // A page that was never written is not there, and would end the kernel's copy.
+	for i := range below { // the kernel's copy would end at a page that was never written
 		below[i] = byte(i)
 	}
 	gaps, first, last = clockGaps(written, enough)
@@ -100,9 +104,10 @@ func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first,
 	return gaps, first, last
 }
 
-// clockGaps reads the clock until the kernel has written enough bytes of records, or costPatience is over. It returns the
-// gaps: the times between two readings that are longer than a reading takes. first and last are positions in the
-// kernel's records. The records between these positions belong to samples within the gaps.
+// clockGaps reads the clock again and again, until the kernel has written enough bytes of records or costPatience has
+// passed. It returns the gaps: the times between two successive readings that were longer than usual, for example
+// because the kernel took a sample. first and last are positions in the kernel's buffer, up to which it had written at
+// the first and at the last reading. So the records between them are those of the samples within the gaps.
 //
 //go:noinline
 func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {
@@ -122,9 +127,9 @@ func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, las
 	return gaps, first, last
 }
 
-// samplesAmong returns the number of samples among the records between the positions first and last. The kernel does
-// not reach the end of the buffer and start over, because the buffer is large enough. The only other records say that
-// the kernel paused the event because it occurred too often.
+// samplesAmong returns the number of samples among the records between the positions first and last. The buffer is
+// large enough for all records, so the kernel never starts over at its beginning. The only other records say that the
+// kernel paused the event because it occurred too often.
 func samplesAmong(records []byte, first, last uint64) (n int) {
 	last = min(last, uint64(len(records)))
 	for first+8 <= last {

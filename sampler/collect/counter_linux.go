@@ -9,8 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// openCounter opens an event that samples the calling thread once in each period. If stack is not 0, each sample has
-// that many bytes of the thread's stack. The event is not enabled yet.
+// openCounter opens an event that samples the calling thread. The parameter period is the number of times that the
+// event occurs from one sample to the next. If stack is not 0, each sample has a copy of that many bytes of the
+// thread's stack. The event is not enabled yet.
 func openCounter(kind uint32, event, period uint64, stack int) (fd int, err error) {
 	attr := unix.PerfEventAttr{Type: kind, Config: event, Sample: period, Sample_type: unix.PERF_SAMPLE_IP,
 		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeHv}
@@ -27,18 +28,20 @@ func openCounter(kind uint32, event, period uint64, stack int) (fd int, err erro
 	return fd, err
 }
 
-// openCycles opens a counter of the CPU's cycles that samples the calling thread, with stack bytes of its stack.
+// openCycles opens a counter of the CPU's cycles that samples the calling thread. The parameter stack is the number of
+// bytes of the thread's stack that the kernel copies for each sample; it may be 0.
 func openCycles(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_HARDWARE, unix.PERF_COUNT_HW_CPU_CYCLES, costPeriodCycles, stack)
 }
 
-// openClock opens perf's cpu-clock that samples the calling thread, with stack bytes of its stack.
+// openClock opens perf's cpu-clock, which samples the calling thread. The parameter stack is the number of bytes of the
+// thread's stack that the kernel copies for each sample; it may be 0.
 func openClock(stack int) (fd int, err error) {
 	return openCounter(unix.PERF_TYPE_SOFTWARE, unix.PERF_COUNT_SW_CPU_CLOCK, costPeriodNanos, stack)
 }
 
-// noCyclesCounter reports whether the machine has no counter of cycles. Many virtual machines have none. The result is
-// also false if gasm can't find out. Tests replace this function.
+// noCyclesCounter reports whether the machine has no counter of cycles, like many virtual machines. The result is false
+// if gasm can't find out. Tests replace this function.
 var noCyclesCounter = func() bool {
 	fd, err := openCycles(0)
 	if err == nil {
@@ -47,8 +50,8 @@ var noCyclesCounter = func() bool {
 	return isNoCounter(err)
 }
 
-// isNoCounter reports whether an error says that there is no counter of cycles. In case of such an error, perf itself
-// uses a clock in place of cycles: evsel__fallback() in the kernel's tools/perf/util/evsel.c.
+// isNoCounter reports whether an error says that there is no counter of cycles. perf itself uses a clock in place of
+// cycles after the same errors: evsel__fallback() in the kernel's tools/perf/util/evsel.c.
 func isNoCounter(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENXIO) || errors.Is(err, unix.ENODEV)
 }

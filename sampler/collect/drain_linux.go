@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	// The shortest and the longest pause between two looks into the kernel's buffers. Waking up takes more processor
-	// time than the work itself, so pauses get longer, unless a stream wants the samples soon. A pause also ends when a
+	// The shortest and the longest pause between two readings of the kernel's buffers. Waking up takes more CPU time
+	// than the reading itself, so pauses get longer, unless a Stream wants the samples soon. A pause also ends when a
 	// buffer is half full.
 	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
-	// writtenAt is the amount of text, in bytes, at which a drain writes its text to the file.
+	// When the text has this many bytes, a drain writes it to the file.
 	writtenAt = 64 << 10
 )
 
-// A drain turns the kernel's records into text. It knows each thread's name and each process's mappings
-// as they were at the time of a sample.
+// A drain turns the records in the kernel's buffers into text. It names the thread and the mapping of a sample as they
+// were at the time of the sample.
 type drain struct {
 	file        *os.File
 	text        *sampler.PerfText
@@ -41,14 +41,14 @@ type drain struct {
 	resolver    *native.Resolver
 	threads     map[int32]thread
 	ended       []int32              // threads that have ended, but are not forgotten yet; see looked
-	endedBefore int                  // how many of them an earlier look has found
+	endedBefore int                  // how many of the ended threads were known before the last reading of the buffers
 	alive       map[int32]int        // number of running threads of each process
 	mapped      func(native.Mapping) // see Options.Mapped; may be nil
 	kernel      *kernelSymbols
 	kallsyms    *os.File // the file that kernel reads; nil if it is not open
 	last        sampler.Sample
 	stacks      *stacks // nil if no stacks are recorded
-	// throttled is how often the kernel has paused an event.
+	// throttled counts how often the kernel has paused an event because its samples came too fast.
 	throttled int
 
 	mu      sync.Mutex
@@ -79,8 +79,8 @@ func newDrain(path string, specs []string, events []sampler.Event) (*drain, erro
 // mapsTime is a time limit for native.ReadMaps, which usually takes much less.
 const mapsTime = 5 * time.Second
 
-// started adds a process to the drain just before the process execs. Its events begin during the exec, a moment
-// before the kernel reports the new name (begin_new_exec in fs/exec.c). So a sample may still have the old name.
+// started adds a process to the drain just before the process execs. The process's events begin during the exec, a
+// moment before the kernel reports the new name (begin_new_exec in fs/exec.c). So a sample may still have the old name.
 func (d *drain) started(pid int) {
 	d.resolver.Note(pid) // the process and its children may end before gasm looks at their first mapping
 	d.alive[int32(pid)] = 1
@@ -95,7 +95,7 @@ func (d *drain) attached(ctx context.Context, pid int) {
 		d.threads[int32(tid)] = thread{name: machine.ReadTrimmed(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))}
 	}
 	d.resolver.Note(pid)
-	// If the mappings can't be read, samples in them get no names.
+	// If the mappings can't be read, their functions have no names.
 	mappings, _ := foreign.Within(ctx, mapsTime, func() ([]native.Mapping, error) { return native.ReadMaps(pid) })
 	d.resolver.Add(mappings...)
 }
@@ -117,8 +117,8 @@ func (d *drain) take(r *perfevent.Record) {
 		}
 		d.threads[r.TID] = thread{name: r.Name}
 	case perfevent.Fork:
-		// The new thread has the name of the thread that created it. If that one has ended before gasm read its name,
-		// the name of the process is the best guess.
+		// The new thread has the name of the thread that created it. If the creating thread has ended before gasm read
+		// its name, the name of the process is the best guess.
 		if name := cmp.Or(d.threads[r.PTID].name, d.threads[r.PPID].name); name != "" {
 			d.threads[r.TID] = thread{name: name}
 		}
@@ -146,9 +146,9 @@ func (d *drain) take(r *perfevent.Record) {
 	}
 }
 
-// looked is called when all records of a look into the kernel's buffers have been taken. It writes the text, so that
-// these samples are not lost if gasm is killed. It forgets the threads whose end an earlier look has found, so that
-// each is kept for one more look.
+// looked is called after each reading of the kernel's buffers, when all records have been taken. It writes the text, so
+// the samples are not lost if gasm is killed. A thread that has ended is forgotten one reading later, because the
+// kernel may still report samples of it.
 func (d *drain) looked() {
 	for _, tid := range d.ended[:d.endedBefore] {
 		if d.threads[tid].ended { // false if a new thread has the same id
@@ -160,8 +160,9 @@ func (d *drain) looked() {
 	d.flush()
 }
 
-// threadName returns the name of a record's thread. A thread that ended while gasm attached to its process has none, and
-// the name of the process is the best guess. A thread that has lost its id while it was ending (TID is -1) has none.
+// threadName returns the name of a record's thread. A thread that ended while gasm attached to its process has no known
+// name. In its place, threadName returns the name of the process. It returns "" for a thread that has lost its id while
+// it was ending (TID is -1).
 func (d *drain) threadName(r *perfevent.Record) string {
 	if name := d.threads[r.TID].name; name != "" || r.TID <= 0 {
 		return name
@@ -209,17 +210,17 @@ func (d *drain) kernelNames() *kernelSymbols {
 	return d.kernel
 }
 
-// lostInAll writes how many samples of an event did not fit into the buffers. This is the kernel's own count at the
-// end. The kernel's records have already reported most of these losses.
+// lostInAll writes how many samples of an event did not fit into the buffers. count is the kernel's total at the end of
+// the recording. It includes losses that records have already reported.
 func (d *drain) lostInAll(count int64) {
 	if count > 0 {
 		d.text.Lost(&d.last, count, true)
 	}
 }
 
-// flush writes the text. After a failure it writes nothing more, and the file ends with its last whole
-// line. The stacks are written first, so that every stack of a sample in the file is in the other file, even if gasm is
-// killed.
+// flush writes the text. After a failure it writes nothing more, and the file ends with its last whole line. It writes
+// the stacks before the samples that refer to them. So every stack ID in the samples' file is valid, even if gasm is
+// killed in between.
 func (d *drain) flush() {
 	if d.stacks != nil && !d.stacks.flush() {
 		d.text.DropStacks()
@@ -238,9 +239,10 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// nextPause returns the length of the next pause. Usually that is the given pause. It is shorter if a stream is
-// subscribed or stacks are recorded, and there were samples after the last pause (found). While the process sleeps,
-// pauses get longer even then, because watching a sleeping process should cost next to nothing.
+// nextPause returns the length of the next pause. If the last reading has found no records, the process sleeps. Then
+// the result is the given pause, which the caller makes longer and longer, because watching a sleeping process should
+// cost next to nothing. Otherwise the result is at most as long as each Stream allows and, if stacks are recorded, at
+// most stackPause.
 func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause
@@ -262,7 +264,7 @@ func (d *drain) subscribe(s *Stream) {
 	d.streams = append(d.streams, s)
 }
 
-// end writes the rest and closes the files and the streams.
+// end writes the text and the stacks that are still in memory. Then it closes the files and the streams.
 func (d *drain) end() error {
 	d.flush()
 	if d.stacks != nil {
@@ -288,7 +290,7 @@ func (d *drain) end() error {
 	return stopped
 }
 
-// notes returns notes about what is missing in the recording. Call it after the last record.
+// notes returns notes about what the recording lacks. It must be called after the last record.
 func (d *drain) notes() (notes []fix.Note) {
 	if d.kernel != nil && len(d.kernel.symbols) == 0 {
 		notes = append(notes, NamelessKernel)

@@ -12,10 +12,10 @@ import (
 
 // kernelSymbols are the functions of the kernel and its modules.
 //
-// It takes 50 ms to read 120000 functions. Most of that time is spent in the kernel, which makes the text of
+// It takes 50 ms to read 120000 functions. Most of that time is spent in the kernel, which generates the text of
 // /proc/kallsyms while it is read. Therefore only as much of the text is read as a lookup needs. The kernel's own
-// functions come first, sorted by address (scripts/kallsyms.c sorts them). The functions of modules, and of code that
-// was made while the kernel ran, come after that and are not sorted. Kernels that also list their data
+// functions come first, sorted by address (scripts/kallsyms.c sorts them). Functions of modules, and code that the
+// kernel generated, such as BPF programs, come next and are not sorted. Kernels that also list their data
 // (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
 	unread  *bufio.Reader  // the rest of the text; nil when all of it has been read
@@ -34,21 +34,21 @@ type kernelSymbol struct {
 // A kernelName is a function's name and its module, as perf script prints both.
 type kernelName struct{ symbol, module string }
 
-// Estimates for the kernels of distributions, with their modules. usualSymbols is the largest number of functions, and
-// usualName is the average length of a name in bytes.
+// Estimates for the kernels of distributions, with their modules: usualSymbols is the largest number of functions, and
+// usualName the average length of their names in bytes.
 const usualSymbols, usualName = 1 << 18, 32
 
 // kernelItself is what perf calls the kernel without its modules.
 const kernelItself = "[kernel.kallsyms]"
 
-// newKernelSymbols returns the symbols in the text of /proc/kallsyms. It reads nothing yet; readFor reads r when a
+// newKernelSymbols returns the symbols in the text of /proc/kallsyms. It reads nothing yet; readFor reads from r when a
 // symbol is needed. The text is:
 //
 //	ffffffff81000000 T _stext
 //	ffffffff81b954cc t iowrite16
 //	ffffffffc0200000 t nft_do_chain	[nf_tables]
 //
-// Data and lines that can't be read are left out. If the user may not see the addresses, all addresses in the text are
+// Data and lines that can't be parsed are skipped. If the user may not see the addresses, all addresses in the text are
 // 0, and there are no symbols.
 func newKernelSymbols(r io.Reader) *kernelSymbols {
 	// Allocate enough for most kernels at once. Memory that is never written to costs nothing, while growing the slices
@@ -62,7 +62,7 @@ func newKernelSymbols(r io.Reader) *kernelSymbols {
 	}
 }
 
-// readFor reads the text up to the function at an address. If there is no such function, it reads all of the text.
+// readFor reads the text up to the function that contains pc. If there is no such function, it reads all of the text.
 func (k *kernelSymbols) readFor(pc uint64) {
 	for k.unread != nil && !k.knows(pc) {
 		line, err := k.unread.ReadSlice('\n')
@@ -77,7 +77,7 @@ func (k *kernelSymbols) readFor(pc uint64) {
 	}
 }
 
-// knows reports whether the function at an address has already been read.
+// knows reports whether the function that contains an address has already been read.
 func (k *kernelSymbols) knows(pc uint64) bool {
 	n := len(k.symbols)
 	return k.ordered && n > 0 && k.symbols[0].start <= pc && pc < k.symbols[n-1].start

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A MappingWatch reports which files the processes of a command map as code. It is for recordings in which a program
-// such as perf takes the samples, and not gasm itself.
+// A MappingWatch reports which files the processes of a command map as code. It is used when another program, such as
+// perf, takes the samples. When gasm takes them itself, it sees the mappings anyway.
 type MappingWatch struct {
 	set      *perfevent.Set
 	stopping atomic.Bool
@@ -21,8 +21,8 @@ type MappingWatch struct {
 // get up to eight times as long.
 const mappingPause = 20 * time.Millisecond
 
-// WatchMappings begins to watch a process that is held before its exec, and all processes that descend
-// from it. It calls mapped from a goroutine of its own.
+// WatchMappings begins to watch a process that has not called exec yet, and all processes that descend from it. It
+// calls mapped from a goroutine of its own.
 func WatchMappings(pid int, mapped func(native.Mapping)) (*MappingWatch, error) {
 	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{perfevent.Dummy}, Frequency: 1})
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *MappingWatch) run(mapped func(native.Mapping)) {
 	}
 }
 
-// LookOften makes the pauses short for the duration d, as [Native.LookOften] does.
+// LookOften makes the watch look for new mappings every 10 ms for the duration d, as [Native.LookOften] does.
 func (w *MappingWatch) LookOften(d time.Duration) {
 	w.often.extend(d)
 	w.set.Interrupt() // ends a long pause

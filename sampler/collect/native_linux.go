@@ -20,15 +20,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A Native is a recording that gasm itself makes with perf_event_open. It is under way or has ended.
+// A Native is a recording that gasm itself makes with perf_event_open, without perf. It is running or has ended.
 type Native struct {
 	set    *perfevent.Set
 	drain  *drain
 	events []sampler.Event
 	hertz  int
 	notes  []fix.Note
-	// buffers is the size of the kernel's buffers in bytes, and stackSize the number of bytes that a sample has of a
-	// stack.
+	// buffers is the size of the kernel's buffers in bytes. stackSize is the number of bytes of a thread's stack that
+	// the kernel copies for each sample.
 	buffers, stackSize int
 
 	switches chan switching // requests from Pause and Resume; it has room for one
@@ -39,9 +39,9 @@ type Native struct {
 	often    shortPauses
 }
 
-// StartNative opens the events on the first thread of the process, which is held before its exec.
-// Sampling begins with the exec, and includes all threads and processes that descend from that thread.
-// If the cause of an error is known, the error is a *failure.RefusedError.
+// StartNative opens the events on the first thread of a process that has not called exec yet. Sampling begins with the
+// exec, and includes all threads and processes that descend from that thread. If the cause of an error is known, the
+// error is a *failure.RefusedError.
 func StartNative(opts Options) (*Native, error) {
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.Open(opts.PID, o) }
 	return startNative(opts, open, func(d *drain) {
@@ -50,9 +50,9 @@ func StartNative(opts Options) (*Native, error) {
 	})
 }
 
-// AttachNative opens the events on all threads of running processes, which are PID and MorePIDs in the options.
-// Sampling begins at once, and includes threads and processes that are created later. AttachNative reads the mappings
-// of each process from /proc. When ctx is done, it goes on without the mappings that it has not read.
+// AttachNative opens the events on all threads of running processes: opts.PID and opts.MorePIDs. Sampling begins at
+// once, and includes threads and processes that are created later. AttachNative reads the mappings of each process from
+// /proc. When ctx is done, it goes on without the mappings that it has not read yet.
 func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	pids := append([]int{opts.PID}, opts.MorePIDs...)
 	open := func(o perfevent.Options) (*perfevent.Set, error) { return perfevent.OpenRunning(pids, o) }
@@ -63,11 +63,11 @@ func AttachNative(ctx context.Context, opts Options) (*Native, error) {
 	})
 }
 
-// An opener is perfevent.Open or perfevent.OpenRunning for the processes that are sampled.
+// An opener opens events on the processes to be sampled, with perfevent.Open or perfevent.OpenRunning.
 type opener func(o perfevent.Options) (*perfevent.Set, error)
 
-// startNative opens the first of the candidate events that this machine has. It calls learn with the new
-// drain, so that the caller can add the processes to it.
+// startNative opens the events that the user named, or else the best ones that this machine has. It passes the new
+// drain to the function learn, in which the caller can add the processes to the drain.
 func startNative(opts Options, open opener, learn func(*drain)) (*Native, error) {
 	n := &Native{done: make(chan struct{}), switches: make(chan switching, 1)}
 	var note fix.Note
@@ -112,8 +112,8 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 	return n, nil
 }
 
-// openFirst opens the first candidate of a request that this machine has, and returns its events. refused is the error
-// of the first candidate, or nil if that is the one that was opened.
+// openFirst opens the first of r.candidates that this machine has, and returns its events. refused says why the first
+// candidate in the list was refused; it is nil if that candidate was opened.
 func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event, refused *failure.RefusedError, err error) {
 	for _, events = range r.candidates {
 		if set, err = openEvents(events, o, open); err == nil {
@@ -147,8 +147,8 @@ func openEvents(events []sampler.Event, o perfevent.Options, open opener) (*perf
 	return open(o)
 }
 
-// describe notes how the sampled events differ from those that were asked for. It returns the names of the events for
-// the text. A name has the modifier u if the kernel could not be sampled.
+// describe notes how the sampled events differ from the requested ones. It returns the names of the events for the
+// text. If the kernel could not be sampled, the names have the modifier u.
 func (n *Native) describe(r request, refused *failure.RefusedError) (specs []string) {
 	switch {
 	case r.clockForCycles || refused != nil && n.events[0].Name == sampler.CPUClock:
@@ -175,24 +175,24 @@ func (n *Native) describe(r request, refused *failure.RefusedError) (specs []str
 
 func (n *Native) note(text string) { n.notes = append(n.notes, fix.Note{Text: text}) }
 
-// Events returns the events that are sampled. If this machine can't count cycles, a clock is sampled in their place,
-// and a note says so.
+// Events returns the events that are sampled. If the user asked for cycles and this machine can't count them, a clock
+// is sampled instead, and a note says so.
 func (n *Native) Events() []sampler.Event { return slices.Clone(n.events) }
 
-// Frequency returns how often each event is sampled, per second and CPU. It differs from the requested
-// frequency if it was drawn, or if the kernel allows less.
+// Frequency returns how often each event is sampled, per second and CPU. It differs from Options.Frequency if it was
+// drawn at random, or if the kernel allows less.
 func (n *Native) Frequency() int { return n.hertz }
 
 // Buffers returns the size of the kernel's buffers, in bytes.
 func (n *Native) Buffers() int { return n.buffers }
 
-// StackSize returns the number of bytes that are copied of a thread's stack for each sample. It is 0 if no stacks are
+// StackSize returns the number of bytes of a thread's stack that are copied for each sample. It is 0 if no stacks are
 // recorded.
 func (n *Native) StackSize() int { return n.stackSize }
 
-// Subscribe returns a stream that gets all samples from now on. The stream keeps up to capacity samples until they
-// are received, and drops further ones. While threads are busy, the kernel's buffers are emptied at least once per
-// pause. Call Subscribe before Stop.
+// Subscribe returns a stream that gets all samples from now on. The stream keeps up to capacity samples until they are
+// received, and drops further ones. pause is the longest time between two readings of the kernel's buffers while
+// threads are busy. Call Subscribe before Stop.
 func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	s := newStream(capacity, pause)
 	n.drain.subscribe(s)
@@ -200,18 +200,18 @@ func (n *Native) Subscribe(capacity int, pause time.Duration) *Stream {
 	return s
 }
 
-// shortPause is the time between two looks while LookOften is in effect.
+// shortPause is the pause between two readings of the kernel's buffers while LookOften is in effect.
 const shortPause = 10 * time.Millisecond
 
 // LookOften makes the recording look for new mappings more often for the duration d. During this time, Options.Mapped
-// is called about 30 ms after a file was mapped. At other times it can take up to a second, for example if the process
-// was asleep before.
+// is called about 30 ms after a file was mapped. At other times this can take up to a second, for example if the
+// process was asleep before.
 func (n *Native) LookOften(d time.Duration) {
 	n.often.extend(d)
 	n.set.Interrupt() // ends a long pause
 }
 
-// A shortPauses holds the time until which the pauses between two looks are short.
+// A shortPauses holds the time until which the pauses between two readings of the kernel's buffers are short.
 type shortPauses struct{ end atomic.Int64 } // on CLOCK_MONOTONIC, in ns
 
 // extend makes pauses short for the duration d. If an earlier call has asked for a later end, that end stays.
@@ -224,7 +224,8 @@ func (s *shortPauses) extend(d time.Duration) {
 	}
 }
 
-// limit returns the given pause. While pauses are short, it returns at most shortPause.
+// limit returns the pause that should be made instead of the given one: at most shortPause if pauses are to be short
+// now, and otherwise the given one.
 func (s *shortPauses) limit(pause time.Duration) time.Duration {
 	if monotonic.Nanos() < s.end.Load() {
 		return min(pause, shortPause)
@@ -232,12 +233,12 @@ func (s *shortPauses) limit(pause time.Duration) time.Duration {
 	return pause
 }
 
-// TextFile returns the path of the text, which a sampler.PerfReader reads. The file is complete after
-// Stop. The caller removes it.
+// TextFile returns the path of the text with the samples, which a sampler.PerfReader reads. The file is complete after
+// Stop. The caller must remove it.
 func (n *Native) TextFile() string { return n.drain.file.Name() }
 
-// StacksFile returns the path of the file with the call stacks, which callstack.Read reads. It is complete after Stop.
-// The caller removes it. If no stacks are recorded, StacksFile returns "".
+// StacksFile returns the path of the file with the call stacks, which callstack.Read reads. The file is complete after
+// Stop. The caller must remove it. If no stacks are recorded, StacksFile returns "".
 func (n *Native) StacksFile() string {
 	if n.drain.stacks == nil {
 		return ""
@@ -266,8 +267,9 @@ func (n *Native) run() {
 	}
 }
 
-// takeUntilStop takes the samples until Stop, and then ends the sampling. It calls looked after each look that has
-// found records. It does not look while full returns true.
+// takeUntilStop passes the samples to the function take until Stop, and then ends the sampling. After each reading of
+// the kernel's buffers that has found records, it calls looked(). As long as full() returns true, it does not read the
+// buffers.
 func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
 	for pause := shortestDrain; !n.stopping.Load(); {
 		n.set.Wait(pause)
@@ -289,7 +291,7 @@ func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full
 // native functions, which reads the files that the processes have mapped, and walking call stacks, which also reads the
 // memory of the processes. When ctx is done, Stop leaves the remaining functions without names, and the remaining
 // samples without stacks. If the samples could not be written, the error is a *failure.StoppedError, and the file has
-// the samples up to the failure. A second Stop returns the same error.
+// the samples up to the failure. Further calls return the same error.
 func (n *Native) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() {
 		n.stopping.Store(true)
@@ -307,12 +309,12 @@ func (n *Native) Stop(ctx context.Context) error {
 	return n.stopErr
 }
 
-// Resolver returns the resolver that names the native functions of all processes. It has already
-// resolved all samples. Call it after Stop.
+// Resolver returns the resolver that names the native functions of all processes. Call it only after Stop has returned:
+// then the functions of all samples are resolved.
 func (n *Native) Resolver() *native.Resolver { return n.drain.resolver }
 
-// Notes returns a note for each difference between the recording and the request. A note has the command that fixes the
-// difference, if there is one. Call Notes after Stop.
+// Notes returns a note for each difference between the recording and the request. If there is a command that fixes the
+// difference, the note has it. Notes waits until the recording has ended.
 func (n *Native) Notes() []fix.Note {
 	<-n.done
 	return append(slices.Clone(n.notes), n.drain.notes()...)

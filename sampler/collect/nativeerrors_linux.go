@@ -16,8 +16,8 @@ import (
 // nativeTool names the sampler in errors.
 const nativeTool = "native sampling"
 
-// refusedNative converts an error of perfevent to one that says how to fix it. It returns nil if it does not know the
-// cause.
+// refusedNative converts an error of package perfevent to an error that says how to fix the problem. It returns nil if
+// it does not know the cause of the error.
 func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *failure.RefusedError {
 	var unknown *perfevent.NameError
 	var open *perfevent.OpenError
@@ -59,8 +59,8 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	return refused
 }
 
-// notAllowed sets the reason, the cause and the hint for EPERM or EACCES: a limit, a filter of system calls, or the
-// kernel's rules.
+// notAllowed sets the reason, the cause and the hint for EPERM or EACCES. The cause is a limit, a filter of system
+// calls, or the kernel's rules on who may sample what.
 func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *failure.RefusedError {
 	switch {
 	case open.Call == "mmap":
@@ -75,7 +75,7 @@ func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.O
 	return refused
 }
 
-// denied sets the reason, the cause and the hint of a refusal with EACCES.
+// denied sets the reason, the cause and the hint for EACCES, which the kernel's rules cause.
 func denied(h machine.Host, refused *failure.RefusedError, events []sampler.Event, pid int) *failure.RefusedError {
 	var as *failure.RefusedError
 	if errors.As(denial(refused.Stderr, events, pid, h), &as) {

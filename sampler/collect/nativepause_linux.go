@@ -6,9 +6,8 @@ type switching struct {
 	done chan error
 }
 
-// Pause stops the sampling until Resume. Samples from before the pause are kept. If the recording was started with
-// Options.Pauses, it does not miss threads and mappings that appear during the pause. Pause does nothing if the
-// recording has ended.
+// Pause stops the sampling until Resume. Samples from before the pause are kept. If Options.Pauses was set, threads and
+// mappings that appear during the pause are recorded nevertheless. Pause does nothing if the recording has ended.
 func (n *Native) Pause() error { return n.turn(false) }
 
 // Resume begins to sample again after Pause.
@@ -30,7 +29,7 @@ func (n *Native) turn(on bool) error {
 	}
 }
 
-// obey does what Pause or Resume has asked for.
+// obey executes a request of Pause or Resume, if there is one.
 func (n *Native) obey() {
 	select {
 	case s := <-n.switches:

@@ -28,14 +28,14 @@ import (
 
 // Options are the options of a recording, by perf or by gasm itself.
 type Options struct {
-	// Events are the events that the user named. If Events is nil, the best event of this machine is sampled. This is
-	// the first of cycles:P, cycles and cpu-clock that can be sampled.
+	// Events are the events that the user named. If Events is nil, gasm samples the first of cycles:P, cycles and
+	// cpu-clock that this machine has.
 	Events    []sampler.Event
 	Frequency int // samples per second and CPU
-	// Drawn is true if the actual frequency is drawn at random. It is then 3 to 10 % above or below Frequency, so
-	// that no program is in step with the samples. Native.Frequency and Perf.Frequency return the actual frequency.
+	// Drawn is true if the actual frequency is drawn at random. It is then 3 to 10 % above or below Frequency, so that
+	// no program works in step with the samples. Native.Frequency and Perf.Frequency return the actual frequency.
 	Drawn    bool
-	PID      int    // the process, which is held before its exec; its children are sampled too
+	PID      int    // the process, which has not called exec yet; its children are sampled, too
 	MorePIDs []int  // other processes; only AttachNative uses them
 	Dir      string // the folder for perf.data or the text; an older file is replaced
 	// Pauses is true if Pause and Resume will be called.
@@ -43,41 +43,40 @@ type Options struct {
 	// Mapped is called for each file that a process maps as code. It must return soon. It may be nil. Only recordings
 	// by StartNative call it.
 	Mapped func(native.Mapping)
-	// Walk makes native sampling record call stacks, which it writes to the file Native.StacksFile. If Walk is nil, no
-	// stacks are recorded, and samples cost less.
+	// Walk finds the call stacks of samples in native sampling, which writes them to Native.StacksFile. If Walk is nil,
+	// no stacks are recorded, and samples cost less.
 	Walk Walk
-	// Caller returns the Caller of the sample that was passed to Walk last (see sampler.Sample). It may be nil.
+	// Caller returns the sampler.Sample.Caller of the sample that was passed to Walk last. It may be nil.
 	Caller func() uint64
-	// GiveUp makes Walk return soon, without what takes long. It is called from another goroutine when the recording
-	// should have ended. It may be nil.
+	// GiveUp makes the present call of Walk return soon, with an incomplete stack. It is called from another goroutine
+	// if the end of the recording takes too long. It may be nil.
 	GiveUp func()
-	// StackSize is the number of bytes that are copied of a thread's stack for each sample. If it is 0, as many are
-	// copied as fit into the kernel's buffers, which is 64 KiB for root. Native.StackSize returns the actual number.
+	// StackSize is the number of bytes of a thread's stack that are copied for each sample. 0 means as many as the
+	// kernel's buffers have room for, which is 64 KiB for root. Native.StackSize returns the actual number.
 	StackSize int
-	// LeastStack is the number of bytes of a stack for which the kernel's buffers must have room. If they have room for
+	// LeastStack is the least number of bytes of a stack for which the kernel's buffers must have room. If they have
 	// less, the recording does not start, and the error is a *failure.RefusedError. 0 accepts any number.
 	LeastStack int
-	// Chains makes perf record the chains of return addresses that it finds by frame pointers. Perf.WriteStacks writes
-	// them. Native sampling ignores it.
+	// Chains makes perf record the return addresses that it finds by following frame pointers. Perf.WriteStacks writes
+	// them. Native sampling ignores Chains.
 	Chains bool
-	// Slow is called by Stop with a sentence for the user if perf takes long to end. It may be nil.
+	// Stop calls Slow with a sentence for the user if perf takes long to end. Slow may be nil.
 	Slow func(message string)
 }
 
 // A Walk finds the call stack of a sample. It pushes the frames to w, from the outermost to the innermost, and returns
-// the ID of the last one. For a sample in user space, these are the callers of the sampled function. For a sample in the
-// kernel, the last frame is the function in user space that entered the kernel; the kernel's own frames are added by the
-// caller of Walk. See package callstack for which frames a stack has.
+// the ID of the last one. If the sample is in user space, these frames are the callers of the sampled function. If it
+// is in the kernel, the last frame is the function in user space that entered the kernel. The caller of Walk adds the
+// kernel's own frames. Package callstack says in detail which frames a stack has.
 //
 // r is a sample with a ThreadState, which is valid until Walk returns. libraries has the mappings of all processes as
-// they were at the time of the sample. The samples are of all processes that are sampled, also of those that are not
-// JVMs.
+// they were at the time of the sample. Walk gets the samples of all sampled processes, not only of JVMs.
 //
-// The samples come in the order of their times, from one goroutine, which is not the one that empties the kernel's
-// buffers. A sample is passed to Walk at least 20 ms after it was taken, except for the last ones of a recording.
+// Walk gets the samples in the order of their times, from a single goroutine. Another goroutine empties the kernel's
+// buffers meanwhile. Walk gets a sample at least 20 ms after it was taken, except at the end of a recording.
 type Walk func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID
 
-// A Perf is a recording by perf that is under way or has ended.
+// A Perf is a recording that the program perf makes. It is running or has ended.
 type Perf struct {
 	tool    string
 	data    string // perf.data
@@ -91,8 +90,8 @@ type Perf struct {
 	control *os.File // nil for a perf without --control
 	acks    *os.File // perf's answers to commands on control; nil without --control
 	answers *bufio.Reader
-	// named is true if perf's events can be disabled by name, and unnamed is true if they can't. If both are false,
-	// gasm has not tried yet.
+	// named is true if perf's events can be disabled by name, and unnamed is true if they can't. Both are false until
+	// gasm has tried it.
 	named, unnamed bool
 
 	stopOnce sync.Once
@@ -106,8 +105,8 @@ var (
 )
 
 // StartPerf attaches perf to the process and returns when perf samples. If the cause of an error is known, the error is
-// a *failure.MissingToolError or a *failure.RefusedError. After an error no process is left behind. When ctx is done,
-// perf is killed.
+// a *failure.MissingToolError or a *failure.RefusedError. After an error, perf no longer runs. When ctx is done, perf
+// is killed.
 func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	h := machine.This()
 	tool, err := exec.LookPath("perf")
@@ -143,12 +142,12 @@ func StartPerf(ctx context.Context, opts Options) (*Perf, error) {
 	return p, nil
 }
 
-// Events returns the events that perf samples. If this machine can't count cycles, a clock is sampled in their place,
-// and a note says so.
+// Events returns the events that perf samples. If the user asked for cycles and this machine can't count them, a clock
+// is sampled instead, and a note says so.
 func (p *Perf) Events() []sampler.Event { return slices.Clone(p.events) }
 
-// Notes returns a note for each difference between the recording and the request. A note has the command that fixes the
-// difference, if there is one.
+// Notes returns a note for each difference between the recording and the request. If there is a command that fixes the
+// difference, the note has it.
 func (p *Perf) Notes() []fix.Note {
 	notes := slices.Clone(p.notes)
 	stderr := p.process.Stderr.String()
@@ -159,17 +158,17 @@ func (p *Perf) Notes() []fix.Note {
 	return notes
 }
 
-// Frequency returns how often perf samples, per second and CPU. It differs from the requested frequency
-// if it was drawn, or if the kernel allows less.
+// Frequency returns how often perf samples, per second and CPU. It differs from Options.Frequency if it was drawn at
+// random, or if the kernel allows less.
 func (p *Perf) Frequency() int { return p.hertz }
 
 // DataFile returns the path of perf's recording.
 func (p *Perf) DataFile() string { return p.data }
 
-// Stop ends the recording with one SIGINT and waits until perf has written all of it. If perf does not end, it is
-// killed after ten seconds, or when StartPerf's context is done. perf ends by itself when the last process that it
-// follows has ended. That is not an error. If perf failed, the error is a *failure.StoppedError, and Stop has made the
-// data on disk readable. A second Stop returns the same error.
+// Stop ends the recording with one SIGINT and waits until perf has written all of it. A perf that does not end is
+// killed after ten seconds, or when StartPerf's context is done. perf ends without a signal when the last process that
+// it follows has ended. That is not an error. If perf failed, the error is a *failure.StoppedError, and Stop has
+// repaired the data on disk so that it can be read. Further calls return the same error.
 func (p *Perf) Stop() error {
 	p.stopOnce.Do(func() { p.stopErr = p.stop() })
 	return p.stopErr
@@ -203,8 +202,8 @@ func (p *Perf) stop() error {
 	return stopped
 }
 
-// unfinished returns an error if perf seems to have ended well but could not write the end of its data. That can
-// happen without a message if the disk is full.
+// unfinished returns an error if perf reported success but did not write the end of its data. If the disk is full, perf
+// may do so without a message.
 func (p *Perf) unfinished() error {
 	f, err := os.Open(p.data)
 	if err != nil {
@@ -226,7 +225,8 @@ func (p *Perf) unfinished() error {
 	return stopped
 }
 
-// isFull reports whether the disk under a folder has no room for another piece of perf's data.
+// isFull reports whether the disk that the folder dir is on is full, or so nearly full that perf could not write the
+// next piece of its data.
 func isFull(dir string) bool {
 	var disk unix.Statfs_t
 	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16

@@ -11,8 +11,8 @@ import (
 
 // The header of perf.data, as described in tools/perf/Documentation/perf.data-file-format.txt in the kernel's sources.
 // It has the fields magic, size and attr_size, then offset and size of the attributes, of the data and of the event
-// types, and then 256 bits that say which features follow the data. The numbers have the byte order of the machine.
-// gasm only reads files with the magic of little-endian machines.
+// types, and then 256 bits that say which features follow the data. The numbers are in the byte order of the machine
+// that recorded. gasm reads only files of little-endian machines.
 const (
 	perfMagic      = "PERFILE2"
 	perfHeaderSize = 104
@@ -55,15 +55,15 @@ func readPerfHeader(f io.ReaderAt) (perfHeader, error) {
 	}, nil
 }
 
-// An openedEvent is an event that the kernel opened for perf. It may be a different event from the one that gasm asked
-// for, or it may leave out the kernel.
+// An openedEvent is an event that the kernel opened for perf. The kernel may not have what gasm asked for. Then perf
+// may open a clock instead, or leave out the kernel.
 type openedEvent struct {
 	clock    string // "cpu-clock" or "task-clock" if the event is one of these clocks, "" otherwise
 	userOnly bool   // without the kernel
 }
 
-// openedEvents reads the attributes that perf writes before it samples. It leaves
-// out the event "dummy", which perf adds for itself.
+// openedEvents reads the events from the header of perf.data, which perf writes before it samples. It leaves out the
+// event "dummy", which perf adds for its own use.
 func openedEvents(path string) ([]openedEvent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -98,8 +98,8 @@ func openedEvents(path string) ([]openedEvent, error) {
 }
 
 // completePerfData repairs the file of a perf that did not end properly, so that it can be read. The header of such a
-// file says that there are 0 bytes of data, and names features that perf has not written. completePerfData sets the
-// size of the data, up to the last whole record, and removes the features. It does not change a complete file.
+// file says that there are 0 bytes of data, and names features that perf has not written. completePerfData corrects the
+// size of the data, up to the last whole record, and clears the list of features. It does not change a complete file.
 func completePerfData(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -127,8 +127,8 @@ func completePerfData(path string) error {
 	return err
 }
 
-// wholeRecords returns the size of the whole records from the offset on, in bytes. A record begins with
-// its type (32 bits), misc (16) and size (16).
+// wholeRecords returns the size in bytes of the complete records that begin at offset. A record begins with its type
+// (32 bits), misc (16) and size (16).
 func wholeRecords(f *os.File, offset uint64) uint64 {
 	info, err := f.Stat()
 	if err != nil || offset > uint64(info.Size()) {

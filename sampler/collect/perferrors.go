@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// missingPerf returns the error for a machine that has no perf, or no perf for its kernel.
+// missingPerf returns the error for a machine without perf, or without a perf for its kernel.
 func missingPerf(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "perf", Cause: cause, Install: installPerf(h)}
 }
@@ -37,7 +37,7 @@ func installPerf(h machine.Host) string {
 	return "the package is named perf, linux-perf or linux-tools"
 }
 
-// Parts of the lines in which perf says on stderr why it does not sample. They are from perf 4.9 to 7.2.
+// Parts of the lines on stderr in which perf says why it can't sample, from perf 4.9 to 7.2.
 var (
 	// Ubuntu's /usr/bin/perf is a script that runs the perf of the kernel.
 	wrapperWords = []string{"perf not found for kernel"}
@@ -54,12 +54,12 @@ var (
 	unsupportedWords = append([]string{
 		"event is not supported", "PMU Hardware doesn't support", "PMU counters are busy",
 		"No hardware sampling interrupt available",
-		// Two texts for the same error: an event such as msr/tsc/ only counts for the whole machine.
+		// Two texts for the same error: events such as msr/tsc/ can only be counted for the whole machine.
 		"in per-thread mode", "clockid feature not supported",
 	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported", "Not supported")...)
 )
 
-// syscallWords returns parts of the line in which perf prints the error of perf_event_open:
+// syscallWords returns the parts that identify an error of perf_event_open in perf's message. There are two forms:
 //
 //	The sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).
 //	The sys_perf_event_open() syscall failed for event (cycles): Function not implemented
@@ -81,8 +81,8 @@ func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) e
 	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
 }
 
-// refusal makes an error from what perf printed on stderr before it began to sample. It returns nil if the text has
-// no known line.
+// refusal converts what perf printed on stderr to an error, if perf ended before it sampled. It returns nil if the text
+// has none of the lines that gasm knows.
 func refusal(text string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	if _, ok := failure.LineWith(text, wrapperWords...); ok {
@@ -117,8 +117,8 @@ func refusal(text string, events []sampler.Event, pid int, h machine.Host) error
 	return nil
 }
 
-// denial returns the error for EACCES. It finds the cause: the process belongs to another user, the sysctl forbids
-// sampling, or something else.
+// denial returns the error for EACCES. It finds out which of three causes applies: the process belongs to another user,
+// kernel.perf_event_paranoid forbids the sampling, or something else does, such as a container.
 func denial(line string, events []sampler.Event, pid int, h machine.Host) error {
 	asked := strings.Join(sampler.Specs(events), ",")
 	const paranoid = "%s is refused: kernel.perf_event_paranoid is %d and the user not root"
@@ -170,7 +170,7 @@ func faultyEvent(text string, events []sampler.Event) string {
 	return asked
 }
 
-// usualPerfLines are the beginnings of lines in perf's stderr that don't say what went wrong.
+// usualPerfLines are beginnings of lines that perf prints on stderr whatever went wrong.
 var usualPerfLines = []string{
 	"[ perf record:", "Events ",
 	"Failure to open ", "Failed to open /proc/schedstat", // perf 7, which prints the reason in another line
@@ -187,7 +187,7 @@ func perfComplaint(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	// The most telling words come first, because perf goes on after some failures, and then prints further messages.
+	// perf goes on after some failures, and then prints further messages. So the words that say most come first.
 	for _, word := range []string{"No space left", "failed to write", "error", "Error", "failed"} {
 		for _, line := range lines {
 			if strings.Contains(line, word) {

@@ -13,14 +13,14 @@ import (
 // bestEvents are the events that gasm tries, in this order, if the user names no event.
 var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
 
-// clockNames are perf's clocks by their number in the kernel's perf_sw_ids. perf opens one
-// of them in place of cycles on a machine without a counter of cycles.
+// clockNames are perf's clocks, by their numbers in the kernel's perf_sw_ids. perf opens one of them instead of cycles
+// on a machine without a counter of cycles.
 var clockNames = []string{softwareCPUClock: sampler.CPUClock, softwareTaskClock: sampler.TaskClock}
 
-// A request has the events for which gasm asks perf or the kernel.
+// A request says which events gasm asks of perf or of the kernel.
 type request struct {
 	candidates [][]sampler.Event // lists of events; a list is tried if the lists before it were refused
-	// clockForCycles is true if the candidates have cpu-clock in place of cycles.
+	// clockForCycles is true if the candidates have cpu-clock instead of cycles.
 	clockForCycles bool
 }
 
@@ -44,9 +44,8 @@ func requestFor(named []sampler.Event, noCounter bool) request {
 	return request{candidates: [][]sampler.Event{named}}
 }
 
-// replaceable reports whether perf replaces an event with a clock if the machine can't count cycles. perf does not
-// replace an event with a PMU ("cpu/cycles/"). Such an event may be refused, because the machine has no PMU of that
-// name.
+// replaceable reports whether perf replaces an event with a clock if the machine can't count cycles. It does not
+// replace an event with a PMU ("cpu/cycles/"). Such an event is simply refused if the machine has no such PMU.
 func replaceable(e sampler.Event) bool { return e.CountsCycles() && !strings.Contains(e.Spec, "/") }
 
 // withClock returns the events with one cpu-clock in place of all events that count cycles.
@@ -66,8 +65,8 @@ func withClock(named []sampler.Event) []sampler.Event {
 }
 
 // privileges returns the modifiers of an event that say whose time is sampled (user, kernel, hypervisor, guest, host),
-// with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". The other modifiers, such as P for precise, mean nothing
-// to a clock.
+// with a colon: ":u" for "cycles:Pu" and for "cpu/cycles/Pu". It leaves out the other modifiers, such as P for precise,
+// because they mean nothing to a clock.
 func privileges(e sampler.Event) string {
 	_, modifiers, _ := strings.Cut(e.Spec, e.Name)
 	kept := strings.Map(func(c rune) rune {
@@ -103,12 +102,12 @@ func (p *Perf) readOpened() error {
 	return nil
 }
 
-// describe compares the events that perf has opened with the request, and notes the differences. refused is the reason
-// why perf did not take the first candidate, or nil if it did.
+// describe compares the events that perf has opened with the request, and notes the differences. refused says why perf
+// could not sample the first candidate; it is nil if perf could.
 func (p *Perf) describe(r request, refused *failure.RefusedError) {
 	asked := strings.Join(sampler.Specs(p.events), ",")
 	userOnly := slices.ContainsFunc(p.events, func(e sampler.Event) bool { return e.UserOnly })
-	clock := "" // the clock that stands in place of cycles
+	clock := "" // the clock that is sampled instead of cycles
 	if r.clockForCycles || refused != nil && p.events[0].Name == sampler.CPUClock {
 		clock = sampler.CPUClock
 	}
@@ -139,8 +138,8 @@ var (
 	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}
 )
 
-// noCounterNote returns the note for a machine where a clock is sampled in place of cycles. The note is short,
-// because a report has it on one line with the note about the frequency. gasm doctor says more.
+// noCounterNote returns the note for a machine where a clock is sampled instead of cycles. The note is short, because a
+// report has it on one line with the note about the frequency. gasm doctor explains more.
 func noCounterNote(clock string) string {
 	return fmt.Sprintf("no cycles counter (qemu: pmu=on), so %s", clock)
 }
@@ -149,7 +148,7 @@ func (p *Perf) note(format string, args ...any) {
 	p.notes = append(p.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// unaskedClock returns the name of a clock that perf has opened more often than it was asked to, or "" if there is no
+// unaskedClock returns the name of a clock that perf has opened although gasm did not ask for it, or "" if there is no
 // such clock.
 func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	for _, clock := range clockNames {
@@ -171,7 +170,7 @@ func unaskedClock(asked []sampler.Event, opened []openedEvent) string {
 	return ""
 }
 
-// replaceCycles puts a clock in place of the events that count cycles. It returns false if there are no such events.
+// replaceCycles replaces the events that count cycles with a clock. It returns false if there are no such events.
 func (p *Perf) replaceCycles(clock string) bool {
 	replaced := false
 	for i, e := range p.events {
@@ -183,11 +182,11 @@ func (p *Perf) replaceCycles(clock string) bool {
 	return replaced
 }
 
-// partlyOpened returns a note for each event that perf 7 has left out on one PMU and opened on another:
+// partlyOpened returns a note for each event that perf 7 has opened on one PMU, but not on another:
 //
 //	Failure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.
 //
-// For an event that perf has opened nowhere, readOpened has already returned errEventsMissing.
+// There are no notes about events that perf could not open on any PMU: for those, readOpened returns errEventsMissing.
 func partlyOpened(stderr string) (notes []fix.Note) {
 	for line := range strings.Lines(stderr) {
 		_, text, ok := strings.Cut(line, "Failure to open event '")

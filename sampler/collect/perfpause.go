@@ -11,16 +11,17 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// controlTimeout limits how long gasm waits until perf has obeyed a command. Usually perf takes some ms, but it may
-// wait seconds for a processor if many threads are running. If perf ends in the meantime, tell returns at once.
+// controlTimeout limits how long gasm waits until perf has executed a command. Usually that takes some ms, but perf may
+// wait seconds for a CPU if many threads are running. If perf ends in the meantime, gasm stops waiting at once.
 const controlTimeout = 30 * time.Second
 
 // errorShown is how long gasm waits after perf's answer for an error message. The message may come after the answer,
-// because the two go through separate pipes.
+// because the answer comes through a pipe of its own and the message through stderr.
 const errorShown = 20 * time.Millisecond
 
-// Pause makes perf take no samples until Resume. If perf can disable events by name (since 5.13), the recording also
-// has the threads and mappings that appear during the pause. A perf before 5.9 can't pause, and goes on sampling.
+// Pause makes perf take no samples until Resume. If perf can disable events by name (since 5.13), the threads and
+// mappings that appear during the pause are recorded nevertheless. A perf before 5.9 can't pause, and continues to
+// sample.
 func (p *Perf) Pause() error { return p.turn("disable") }
 
 // Resume makes perf take samples again after Pause.
@@ -33,7 +34,7 @@ func (p *Perf) turn(word string) error {
 	if p.unnamed {
 		return p.tell(word)
 	}
-	// perf's own event, which reports threads and mappings, is not in p.events, so it stays enabled.
+	// perf's own event, which reports threads and mappings, must stay enabled. It is not in p.events.
 	for _, spec := range sampler.Specs(p.events) {
 		if err := p.tell(word + " " + spec); err != nil {
 			return err
@@ -51,7 +52,7 @@ func (p *Perf) turn(word string) error {
 	return p.tell(word)
 }
 
-// tell sends perf a command, and waits until perf has obeyed.
+// tell sends perf a command, and waits until perf has executed it.
 func (p *Perf) tell(command string) error {
 	if err := p.acks.SetReadDeadline(time.Now().Add(controlTimeout)); err != nil {
 		return err

@@ -21,24 +21,24 @@ import (
 )
 
 const (
-	// startTimeout limits how long gasm waits until perf samples. perf needs 0.1 s, and more on a loaded machine with
-	// many CPUs.
+	// startTimeout limits how long gasm waits until perf samples. Usually perf needs 0.1 s, but more on a busy machine
+	// with many CPUs.
 	startTimeout = 30 * time.Second
-	// settled is for a perf before 5.9, which can't confirm that it samples. When perf's file has not grown for this
-	// long, gasm assumes that perf has written the mappings of the process and has enabled its events.
+	// settled is used for a perf before 5.9, which can't confirm that it samples. When perf's file has not grown for
+	// this long, gasm assumes that perf has written the mappings of the process and has enabled its events.
 	settled = 200 * time.Millisecond
 )
 
-// The reasons why perf does not sample. Its output on stderr says more.
+// The reasons why perf does not sample. What perf printed on stderr has the details.
 var (
 	errPerfEnded     = errors.New("perf has ended")
 	errEventsMissing = errors.New("perf left out some of these events")
 )
 
-// record starts perf and returns when perf samples. After an error perf has ended, and its data is removed.
+// record starts perf and returns when perf samples. If it returns an error, perf has ended, and its data is removed.
 func record(ctx context.Context, tool string, opts Options, events []sampler.Event, h machine.Host) (*Perf, error) {
 	p := &Perf{tool: tool, data: filepath.Join(opts.Dir, "perf.data"), events: slices.Clone(events), slow: opts.Slow}
-	// Remove a file of an earlier perf, which startUnconfirmed would take for a sign that this perf samples.
+	// Remove the file of an earlier perf. Otherwise startUnconfirmed would take it as a sign that the new perf samples.
 	if err := os.Remove(p.data); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func (p *Perf) recordArgs(opts Options) []string {
 		"record", "-k", "mono", "-F", strconv.Itoa(opts.Frequency), "-e", strings.Join(sampler.Specs(p.events), ","),
 		"-B", "-N", "-o", p.data,
 		// Follow the process's first thread and all threads and processes that it starts. With -p perf would also
-		// follow the process's other threads. Those are threads of the Go runtime, and they end when the held process
-		// becomes the command. For the rest of the run, perf would then poll their events without a pause, and take a
-		// core away from the command.
+		// follow the process's other threads. These are threads of the Go runtime, and they end when the process execs
+		// the command. From then on, perf would poll their events without a pause, and take a core away from the
+		// command.
 		"--inherit", "-t", strconv.Itoa(opts.PID),
 	}
 	if opts.Chains {
@@ -89,8 +89,8 @@ func (p *Perf) start(ctx context.Context, args []string) error {
 	return p.readOpened()
 }
 
-// takeBack ends a perf that does not sample. It also removes perf's data, because perf creates the file before it
-// opens the events. full reports whether the disk had no room for more data.
+// takeBack ends a perf that does not sample. It removes perf's file, which perf creates before it opens the events.
+// full is true if the disk had no room for more data.
 func (p *Perf) takeBack() (full bool) {
 	p.process.Kill()
 	<-p.process.Done
@@ -100,8 +100,8 @@ func (p *Perf) takeBack() (full bool) {
 	return full
 }
 
-// refused returns an error if perf's stderr says that the kernel refused it. It returns nil if the text is not known,
-// or if err has a different cause.
+// refused returns an error if perf's stderr says that the kernel refused the events. It returns nil if the text is not
+// known, or if err has a different cause.
 func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	if !errors.Is(err, errPerfEnded) && !errors.Is(err, errEventsMissing) {
 		return nil
@@ -109,7 +109,7 @@ func (p *Perf) refused(err error, pid int, h machine.Host) error {
 	return refusal(p.process.Stderr.String(), p.events, pid, h)
 }
 
-// failure returns the error for a perf that failed but was not refused.
+// failure returns the error for a perf that failed although the kernel did not refuse its events.
 func (p *Perf) failure(err error, args []string, full bool) error {
 	if errors.Is(err, errPerfEnded) {
 		complaint := perfComplaint(p.process.Stderr.String())
@@ -134,10 +134,10 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 		control.Close()
 		return err
 	}
-	// perf's thread for BPF events would delay perf's end by up to a second.
+	// Without the option --no-bpf-event, perf would wait for one of its threads when it ends, for up to a second.
 	args = append(slices.Clone(args), "--control", "fd:3,4", "-D", "-1", "--no-bpf-event")
 	p.process, err = external.Start(ctx, p.tool, args, commands, ackTo)
-	// perf has copies of these two files. Close ours, so that a read from acks ends when perf does.
+	// perf has copies of these two files. Close our copies, so that a read from acks ends when perf does.
 	commands.Close()
 	ackTo.Close()
 	p.control, p.acks, p.answers = control, acks, bufio.NewReader(acks)
@@ -149,7 +149,7 @@ func (p *Perf) startConfirmed(ctx context.Context, args []string) error {
 	if err := acks.SetReadDeadline(deadline); err != nil {
 		return err
 	}
-	// If perf has ended, this write fails, and so does the read below. It is enough to handle the read's error.
+	// If perf has ended, this write fails, and so does the read below, whose error is handled.
 	_, _ = control.WriteString("enable\n")
 	ack, err := p.answers.ReadString('\n')
 	if strings.Contains(ack, "ack") {
@@ -192,7 +192,7 @@ func (p *Perf) startUnconfirmed(ctx context.Context, args []string) error {
 	}
 }
 
-// awaitEnd waits until a perf that has closed its pipes has ended.
+// awaitEnd waits until perf has ended. It is called when perf has closed its pipes without a confirmation.
 func (p *Perf) awaitEnd(deadline time.Time) error {
 	select {
 	case <-p.process.Done:
@@ -202,7 +202,7 @@ func (p *Perf) awaitEnd(deadline time.Time) error {
 	}
 }
 
-// unknownOption reports whether perf is older than --control or --no-bpf-event.
+// unknownOption reports whether perf is so old that it does not know --control or --no-bpf-event.
 func (p *Perf) unknownOption() bool {
 	_, ok := failure.LineWith(p.process.Stderr.String(), "unknown option")
 	return ok

@@ -11,9 +11,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// WriteStacks is like WriteText, for a recording with Options.Chains. It writes the chains to stacks, as a callstack.Writer
-// does, and the ID of a sample's chain at the end of the sample's line. Native functions have the names that perf gives
-// them: the addresses that perf prints in chains are not those in memory.
+// WriteStacks is like WriteText, for a recording with Options.Chains. It writes the chains of return addresses to the
+// writer stacks, as a callstack.Writer does. To the writer text, it writes the samples; the line of a sample ends with
+// the ID of its chain. Native functions keep the names that perf printed. gasm can't look them up, because the
+// addresses that perf prints in chains are those in files, not those in memory.
 func (p *Perf) WriteStacks(ctx context.Context, text, stacks io.Writer) error {
 	out, in := io.Pipe()
 	go func() { in.CloseWithError(p.WriteText(ctx, in)) }()
@@ -26,7 +27,7 @@ func (p *Perf) WriteStacks(ctx context.Context, text, stacks io.Writer) error {
 	return err
 }
 
-// A chainText converts the text of perf script with chains to text with the IDs of stacks.
+// A chainText converts the text of perf script. Instead of chains of addresses, the result has IDs of stacks.
 type chainText struct {
 	text     *sampler.PerfText
 	events   map[string]int // indexes in text, by the name of the event
@@ -87,8 +88,8 @@ func (c *chainText) sample(s *sampler.Sample) {
 	c.text.Sample(s, event, pathOf(s.Module))
 }
 
-// pathOf returns a path that a sampler.PerfReader reads as the given module. The path that perf printed is not known
-// any more.
+// pathOf returns a path that a sampler.PerfReader reads as the given module. The real path is no longer known, because
+// a Sample has only the module.
 func pathOf(module string) string {
 	switch {
 	case module == sampler.KernelModule:

@@ -47,9 +47,9 @@ func (p *Perf) script(ctx context.Context, args []string, w io.Writer) (stderr s
 	return complaints.String(), err
 }
 
-// A checkedWriter remembers the first error of the writer under it. Because it is not an *os.File, os/exec copies
-// perf's output through it. perf must not write into a file by itself, because perf does not check whether its writes
-// worked.
+// A checkedWriter remembers the first error of the writer under it. perf must not write into a file by itself, because
+// perf does not check whether its writes worked. Because a checkedWriter is not an *os.File, os/exec copies perf's
+// output through it.
 type checkedWriter struct {
 	w   io.Writer
 	err error

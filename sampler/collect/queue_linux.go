@@ -7,42 +7,42 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A queue holds the records that were taken out of the kernel's buffers and have not been written yet. It is used with
-// call stacks. A walk may have to wait for a file or for the memory of another process, and the kernel's buffers would
-// overflow meanwhile. One goroutine fills the queue, and another one writes what is in it.
+// A queue holds records that were taken out of the kernel's buffers, but are not written yet. It is used only with call
+// stacks. To walk a stack, gasm may have to wait for a file or for the memory of another process, and the kernel's
+// buffers would overflow in the meantime. Therefore one goroutine fills the queue, and another one walks the stacks and
+// writes.
 type queue struct {
 	drain   *drain
 	batches chan *batch
 	free    chan *batch // batches whose memory is used again
 	filling *batch
-	bytes   atomic.Int64 // about how much memory the batches take
+	bytes   atomic.Int64 // an estimate of the memory that the batches take
 	written atomic.Int64 // how many records were written
 	done    chan struct{}
 }
 
-// A batch has some records. The slices in the records point into states, stacks and chains, and not into the kernel's
+// A batch has some records. Their slices point into states, stacks and chains of the batch, not into the kernel's
 // buffers.
 type batch struct {
 	records []perfevent.Record
 	states  []perfevent.ThreadState
 	stacks  []byte
 	chains  []uint64
-	last    bool // this is the last batch of a look into the kernel's buffers
+	last    bool // this batch has the last records of one reading of the kernel's buffers
 }
 
 const (
-	// mostQueued is the size of a queue, in bytes, above which records are left in the kernel's buffers. The kernel
-	// counts those that it has no room for. One look may make the queue larger than mostQueued, by the size of these
-	// buffers.
+	// When a queue has more than mostQueued bytes, further records are left in the kernel's buffers. If the buffers are
+	// full, the kernel drops new records and counts them. One reading may exceed mostQueued by the size of the buffers.
 	mostQueued = 64 << 20
 	// mostBatches is the number of batches for which a queue has room.
 	mostBatches = 1 << 10
-	// batchSize is the size, in bytes, at which a batch is passed on. The memory of a batch of more than twice this
-	// size is not used again.
+	// batchSize is the size, in bytes, at which a batch is passed on. A batch that is more than twice as large is not
+	// reused, to free its memory.
 	batchSize = 1 << 20
 )
 
-// newQueue returns a queue whose records are written by a drain.
+// newQueue returns a queue. Its records are written by the drain d.
 func newQueue(d *drain) *queue {
 	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{}, done: make(chan struct{})}
 	go q.write()
@@ -74,10 +74,10 @@ func appended[T any](all *[]T, data []T) []T {
 	return (*all)[n:len(*all):len(*all)]
 }
 
-// size returns about how much memory the records of a batch take, in bytes.
+// size returns an estimate of the memory that the records of a batch take, in bytes.
 func (b *batch) size() int { return 512*len(b.records) + len(b.stacks) + 8*len(b.chains) }
 
-// looked passes the records that were put into the queue to the goroutine that writes them.
+// looked is called after each reading of the kernel's buffers. It passes the records to the goroutine that writes them.
 func (q *queue) looked() {
 	if len(q.filling.records) > 0 {
 		q.pass(true)
@@ -96,7 +96,7 @@ func (q *queue) pass(last bool) {
 	}
 }
 
-// write writes what is in the queue until end is called.
+// write writes the records in the queue. It returns when the method end was called and the queue is empty.
 func (q *queue) write() {
 	defer close(q.done)
 	for b := range q.batches {
@@ -121,17 +121,18 @@ func (q *queue) write() {
 	}
 }
 
-// The last records may wait for files or for the memory of processes. A record that is not written within stuckTicks
-// ticks is stuck, and all of them should be written within allTicks. Usually they are written within some milliseconds.
-// If the machine is so busy that this process gets no CPU, it counts fewer ticks and waits longer, because everything
-// else takes longer then, too.
+// When the recording ends, the last records may still wait for files or for the memory of processes. If no record is
+// written within stuckTicks ticks, the writing is stuck. All records should be written within allTicks; usually it
+// takes some milliseconds. Ticks are counted instead of time, because a process that gets no CPU on a busy machine
+// counts fewer ticks, and so waits longer.
 const (
 	tick       = 10 * time.Millisecond
 	stuckTicks = 500
 	allTicks   = 2000
 )
 
-// end is called after the last record. It returns when all are written. It calls hurry if that takes too long.
+// end is called after the last record. It returns when all records are written. If that takes too long, it calls
+// hurry().
 func (q *queue) end(hurry func()) {
 	q.looked()
 	close(q.batches)

@@ -12,58 +12,59 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// DefaultFrequency is the number of samples per second and CPU if a sample costs little. It is about the default of
-// JMH's perfasm and dtraceasm.
+// DefaultFrequency is the number of samples per second and CPU if a sample costs little. JMH's perfasm and dtraceasm
+// use about the same frequency by default.
 const DefaultFrequency = 1001
 
-// lowerFrequencies are chosen if a sample costs more. They are few and far apart, so that a machine
-// chooses the same one each time.
+// lowerFrequencies are the frequencies to choose from if a sample costs too much for DefaultFrequency. They are few and
+// far apart. So gasm chooses the same one each time on a machine, although the measured cost varies.
 var lowerFrequencies = []int{501, 301, 201, 101}
 
 // maxShare is the largest share of a thread's time that samples take by default. With a lower share, a window of a few
 // seconds in a virtual machine would have too few samples to be useful.
 const maxShare = 0.01
 
-// A Rate is the frequency at which to sample if the user does not choose one, and the reason for it.
+// A Rate is the frequency at which gasm samples if the user does not choose one, and the reason for this frequency.
 type Rate struct {
 	Hertz int // per second and CPU
-	// Cost is how much of the sampled thread's time one sample takes. It is 0 if that can't be measured.
+	// Cost is the time that the sampled thread loses by one sample. It is 0 if that can't be measured.
 	Cost time.Duration
-	// Stack is the part of Cost that a sample takes because the kernel copies the thread's registers and stack.
+	// Stack is the part of Cost that the kernel takes to copy the thread's registers and stack.
 	Stack time.Duration
-	// Timers is the number of events that are clocks or count cycles. Each sample of these events takes Cost.
+	// Timers is the number of events that are clocks or count cycles. Each sample of such an event takes the time Cost.
 	Timers int
 	// CPUs is the number of CPUs whose samples have stacks, or 0.
 	CPUs int
 }
 
-// costStack is the size of the copies of a stack with which their cost is measured, in bytes. The kernel copies what is
-// there and at most 64 KiB. Of JRuby's stacks, which are deep, 88 % are smaller than this.
+// costStack is the number of bytes of a stack that the kernel copies in each sample when this cost is measured. In a
+// recording, the kernel copies all that is on the stack, up to 64 KiB. Even of JRuby's stacks, which are deep, 88 % are
+// smaller than costStack.
 const costStack = 16 << 10
 
-// walkCost is how much of gasm's own time it takes to find the call stack of a sample: some 30 to 40 Java methods, in a
-// virtual machine. maxWalks is the largest share of a CPU that it takes for all stacks by default. One goroutine finds
-// them, so that on a machine with many CPUs it could not keep up with all of them at DefaultFrequency.
+// walkCost is the CPU time that gasm needs to find the call stack of one sample, with 30 to 40 Java methods, in a
+// virtual machine. maxWalks is the largest share of one CPU that this may take for all samples by default. One
+// goroutine finds all stacks, so on a machine with many CPUs it could not keep up at DefaultFrequency.
 const (
 	walkCost = 40 * time.Microsecond
 	maxWalks = 0.5
 )
 
-// assumedStackCost is taken for Rate.Stack if the user may not lock enough memory to measure it.
+// assumedStackCost is used as Rate.Stack if the user may not lock enough memory to measure the cost of a stack.
 const assumedStackCost = 8 * time.Microsecond
 
-// ChooseRate measures what a sample costs and returns the highest rate that leaves the command 99 % of its time. If no
-// rate does, it returns the lowest one. If there are no events, it measures a sample of the event that StartPerf tries
-// first.
+// ChooseRate measures the time that a sample takes from the command. It returns the highest rate at which the command
+// keeps 99 % of its time, or the lowest of its rates if there is no such rate. If events is empty, it measures the
+// first event that StartPerf would try.
 //
-// If the samples are to have stacks, ChooseRate also measures what these add to the cost. At the rate that it returns
-// then, gasm takes at most half a CPU to find the stacks, even if the command uses all CPUs.
+// If stacks is true, ChooseRate also measures what a call stack adds to the cost of a sample. It then chooses a rate at
+// which gasm takes at most half a CPU to find the stacks, even if the command uses all CPUs.
 //
 // ChooseRate takes 20 to 30 ms of one CPU, and at most 1.2 s on a busy machine.
 //
-// On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual
-// machine the timer of a clock event makes the CPU leave the guest several times for a sample. In a
-// nested virtual machine that takes 25 us, which at 1001 Hz is 2.5 % of all time.
+// On hardware a sample is an interrupt of 1 or 2 us, and the rate is DefaultFrequency. In a virtual machine, the CPU
+// leaves the guest several times for each sample of a clock event. In a nested virtual machine that takes 25 us, which
+// at 1001 Hz is 2.5 % of all time.
 //
 // The cost of events that do not advance with time, such as page-faults, is not measured.
 func ChooseRate(events []sampler.Event, stacks bool) Rate {
@@ -90,9 +91,9 @@ func ChooseRate(events []sampler.Event, stacks bool) Rate {
 	return rateFor(rate)
 }
 
-// stackCost returns what it adds to the cost of a sample of an event that the kernel copies the thread's registers and
-// stack. That is measured a few times, with the records of few samples each. What else the machine does makes it seem
-// more, never less, so the result is the least.
+// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. The
+// parameter without is the cost of a sample without the copies. stackCost measures the cost with the copies three times
+// and uses the least result, because other work on the machine can only make the cost look higher.
 func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -105,7 +106,7 @@ func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	return max(0, least-without)
 }
 
-// rateFor returns a Rate whose other fields are known with the frequency for them.
+// rateFor returns rate with the frequency that follows from its other fields.
 func rateFor(rate Rate) Rate {
 	rate.Hertz = DefaultFrequency
 	for _, lower := range lowerFrequencies {
@@ -117,7 +118,7 @@ func rateFor(rate Rate) Rate {
 	return rate
 }
 
-// walks returns how much of a CPU it takes to find the stacks of all samples, if the command uses all CPUs.
+// walks returns how many CPUs gasm would need to find the stacks of all samples, if the command used all CPUs.
 func (r Rate) walks(hertz int) float64 {
 	return walkCost.Seconds() * float64(r.Timers*r.CPUs) * float64(hertz)
 }
@@ -128,8 +129,8 @@ func (r Rate) Share(hertz int) float64 {
 	return r.Cost.Seconds() * float64(r.Timers) * float64(hertz)
 }
 
-// Note returns a text that says what the rate costs, and what the default rate would cost. It returns "" for the
-// default rate.
+// Note returns a text that says what this rate costs, and what the default rate would cost. It returns "" if this is
+// the default rate.
 func (r Rate) Note() string {
 	if r.Hertz == DefaultFrequency {
 		return ""
@@ -144,9 +145,9 @@ func (r Rate) Note() string {
 	return text
 }
 
-// chooseFrequency returns the frequency at which events are sampled. It starts from the frequency in opts. If the
-// kernel only allows a lower one, chooseFrequency takes that one and returns a note. If opts.Drawn is set, it then
-// draws a frequency at random.
+// chooseFrequency returns the frequency at which events are sampled, usually opts.Frequency. If the kernel allows only
+// a lower one, chooseFrequency takes that one and returns a note. If opts.Drawn is set, it then draws a frequency near
+// this one at random.
 func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	hertz, note = allowedFrequency(opts.Frequency)
 	if opts.Drawn {
@@ -160,19 +161,19 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 // frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may have
 // the same one. If the difference were smaller than nearest, the samples would move too slowly through the program's
 // period, and a measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the
-// samples have reached all parts after 33 periods.
+// samples reach all parts within 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10
 )
 
-// drawFrequency returns a frequency in one of the two ranges around hertz. If limit is positive, the result is at most
-// limit. u is a random number in [0, 1). drawFrequency returns hertz itself if it is so low that there is nothing to
-// choose from.
+// drawFrequency returns a frequency that is lower or higher than hertz by 3 to 10 % (nearest and farthest). If limit is
+// positive, the result is at most limit. u is a random number in [0, 1). drawFrequency returns hertz itself if hertz is
+// so low that there is no such frequency.
 //
 // The timer of a clock event has a fixed period. A program that draws frames, polls a device or ticks may have the same
-// period. Then all samples are in the same part of the program's work. The period of a counter of cycles varies by
-// itself, because the kernel adapts it to the frequency.
+// period. Then all samples would be in the same part of the program's work. A counter of cycles needs no random
+// frequency, because the kernel keeps adapting its period.
 func drawFrequency(hertz, limit int, u float64) int {
 	asked := float64(hertz)
 	low := int(math.Ceil(asked * (1 - farthest)))
@@ -196,8 +197,7 @@ func drawFrequency(hertz, limit int, u float64) int {
 // maxRateSysctl is the sysctl with the kernel's limit for the frequency of events.
 const maxRateSysctl = "kernel/perf_event_max_sample_rate"
 
-// allowedFrequency returns the frequency that was asked for. If the kernel's limit is lower, it returns the limit and
-// a note.
+// allowedFrequency returns the frequency asked. If the kernel's limit is lower, it returns the limit and a note.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	limit, ok := machine.Sysctl(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {
@@ -212,9 +212,9 @@ func RaiseLimit(hertz int) string {
 	return raiseLimit(hertz, percent, known)
 }
 
-// raiseLimit is RaiseLimit for a value of kernel.perf_cpu_time_max_percent, if that is known. The kernel lowers its
-// limit for frequencies where samples take more of the time than so many percent. With 0 and 100 it does not, and then
-// refuses to have the limit changed (EINVAL). 25 is its default. sysctl sets what it is given in order.
+// raiseLimit is RaiseLimit for a given value of kernel.perf_cpu_time_max_percent, if that value is known. With the
+// values 0 and 100, the kernel refuses to change the limit for frequencies (EINVAL). So the command first sets the
+// value to 25, which is its default. sysctl applies its settings in the order of its arguments.
 func raiseLimit(hertz, percent int, known bool) string {
 	first := ""
 	if known && (percent == 0 || percent == 100) {

@@ -17,14 +17,14 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// stackPause is the pause between two looks into the kernel's buffers while there are samples with stacks. Such samples
-// fill the buffers fast. Also, the walk reads the process's memory, in which the code of a sampled method must still be
-// where it was.
+// stackPause is the pause between two readings of the kernel's buffers while there are samples with stacks. It is short
+// for two reasons. Such samples fill the buffers fast. And a walk also reads the process's memory: the longer it waits,
+// the more often the code of the sampled methods is no longer there.
 const stackPause = 50 * time.Millisecond
 
-// ringPause is the pause for which the kernel's buffers are sized (perfevent.Options.DrainEvery). They have room for
-// many such pauses, or for two if this user may not lock more memory. In that case a look comes before stackPause is
-// over, because a buffer is half full.
+// ringPause is the pause for which the kernel's buffers are sized (perfevent.Options.DrainEvery). The buffers have room
+// for many such pauses, or for only two if this user may not lock more memory. In that case a buffer may be half full
+// after less than stackPause. gasm then ends the pause and reads it.
 const ringPause = 20 * time.Millisecond
 
 // stacks has the call stacks of a recording, and writes them to a file.
@@ -39,7 +39,8 @@ type stacks struct {
 	calls   map[kernelCall]callstack.ID
 }
 
-// A kernelCall is a function of the kernel that was called from a stack. pc is the return address into the function.
+// A kernelCall is a call by a function of the kernel. caller is the stack below this function, and pc is the return
+// address in it.
 type kernelCall struct {
 	caller callstack.ID
 	pc     uint64
@@ -57,7 +58,7 @@ func newStacks(path string, o Options) (*stacks, error) {
 	return &stacks{walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
-// of returns the stack of a sample. After a failure it returns 0.
+// of returns the ID of a sample's stack. After a failure to write stacks it returns 0.
 func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames func() *kernelSymbols) callstack.ID {
 	if s.failure != nil || r.ThreadState == nil {
 		return 0
@@ -78,7 +79,7 @@ func (s *stacks) of(r *perfevent.Record, libraries *native.Resolver, kernelNames
 	return stack
 }
 
-// callerOf returns Sample.Caller for the sample that was passed to of last.
+// callerOf returns the Sample.Caller of the sample whose stack was walked last.
 func (s *stacks) callerOf() uint64 {
 	if s.caller == nil || s.over.Load() {
 		return 0
@@ -86,7 +87,8 @@ func (s *stacks) callerOf() uint64 {
 	return s.caller()
 }
 
-// giveUp ends all walking: the present walk returns soon, and no other one begins. Any goroutine may call it.
+// giveUp ends all walking of stacks: the present walk returns soon, and no other walk begins. Any goroutine may call
+// it.
 func (s *stacks) giveUp() {
 	if !s.over.Swap(true) && s.stop != nil {
 		s.stop()
@@ -99,7 +101,8 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 		call := kernelCall{stack, r.Chain[i]}
 		id, known := s.calls[call]
 		if !known {
-			// The byte before the return address belongs to the call. The address itself may be in the next function.
+			// The byte before the return address belongs to the call. The return address itself may be in the next
+			// function.
 			name := kernelNames().at(call.pc - 1)
 			f := callstack.At(callstack.Kernel, call.pc)
 			f.Module, f.Name = sampler.KernelModule, name.symbol
@@ -114,8 +117,8 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 	return stack
 }
 
-// flush writes all stacks to the file. It returns false if some of them could not be written. After that, no more stacks
-// are recorded.
+// flush writes all stacks to the file. It returns false if some of them could not be written. In that case, no further
+// stacks are recorded.
 func (s *stacks) flush() (ok bool) {
 	if s.failure != nil {
 		return true // there are no new ones
@@ -131,7 +134,7 @@ func (s *stacks) close() {
 	}
 }
 
-// note returns a note about a failure. ok is false if there was none.
+// note returns a note about a failure to write stacks. ok is false if there was no failure.
 func (s *stacks) note() (note fix.Note, ok bool) {
 	if s.failure == nil {
 		return note, false
@@ -146,8 +149,8 @@ func (s *stacks) note() (note fix.Note, ok bool) {
 // moreRoom is the fix for buffers that are too small for call stacks.
 const moreRoom = "raise the limit of locked memory (ulimit -l, or sysctl kernel.perf_event_mlock_kb)"
 
-// shallowNote returns a note if the kernel's buffers are too small for the usual part of a stack. size is the number of
-// bytes that a sample has of a stack. ok is false if there is nothing to note.
+// shallowNote returns a note if the kernel's buffers are too small for 32 KiB of a stack in each sample. size is the
+// number of bytes that they have room for. ok is false if there is nothing to note.
 func shallowNote(size, asked int) (note fix.Note, ok bool) {
 	const enough = 32 << 10 // stacks of JRuby are whole in 98 % of the samples
 	if size >= min(asked, enough) {
@@ -157,8 +160,9 @@ func shallowNote(size, asked int) (note fix.Note, ok bool) {
 		Fix: moreRoom}, true
 }
 
-// littleRoom returns the error for buffers that have room for fewer bytes of a stack than Options.LeastStack. size is
-// the number of bytes for which they have room; 0 means that this machine copies no stacks.
+// littleRoom returns the error for a recording whose samples would have fewer bytes of a stack than Options.LeastStack.
+// size is the number of bytes for which the kernel's buffers have room. It is 0 if the kernel copies no stacks on this
+// machine.
 func littleRoom(size int) *failure.RefusedError {
 	if size == 0 {
 		return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonKernel, Cause: "the kernel copies no call stacks on this kind of processor"}
@@ -167,9 +171,9 @@ func littleRoom(size int) *failure.RefusedError {
 		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
 }
 
-// TryStacks returns an error if no samples with call stacks could be taken of a process of this user, because the
-// events are refused or the kernel's buffers have less room than LeastStack. It opens the events for this process, but
-// takes no samples. It uses only the options Events, Frequency and LeastStack.
+// TryStacks returns an error if this user could not take samples with call stacks of a process, because the events are
+// refused or the kernel's buffers have less room than LeastStack. It opens the events for gasm's own process, but takes
+// no samples. It uses only the options Events, Frequency and LeastStack.
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
 	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: ringPause}

@@ -7,11 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Stream delivers samples while they are taken. A receiver that is too slow misses samples, but the
+// A Stream delivers samples during the recording. If the receiver is too slow, the Stream drops samples, but the
 // recording has all of them.
 type Stream struct {
-	// C delivers the samples in the order of their times. While threads are busy, a sample comes at
-	// most two pauses after it was taken. C is closed when the recording ends.
+	// C delivers the samples in the order of their times. While threads are busy, a sample comes at most two pauses
+	// (see Native.Subscribe) after it was taken. C is closed when the recording ends.
 	C       <-chan sampler.Sample
 	in      chan sampler.Sample
 	pause   time.Duration // longest pause between two looks into the kernel's buffers

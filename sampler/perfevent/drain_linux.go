@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// settled is a time after which a record is certainly in its ring, counted from the record's own time. The kernel takes
-// the time first and writes the record afterwards. That takes microseconds, unless the hypervisor stops the virtual CPU
-// in between.
+// settled is the time after which a record is certainly in its ring buffer, counted from the record's own time. The
+// kernel takes the time first and writes the record afterwards. In between, a hypervisor may stop the virtual CPU for a
+// while; otherwise the writing takes only microseconds.
 const settled = 20 * time.Millisecond
 
 // Drain calls give(record) for each record that has come since the last Drain, in the order of the records' times. It
-// returns how many records were in the rings. It keeps the latest records for the next Drain, because an earlier record
-// may still be missing in another ring. If all is true, it keeps none.
+// returns how many records were in the ring buffers. It keeps the records of the last 20 ms for the next Drain, because
+// an earlier record may still be missing in another ring buffer. If all is true, it keeps no records.
 //
-// A record is valid only during the call of give. That includes its ThreadState.
+// A record, with its ThreadState, is valid only until give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
 	if all {
@@ -40,14 +40,14 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	return found
 }
 
-// fill takes records out of the rings and adds them to the batch. It returns how many records it has found. The caller
-// must call free when it has used the records that it needs.
+// fill takes records out of the ring buffers and adds them to the batch. It returns how many records it has found.
+// After the caller has used the records that it needs, it must call free.
 //
-// Without stacks, fill takes all records. With stacks, records that are later than the parameter until stay in the
-// rings, because Drain would have to copy their stacks. But if a ring is half full, it takes all of its records, so
-// that the kernel has room for new ones.
+// Without stacks, fill takes all records. With stacks, it leaves the newest records in the ring buffers, because Drain
+// would have to copy their stacks. These are the records that are more than 2 ms (disorder) newer than the time until.
+// But if a ring buffer is half full, fill takes all of its records, so that the kernel has room for new ones.
 func (s *Set) fill(until int64) (found int) {
-	for c, r := range s.rings { // all heads first, so that all rings are read up to about the same time
+	for c, r := range s.rings { // read all heads first, so that all ring buffers are read up to about the same time
 		if r != nil {
 			s.heads[c] = r.Head()
 		}
@@ -68,12 +68,13 @@ func (s *Set) fill(until int64) (found int) {
 	return found + len(s.batch) - known
 }
 
-// disorder is the largest difference between the times of two records that are in the wrong order in a ring. An
-// interrupt can come after the kernel has taken the time of a record and before it has found room for it, and then the
-// record of the interrupt comes first.
+// disorder is an upper bound for the difference between the times of two records that are in the wrong order in a ring
+// buffer. The order is wrong if an interrupt comes after the kernel has taken the time of a record, but before it has
+// reserved room for it: the record of the interrupt then comes first.
 const disorder = 2 * time.Millisecond
 
-// fillStacks is fill for a ring with stacks. It returns the position up to which it has taken the records.
+// fillStacks does the work of fill for one ring buffer with stacks. It returns the position up to which it has taken
+// the records.
 func (s *Set) fillStacks(r *Ring, head uint64, until int64) (tail uint64) {
 	tail = r.page.Data_tail
 	leaves := until < math.MaxInt64 && head-tail < uint64(len(r.data)/2)
@@ -93,7 +94,8 @@ func (s *Set) fillStacks(r *Ring, head uint64, until int64) (tail uint64) {
 	}
 }
 
-// free frees the space of all records that fill has taken. What the batch still needs from there is copied first.
+// free frees the space of all records that fill has taken. Before that, it copies the stacks that the batch still
+// needs.
 func (s *Set) free() {
 	if s.stack == 0 {
 		return // Read has done it
@@ -110,8 +112,8 @@ func (s *Set) free() {
 	}
 }
 
-// take decodes a record of a ring and adds it to the batch. Records of kinds that nobody needs are skipped. The stack
-// of the record is still in the ring.
+// take decodes a record of a ring buffer and adds it to the batch, unless its kind is not used. The stack of the record
+// is not copied yet.
 func (s *Set) take(data []byte) {
 	var r Record
 	if !decode(data, &r) {
@@ -128,16 +130,16 @@ func (s *Set) take(data []byte) {
 
 // followed says which threads a set samples.
 type followed struct {
-	// tids are the threads on which events were opened while the threads were running. Each has the time of the opening
-	// (CLOCK_MONOTONIC, in ns). tids is nil if events were opened on only one thread, from which all other threads
-	// descend.
+	// tids are the threads on which events were opened while the threads were running, each with the time of the
+	// opening (CLOCK_MONOTONIC, in ns). tids is nil if events were opened on only one thread, from which all other
+	// sampled threads descend.
 	tids map[int32]int64
-	// pids are the processes whose records are kept if the events are opened for the whole machine. Otherwise, pids is
-	// nil.
+	// pids are the processes whose records are kept. It is used only if the events are opened for the whole machine,
+	// and nil otherwise.
 	pids map[int32]bool
 }
 
-// keep reports whether a record is to be kept. It also updates tids and pids if the record is a Fork, so it must be
+// keep reports whether a record must be kept. It also updates tids and pids if the record is a Fork. So it must be
 // called with the records in the order of their times.
 func (f *followed) keep(r *Record) bool {
 	if f.pids != nil {
@@ -146,8 +148,8 @@ func (f *followed) keep(r *Record) bool {
 		}
 		return f.pids[r.PID] || r.Kind == Lost || r.Kind == Throttle
 	}
-	// A thread that was created while events were being opened may have inherited some events, and has got its own
-	// events afterwards (see addAll). Only the records of its own events count.
+	// A thread that was created while events were being opened may have inherited some events before it got its own
+	// events (see addAll). Only the records of its own events are kept, so that no sample counts twice.
 	if _, opened := f.tids[r.by]; opened && r.owner != r.by && r.Kind != Lost && r.Kind != Throttle {
 		return false
 	}

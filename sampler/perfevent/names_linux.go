@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An Event describes what the kernel is asked to sample.
+// An Event describes an event that the kernel can sample, as perf_event_open expects it.
 type Event struct {
 	// Name is the event as the user spells it, for messages: "cpu/mem-loads/u".
 	Name   string
@@ -19,7 +19,7 @@ type Event struct {
 	// Flags are bits of perf_event_attr (unix.PerfBitExcludeKernel …).
 	Flags uint64
 	// Precise is the required precision of the PC: from 0, which allows any skid, to 3, which allows none (precise_ip
-	// of perf_event_attr). If BestPrecise is true, lower levels are tried if this machine does not have that precision.
+	// of perf_event_attr). If BestPrecise is true, lower levels are tried on a machine that does not have this level.
 	Precise     int
 	BestPrecise bool
 	// CPUs are the CPUs that can count the event. nil means all CPUs.
@@ -89,7 +89,7 @@ func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 	return theKernel.lookup(spec, pmu, name, modifiers)
 }
 
-// A kernel holds the folders in which the kernel describes its events. Tests use other folders.
+// A kernel holds the folders in which the kernel describes its events. Tests use folders of their own.
 type kernel struct {
 	devices string   // the folder of the PMUs
 	tracing []string // folders where the tracepoints may be; at most one of them exists
@@ -114,7 +114,7 @@ func (k kernel) lookup(spec, pmu, name, modifiers string) (e Event, err error) {
 	return e, err
 }
 
-// bareEvent finds an event whose name has no PMU.
+// bareEvent finds an event that was named without a PMU.
 func (k kernel) bareEvent(name string) (Event, error) {
 	if config, ok := softwareEvents[name]; ok {
 		return Event{Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{config}}, nil
@@ -138,7 +138,7 @@ func (k kernel) bareEvent(name string) (Event, error) {
 }
 
 // cacheEvent returns the configuration for a name such as L1-dcache-load-misses, which consists of a cache, an
-// operation and a result. Without an operation it counts loads, and without a result it counts all accesses.
+// operation and a result. A name without an operation means loads, and a name without a result means all accesses.
 func cacheEvent(name string) (config uint64, ok bool) {
 	rest := ""
 	for start, number := range caches {
@@ -172,7 +172,7 @@ func cacheEvent(name string) (config uint64, ok bool) {
 	return 0, false
 }
 
-// rawEvent returns the configuration of a name such as r01c4: the hexadecimal number after the r.
+// rawEvent returns the configuration for a name such as r01c4, which is the hexadecimal number after the r.
 func rawEvent(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, "r")
 	config, err := strconv.ParseUint(digits, 16, 64)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sizes of a CPU's ring in bytes. perf uses the largest size, and the default of kernel.perf_event_mlock_kb allows it.
-// A ring of that size has room for ten seconds of samples at 1001 Hz.
+// Sizes of a CPU's ring buffer in bytes. perf also uses the largest size, which the default of
+// kernel.perf_event_mlock_kb allows. It is enough for ten seconds of samples at 1001 Hz.
 const (
 	largestRing  = 512 << 10
 	smallestRing = 32 << 10
@@ -21,20 +21,20 @@ const (
 type Options struct {
 	Events    []Event // not empty
 	Frequency int     // samples of each event per second and CPU
-	// Pauses is true if Pause is going to be called. The set then has one more event, which never happens, but stays
-	// enabled while the other events are paused. It is needed because the kernel reports no mappings and threads for
-	// disabled events.
+	// Pauses is true if Pause is going to be called. The set then has one more event, which never happens and is not
+	// paused. It is needed because the kernel reports no mappings and threads for paused events.
 	Pauses bool
-	// Stacks is the number of bytes that each sample is to have of its thread's stack, at most MaxStack. If it is not 0,
-	// samples also have the thread's registers and the kernel's call chain; see [ThreadState]. All of that is copied by
-	// the kernel, in the time of the sampled thread. [Set.Stacks] returns how many bytes the rings have room for.
+	// Stacks is the number of bytes of its thread's stack that each sample should have, at most MaxStack. If it is not
+	// 0, samples also have the thread's registers and the kernel's call chain; see [ThreadState]. The kernel copies all
+	// of this in the sampled thread, which costs that thread time. [Set.Stacks] returns for how many bytes there is
+	// room.
 	Stacks int
-	// DrainEvery is the time between two calls of Drain while there are samples. It must be set if Stacks is not 0,
-	// because it decides how large the rings have to be.
+	// DrainEvery is the time between two calls of Drain while there are samples. The sizes of the ring buffers depend
+	// on it. It must be set if Stacks is not 0.
 	DrainEvery time.Duration
 }
 
-// Dummy is an event that never happens. It serves to get the kernel's reports about mappings and threads.
+// Dummy is an event that never happens. It is used to get the kernel's reports about mappings and threads.
 var Dummy = Event{Name: "dummy", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_DUMMY}}
 
 // An OpenError says that the kernel refused an event.
@@ -50,7 +50,7 @@ func (e *OpenError) Error() string { return fmt.Sprintf("%s for event %s: %v", e
 func (e *OpenError) Unwrap() error { return e.Err }
 
 // A Set is a set of events that are open on one or several threads, or on the whole machine. Each event is opened once
-// for each thread and CPU. Only Interrupt may be called while another method is running.
+// for each thread and CPU. While one method is running, no other method may be called, except Interrupt.
 type Set struct {
 	events []opening
 	cpus   []int
@@ -87,7 +87,7 @@ type descriptor struct {
 }
 
 // Open opens events on the first thread of a process. The kernel enables the events when the process execs. All threads
-// and processes that descend from that thread inherit them. If the kernel refuses an event, the error is an
+// and processes that descend from the first thread inherit the events. If the kernel refuses an event, the error is an
 // [*OpenError].
 func Open(pid int, o Options) (*Set, error) {
 	s, err := newSet(o, unix.PerfBitEnableOnExec|unix.PerfBitInherit)
@@ -104,7 +104,7 @@ func Open(pid int, o Options) (*Set, error) {
 	return s, nil
 }
 
-// newSet returns a set in which no event is open yet. The events will be disabled when they are opened.
+// newSet returns a set in which no event is open yet. flags are bits of perf_event_attr for all events.
 func newSet(o Options, flags uint64) (s *Set, err error) {
 	s = &Set{byID: map[uint64]descriptor{}, cores: theKernel.corePMUs()}
 	if s.cpus, err = OnlineCPUs(); err != nil {
@@ -204,8 +204,8 @@ func (s *Set) openOn(event, tid, c int) error {
 	return nil
 }
 
-// open opens the event. If the kernel does not know or does not allow something that the attributes ask for, open asks
-// for less. The changed attributes stay for the other CPUs.
+// open opens the event. If the kernel does not know or does not allow something in the attributes, open asks for less.
+// The changed attributes are then used for the other CPUs, too.
 func (o *opening) open(tid, cpu int) (int, error) {
 	for {
 		fd, err := unix.PerfEventOpen(&o.attr, tid, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -218,8 +218,8 @@ func (o *opening) open(tid, cpu int) (int, error) {
 	}
 }
 
-// askLess removes something from the attributes after an error. It returns false if that can't help, or if gasm needs
-// everything that is left.
+// askLess removes from the attributes what may have caused an error. It returns false if that can't help, or if gasm
+// needs everything that is left.
 func (o *opening) askLess(err error) bool {
 	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	switch {

@@ -22,8 +22,8 @@ import (
 //
 // See tools/perf/util/pmu.c in the kernel's sources.
 
-// pmuEvent finds an event by its PMU and its terms. The terms are the name of an event, "mem-loads", or numbers for it,
-// "event=0xcd,umask=0x1".
+// pmuEvent finds an event by its PMU and its terms. The terms are the name of an event ("mem-loads") or its numbers
+// ("event=0xcd,umask=0x1").
 func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	if strings.ContainsAny(pmu, "/*?") {
 		return Event{}, &NameError{}
@@ -44,8 +44,9 @@ func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	return e, k.apply(&e, pmu, terms, true)
 }
 
-// apply applies terms to the event. A term without a value may be the name of one of the PMU's events. Such a name
-// stands for the terms in the event's file.
+// apply applies terms to the event. A term without a value may be the name of one of the PMU's events. It then stands
+// for the terms in that event's file. mayName is false for the terms from such a file, which must not contain names
+// again.
 func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	for term := range strings.SplitSeq(terms, ",") {
 		name, text, hasValue := strings.Cut(strings.TrimSpace(term), "=")
@@ -75,14 +76,15 @@ func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	return nil
 }
 
-// withoutParameters returns the terms without those whose value the user has to set, which look like "event=?".
+// withoutParameters returns the terms except parameters. A parameter is a term like "event=?", whose value the user has
+// to set.
 func withoutParameters(terms string) string {
 	kept := slices.DeleteFunc(strings.Split(terms, ","), func(term string) bool { return strings.HasSuffix(term, "=?") })
 	return strings.Join(kept, ",")
 }
 
-// missingParameter returns the name of a parameter of an event for which the user's terms have no value. It returns ""
-// if no parameter is missing.
+// missingParameter returns the name of an event's parameter that has no value in the user's terms, or "" if all have
+// one. For parameters, see withoutParameters.
 func missingParameter(named, terms string) string {
 	for term := range strings.SplitSeq(named, ",") {
 		name, isParameter := strings.CutSuffix(term, "=?")
@@ -93,7 +95,7 @@ func missingParameter(named, terms string) string {
 	return ""
 }
 
-// set writes a term's value into those bits of e.Config that the PMU's format has for the term.
+// set writes a term's value into e.Config, into those bits that the format file of the PMU names for the term.
 func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	format := k.read(pmu, filepath.Join("format", name))
 	if i := slices.Index(configs, name); format == "" && i >= 0 {
@@ -121,7 +123,7 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 	return nil
 }
 
-// configs are the names of the fields of perf_event_attr in the files of a PMU's format folder ("config1:0-15"). They
+// configs are the names of the fields of perf_event_attr, as they occur in a PMU's format files ("config1:0-15"). They
 // are in the order of Event.Config.
 var configs = []string{"config", "config1", "config2"}
 
@@ -137,14 +139,13 @@ func (k kernel) pmusWith(event string) (pmus []string) {
 	return pmus
 }
 
-// A corePMU is a PMU that only some of the CPUs have, because the machine has several kinds of cores.
+// A corePMU is a PMU of some of the CPUs, on a machine with several kinds of cores.
 type corePMU struct {
 	number uint32
 	cpus   []int
 }
 
-// corePMUs returns the PMUs of an x86 processor with several kinds of cores. It returns none if all cores are of the
-// same kind.
+// corePMUs returns the PMU of each kind of core of an x86 processor. It returns none if all cores are of the same kind.
 func (k kernel) corePMUs() (cores []corePMU) {
 	for _, name := range []string{"cpu_core", "cpu_atom", "cpu_lowpower"} {
 		number, err := strconv.ParseUint(k.read(name, "type"), 10, 32)
@@ -157,7 +158,7 @@ func (k kernel) corePMUs() (cores []corePMU) {
 }
 
 // on returns the event as it must be requested for a CPU. On a processor with several kinds of cores, a generic event
-// must name the PMU of that CPU.
+// such as cycles must contain the number of the CPU's PMU.
 func (e Event) on(cpu int, cores []corePMU) Event {
 	for _, core := range cores {
 		if !slices.Contains(core.cpus, cpu) {

@@ -14,7 +14,8 @@ const (
 	Throttle      // the kernel has paused the event because it happened too often
 )
 
-// A Record is one report of the kernel. If only some kinds of records have a field, its comment names them.
+// A Record is one record that the kernel has written. If a field is only for some kinds of records, its comment names
+// them.
 type Record struct {
 	Kind
 	Mode       Mode  // for a Sample
@@ -44,7 +45,7 @@ const (
 	Other // a hypervisor or its guest
 )
 
-// Mapped is a range of a process's memory and the file that is mapped there.
+// Mapped is a range of a process's memory, and the file that is mapped there.
 type Mapped struct {
 	Lo, Hi, FileOffset uint64
 	Major, Minor       uint32 // of the device

@@ -10,8 +10,8 @@ import (
 // sampleType selects the fields that the kernel writes with each record.
 const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU
 
-// Sizes in bytes. Each record begins with a header. A sample has a fixed size. Every other record ends with the fields
-// of struct sample_id: pid, tid, time, cpu, identifier.
+// Sizes in bytes. Each record begins with a header. A sample has sampleSize bytes, and then its registers and stacks,
+// if it has any. Every other record ends with the fields of struct sample_id: pid, tid, time, cpu, identifier.
 const (
 	headerSize = 8
 	sampleSize = headerSize + 40
@@ -27,8 +27,8 @@ const (
 	miscMmapNoPath = 1 << 14 // PERF_RECORD_MISC_MMAP_BUILD_ID: a build id in place of device and inode
 )
 
-// decode decodes a whole record with its header. It returns false for records of no interest, and for records that are
-// shorter than they should be.
+// decode decodes a whole record with its header. It returns false for kinds of records that are not used, and for
+// records that are shorter than they should be.
 func decode(data []byte, r *Record) bool {
 	kind, misc := binary.NativeEndian.Uint32(data), binary.NativeEndian.Uint16(data[4:])
 	*r = Record{}

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Ring is the buffer into which the kernel writes the records of a CPU. It begins with a page that has the positions
-// of both ends. The records follow, in a part whose size is a power of two.
+// A Ring is the ring buffer into which the kernel writes the records of one CPU. It begins with a page that has the
+// positions of the first and the last record. The records follow, in a part whose size is a power of two.
 type Ring struct {
 	memory []byte
 	page   *unix.PerfEventMmapPage
 	data   []byte
-	// whole is a copy of the last record that continued at the start of the buffer.
+	// whole is a copy of a record that was split: it began at the end of the buffer and continued at the start.
 	whole []byte
 }
 
-// MapRing maps the buffer of an event. size is the number of bytes for the records.
+// MapRing maps the ring buffer of an event. size is the number of bytes for the records.
 func MapRing(fd, size int) (*Ring, error) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(fd, 0, page+size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
@@ -35,8 +35,8 @@ func (r *Ring) Unmap() { _ = unix.Munmap(r.memory) }
 // Head returns how many bytes the kernel has written to the ring since it was mapped.
 func (r *Ring) Head() uint64 { return atomic.LoadUint64(&r.page.Data_head) }
 
-// Read passes every record that ends at or before the position head to the given function. Then it frees the space of
-// these records for the kernel. A record is valid only during the call of the function.
+// Read calls each(record) for every record that ends at or before the position head. A record is valid only during this
+// call. At the end, Read frees the space of these records for the kernel.
 func (r *Ring) Read(head uint64, each func(record []byte)) {
 	tail := r.page.Data_tail
 	for {
@@ -49,9 +49,9 @@ func (r *Ring) Read(head uint64, each func(record []byte)) {
 	r.free(tail)
 }
 
-// record returns the record at the position tail, and the position after it. If no record is there that ends at or
-// before head, it returns nil and the position from which to go on the next time. A record that continues at the start
-// of the buffer is valid until there is another such record, and all others until their space is freed.
+// record returns the record at the position tail, and the position after it. If there is no record that ends at or
+// before head, it returns nil and the position at which to continue the next time. A record that was split at the end
+// of the buffer is valid until the next such record. Other records are valid until their space is freed.
 func (r *Ring) record(tail, head uint64) (record []byte, next uint64) {
 	if tail+headerSize > head {
 		return nil, tail
@@ -70,5 +70,5 @@ func (r *Ring) record(tail, head uint64) (record []byte, next uint64) {
 	return r.whole, tail + length
 }
 
-// free frees the space before a position for the kernel.
+// free frees the space before a position, so that the kernel can write new records there.
 func (r *Ring) free(tail uint64) { atomic.StoreUint64(&r.page.Data_tail, tail) }

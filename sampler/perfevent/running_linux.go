@@ -18,8 +18,8 @@ import (
 // Processes that have ended are skipped; it is an error only if all of them have ended.
 //
 // OpenRunning needs a file descriptor for each thread, CPU and event. If that exceeds the limit of open files, it opens
-// each event once on each CPU for the whole machine instead, provided that this user may do so. The records of other
-// processes are then left out.
+// each event only once on each CPU, for all processes of the machine, provided that this user may do so. The records of
+// the other processes are then dropped.
 func OpenRunning(pids []int, o Options) (*Set, error) {
 	s, err := openThreads(pids, o)
 	if !errors.Is(err, unix.EMFILE) && !errors.Is(err, unix.ENFILE) {
@@ -56,13 +56,13 @@ func openThreads(pids []int, o Options) (*Set, error) {
 // mostRounds is the maximum number of times that addAll looks for new threads.
 const mostRounds = 20
 
-// addAll opens the events on all threads of a process. It then looks for new threads, and repeats that until there are
-// no new ones.
+// addAll opens the events on all threads of a process. It then looks for new threads, and repeats both until there are
+// no new threads.
 //
 // A thread that is created while events are being opened may have inherited some of them. addAll opens the events on
 // this thread as well, and followed.keep then ignores the inherited ones. A thread whose creator already had events on
-// all CPUs has inherited all of them. The kernel reports who created it (Fork), so addAll can skip such a thread.
-// Therefore addAll ends even if a process creates threads all the time.
+// all CPUs has inherited all events, and addAll skips it; the kernel reports who created it (Fork). Therefore addAll
+// ends even if a process creates threads all the time.
 func (s *Set) addAll(pid int) error {
 	inherited := map[int32]bool{}
 	for range mostRounds {
@@ -102,8 +102,8 @@ func (s *Set) addRunning(tid int) error {
 	return s.control(s.fds[known:], unix.PERF_EVENT_IOC_ENABLE)
 }
 
-// scanForks takes the records out of the rings and keeps them for Drain. If a record shows that a new thread has
-// inherited all events, scanForks adds that thread to the map.
+// scanForks takes the records out of the ring buffers and keeps them for Drain. If a record shows that a new thread has
+// inherited all events, scanForks adds the thread to the map.
 func (s *Set) scanForks(inherited map[int32]bool) {
 	from := len(s.batch)
 	s.fill(math.MaxInt64)
@@ -118,8 +118,8 @@ func (s *Set) scanForks(inherited map[int32]bool) {
 	}
 }
 
-// openMachine opens the events for the whole machine. Only the records of the given processes and of their descendants
-// are kept.
+// openMachine opens the events for the whole machine. Drain will drop records that are not from the given processes or
+// their descendants.
 func openMachine(pids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {

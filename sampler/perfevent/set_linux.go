@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapRings maps a ring for each CPU that has an event, and makes all events of the CPU write into it. If the rings are
-// mapped already, it does nothing.
+// mapRings maps a ring buffer for each CPU that has an event, and makes all events of the CPU write into it. If the
+// ring buffers are mapped already, it does nothing.
 func (s *Set) mapRings() error {
 	if len(s.ringOwners) > 0 {
 		return nil
@@ -26,9 +26,9 @@ func (s *Set) mapRings() error {
 	return nil
 }
 
-// mapOwned maps a ring for each CPU that has an owner for it, and watches it. If this user may not lock enough memory
-// for rings of the given size, mapOwned maps smaller ones. It returns the size of each ring. event is the name of the
-// event for errors.
+// mapOwned maps a ring buffer for each CPU that has an event in s.owners, and makes Wait watch it. If this user may not
+// lock enough memory for the given size, mapOwned maps smaller buffers. It returns the size of each. event is the name
+// of an event for error messages.
 func (s *Set) mapOwned(event string, size int) (int, error) {
 	for ; ; size /= 2 {
 		err := s.mapRingsOf(size)
@@ -70,7 +70,7 @@ func (s *Set) unmapRings() {
 	}
 }
 
-// shareRing makes an event write into the ring of its CPU.
+// shareRing makes an event write into the ring buffer of its CPU.
 func (s *Set) shareRing(d descriptor) error {
 	if err := unix.IoctlSetInt(d.fd, unix.PERF_EVENT_IOC_SET_OUTPUT, s.owners[d.cpu]); err != nil {
 		return &OpenError{s.events[d.event].Name, "PERF_EVENT_IOC_SET_OUTPUT", errnoOf(err)}
@@ -78,17 +78,17 @@ func (s *Set) shareRing(d descriptor) error {
 	return nil
 }
 
-// Wait waits until a ring is half full, the time d is over, or Interrupt is called.
+// Wait waits until a ring buffer is half full, the time d has passed, or Interrupt is called.
 func (s *Set) Wait(d time.Duration) { s.waiter.wait(d) }
 
 // Interrupt ends the current Wait. If nobody is waiting, it ends the next Wait at once.
 func (s *Set) Interrupt() { s.waiter.interrupt() }
 
-// Disable ends all events, including those that children have inherited. The records in the rings still have to be
-// drained.
+// Disable ends all events, including the events that children have inherited. The last records are still in the ring
+// buffers, so Drain must be called once more.
 func (s *Set) Disable() error { return s.control(s.fds, unix.PERF_EVENT_IOC_DISABLE) }
 
-// Pause disables the events until Resume, including those that children have inherited. If the set was opened with
+// Pause disables the events until Resume, including the events that children have inherited. If the set was opened with
 // Options.Pauses, the kernel continues to report mappings and threads.
 func (s *Set) Pause() error { return s.control(s.sampled(), unix.PERF_EVENT_IOC_DISABLE) }
 
@@ -114,12 +114,12 @@ func (s *Set) control(events []descriptor, request uint) error {
 	return nil
 }
 
-// counts are the values that reading from an event's descriptor returns: the event's id, and how many of the event's
-// samples were lost.
+// counts are the values that the kernel returns when an event's descriptor is read: the event's id, and how many of the
+// event's samples were lost.
 type counts struct{ id, lost uint64 }
 
-// readCounts reads an event's id, and how many samples of the event and of its inherited events did not fit into the
-// ring.
+// readCounts reads an event's id, and how many of its samples did not fit into the ring buffer. Events that children
+// have inherited are included.
 func (s *Set) readCounts(d descriptor) (counts, error) {
 	var buf [24]byte
 	n, err := unix.Read(d.fd, buf[:])
@@ -136,8 +136,8 @@ func (s *Set) readCounts(d descriptor) (counts, error) {
 	return c, nil
 }
 
-// Lost returns how many samples of an event did not fit into the rings, by the kernel's count. Linux before 6.0 has no
-// such count, so Lost returns 0 there; see the records of Kind [Lost].
+// Lost returns how many samples of an event did not fit into the ring buffers, by the kernel's count. Linux before 6.0
+// does not count them, so Lost returns 0 there; the records of Kind [Lost] still report most of them.
 func (s *Set) Lost(event int) (n uint64) {
 	for _, d := range s.fds {
 		if d.event == event {
@@ -148,14 +148,14 @@ func (s *Set) Lost(event int) (n uint64) {
 	return n
 }
 
-// UserOnly reports whether the samples of an event are limited to user space although the options do not ask for that,
-// because this user may not see the kernel.
+// UserOnly reports whether gasm had to limit an event's samples to user space, because this user may not sample the
+// kernel. It is false if the options asked for user space only.
 func (s *Set) UserOnly(event int) bool { return s.events[event].userOnly }
 
 // Precise returns the precision of an event's PCs, from 0 (any skid) to 3 (no skid).
 func (s *Set) Precise(event int) int { return s.events[event].precise }
 
-// Descriptors returns how many file descriptors the set has open.
+// Descriptors returns the number of file descriptors that the set has open.
 func (s *Set) Descriptors() int { return len(s.fds) + len(s.ringOwners) + 2 }
 
 // Memory returns the size of all rings in bytes.

@@ -7,33 +7,35 @@ import (
 )
 
 const (
-	// MaxStack is the largest number of bytes of a stack that a sample can have, because the length of a record has 16
-	// bits. The kernel copies a little less if the rest of the record needs the room.
+	// MaxStack is the largest number of bytes of a stack that a sample can have. The reason is that the length of a
+	// record has 16 bits. The kernel copies a little less if the rest of the record needs the room.
 	MaxStack = 65528
-	// smallestStack is what a sample has of a stack even if the rings are too small for it, so that samples get lost.
-	// Fewer bytes would cut nearly all stacks of a JVM.
+	// smallestStack is the number of bytes of a stack that a sample has even if the ring buffers are too small for it,
+	// and samples get lost. Fewer bytes would cut nearly all stacks of a JVM.
 	smallestStack = 8 << 10
 
-	// largestStackRing is the largest ring for samples with stacks, and allStackRings the largest size of all rings
-	// together, in bytes. The kernel can't swap this memory out.
+	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings that of all ring
+	// buffers together, in bytes. There are limits because the kernel can't swap this memory out.
 	largestStackRing = 64 << 20
 	allStackRings    = 512 << 20
 
-	// A ring is to have room for the samples of wantedPauses pauses between two Drains, which is a second: the kernel may
-	// not schedule this process for a while, and a walk that comes to new code takes longer. If this user may not lock as
-	// much memory, the stacks are cut so that it has room for those of leastPauses. Wait returns when a ring is half full,
-	// so half of the ring is for the samples that arrive before this process gets a CPU.
+	// A ring buffer should have room for the samples of wantedPauses pauses between two Drains, which is a second. The
+	// kernel may not schedule this process for a while, or a walk of a stack may take longer because it comes to new
+	// code. If this user may not lock that much memory, the stacks are made smaller until the samples of leastPauses
+	// fit. Two is the least number: Wait returns when half of the buffer is full, and the other half is for the samples
+	// that arrive before this process gets a CPU.
 	wantedPauses, leastPauses = 50, 2
 )
 
-// recordSize returns the size of a sample's record with a number of bytes of stack. It assumes a call chain of 16
-// addresses. The kernel writes more if the chain is longer, but usually it is shorter.
+// recordSize returns the size of the record of a sample, in bytes. stack is how many of these bytes are a copy of the
+// thread's stack. recordSize assumes that the call chain in the kernel has 16 addresses. Usually it has fewer, but it
+// may have more.
 func recordSize(stack int) int {
 	const chain = 1 + 16
 	return sampleSize + 8*(chain+1+bits.OnesCount64(registerMask)+1+1) + stack
 }
 
-// stackLimits is how much memory samples with stacks need.
+// stackLimits says how much memory samples with stacks need.
 type stackLimits struct {
 	stack   int     // the number of bytes of stack that were asked for
 	samples float64 // the number of samples of one CPU between two Drains
@@ -44,7 +46,7 @@ func limitsOf(o *Options) stackLimits {
 	return stackLimits{stack, max(1, float64(o.Frequency*len(o.Events))*o.DrainEvery.Seconds())}
 }
 
-// ring returns the wanted size of a ring on a machine with a number of CPUs: a power of two.
+// ring returns the wanted size of each CPU's ring buffer, a power of two. cpus is the number of the machine's CPUs.
 func (l stackLimits) ring(cpus int) int {
 	most := min(largestStackRing, max(largestRing, allStackRings/cpus))
 	size := largestRing
@@ -57,15 +59,16 @@ func (l stackLimits) ring(cpus int) int {
 	return size
 }
 
-// fitting returns how many bytes of stack a sample can have with rings of a size.
+// fitting returns for how many bytes of stack each sample has room if a ring buffer has the given size. The parameter
+// ring is this size in bytes.
 func (l stackLimits) fitting(ring int) int {
 	room := int(float64(ring)/(leastPauses*l.samples)) - recordSize(0)
 	return min(l.stack, max(room, smallestStack)) &^ 7
 }
 
-// mapStackRings maps the rings before any event is opened. The reason is that the stack's size must be known when an
-// event is opened, and that it depends on how large the rings can be. A ring can only be mapped with an event, so a
-// Dummy on the calling thread owns the ring of each CPU. It is never enabled.
+// mapStackRings maps the ring buffers before any event is opened. An event can be opened only when the size of its
+// stacks is known, and this size depends on how large the ring buffers can be. But a ring buffer can be mapped only
+// with an event. So the ring buffer of each CPU belongs to a Dummy event on the calling thread, which is never enabled.
 func (s *Set) mapStackRings(o *Options) error {
 	limits := limitsOf(o)
 	owner := opening{Event: Dummy, attr: attributes(&Dummy, 1, unix.PerfBitExcludeKernel|unix.PerfBitExcludeHv)}
@@ -92,7 +95,7 @@ func (s *Set) mapStackRings(o *Options) error {
 }
 
 // AskStacks makes the kernel write registers, the kernel's call chain and a part of the stack with each sample of an
-// event. stack is the size of that part in bytes, a multiple of 8.
+// event. stack is the size of the part in bytes, a multiple of 8.
 func AskStacks(attr *unix.PerfEventAttr, stack int) {
 	attr.Sample_type |= unix.PERF_SAMPLE_CALLCHAIN | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER
 	attr.Bits |= unix.PerfBitExcludeCallchainUser
@@ -100,19 +103,19 @@ func AskStacks(attr *unix.PerfEventAttr, stack int) {
 	attr.Sample_stack_user = uint32(stack)
 }
 
-// Stacks returns how many bytes of a thread's stack a sample has at most. This is less than Options.Stacks if this user
-// may not lock enough memory for the rings. It is 0 without Options.Stacks.
+// Stacks returns the maximum number of bytes of a thread's stack in a sample. This is less than Options.Stacks if this
+// user may not lock enough memory for the ring buffers. It is 0 without Options.Stacks.
 func (s *Set) Stacks() int { return s.stack }
 
-// Values in a call chain (enum perf_callchain_context). Those from contextMax on are not addresses, but say what kind
-// of addresses follow.
+// Values in a call chain (enum perf_callchain_context). The values from contextMax on are not addresses; each says what
+// kind of addresses follow it.
 const (
 	contextKernel = 1<<64 - 128
 	contextMax    = 1<<64 - 4095
 )
 
-// decodeState decodes what a sample has after its fixed part. If a size in the record is wrong, the part with that
-// size and all later parts stay empty. The stack is not copied. The kernel's function is perf_output_sample:
+// decodeState decodes the part of a sample that follows its fixed part. If a size in the record is wrong, the part with
+// that size and all later parts stay empty. The stack is not copied. In the kernel, perf_output_sample writes:
 //
 //	callchain  n, then n addresses
 //	registers  abi, then the registers of the mask; without them if abi is 0
@@ -151,7 +154,8 @@ func decodeState(data []byte, s *ThreadState) {
 	}
 }
 
-// chain adds the return addresses of a call chain in the kernel. The chain begins with the interrupted instruction.
+// chain adds the return addresses in a call chain that are in the kernel. It skips the first one, the interrupted
+// instruction.
 func (s *ThreadState) chain(words []byte) {
 	kernel, interrupted := false, false
 	for len(words) > 0 {
@@ -176,7 +180,8 @@ func cutWord(data []byte) (word uint64, rest []byte, ok bool) {
 	return uint64At(data, 0), data[8:], true
 }
 
-// keep copies the stack, if it is not a copy yet, so that it is valid after the space in the ring is freed.
+// keep copies the stack out of the ring buffer, if it is still there, so that the space in the ring buffer can be
+// freed.
 func (s *ThreadState) keep() {
 	if len(s.Stack) > 0 && (len(s.kept) == 0 || &s.Stack[0] != &s.kept[0]) {
 		s.kept = append(s.kept[:0], s.Stack...)
@@ -184,7 +189,7 @@ func (s *ThreadState) keep() {
 	}
 }
 
-// A statePool has the memory for the ThreadStates of records that Drain has not given away yet.
+// A statePool keeps ThreadStates that Drain has finished with, so that their memory can be reused.
 type statePool struct {
 	free  []*ThreadState
 	bytes int // the memory for copied stacks in free

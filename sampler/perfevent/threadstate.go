@@ -2,36 +2,35 @@ package perfevent
 
 import "runtime"
 
-// A ThreadState is what the kernel has copied of a thread's registers and stacks with [Options].Stacks. Its memory
-// belongs to the [Set], or is the kernel's own, and is used again as soon as Drain's function has returned. It must not
-// be changed.
+// A ThreadState has the thread's registers and stacks that the kernel has copied because of [Options].Stacks. It is
+// valid only during the call of the function that was passed to [Set.Drain], because its memory is then reused. It must
+// not be changed.
 type ThreadState struct {
-	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread had no
-	// user space: it is one of the kernel's own, or is ending.
+	// ABI says how the thread ran in user space. If it is NoABI, Regs and Stack are empty, because the thread has no
+	// user space: it is a thread of the kernel, or is ending.
 	ABI ABI
-	// Regs are the thread's registers in user space. The indexes are the constants below for the architecture of this
-	// machine. Registers without a constant are 0. If the thread was sampled in the kernel, the registers are those at
-	// its entry into the kernel.
+	// Regs are the thread's registers in user space. Their indexes are the constants below for this machine's
+	// architecture. Registers without a constant are 0. If the thread was sampled in the kernel, the registers are
+	// those at its entry into the kernel.
 	//
-	// The program counter among them is the IP of a sample in user space, except if the event is sampled precisely (see
-	// Set.Precise): then IP is the instruction that caused the event, and the registers are those at the interrupt,
-	// some instructions later.
+	// If the thread was sampled in user space, the program counter in Regs equals the sample's IP, unless the event is
+	// sampled precisely (see Set.Precise). In a precise sample, IP is the instruction that caused the event, and the
+	// registers are from the interrupt some instructions later.
 	Regs [registers]uint64
-	// Stack is the memory that begins at the stack pointer in Regs. It ends after [Set.Stacks] bytes at the latest, or
-	// before the first page that could not be read without a page fault. If another mapping follows the stack, Stack
-	// may continue there.
+	// Stack is the memory that begins at the stack pointer in Regs. It has at most [Set.Stacks] bytes, and ends before
+	// the first page that could not be read without a page fault. If another mapping follows the stack, Stack may
+	// continue there.
 	Stack []byte
 	// Chain has the return addresses of the kernel's functions that were executing, the innermost first. It does not
-	// have the interrupted instruction. It is empty if the thread was in user space, and if this user may not see the
+	// have the address that was sampled. It is empty if the thread was in user space, or if this user may not see the
 	// kernel.
 	Chain []uint64
 
-	// If the stack was copied out of the ring, kept is the buffer that Stack points into. Otherwise Stack points into
-	// the ring.
+	// kept is the buffer into which Stack was copied. It is not used while Stack still points into the ring buffer.
 	kept []byte
 }
 
-// An ABI says whether a thread ran as a program of 32 or of 64 bits.
+// An ABI says whether a thread ran a 32-bit or a 64-bit program.
 type ABI uint8
 
 // The ABIs have the kernel's numbers.
@@ -75,8 +74,8 @@ const (
 // registers is the number of registers for which a ThreadState has room.
 const registers = ARM64PC + 1
 
-// registerMasks are the registers that the kernel copies, by the name of the architecture. A bit is the index of a
-// register.
+// registerMasks are the registers that the kernel copies, by the name of the architecture. Bit i stands for the
+// register with the index i.
 var registerMasks = map[string]uint64{
 	"amd64": 0xff<<R8 | 1<<IP | 0xff,
 	"arm64": 1<<registers - 1,

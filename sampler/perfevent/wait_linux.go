@@ -12,9 +12,10 @@ import (
 
 // A waiter waits until something happens at one of several file descriptors.
 //
-// It has an epoll of its own. Go's runtime waits for this epoll with the runtime's epoll, as it does for a socket. A
-// goroutine that waits in a system call instead costs more: the runtime watches it, and wakes up some dozen times after
-// each pause. With a millisecond of work between the pauses, these wake-ups take about as long as the work.
+// It has an epoll of its own. Go's runtime waits for this epoll with the runtime's own epoll, as it does for a socket.
+// A goroutine that waits in a system call instead would cost more: Go's runtime watches such a goroutine, and wakes up
+// some dozen times after each pause. With a millisecond of work between the pauses, these wake-ups take about as long
+// as the work.
 type waiter struct {
 	epoll int
 	file  *os.File // the same epoll, as a file that Go's runtime can wait for
@@ -50,12 +51,13 @@ func newWaiter() (w *waiter, err error) {
 	return w, nil
 }
 
-// watch adds a descriptor for wait to watch. The descriptor is edge-triggered, so each event ends only one wait.
+// watch adds a descriptor to those that the method wait watches. It asks for edge-triggered events, so an event ends
+// only one call of wait.
 func (w *waiter) watch(fd int) error {
 	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
 }
 
-// wait waits until something happens at a descriptor, the time d is over, or interrupt is called.
+// wait waits until something happens at a descriptor, the time d has passed, or interrupt is called.
 func (w *waiter) wait(d time.Duration) {
 	_ = w.file.SetReadDeadline(time.Now().Add(d)) // it can't fail, because it worked in newWaiter
 	_ = w.conn.Read(func(uintptr) bool {

@@ -11,15 +11,15 @@ var AMD64 = &Arch{
 	step: 1, decode: decode, padding: padding, notEntrant: notEntrant, polls: polls,
 }
 
-// notEntrant returns the seed of the verified entry whose code is given. When HotSpot makes a method not entrant, it
-// overwrites five bytes there with a jmp (NativeJump::patch_verified_entry). Threads may still be in the code after it,
-// whose first instruction was one of these:
+// notEntrant returns the seed of a verified entry, given its code. When HotSpot makes a method not entrant, it
+// overwrites the first five bytes of the entry with a jmp (NativeJump::patch_verified_entry). Threads may still be in
+// the code after the overwritten instruction, which was one of these:
 //
 //	89 84 24 00 c0 fe ff    mov    %eax,-0x14000(%rsp)    the check for a stack overflow
 //	48 81 ec 30 00 00 00    sub    $0x30,%rsp             a method of C2's that needs no such check
 //	0f 1f 44 00 00          nopl   0x0(%rax,%rax,1)       a native wrapper that needs no such check
 //
-// The bytes behind the jmp tell which.
+// The bytes after the jmp show which one it was.
 func notEntrant(entry uint64, code []byte, frameSize int) Seed {
 	const jmpLen, wholeLen = 5, 7
 	if len(code) < wholeLen || code[0] != 0xe9 {
@@ -36,7 +36,7 @@ func notEntrant(entry uint64, code []byte, frameSize int) Seed {
 	return Called(entry + jmpLen)
 }
 
-// polls reports whether a SafepointBlob begins with "push %rbx", to make room for the return address.
+// polls reports whether a SafepointBlob begins with "push %rbx", which makes room for the return address.
 func polls(code []byte) bool { return len(code) > 0 && code[0] == 0x53 }
 
 // padding reports whether code begins with hlt, int3 or 0, with which HotSpot fills the space between pieces of code.

@@ -1,20 +1,21 @@
 package exec
 
-// An Arch is what the execution knows about an instruction set, and about HotSpot's conventions on it.
+// An Arch describes an instruction set and HotSpot's conventions on it.
 type Arch struct {
 	registers int // the number of general registers
 	sp, fp    reg // the stack pointer and the frame pointer
 	// link is the register in which a call leaves the return address; noReg if a call pushes it.
 	link reg
-	// preserved are the registers whose values in the caller are found, the frame pointer first. Frame.Saved has a Place
-	// for each, in this order.
+	// preserved are the registers whose values in the caller are looked for, the frame pointer first. Frame.Saved has a
+	// Place for each, in this order.
 	preserved []int
 	// kept are the registers that a C function preserves, as bits.
 	kept  uint32
 	names []string
 
-	// senderSP is the register that has the caller's stack pointer where the interpreter enters a method or an adapter.
-	// exceptionPC is the one with the address at which an exception was thrown, when a method jumps to a handler.
+	// senderSP is the register that has the caller's stack pointer when the interpreter enters a method or an adapter.
+	// exceptionPC is the register that has the address at which an exception was thrown, when a method jumps to a
+	// handler.
 	senderSP, exceptionPC reg
 	// followsCalls is true if codelets call their own code; see Code.followsCalls.
 	followsCalls bool
@@ -22,10 +23,11 @@ type Arch struct {
 	// step is the alignment of instructions.
 	step    int
 	decode  func(code []byte) inst
-	padding func(code []byte) bool // whether HotSpot fills the space between pieces of code with what code begins with
-	// notEntrant returns the seed of a verified entry that begins with that code. HotSpot may have overwritten its start.
+	padding func(code []byte) bool // reports whether code begins with HotSpot's filler between pieces of code
+	// notEntrant returns the seed of a verified entry, given its code. HotSpot may have overwritten the start of that
+	// code.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed
-	// polls reports whether the code of a SafepointBlob is that of a poll where nothing is called, so that it stores its
+	// polls reports whether a SafepointBlob is entered from a poll without a call. Then its code has to store the
 	// return address itself.
 	polls func(code []byte) bool
 }

@@ -48,8 +48,8 @@ func paddingARM64(code []byte) bool {
 	return len(code) < armLen || binary.LittleEndian.Uint32(code) == 0
 }
 
-// pollsARM64 reports whether a SafepointBlob has "str x20, [x29, #8]" before its first call. It stores there the address
-// of the poll, which x30 does not have.
+// pollsARM64 reports whether a SafepointBlob has "str x20, [x29, #8]" before its first call. This instruction stores
+// the address of the poll as the return address, because x30 does not have it.
 func pollsARM64(code []byte) bool {
 	const strX20, blr, blrMask = 0xf90007b4, 0xd63f0000, 0xfffffc1f
 	for ; len(code) >= armLen; code = code[armLen:] {

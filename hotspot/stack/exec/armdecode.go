@@ -12,7 +12,7 @@ type armDecoder struct {
 	in inst
 }
 
-// decodeARM64 decodes the instruction that code begins with. If there is none, it is an opBad.
+// decodeARM64 decodes the instruction that code begins with. If code does not begin with one, the result is an opBad.
 func decodeARM64(code []byte) inst {
 	if len(code) < armLen {
 		return inst{op: opBad, len: uint8(max(len(code), 1))}
@@ -43,7 +43,7 @@ func decodeARM64(code []byte) inst {
 	return d.in
 }
 
-// field returns n bits of the instruction, from bit low on.
+// field returns n bits of the instruction. low is the number of the lowest one.
 func (d *armDecoder) field(low, n int) uint32 { return d.x >> low & (1<<n - 1) }
 
 // signed returns n bits of the instruction as a signed number.
@@ -51,19 +51,20 @@ func (d *armDecoder) signed(low, n int) int32 { return int32(d.x<<(32-n-low)) >>
 
 func (d *armDecoder) bit(n int) bool { return d.x>>n&1 != 0 }
 
-// The fields with the numbers of registers. 31 is sp or xzr.
+// These functions return the numbers in the instruction's fields for registers. 31 is sp or xzr, as the instruction
+// defines.
 func (d *armDecoder) rd() reg { return reg(d.field(0, 5)) }
 func (d *armDecoder) rn() reg { return reg(d.field(5, 5)) }
 func (d *armDecoder) rm() reg { return reg(d.field(16, 5)) }
 
-// write notes that a register gets a value that is not tracked. 31 is xzr.
+// write notes that a register gets a value that is not tracked. Register 31 is xzr here, which never changes.
 func (d *armDecoder) write(r reg) {
 	if r != sp {
 		d.in.writes |= 1 << r
 	}
 }
 
-// orZero returns the number of a register in an operand where 31 is xzr: noReg for that.
+// orZero returns the register of an operand in which 31 stands for xzr: noReg for 31, and otherwise r.
 func orZero(r reg) reg {
 	if r == sp {
 		return noReg
@@ -104,8 +105,8 @@ func (d *armDecoder) immediate() {
 	}
 }
 
-// logical handles and, orr and eor with a constant. Of these, "mov x8, #-32" is written as orr, and stack pointers are
-// aligned by and.
+// logical handles the instructions AND, ORR and EOR with a constant. HotSpot's code aligns stack pointers by an AND,
+// and "mov x8, #-32" is another name for an ORR.
 func (d *armDecoder) logical() {
 	mask, ok := bitMask(d.field(22, 1), d.field(10, 6), d.field(16, 6))
 	n := int64(mask)
@@ -191,7 +192,7 @@ func (d *armDecoder) branch() {
 	}
 }
 
-// branchRegister handles br, blr and ret, also those that check a signature.
+// branchRegister handles br, blr and ret, including the forms that check a signature.
 func (d *armDecoder) branchRegister() {
 	switch d.field(21, 2) {
 	case 0:
@@ -229,7 +230,7 @@ func (d *armDecoder) register() {
 	}
 }
 
-// addRegister handles additions and subtractions of registers, one of which may have a constant.
+// addRegister handles additions and subtractions of registers. One of the registers may have a known constant.
 func (d *armDecoder) addRegister(a, b reg) {
 	d.in.op, d.in.dst, d.in.src, d.in.src2, d.in.imm = opAdd2, d.rd(), a, b, 1
 	if d.bit(30) {
@@ -251,7 +252,8 @@ func (d *armDecoder) float() {
 	}
 }
 
-// scalable handles SVE. It notes some instructions as writing a general register that write another one.
+// scalable handles instructions of SVE. Some of the encodings below write a vector register and not a general one. They
+// are treated as if they wrote the general register with that number, which only makes its value unknown.
 func (d *armDecoder) scalable() {
 	switch {
 	case d.x&0xffa0f800 == 0x04205000: // addvl, addpl

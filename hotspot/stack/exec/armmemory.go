@@ -18,8 +18,8 @@ func (d *armDecoder) memory() {
 	}
 }
 
-// access notes the address of an operand in memory: base + disp. With writeback, the base register gets that address, or
-// after the access if post is true.
+// access notes the address of an operand in memory. That is the base register plus disp or, if post is true, the base
+// register alone. If writeback is true, the instruction also adds disp to the base register.
 func (d *armDecoder) access(disp int32, writeback, post bool) {
 	m := memory{base: d.rn(), disp: disp}
 	if writeback {
@@ -76,7 +76,8 @@ func (d *armDecoder) single() {
 	}
 }
 
-// atomic handles ldadd, swp, ldapr and the like, whose address is in a register. Nobody uses them for a frame.
+// atomic handles ldadd, swp, ldapr and the like, whose address is in a register. HotSpot's code does not access its
+// frame with them.
 func (d *armDecoder) atomic(bytes uint16) {
 	d.write(d.rd())
 	d.access(0, false, false)
@@ -143,8 +144,8 @@ func (d *armDecoder) exclusive() {
 	}
 }
 
-// literal handles loads relative to the pc, and the instructions that have the rest of their encodings: ldapur, stlur,
-// setting and copying memory.
+// literal handles loads relative to the pc, and other instructions in the same part of the encoding space: ldapur,
+// stlur, setting and copying memory.
 func (d *armDecoder) literal() {
 	switch {
 	case !d.bit(24):
@@ -185,7 +186,7 @@ func (d *armDecoder) structures() {
 	}
 }
 
-// structureBytes returns how many bytes the vectors of ld1 to st4 have.
+// structureBytes returns how many bytes ld1 to st4 load or store.
 func (d *armDecoder) structureBytes(single bool) uint16 {
 	if !single {
 		registers := [16]uint16{0: 4, 2: 4, 4: 3, 6: 3, 7: 1, 8: 2, 10: 2}

@@ -1,10 +1,10 @@
 package exec
 
-// The frames below need no Table. They are those of code that is in a call, so that its frame is complete, and those to
-// fall back on where a Table has no frame.
+// The functions below return frames without a Table: the frames of code that is in a call, which are complete, and
+// frames to fall back on where a Table has none.
 
-// Complete returns the complete frame of an nmethod, or of another blob with a frame size, in bytes. It is the frame at
-// each call that has debug info or an oop map.
+// Complete returns the complete frame of an nmethod, or of another blob whose header has a frame size. frameSize is in
+// bytes. The code has this frame at each call that has debug info or an oop map.
 func (a *Arch) Complete(frameSize int) Frame {
 	return a.frame(FullFrame(0, frameSize).start)
 }
@@ -13,14 +13,14 @@ func (a *Arch) Complete(frameSize int) Frame {
 func (a *Arch) Interpreted() Frame { return a.frame(Bytecode(0).start) }
 
 // ByFramePointer returns the frame of code that keeps a frame pointer, as C code does. DeoptimizationBlob and
-// UncommonTrapBlob do so while they replace frames, where a Table has none.
+// UncommonTrapBlob do so while they replace frames; a Table has no frames for that code.
 func (a *Arch) ByFramePointer() Frame { return a.frame(FramePointer(0).start) }
 
-// NoFrame returns the frame of code that has none: the return address is where a call has left it. It is that of a blob
-// with many small pieces whose bounds are not known, such as InlineCacheBuffer, and of vtable stubs.
+// NoFrame returns the frame of code that makes none: the return address is where a call has left it. It is meant for
+// vtable stubs, and for blobs of many small pieces with unknown bounds, such as InlineCacheBuffer.
 func (a *Arch) NoFrame() Frame { return a.frame(Called(0).start) }
 
-// frame returns the frame at the start of the execution.
+// frame returns the frame of code about which only st is known.
 func (a *Arch) frame(st start) Frame {
 	s := st.state(a)
 	f, _ := s.frame()

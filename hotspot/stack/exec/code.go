@@ -9,11 +9,12 @@ type Code struct {
 	Seeds []Seed
 
 	arch *Arch
-	// rest is the state of code that the execution does not reach. It begins restFrom bytes behind Lo.
+	// rest is what is assumed about code that execution does not reach from the seeds. Such code is looked for from the
+	// offset restFrom on.
 	rest     start
 	restFrom int
-	// followsCalls is true if a call of the code itself is executed as a jump to the called code. The interpreter's
-	// codelets have such calls, to make a return address. A method that calls itself must not be followed.
+	// followsCalls is true if a call to an address within the code is executed as a jump. The interpreter's codelets
+	// have such calls to get a return address. In a method, such a call is a recursion, and is not followed.
 	followsCalls bool
 }
 
@@ -54,13 +55,14 @@ func (c *Code) from(addr uint64) []byte {
 	return nil
 }
 
-// Stub returns the code of a stub, or of any other blob that is not one of the other kinds. The name is that which
-// package codecache has: some stubs are entered in a way of their own.
+// Stub returns the code of a stub, or of any other blob for which Arch has no method. name is its name in package
+// codecache. It matters because some stubs are not entered by a call.
 func (a *Arch) Stub(lo uint64, code []byte, name string) Code {
 	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Called(lo)}, rest: start{kind: called}}
 	switch {
 	case name == "InlineCacheBuffer" || name == "vtable chunks":
-		// These are many small pieces whose bounds are not known: a sweep would be out of step.
+		// Such a blob consists of many small pieces with unknown bounds: decoding might begin in the middle of an
+		// instruction.
 		c.Seeds, c.restFrom = nil, len(code)
 	case strings.Contains(name, "ExceptionBlob"):
 		c.Seeds = []Seed{Thrown(lo)}
@@ -81,7 +83,7 @@ func (a *Arch) Adapter(lo uint64, code []byte) Code {
 	return Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{s}, rest: start{kind: called}}
 }
 
-// Codelet returns the code of a codelet of the interpreter. The name tells the entries of methods from the rest:
+// Codelet returns the code of a codelet of the interpreter. It recognizes the entries of methods by their names:
 // "method entry point (kind = zerolocals)", "native method entry point (kind = native)".
 func (a *Arch) Codelet(lo uint64, code []byte, name string) Code {
 	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted}, followsCalls: a.followsCalls}

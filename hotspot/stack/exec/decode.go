@@ -23,7 +23,8 @@ type decoder struct {
 
 	data, addr, seg bool
 	rep             byte // prefixRep, prefixRepne, or 0
-	rex             byte // REX prefix; with VEX and EVEX its bits W, R, X and B
+	rex             byte // REX prefix; with REX2, VEX and EVEX its bits W, R, X and B
+	high            byte // with REX2 and EVEX the bits R4, X4 and B4, at the positions of R, X and B
 
 	reg, rm reg  // fields of the ModRM byte. rm is noReg if the operand is in memory.
 	digit   byte // the field reg without the bit from REX
@@ -31,7 +32,8 @@ type decoder struct {
 	in inst
 }
 
-// decode decodes the instruction that code begins with. If there is none, it is an opBad of one byte.
+// decode decodes the instruction that code begins with. If code does not begin with one, the result is an opBad of one
+// byte.
 func decode(code []byte) inst {
 	d := decoder{code: code[:min(len(code), maxInstLen)]}
 	d.in.mem.base = noReg
@@ -39,6 +41,9 @@ func decode(code []byte) inst {
 		return inst{op: opBad, len: 1}
 	}
 	d.in.len = uint8(d.pos)
+	if d.high != 0 {
+		d.in.untrack()
+	}
 	return d.in
 }
 
@@ -47,6 +52,8 @@ func (d *decoder) instruction() bool {
 	d.prefixes()
 	b := d.byte()
 	switch {
+	case b == prefixREX2:
+		return d.afterREX2()
 	case b == 0x0f:
 		return d.escaped()
 	case b == 0xc4 || b == 0xc5 || b == 0x62:
@@ -86,7 +93,7 @@ func (d *decoder) prefixes() {
 	}
 }
 
-// byte reads the next byte. Behind the end of the code it is 0, and d.cut is set.
+// byte reads the next byte. After the end of the code it returns 0, and sets d.cut.
 func (d *decoder) byte() byte {
 	d.pos++
 	if d.pos > len(d.code) {
@@ -96,7 +103,7 @@ func (d *decoder) byte() byte {
 	return d.code[d.pos-1]
 }
 
-// signed reads n bytes, at most four of which are the value.
+// signed reads a signed number of n bytes. Of eight bytes, it returns the lower four.
 func (d *decoder) signed(n int) int32 {
 	var b [8]byte
 	if d.pos > len(d.code) || copy(b[:n], d.code[d.pos:]) < n {
@@ -176,8 +183,8 @@ func (d *decoder) immediate(f form) {
 	}
 }
 
-// general returns the number of a general register in an operand. Without a REX prefix the byte registers 4 to 7 are
-// ah, ch, dh and bh.
+// general returns the number of a general register in an operand. Without a REX prefix, the byte registers 4 to 7 are
+// ah, ch, dh and bh, which are parts of the registers 0 to 3.
 func (d *decoder) general(r reg, f form) reg {
 	if f&byteSized != 0 && d.rex == 0 && r >= 4 && r < 8 {
 		return r - 4
@@ -185,24 +192,32 @@ func (d *decoder) general(r reg, f form) reg {
 	return r
 }
 
-func (d *decoder) write(r reg) { d.in.writes |= 1 << (r & 15) }
+// write notes that a register gets a value that is not tracked.
+func (d *decoder) write(r reg) {
+	if r < tracked {
+		d.in.writes |= 1 << r
+	}
+}
+
+// opcodeReg returns the register in the low bits of an opcode.
+func (d *decoder) opcodeReg(b byte) reg { return b&7 | d.rex&rexB<<3 | d.high&rexB<<4 }
 
 // modRM reads the ModRM byte, and what belongs to a memory operand: the SIB byte and the displacement.
 func (d *decoder) modRM() {
 	b := d.byte()
 	mod, low := b>>6, b&7
 	d.digit = b >> 3 & 7
-	d.reg = d.digit | d.rex&rexR<<1
+	d.reg = d.digit | d.rex&rexR<<1 | d.high&rexR<<2
 	if mod == 3 {
-		d.rm = low | d.rex&rexB<<3
+		d.rm = d.opcodeReg(low)
 		return
 	}
 	d.rm = noReg
-	m, indexed := memory{base: low | d.rex&rexB<<3}, false
+	m, indexed := memory{base: d.opcodeReg(low)}, false
 	if low == 4 {
 		sib := d.byte()
-		m.base = sib&7 | d.rex&rexB<<3
-		indexed = sib>>3&7|d.rex&rexX<<2 != rsp // rsp's number stands for no index
+		m.base = d.opcodeReg(sib)
+		indexed = sib>>3&7|d.rex&rexX<<2|d.high&rexX<<3 != rsp // rsp's number stands for no index
 		low = sib & 7
 	}
 	switch {

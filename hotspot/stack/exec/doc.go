@@ -8,9 +8,9 @@
 //		caller, ok := frame.Caller(&registers, readStack)
 //	}
 //
-// A walk of the stack needs this for the innermost frame, whose instruction can be any. At a call, the frame of an
-// nmethod is complete, and its size is in the nmethod's header. But a method may have been interrupted before it has
-// made its frame, or after it has removed it:
+// A walk of the stack needs this for the innermost frame, because a thread may be interrupted at any instruction. At a
+// call, the frame of an nmethod is complete, and its size is in the nmethod's header. But a method may have been
+// interrupted before it has made its frame, or after it has removed it:
 //
 //	mov    %eax,-0x14000(%rsp)  cfa=rsp+8
 //	push   %rbp                 cfa=rsp+8
@@ -28,23 +28,23 @@
 // # How code is executed
 //
 // Execution begins at seeds (see [Seed]): the entries of the code, with what HotSpot's conventions say about the stack
-// there. It takes all jumps. A value is the sum of a constant and a number that is not known, like "the canonical frame
-// address − 16" or "what the caller has in rbp". Each general register has a value or is unknown, and so does each
-// slot of the stack. Where two paths meet, all that differs becomes unknown. The execution ends when no state changes
-// any more; each change makes something unknown, so it does end. A limit of the steps guards against code that is not
-// HotSpot's.
+// there. It follows all jumps. A value is the sum of a constant and a number that is not known, like "the canonical
+// frame address − 16" or "what the caller has in rbp". Each general register has a value or is unknown, and so does
+// each slot of the stack. Where two paths meet, all that differs becomes unknown. The execution ends when no state
+// changes any more; each change makes something unknown, so it does end. A limit of the steps guards against code that
+// is not HotSpot's.
 //
 // Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter,
-// leave, and "and $-16"; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
-// slots that they write become unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
+// leave, and "and $-16", also with APX's prefixes and a destination of their own; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
+// slots that they write become unknown. The registers r16 to r31 are always unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
 // value, so that what is pushed after that is found again. That is how the frame of an interpreted method is followed,
 // which begins after an unknown number of local variables.
 //
 // A call is assumed to return with the same stack pointer, and with the registers that C functions preserve. Calls that
 // lead into the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
-// (InterpreterMacroAssembler::call_VM). A call of the next instruction is one everywhere. Some calls do not return, and
-// the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another stack pointer, the
-// call does not return.
+// (InterpreterMacroAssembler::call_VM). A call of the next instruction is executed as a jump in all code. Some calls do
+// not return, and the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another
+// stack pointer, the call does not return.
 //
 // # What is not reached
 //

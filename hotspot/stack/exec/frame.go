@@ -25,13 +25,13 @@ const (
 	R15
 )
 
-// A Frame says where the frame of an instruction is, before the instruction is executed.
+// A Frame says where a thread's frame is when the thread is about to execute an instruction.
 type Frame struct {
-	CFA   Place    // the canonical frame address: the caller's stack pointer when the code has returned to it
+	CFA   Place    // the canonical frame address: the caller's stack pointer after the return
 	RA    Place    // the return address
 	Saved [6]Place // what the caller has in the registers that Arch.preserved names
-	// Assumed is true if execution does not reach the instruction from the seeds of the code. It is then assumed that
-	// the frame is complete there.
+	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then it is
+	// assumed that the frame is complete there.
 	Assumed bool
 
 	arch *Arch
@@ -74,9 +74,10 @@ func (r *Registers) Has(number int) bool { return r.Known>>number&1 != 0 }
 // A ReadFunc returns the eight bytes at an address of the memory, and reports whether they are known.
 type ReadFunc func(addr uint64) (uint64, bool)
 
-// Caller returns the registers of the caller: pc and the stack pointer as they are after the return, and those that C
-// functions preserve, as far as they are known. On aarch64, the pc may be signed. r are the registers at the instruction that the Frame belongs to. Caller returns false if
-// the return address or the canonical frame address can't be found, because a register or the memory is not known.
+// Caller returns the registers of the caller: pc and the stack pointer as they are after the return, and the registers
+// that C functions preserve, as far as they are known. On aarch64, the pc may have a signature in its upper bits. r are
+// the registers at the instruction that the Frame belongs to. Caller returns false if the return address or the
+// canonical frame address can't be found, because a register or the memory is not known.
 func (f *Frame) Caller(r *Registers, read ReadFunc) (Registers, bool) {
 	var caller Registers
 	sp, ok := f.CFA.in(r, 0, read)
@@ -130,8 +131,8 @@ func (a *Arch) text(p Place) string {
 	return "?"
 }
 
-// String returns a frame as "cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]". Registers that the caller still has unchanged, or
-// that are unknown, are left out.
+// String returns a frame as "cfa=rsp+24 ra=[cfa-8] rbp=[cfa-16]". Registers that still have the caller's value, or that
+// are unknown, are left out.
 func (f Frame) String() string {
 	var b strings.Builder
 	a := f.arch

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,9 @@ func FuzzAnalyze(f *testing.F) {
 			f.Add(b.code[:min(len(b.code), 512)], uint16(48), uint16(12), uint16(0), true)
 		}
 	}
+	apx, err := hex.DecodeString("d5085562f4dc1883ec10d5485589c462f45418fff362f454188fc362f4dc1883c410d5085dc3")
+	require.NoError(f, err)
+	f.Add(apx, uint16(48), uint16(12), uint16(0), false)
 	f.Fuzz(func(t *testing.T, code []byte, frameSize, frameComplete, osr uint16, aarch64 bool) {
 		a := AMD64
 		if aarch64 {

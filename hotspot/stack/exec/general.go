@@ -1,25 +1,25 @@
 package exec
 
-// understand finds out what an instruction with an opcode of one byte does. It reports whether the bytes are an
-// instruction. The operands were read.
+// understand finds out what an instruction with an opcode of one byte does, after its operands were read. It reports
+// whether the bytes are an instruction.
 func (d *decoder) understand(b byte) bool {
 	in := &d.in
 	switch {
 	case b >= 0x50 && b < 0x58 && !d.data:
-		in.op, in.src = opPush, b&7|d.rex&rexB<<3
+		in.op, in.src = opPush, d.opcodeReg(b)
 	case b >= 0x58 && b < 0x60 && !d.data:
-		in.op, in.dst = opPop, b&7|d.rex&rexB<<3
+		in.op, in.dst = opPop, d.opcodeReg(b)
 	case b >= 0x50 && b < 0x60: // push and pop of 16 bits
 		d.write(rsp)
-		d.write(b&7 | d.rex&rexB<<3)
+		d.write(d.opcodeReg(b))
 	case b >= 0x70 && b < 0x80, b >= 0xe0 && b < 0xe4:
 		in.op, in.rel = opCondJump, in.imm
 	case b >= 0x91 && b < 0x98, b == 0x90 && d.rex&rexB != 0: // xchg with rax
-		d.swap(rax, b&7|d.rex&rexB<<3)
+		d.swap(rax, d.opcodeReg(b))
 	case b >= 0xb0 && b < 0xb8:
-		d.write(d.general(b&7|d.rex&rexB<<3, byteSized))
+		d.write(d.general(d.opcodeReg(b), byteSized))
 	case b >= 0xb8 && b < 0xc0:
-		d.write(b&7 | d.rex&rexB<<3)
+		d.write(d.opcodeReg(b))
 	case b >= 0x80 && b <= 0x83, b == 0x8f, b == 0xc6, b == 0xc7, b >= 0xf6 && b <= 0xf7, b >= 0xfe:
 		return d.group(b)
 	default:
@@ -28,7 +28,7 @@ func (d *decoder) understand(b byte) bool {
 	return true
 }
 
-// single finds out what an instruction does whose opcode belongs to it alone.
+// single handles opcodes that stand for only one instruction.
 func (d *decoder) single(b byte) {
 	in := &d.in
 	switch b {
@@ -103,7 +103,7 @@ func (d *decoder) group(b byte) bool {
 		if d.digit != 0 {
 			return false // AMD's XOP prefix
 		}
-		// The address is computed with the new rsp. Nobody tracks such a slot.
+		// A pop to memory computes the address with the new rsp. Such a slot is not tracked.
 		d.in.op, d.in.mem.base = opDrop, noReg
 		if d.rm != noReg {
 			*in = inst{op: opPop, dst: d.rm, mem: memory{base: noReg}}
@@ -251,7 +251,7 @@ func (d *decoder) understandEscaped(b byte) {
 	case b == 0xa1, b == 0xa9:
 		in.op = opDrop
 	case b >= 0xc8 && b < 0xd0:
-		d.write(b&7 | d.rex&rexB<<3)
+		d.write(d.opcodeReg(b))
 	case in.store == 0:
 	case b == 0x11 && d.rep == prefixRep:
 		in.store = 4

@@ -13,7 +13,7 @@ const (
 	noReg        = 0xff // in place of a register: there is none
 )
 
-// An operation is what an instruction does, as far as the execution understands it.
+// An operation is what an instruction does, as far as symbolic execution understands it.
 type operation uint8
 
 const (
@@ -34,6 +34,8 @@ const (
 	opPushOther                  // push a value that is not tracked
 	opPop                        // pop dst
 	opDrop                       // pop to somewhere else
+	opPush2                      // push two values that are not tracked
+	opPop2                       // pop twice to somewhere else
 	opEnter                      // push rbp; rbp = rsp; rsp -= imm
 	opLeave                      // rsp = rbp; pop rbp
 	opCall                       // a call whose target is known
@@ -55,7 +57,7 @@ type inst struct {
 	src2     reg // of opAdd2 and opStorePair; noReg for xzr, as src
 	update   update
 	writes   uint32 // registers that get a value that is not tracked, as bits
-	// store is the number of bytes in memory that get a value that is not tracked.
+	// store is the number of bytes that the instruction writes to memory, if the written value is not tracked.
 	store uint16
 	mem   memory
 	imm   int32
@@ -71,7 +73,7 @@ const (
 	byRegister        // src is added
 )
 
-// A memory is a memory operand. Its address is known to the execution only if it has a base register, and no index.
+// A memory is a memory operand. Symbolic execution can know its address only if it has a base register, and no index.
 type memory struct {
 	base reg // noReg if the address is not base + disp
 	disp int32

@@ -116,7 +116,7 @@ var oneByte = formsOf(0, append(arithmetic(), []span{
 	{0xff, 0xff, modRM},                                    // inc, dec, call, jmp, push
 }...))
 
-// arithmetic returns the forms of add, or, adc, sbb, and, sub, xor and cmp, the last of which writes nothing.
+// arithmetic returns the forms of add, or, adc, sbb, and, sub, xor and cmp. Of these, cmp writes nothing.
 func arithmetic() (spans []span) {
 	for b := byte(0); b < 0x40; b += 8 {
 		rm, to, a := writesRM, writesReg, writesA
@@ -212,8 +212,9 @@ var threeByteImm = formsOf(modRM|imm8, []span{
 	{0x63, 0x63, modRM | imm8 | writesC},  // pcmpistri
 })
 
-// vectorMaps have the forms of the opcodes after a VEX or EVEX prefix, by the number of the opcode map. Only those of
-// general registers and stores differ from the rest.
+// vectorMaps have the forms of the opcodes after a VEX or EVEX prefix, by the number of the opcode map. Most opcodes
+// have the form that is the first argument of formsOf. Those in the list have another operand, or write a general
+// register or memory.
 var vectorMaps = [8]*[256]form{
 	1: formsOf(modRM, []span{
 		{0x11, 0x11, modRM | storesRM}, {0x13, 0x13, modRM | storesRM}, {0x17, 0x17, modRM | storesRM},
@@ -227,6 +228,7 @@ var vectorMaps = [8]*[256]form{
 	}),
 	2: formsOf(modRM, []span{
 		{0x2e, 0x2f, modRM | storesRM}, {0x8e, 0x8e, modRM | storesRM}, // masked stores
+		{0xe0, 0xef, modRM | writesReg | storesRM},                       // cmpccxadd
 		{0xf2, 0xf2, modRM | writesReg}, {0xf5, 0xf7, modRM | writesReg}, // andn, pext, mulx, shlx
 	}),
 	3: formsOf(modRM|imm8, []span{
@@ -241,4 +243,5 @@ var vectorMaps = [8]*[256]form{
 		{0x7e, 0x7e, modRM | writesRM},
 	}),
 	6: formsOf(modRM, nil),
+	7: formsOf(invalid, []span{{0xf6, 0xf6, modRM | imm32 | writesRM}, {0xf8, 0xf8, modRM | imm32 | writesRM}}), // rdmsr
 }

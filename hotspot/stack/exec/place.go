@@ -1,7 +1,6 @@
 package exec
 
-// frame returns where the frame is in a state. It returns false if the canonical frame address or the return address
-// is unknown.
+// frame returns the frame in a state. It returns false if the canonical frame address or the return address is unknown.
 func (s *state) frame() (f Frame, ok bool) {
 	if f.CFA = s.placeOfCFA(); f.CFA.Where == Unknown {
 		return Frame{}, false
@@ -38,7 +37,7 @@ func (s *state) placeOfCFA() Place {
 	return Place{Where: InRegister, Reg: r, Offset: -s.regs[r].off}
 }
 
-// placeOf returns where the number b is. It prefers memory: a register may be overwritten by a call.
+// placeOf returns where the number b is. It prefers memory, because a call may overwrite a register.
 func (s *state) placeOf(b base) Place {
 	for _, slot := range s.slots[:s.n] {
 		if slot.has.base == b && slot.has.off == 0 {
@@ -47,7 +46,7 @@ func (s *state) placeOf(b base) Place {
 			}
 		}
 	}
-	// The register itself first, because "unchanged" is the most common place.
+	// If b is the value that a register had in the caller, look at this register first. Usually it has not changed.
 	if b >= callers && b < moved && s.regs[b-callers] == (value{b, 0}) {
 		return Place{Where: InRegister, Reg: reg(b - callers)}
 	}
@@ -71,7 +70,8 @@ func (s *state) memory(at value) Place {
 	return Place{Where: InMemory, Reg: r, Offset: at.off - s.regs[r].off}
 }
 
-// find returns a register whose value has the base b: the stack or frame pointer if possible. It returns noReg if there is none.
+// find returns a register whose value is b plus a constant: the stack or frame pointer if possible. It returns noReg if
+// there is none.
 func (s *state) find(b base) reg {
 	for _, r := range [...]reg{s.arch.sp, s.arch.fp} {
 		if s.regs[r].base == b {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A run executes a piece of code.
+// A run is the symbolic execution of a piece of code.
 type run struct {
 	code  *Code
 	table *Table
@@ -14,7 +14,7 @@ type run struct {
 
 	states  []state
 	pending []int32 // instructions whose state has changed, by descending offset
-	calls   []int32 // instructions whose state after has changed
+	calls   []int32 // instructions whose node.after is the number of a state that has changed
 	starts  []int32 // instructions that got a state since the last emit
 	todo    []int   // offsets that are still to be decoded
 
@@ -22,17 +22,17 @@ type run struct {
 	sweeping bool
 }
 
-// A node is a decoded instruction, and what the execution needs to note there.
+// A node is a decoded instruction, with what symbolic execution notes about it.
 type node struct {
 	inst
 	offset int32
-	// leader is true if the instruction can be reached from elsewhere than from the one before it. Then state is the
-	// number of its state, counted from 1.
+	// leader is true if the instruction can be reached in another way than from the instruction before it. Then state
+	// is the number of its state, counted from 1.
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
-	// after is the number of the state behind the instruction, counted from 1, if a leader follows, and a call comes
-	// before without a leader between them.
+	// after is the number of the state after the instruction, counted from 1. run.later sets it, and only for the last
+	// instruction of a block with a call.
 	after   int32
 	returns bool // it is in run.calls
 }
@@ -40,10 +40,12 @@ type node struct {
 // stepsPerByte limits how many instructions are executed per byte of code. HotSpot's code needs fewer than three.
 const stepsPerByte = 64
 
-// maxStates limits the memory for states. A method of HotSpot's has some thousand targets of jumps at most.
+// maxStates limits the number of states, and so their memory. A compiled method has at most some thousand targets of
+// jumps.
 const maxStates = 1 << 15
 
-// execute executes the code from seeds on, and notes the frames of what it reaches.
+// execute executes the code symbolically, beginning at the seeds. It writes to the table the frames of the instructions
+// that it has reached.
 func (r *run) execute(seeds ...Seed) {
 	r.starts = r.starts[:0]
 	r.todo = r.todo[:0]
@@ -68,10 +70,11 @@ func (r *run) offset(addr uint64) int {
 	return -1
 }
 
-// frozen reports whether the instruction at an offset has got its frame already.
+// frozen reports whether the table already has the frame of the instruction at an offset. That frame does not change
+// any more.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
-// target notes that execution gets to an offset.
+// target notes that execution reaches the instruction at an offset, and that the instruction is to be decoded.
 func (r *run) target(offset int) {
 	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
 		return
@@ -95,8 +98,8 @@ func (r *run) insert(offset int) *node {
 	return &r.insts[len(r.insts)-1]
 }
 
-// overlaps reports whether an instruction with a known frame begins within n bytes. Then what begins here is not an
-// instruction.
+// overlaps reports whether an instruction with a known frame begins inside the n bytes at offset. If so, decoding has
+// begun in the middle of an instruction, and the n bytes are not really an instruction.
 func (r *run) overlaps(offset, n int) bool {
 	for i := offset + 1; i < offset+n; i++ {
 		if r.frozen(i) {
@@ -132,10 +135,10 @@ func (r *run) decode() {
 	}
 }
 
-// ends reports whether the next instruction does not follow.
+// ends reports whether execution never continues at the next instruction.
 func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
 
-// reach notes that the instruction at an offset is reached in a state. It must be a leader.
+// reach notes that the instruction at an offset is reached in a state. The instruction must be a leader.
 func (r *run) reach(offset int, s *state) {
 	if offset < 0 || offset >= len(r.at) || r.at[offset] == 0 || r.frozen(offset) {
 		return
@@ -160,8 +163,9 @@ func (r *run) reach(offset int, s *state) {
 
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
-// Otherwise, if two paths reach it with different values of the stack pointer, the code after it would first be executed with only
-// one of the values, and then be merged with the result.
+// Otherwise an instruction might be executed after only one of two paths that reach it with different stack pointers.
+// The code after it would get the states of that path alone. To merge the other path into these states later makes more
+// of them unknown than to merge the two paths first.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
@@ -190,14 +194,15 @@ func (r *run) settle() bool {
 	}
 }
 
-// block executes the instructions from a leader to the next one.
+// block executes the instructions from a leader to the next leader.
 func (r *run) block(i int32) {
 	s := r.states[r.insts[i].state-1]
 	called := false
 	for {
 		n := &r.insts[i]
 		r.steps--
-		// After a conditional jump, the state after the call has already reached the jump's target.
+		// called is true if the block has a call that may never return. A conditional jump after the call sets it to
+		// false: the state after the call was then passed on to the jump's target already, as if the call returned.
 		called = n.op != opCondJump && (called || n.op == opCallOther || n.op == opCall && n.rel != 0)
 		next := int(n.offset) + int(n.len)
 		follows := r.step(n, &s)
@@ -218,7 +223,7 @@ func (r *run) block(i int32) {
 	}
 }
 
-// step executes an instruction. It reports whether the next one follows.
+// step executes an instruction. It reports whether execution can continue at the instruction after it.
 func (r *run) step(n *node, s *state) bool {
 	if sp := s.arch.sp; s.regs[sp].base == unknown {
 		s.set(sp, value{moved + base(n.offset), 0})
@@ -241,7 +246,7 @@ func (r *run) follows(n *node) bool {
 	return r.code.followsCalls && target >= 0 && target < len(r.at)
 }
 
-// jump notes where execution continues, other than at the next instruction.
+// jump notes where execution may continue, other than at the next instruction.
 func (r *run) jump(n *node, s *state) {
 	switch {
 	case n.op == opCondJump, n.op == opJump, n.op == opCall && n.rel != 0 && r.follows(n):
@@ -254,9 +259,9 @@ func (r *run) jump(n *node, s *state) {
 	}
 }
 
-// later notes that execution gets from n, the last instruction of a block with a call, to the leader after it. The call
-// may be one that never returns, and the leader the start of an out-of-line stub that jumps lead to. So the jumps are
-// executed first.
+// later notes that execution may continue from n at the leader after it. n is the last instruction of a block with a
+// call. The call may be one that never returns. Then the leader may be the start of an out-of-line stub, which is
+// reached only by jumps. So all other paths, and these jumps with them, are executed first.
 func (r *run) later(n *node, s *state) {
 	if n.after == 0 {
 		if len(r.states) >= maxStates {
@@ -274,8 +279,8 @@ func (r *run) later(n *node, s *state) {
 	}
 }
 
-// returned continues at the leader after an instruction that later has noted. If a jump has got there with another
-// stack pointer, the call does not return.
+// returned continues at the leader after the instruction i, which run.later has noted. If a jump has reached that
+// leader with another stack pointer, the call in the block of i does not return, and execution stops there.
 func (r *run) returned(i int32) {
 	n := &r.insts[i]
 	next := int(n.offset) + int(n.len)

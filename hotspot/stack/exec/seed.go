@@ -1,12 +1,12 @@
 package exec
 
-// A Seed is an address at which execution begins, with what is known there.
+// A Seed is an address at which symbolic execution begins, with what is known there.
 type Seed struct {
 	At    uint64
 	start start
 }
 
-// A start says what is known where execution begins.
+// A start says what is known where symbolic execution begins.
 type start struct {
 	kind        startKind
 	frameSize   int  // of a completeFrame
@@ -29,12 +29,12 @@ const (
 	framed
 )
 
-// Called returns the seed of code that was entered by a call: the return address is where that has left it, on top of
-// the stack or in a register.
+// Called returns the seed of code that was entered by a call: the return address is where the call has left it, on top
+// of the stack or in a register.
 func Called(at uint64) Seed { return Seed{at, start{kind: called}} }
 
-// FullFrame returns the seed of a place in an nmethod at which its frame is complete. The frame has that many bytes,
-// including the return address and the frame pointer that is saved below it.
+// FullFrame returns the seed of a place in an nmethod at which its frame is complete. frameSize is the size of the
+// frame in bytes, including the return address and the frame pointer that is saved below it.
 func FullFrame(at uint64, frameSize int) Seed {
 	return Seed{at, start{kind: completeFrame, frameSize: frameSize, java: true}}
 }
@@ -43,23 +43,23 @@ func FullFrame(at uint64, frameSize int) Seed {
 // interpreter.
 func Bytecode(at uint64) Seed { return Seed{at, start{kind: interpreted}} }
 
-// MethodEntry returns the seed of the interpreter's entry of a method: the return address is where a call has left it, and
-// a register has the caller's stack pointer, because the stack has arguments that the method's frame does not.
+// MethodEntry returns the seed of the interpreter's entry of a method. The return address is where a call has left it.
+// A register has the caller's stack pointer, because an adapter may have pushed arguments since.
 func MethodEntry(at uint64) Seed { return Seed{at, start{kind: methodEntry}} }
 
 // Thrown returns the seed of code that a method jumps to when an exception was thrown: a register has the address at
-// which it was thrown, and the stack has nothing of the stub's.
+// which it was thrown, and the code has not pushed anything yet.
 func Thrown(at uint64) Seed { return Seed{at, start{kind: thrown}} }
 
-// Polled returns the seed of code that a signal handler makes a thread execute at a poll: the stack has nothing of the
-// stub's, and the return address is only in the JavaThread.
+// Polled returns the seed of code that a signal handler makes a thread execute at a poll: the code has not pushed
+// anything yet, and the return address is only in the JavaThread.
 func Polled(at uint64) Seed { return Seed{at, start{kind: polled}} }
 
-// FramePointer returns the seed of code that others jump to when the frame pointer points to their frame: the saved one is there, and
-// the return address above it.
+// FramePointer returns the seed of code to which other code jumps when the frame is already set up: the frame pointer
+// points to the saved frame pointer, which has the return address above it.
 func FramePointer(at uint64) Seed { return Seed{at, start{kind: framed}} }
 
-// state returns the state at the start of the execution.
+// state returns the state at the start of symbolic execution.
 func (st start) state(a *Arch) state {
 	s := state{arch: a}
 	for i, r := range a.preserved {
@@ -108,7 +108,8 @@ func (st start) state(a *Arch) state {
 	return s
 }
 
-// entered sets what a call leaves. sp is the stack pointer of the caller.
+// entered sets the state right after a call, which has stored the return address in a register or on the stack. sp is
+// the caller's stack pointer.
 func (s *state) entered(sp base) {
 	a := s.arch
 	if a.link != noReg {
@@ -119,7 +120,7 @@ func (s *state) entered(sp base) {
 	s.store(value{sp, -8}, value{returnAddress, 0})
 }
 
-// complete sets the state of a complete frame of an nmethod.
+// complete sets s to the state at an instruction of an nmethod where the frame is complete.
 func (st start) complete(s *state) {
 	fp := s.arch.fp
 	s.regs[s.arch.sp] = value{cfa, 0}.plus(-int32(min(max(st.frameSize, 0), maxOffset)))

@@ -1,6 +1,6 @@
 package exec
 
-// step executes an instruction that is not a jump or a call.
+// step applies an instruction to the state. The instruction is not a jump or a call.
 func (s *state) step(in *inst) {
 	switch in.op {
 	case opMove:
@@ -57,7 +57,7 @@ func (s *state) get(r reg) value {
 	return s.regs[r]
 }
 
-// put is set for a register that may be xzr.
+// put is like set, but the register may be xzr.
 func (s *state) put(r reg, v value) {
 	if r != noReg {
 		s.set(r, v)
@@ -76,7 +76,7 @@ func (s *state) sum(in *inst) value {
 	return a.plus(-b.off)
 }
 
-// add returns a + b, one of which must be a constant. Otherwise the sum is unknown.
+// add returns a + b. The sum is unknown unless one of them is a constant.
 func add(a, b value) value {
 	if a.base == constant {
 		a, b = b, a
@@ -98,6 +98,12 @@ func (s *state) stepStack(in *inst) {
 		s.set(in.dst, s.pop())
 	case opDrop:
 		s.pop()
+	case opPush2:
+		s.push(value{})
+		s.push(value{})
+	case opPop2:
+		s.pop()
+		s.pop()
 	case opEnter:
 		s.push(s.regs[rbp])
 		s.set(rbp, s.regs[rsp])
@@ -108,7 +114,7 @@ func (s *state) stepStack(in *inst) {
 	}
 }
 
-// others executes what is not tracked: it forgets the values that an instruction overwrites.
+// others handles what is not tracked: it forgets the values of the registers and slots that an instruction overwrites.
 func (s *state) others(in *inst) {
 	if in.writes != 0 {
 		for r := range reg(s.arch.registers) {
@@ -127,8 +133,9 @@ func (s *state) others(in *inst) {
 	}
 }
 
-// overwrite executes a mov of v to memory. HotSpot replaces return addresses so: by that of a deoptimized frame, or of
-// an exception's handler, which is the new return address.
+// overwrite executes a mov of v to memory. In this way HotSpot replaces a return address with that of a deoptimized
+// frame, or with the address of an exception handler. So an unknown value that overwrites the return address is taken
+// for the new return address.
 func (s *state) overwrite(at, v value) {
 	address := value{returnAddress, 0}
 	if v.base == unknown && at == (value{cfa, -8}) && (s.polled || s.load(at) == address) {
@@ -154,8 +161,9 @@ func (s *state) align(v value, mask int32) value {
 	return v
 }
 
-// called forgets the registers that a called function overwrites. A Java method preserves only the stack and frame pointers. But code
-// that calls Java methods keeps nothing in other registers that matters here, so the rules for C functions do for all.
+// called forgets the registers that a called function overwrites, according to the rules for C functions. A Java method
+// overwrites more of them, all but the stack and frame pointers. But code that calls Java methods keeps nothing in the
+// other registers that matters here.
 func (s *state) called() {
 	for r := range reg(s.arch.registers) {
 		if s.arch.kept>>r&1 == 0 {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// A Table says where the frame of each instruction of a piece of code is.
+// A Table has the frame of each instruction in a piece of code.
 type Table struct {
 	lo uint64
-	// at has the index of the frame of the instruction that begins at each byte, plus firstFrame. Other bytes have
-	// notReached.
+	// at has an element for each byte of the code. If an instruction begins at the byte, the element is the index of
+	// its frame plus firstFrame, or noFrame. Otherwise it is notReached.
 	at      []uint16
 	frames  []Frame
 	returns []returnFrame // sorted by end
@@ -29,9 +29,9 @@ const (
 	firstFrame
 )
 
-// Return returns where the frame is when a call returns to pc: that of code which is not innermost on the stack. It is
-// not always what At returns for pc. A call may never return, and what follows may be a stub that jumps lead to, with
-// another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns the frame to which a call returns at pc. It is meant for frames that are not the innermost of a stack.
+// Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a stub that is only
+// reached by jumps, and has another frame. Return returns false if no call that execution reaches ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
@@ -42,14 +42,15 @@ func (t *Table) Return(pc uint64) (Frame, bool) {
 	return t.frames[t.returns[i].frame-firstFrame], true
 }
 
-// recentFrames is how many frames are compared with a new one. A method has about a dozen different frames.
+// recentFrames is the number of a Table's last frames among which a new frame is looked for, so that it is not stored
+// twice. A method has about a dozen different frames.
 const recentFrames = 32
 
-// maxFrames is the number of frames that a Table can have. Code of HotSpot's has less than a hundred.
+// maxFrames is the number of frames that a Table can have. HotSpot's code has fewer than a hundred.
 const maxFrames = 1<<16 - firstFrame
 
-// At returns where the frame of the instruction at pc is, before the instruction is executed. It returns false if pc
-// is not the start of an instruction that execution reaches, or if execution reaches it with different frames.
+// At returns the frame of a thread that is about to execute the instruction at pc. It returns false if symbolic
+// execution does not reach an instruction at pc, or reaches it with different frames.
 func (t *Table) At(pc uint64) (Frame, bool) {
 	offset := pc - t.lo
 	if pc < t.lo || offset >= uint64(len(t.at)) || t.at[offset] < firstFrame {
@@ -65,11 +66,11 @@ const maxCode = 4 << 20
 // runs has the memory of earlier runs. Without it, most of the time is spent on allocating memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept is the size of the largest piece of code whose memory is kept for later runs.
+// maxKept is the size in bytes of the largest piece of code whose memory is kept for later runs.
 const maxKept = 64 << 10
 
-// Analyze executes a piece of code. If the code is too large, or has far more jumps than HotSpot's code has, the Table
-// may be empty.
+// Analyze executes a piece of code symbolically, and returns the frames of its instructions. If the code is too large,
+// or has far more jumps than HotSpot's code has, the Table may be empty.
 func Analyze(c Code) *Table {
 	t := &Table{lo: c.Lo}
 	if len(c.Bytes) > maxCode {
@@ -100,7 +101,8 @@ func (r *run) begin(c *Code, t *Table) {
 	r.sweeping = false
 }
 
-// sweep executes the code that was not reached from the seeds, from its start on.
+// sweep executes the code that the seeds do not reach, beginning at the lowest address. It assumes the state code.rest
+// at the start of each such part.
 func (r *run) sweep() {
 	for offset := r.code.restFrom; offset < len(r.at) && r.steps > 0; {
 		if r.frozen(offset) {
@@ -116,14 +118,14 @@ func (r *run) sweep() {
 	}
 }
 
-// emit notes the frames of the instructions that were reached since the last emit.
+// emit writes to the table the frames of the instructions that were reached since the last call of emit.
 func (r *run) emit() {
 	for _, i := range r.starts {
 		r.emitBlock(i - 1)
 	}
 }
 
-// emitBlock notes the frames from a leader to the next one.
+// emitBlock writes to the table the frames of the instructions from a leader to the next leader.
 func (r *run) emitBlock(i int32) {
 	s := r.states[r.insts[i].state-1]
 	s.dirty = true
@@ -152,7 +154,8 @@ func (r *run) emitBlock(i int32) {
 	}
 }
 
-// frameIndex returns what Table.at has for an instruction that is reached in a state.
+// frameIndex returns the element of Table.at for an instruction that is reached in state s. It adds the frame to the
+// table if it is new.
 func (r *run) frameIndex(s *state) uint16 {
 	f, ok := s.frame()
 	if !ok {

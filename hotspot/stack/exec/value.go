@@ -11,10 +11,10 @@ type base int32
 
 const (
 	unknown       base = iota
-	cfa                // the canonical frame address: the caller's stack pointer when the code has returned to it
+	cfa                // the canonical frame address: the caller's stack pointer after the return
 	returnAddress      // the address in the caller at which it continues
 	framePointer       // the frame pointer of a complete frame of the interpreter
-	arguments          // the stack pointer, above the return address if that is on the stack, where the interpreter enters a method
+	arguments          // the stack pointer right before the call with which the interpreter enters a method
 	constant           // 0
 	codeStart          // the start of the code: the return address of a call into the code itself
 	callers            // callers+r is what the caller has in register r
@@ -27,7 +27,7 @@ func (b base) inStack() bool {
 	return b == cfa || b == framePointer || b == arguments || b >= moved
 }
 
-// maxOffset limits the offsets of values. A frame of HotSpot's is at most some hundred kB large.
+// maxOffset limits the offsets of values, in bytes. HotSpot's frames have at most some hundred kB.
 const maxOffset = 1 << 28
 
 // plus returns v + n.
@@ -41,8 +41,8 @@ func (v value) plus(n int32) value {
 	return v
 }
 
-// maxSlots is how many slots of a frame are known at most. Only slots with known values count: the return address, the
-// registers of the caller, addresses of the stack.
+// maxSlots limits how many slots of a frame are tracked at once. Only slots with known values count, such as the return
+// address, the registers of the caller, and addresses of the stack.
 const maxSlots = 16
 
 // A slot is eight bytes of memory with a known value.
@@ -69,7 +69,7 @@ func (s *state) set(r reg, v value) {
 	}
 }
 
-// dropBelow forgets the slots below the stack pointer. A signal handler may overwrite them.
+// dropBelow forgets the slots below the stack pointer, because a signal handler may overwrite them.
 func (s *state) dropBelow(sp value) {
 	for i := int(s.n) - 1; i >= 0; i-- {
 		if at := s.slots[i].at; at.base == sp.base && at.off < sp.off {
@@ -131,7 +131,7 @@ func (s *state) pop() value {
 	return v
 }
 
-// merge forgets what is not so in other, too. It reports whether that has changed s.
+// merge keeps only what is known in both states, s and other. It reports whether s has changed.
 func (s *state) merge(other *state) bool {
 	s.dirty = false
 	for r := range s.arch.registers {

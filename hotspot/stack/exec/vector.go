@@ -4,7 +4,7 @@ package exec
 // are an instruction.
 func (d *decoder) vector(b byte) bool {
 	d.rex, d.data, d.rep = 0, false, 0
-	mapNo, size := byte(1), uint16(16)
+	mapNo := byte(1)
 	var last byte // the byte with the fields W, vvvv and pp
 	switch b {
 	case 0xc5:
@@ -20,35 +20,48 @@ func (d *decoder) vector(b byte) bool {
 			mapNo = first & 7
 		}
 		d.rex |= last >> 4 & rexW
+		if b == 0x62 {
+			d.high = ^first>>2&rexR | ^last>>1&rexX | first>>3&rexB
+		}
 	}
-	size <<= last >> 2 & 1
-	full := size
+	full, vvvv := uint16(16)<<(last>>2&1), ^last>>3&15
 	if b == 0x62 {
 		third := d.byte()
-		size = 16 << (third >> 5 & 3)
-		full = size
+		full = 16 << (third >> 5 & 3)
+		vvvv |= ^third << 1 & 16
+		if mapNo == 4 {
+			return d.promoted(d.byte(), last&3, third&0x10 != 0, third&4 != 0, vvvv)
+		}
 	}
 	if int(mapNo) >= len(vectorMaps) || vectorMaps[mapNo] == nil {
 		return false
 	}
 	op := d.byte()
 	f := vectorMaps[mapNo][op]
-	if op == 0x7e && last&3 == 2 { // movq to a vector register
-		f = modRM
+	if f&invalid != 0 {
+		return false
 	}
-	vvvv := ^last >> 3 & 15
-	if mapNo == 2 && b != 0x62 && (op == 0xf3 || op == 0xf6) { // blsr, mulx
+	switch pp := last & 3; {
+	case op == 0x7e && pp == 2 && mapNo == 5: // vmovw between vector registers, or to memory
+		f = modRM | storesRM
+	case op == 0x7e && pp == 2: // movq to a vector register
+		f = modRM
+	case op&^1 == 0x6c && pp >= 2 && mapNo == 5: // vcvttss2sis
+		f = modRM | writesReg
+	}
+	if mapNo == 2 && (op == 0xf3 || op == 0xf6) { // blsr, mulx
 		d.write(vvvv)
 	}
 	d.operands(f)
-	if d.in.store != 0 {
+	if d.in.store != 0 && !isGeneral(mapNo, op) {
 		d.vectorStore(mapNo, op, last&3, full, b == 0x62)
 	}
 	return true
 }
 
-// vectorStore corrects the size of a store, and its address if that is scaled. pp is the field that stands for a
-// prefix: 2 for F3, 3 for F2.
+// vectorStore corrects the number of bytes that a vector instruction stores and, if the instruction has an EVEX prefix,
+// the displacement of their address. pp is the field of the prefix that stands for one of the older prefixes: 2 for F3,
+// 3 for F2.
 func (d *decoder) vectorStore(mapNo, op, pp byte, full uint16, evex bool) {
 	in := &d.in
 	switch {
@@ -62,10 +75,14 @@ func (d *decoder) vectorStore(mapNo, op, pp byte, full uint16, evex bool) {
 		in.store = full
 	}
 	if evex && in.mem.disp == int32(int8(in.mem.disp)) && in.mem.disp != 0 {
-		// The displacement of one byte counts elements. Only the displacements of whole vectors are understood.
+		// EVEX multiplies a displacement of one byte by the size of the operand. Only operands that are whole vectors
+		// are handled; the address of any other becomes unknown.
 		if in.store != full {
 			in.mem.base = noReg
 		}
 		in.mem.disp *= int32(full)
 	}
 }
+
+// isGeneral reports whether an instruction that writes memory stores no vector: kmov and cmpccxadd.
+func isGeneral(mapNo, op byte) bool { return mapNo == 1 && op == 0x91 || mapNo == 2 && op>>4 == 0xe }

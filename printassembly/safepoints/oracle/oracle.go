@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly/safepoints"
 )
 
-// A Score says for how many samples frames were right.
+// A Score says for how many samples a rule has found the right frames.
 type Score struct {
 	Samples int
 	Method  int // the innermost method is right
@@ -26,8 +26,8 @@ type Score struct {
 	Certain int // what is said to be certain is right
 }
 
-// Add counts the samples of an instruction. want are the frames of its own record, and got are those that a rule has
-// found. Without any, the code belongs to the method itself, as in reports.
+// Add counts the samples of an instruction. want are the frames that HotSpot has recorded for it, and got are the
+// frames that a rule has found. If got is empty, the code counts as that of the compiled method itself, as in reports.
 func (s *Score) Add(samples int, want, got []printassembly.Frame) {
 	s.Samples += samples
 	if len(got) == 0 {
@@ -47,8 +47,8 @@ func (s *Score) Add(samples int, want, got []printassembly.Frame) {
 	}
 }
 
-// certainlyRight reports whether the frames that are not a guess are those of the record: their methods, and their
-// lines where these are certain, too.
+// certainlyRight reports whether all that is not a guess agrees with the record: the method of each frame whose method
+// is not guessed, and the line of each frame that is certain.
 func certainlyRight(want, got []printassembly.Frame) bool {
 	for k, f := range got {
 		if f.Guess == printassembly.GuessedAll {
@@ -62,9 +62,9 @@ func certainlyRight(want, got []printassembly.Frame) bool {
 	return true
 }
 
-// Hide returns a method as a JVM without DebugNonSafepoints has it: with the records at safepoints alone, which are
-// calls that return into Java or HotSpot, and polls. In JVMs with the flag, these are the records with an oop map, but
-// for one in a thousand, at C1's throws.
+// Hide returns a method as a JVM without DebugNonSafepoints has it. Such a JVM keeps only the records at polls, and at
+// calls during which the thread can stop. In a JVM with the flag, Hide recognizes these by their relocations. Except
+// for one in a thousand, at C1's throws, they are the records with an oop map.
 func Hide(insts []printassembly.Instruction) []printassembly.Instruction {
 	sparse := slices.Clone(insts)
 	for i := range sparse {
@@ -85,8 +85,8 @@ func Hide(insts []printassembly.Instruction) []printassembly.Instruction {
 
 func isPoll(relocation string) bool { return strings.HasPrefix(relocation, "{poll") }
 
-// callsAtSafepoint reports whether a comment is the relocation of a call during which the thread can stop. The others
-// are leaf calls: of stubs such as StubRoutines::arraycopy, and of functions of libjvm.so.
+// callsAtSafepoint reports whether a comment is the relocation of a call during which the thread can stop. All other
+// calls are leaf calls: of stubs such as StubRoutines::arraycopy, and of functions of libjvm.so.
 func callsAtSafepoint(relocation string) bool {
 	if name, ok := strings.CutPrefix(relocation, "{runtime_call"); ok {
 		return !strings.Contains(name, "::") && name != "}"
@@ -94,7 +94,8 @@ func callsAtSafepoint(relocation string) bool {
 	return strings.Contains(relocation, "_call")
 }
 
-// ByAddress sets frames by the rule of HotSpot and of older versions of gasm: the record at the next higher address.
+// ByAddress gives each instruction without a record the frames of the record at the next higher address. HotSpot and
+// older versions of gasm do the same.
 func ByAddress(insts []printassembly.Instruction) {
 	var frames []printassembly.Frame
 	for i := len(insts) - 1; i >= 0; i-- {
@@ -106,22 +107,24 @@ func ByAddress(insts []printassembly.Instruction) {
 	}
 }
 
-// A Sampled is an instruction that has samples and a record of its own, with the frames that the rules have found.
+// A Sampled is an instruction that has samples and recorded frames, together with the frames that the rules have found.
+// The Record is that of the instruction itself or, if it has none, that of the next instruction which has one.
 type Sampled struct {
 	Samples           int
 	Record            []printassembly.Frame
 	ByAddress, ByFlow []printassembly.Frame
-	// Beyond is true if the record is at an instruction that control does not fall through to: HotSpot has taken it from
-	// other code, and it says little about this instruction.
+	// Beyond is true if control does not go on from this instruction to the one that has the record. HotSpot has then
+	// taken the record from other code, so the record says little about this instruction.
 	Beyond bool
-	// Nameless is true if no record that is left mentions the innermost method. Only something else than records can
-	// name it.
+	// Nameless is true if the innermost method is not the compiled method, and is in none of the records that Compare
+	// has left to the rules. So no rule can find it by means of records.
 	Nameless bool
 }
 
-// Compare hides the records of a method between safepoints, and has both rules guess them: that of the next address,
-// and that of package safepoints. samples are by address. It calls each for every instruction that has samples and a
-// record. It returns false if there is nothing to compare, because the method is an excerpt.
+// Compare hides the records of a method between safepoints. Then it lets both rules guess them: the rule of the next
+// address, and that of package safepoints. samples has the number of samples by address. Compare calls the function
+// each for every instruction that has samples and recorded frames. It returns false if there is nothing to compare,
+// because the method is an excerpt.
 func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {
 		return false
@@ -139,7 +142,7 @@ func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples m
 	return true
 }
 
-// mentioned returns the methods in the records of a method.
+// mentioned returns the methods that occur in the records of a compiled method.
 func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[string]bool {
 	known := map[string]bool{b.Name: true}
 	for i := range insts {
@@ -152,7 +155,7 @@ func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[str
 	return known
 }
 
-// beyond reports whether a jump or a return is between the first instruction and its record.
+// beyond reports whether a jump or a return is between the first instruction and the one that has its record.
 func beyond(insts []printassembly.Instruction) bool {
 	for i := range insts {
 		switch {

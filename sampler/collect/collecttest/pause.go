@@ -24,10 +24,10 @@ type Pausing interface {
 	Stop() error
 }
 
-// CheckPause checks that no sample is taken during a pause. It also checks that a program which was started during the
-// pause is sampled afterwards, under its own name. begin must start the sampler for the Target. It must return the
-// sampler and a function that reads the samples after Stop. Set wholeMachine for a sampler that samples all processes
-// and does not name threads.
+// CheckPause checks that no sample is taken during a pause. It also checks that a program that was started during the
+// pause is sampled afterwards, under its own name. The function begin must start the sampler for the Target. It must
+// return the sampler and a function that reads the samples after Stop. wholeMachine must be true for a sampler that
+// samples all processes and does not name threads.
 func CheckPause(t *testing.T, wholeMachine bool, begin func(x *Target) (s Pausing, samples func() []sampler.Sample)) {
 	t.Helper()
 	folder := t.TempDir()

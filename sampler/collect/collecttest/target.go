@@ -19,10 +19,10 @@ import (
 // Busy is an endless shell loop. It ends when the test kills the shell.
 const Busy = `while :; do :; done`
 
-// Nobody makes a process run as the user nobody, who has no rights.
+// Nobody makes a process run as the user nobody, who has no privileges.
 var Nobody = &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}
 
-// A Target is a shell that waits for release and then runs a script.
+// A Target is a shell that waits until the test calls Release, and then runs a script.
 type Target struct {
 	Cmd  *exec.Cmd
 	gate io.WriteCloser
@@ -64,8 +64,8 @@ func (x *Target) Release(t *testing.T) {
 	}
 }
 
-// Works waits until the target has used another 100 ms of CPU time. A sampler that samples at 999 Hz then has a hundred
-// more samples.
+// Works waits until the target has used another 100 ms of CPU time. In this time, a sampler takes about a hundred
+// samples at 999 Hz.
 func (x *Target) Works(t *testing.T) {
 	t.Helper()
 	Works(t, x.PID())

@@ -17,9 +17,9 @@ func missing(h machine.Host, cause string) *failure.MissingToolError {
 	return &failure.MissingToolError{Tool: "dtrace", Cause: cause, Install: install, Hint: hint}
 }
 
-// installation returns the command that installs DTrace 2.x on this system. If there is no such
-// command, it returns a hint how to get DTrace. It recognises a Linux distribution by ID and
-// ID_LIKE in /etc/os-release. Debian has DTrace since release 13.
+// installation returns the command that installs DTrace 2.x on this system. If there is no such command, it returns a
+// hint on how to get DTrace. It recognises a Linux distribution by ID and ID_LIKE in /etc/os-release. Debian has DTrace
+// since release 13.
 func installation(h machine.Host) (install, hint string) {
 	if runtime.GOOS == "darwin" {
 		return "", "it is a part of macOS: /usr/sbin/dtrace"
@@ -37,22 +37,22 @@ func installation(h machine.Host) (install, hint string) {
 	return "", "get it from https://github.com/oracle/dtrace"
 }
 
-// Parts of the lines in which DTrace or sudo says why there are no samples.
+// Parts of the lines in which DTrace or sudo says why it can't sample.
 var (
 	// The first text is from DTrace 2 on Linux, the second one from macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
-	// sudo -n.
+	// From sudo -n.
 	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
-	// SystemTap's script named dtrace, which makes C headers. These words are in the usage that it
-	// prints on stdout.
+	// SystemTap has a script named dtrace, which only generates C headers. These words are in the usage that it prints
+	// on stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
-	// The kernel has no BPF, or does not allow it.
+	// The kernel has no BPF, or does not allow its use.
 	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
 )
 
-// refusal returns the error that explains what DTrace or sudo printed instead of samples. If it
-// does not recognise the text, it returns nil. The frequency is 0 if DTrace was to run a [Script].
+// refusal converts what DTrace or sudo printed instead of samples to an error that explains it. If it does not
+// recognise the text, it returns nil. frequency is 0 if DTrace was started to run a [Script].
 func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error {
 	refused := func(reason failure.Reason, line, hint, cause string, args ...any) error {
 		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
@@ -84,7 +84,7 @@ func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error 
 	return nil
 }
 
-// isNoProbe reports whether refusal returned this error because a probe does not exist.
+// isNoProbe reports whether an error that the function refusal has returned means that a probe does not exist.
 func isNoProbe(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent
@@ -92,10 +92,10 @@ func isNoProbe(err error) bool {
 
 const programEnd = "}: "
 
-// complaintIn returns the line of DTrace's stderr that says what went wrong. That is the last line,
-// apart from the lines that DTrace prints at every start. If there is no such line, complaintIn
-// returns "". Some lines repeat DTrace's whole program, which is left out: "invalid probe specifier
-// BEGIN { … } … END { … }: failed to grab process 4742" becomes "failed to grab process 4742".
+// complaintIn returns the line of DTrace's stderr that says what went wrong, or "" if there is none. It is the last
+// line other than the lines that DTrace prints at every start. Some lines repeat DTrace's whole program, which is left
+// out: "invalid probe specifier BEGIN { … } … END { … }: failed to grab process 4742" becomes "failed to grab process
+// 4742".
 func complaintIn(text string) string {
 	var last string
 	for line := range strings.Lines(text) {

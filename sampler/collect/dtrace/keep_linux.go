@@ -56,8 +56,8 @@ exec "$@"`
 // uprobeFiles are the files that list the kernel's uprobes. tracefs may be mounted in either place.
 const uprobeFiles = "/sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events"
 
-// newProcess prepares DTrace together with the keeper, so that DTrace ends properly even if gasm is
-// killed. If there is no shell, it prepares DTrace alone.
+// newProcess prepares to run DTrace under the shell script keeper, so that DTrace ends properly even if gasm is killed.
+// If there is no shell, it prepares to run DTrace alone.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -72,8 +72,8 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	p.Started = func() { theirs.Close() }
 	p.After = func() {
 		if p.Cmd.ProcessState != nil && p.Status().Signaled() {
-			// A killed DTrace can't remove its probes, and the keeper's second shell does so only
-			// if gasm is killed.
+			// A killed DTrace can't remove its probes. The shell that runs in the background (see keeper) removes them
+			// only if gasm is killed.
 			removeUprobes(p.Cmd.Process.Pid)
 		}
 		_, _ = ours.WriteString("ended\n") // if the shell was killed, nobody reads this
@@ -82,9 +82,8 @@ func newProcess(run func(path string, args []string) *external.Process, command 
 	return p, nil
 }
 
-// hasUprobes reports whether the BEGIN or END probe of this DTrace is in tracefs. It also returns
-// false if gasm can't find out. Only root can read tracefs, and if sudo started DTrace, gasm does
-// not know DTrace's process id.
+// hasUprobes reports whether the BEGIN or END probe of this DTrace is in tracefs. It also returns false if gasm can't
+// find out: only root can read tracefs, and gasm does not know the process id of a DTrace that sudo started.
 func (d *Tracer) hasUprobes() bool {
 	probes := []byte(fmt.Sprintf(":dt_%d_dtrace/", d.process.Cmd.Process.Pid))
 	for file := range strings.FieldsSeq(uprobeFiles) {
@@ -95,9 +94,9 @@ func (d *Tracer) hasUprobes() bool {
 	return false
 }
 
-// released waits until DTrace has removed its probes from tracefs. It must be called after DTrace
-// has printed everything, and then usually takes less than a second. released returns false if gasm
-// can't see the probes, or if they are still there after releaseTimeout.
+// released waits until DTrace has removed its probes from tracefs, which usually takes less than a second. It must be
+// called after DTrace has printed everything. It returns false if gasm can't see the probes, or if they are still there
+// after releaseTimeout.
 func (d *Tracer) released() bool {
 	for end := time.Now().Add(releaseTimeout); d.inTracefs && time.Now().Before(end); time.Sleep(lookForRelease) {
 		if d.process.Ended() || !d.hasUprobes() {
@@ -107,16 +106,16 @@ func (d *Tracer) released() bool {
 	return false
 }
 
-// lookForRelease is the pause before gasm looks for the probes in tracefs again.
+// lookForRelease is the pause between two checks of tracefs for the probes.
 const lookForRelease = 20 * time.Millisecond
 
-// removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as
-// root. For other users DTrace runs under sudo, and gasm does not know its process id.
+// removeUprobes removes the probes that a DTrace has left in tracefs. It works only if gasm runs as root. Otherwise
+// DTrace runs under sudo, and pid is that of sudo, while the probes are named after DTrace's own.
 func removeUprobes(pid int) {
 	for file := range strings.FieldsSeq(uprobeFiles) {
 		for _, name := range []string{"BEGIN", "END"} {
-			// The file is opened again for each line. If a probe does not exist, the kernel refuses
-			// its line, and then accepts nothing more from the same descriptor.
+			// The file is opened again for each line. If a probe does not exist, writing its line fails, and then all
+			// further writes to the same descriptor fail, too.
 			if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 				_, _ = fmt.Fprintf(f, "-:dt_%d_dtrace/%s\n", pid, name)
 				f.Close()

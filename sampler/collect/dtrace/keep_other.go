@@ -4,8 +4,8 @@ package dtrace
 
 import "github.com/gasm-profiler/gasm/sampler/collect/external"
 
-// newProcess prepares DTrace. When gasm is killed, SIGPIPE ends DTrace, and the kernel releases
-// DTrace's probes.
+// newProcess prepares to run DTrace. Unlike on Linux, nothing is needed for the case that gasm is killed: SIGPIPE then
+// ends DTrace, and the kernel releases DTrace's probes.
 func newProcess(run func(path string, args []string) *external.Process, command []string) (*external.Process, error) {
 	return run(command[0], command[1:]), nil
 }

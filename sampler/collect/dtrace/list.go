@@ -14,9 +14,8 @@ import (
 // A Probe is a probe in DTrace's list.
 type Probe struct{ Provider, Name string }
 
-// List returns the probes that match one of the descriptions, such as "hotspot4711:::". If no probe
-// matches, the result is empty, and there is no error. If sudo is true, List runs DTrace by sudo
-// -n, which asks for no password.
+// List returns the probes that match any of the descriptions, such as "hotspot4711:::". If no probe matches, the result
+// is empty, and there is no error. If sudo is true, List runs DTrace with sudo -n, which never asks for a password.
 func List(ctx context.Context, sudo bool, descriptions ...string) ([]Probe, error) {
 	path, err := Find()
 	if err != nil {

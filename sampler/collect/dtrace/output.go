@@ -20,14 +20,14 @@ const (
 )
 
 const (
-	// paceInterval is the pause between two readings of the pipe. pipeSize is the size of the pipe
-	// in bytes. When the pipe is full, DTrace has to wait (see [output]).
+	// paceInterval is the pause between two readings of the pipe. pipeSize is the size of the pipe in bytes. It is
+	// small, so that DTrace has to wait for the next reading (see [output]).
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is a short time. If DTrace prints nothing for that long, it counts as idle.
+	// lull is a time. If DTrace prints nothing for so long, gasm assumes that it has nothing more to print for now.
 	lull = 5 * time.Millisecond
-	// lastPrint is an upper bound for the time from a sample until DTrace prints it. DTrace empties
-	// its buffers ten times a second (switchrate=10hz).
+	// lastPrint is an upper bound for the time between a sample and the moment at which DTrace prints it. DTrace
+	// empties its buffers ten times a second (switchrate=10hz).
 	lastPrint = 300 * time.Millisecond
 )
 
@@ -39,29 +39,26 @@ var (
 	// startTimeout is how long DTrace may take until it samples. Usually it needs a second, and
 	// more on a busy machine.
 	startTimeout = patience
-	// slowEnd is the time after which the user is told that DTrace has not ended yet.
+	// slowEnd is the time after which gasm tells the user that DTrace has not ended yet.
 	slowEnd = external.SlowEnd
-	// endTimeout is for a DTrace that was asked to end. If it prints nothing for that long, it is
-	// killed.
+	// endTimeout is the time after which a DTrace is killed if it was asked to end and prints nothing.
 	endTimeout = 10 * time.Second
-	// releaseTimeout is how long DTrace may take to end after it has printed everything. It needs up to
-	// ten seconds if all CPUs are busy.
+	// releaseTimeout limits the time that DTrace takes to end after it has printed everything. It needs up to ten
+	// seconds if all CPUs are busy.
 	releaseTimeout = 30 * time.Second
 )
 
 // An output saves what DTrace prints on stdout. It writes the text to a file or, if DTrace runs a
 // Script, to Options.Text.
 //
-// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events =
-// 1) and works for a millisecond each time. At 1001 Hz that takes a good part of a core away from
-// the program that is measured. So a paced output reads the text only four times a second, from a
-// pipe of the smallest possible size. When the pipe is full, DTrace sleeps. The records gather in
-// its buffers, which have 4 MB per CPU, enough for half a minute. When gasm reads again, DTrace
-// prints them all at once.
+// DTrace for Linux wakes up for each single record (libdtrace's dt_peb.c asks for wakeup_events = 1) and works for a
+// millisecond each time. At 1001 Hz it would take a good part of a core away from the measured program. So a paced
+// output reads the text only four times a second, from a pipe of the smallest possible size. While the pipe is full,
+// DTrace sleeps. Meanwhile the records gather in its buffers, which have 4 MB per CPU, enough for half a minute. When
+// gasm reads again, DTrace prints them all at once.
 //
-// In a test of 8 s on two CPUs, DTrace took 5.3 s of CPU time when the program was simply run with
-// -n. It took 0.36 s when the program left DTrace itself out, and 0.02 s when the output was paced
-// as well.
+// In a test of 8 s on two CPUs, DTrace took 5.3 s of CPU time with a plain program. It took 0.36 s with a program that
+// does not sample DTrace itself, and 0.02 s when the output was paced as well.
 type output struct {
 	pipe     *os.File
 	file     *os.File        // nil for a Script, whose text is not saved
@@ -75,8 +72,8 @@ type output struct {
 	saved chan struct{} // closed when DTrace has closed the pipe and all text is written
 	quick chan struct{} // closed when the pipe should be read without pauses
 	once  sync.Once     // closes quick
-	// caughtUp is closed some time after quick. Then DTrace has printed what it had, and no longer
-	// waits in the middle of a line for room in the pipe.
+	// caughtUp is closed some time after the channel quick, when DTrace has printed all that it had. From then on,
+	// DTrace does not wait in the middle of a line for room in the pipe.
 	caughtUp chan struct{}
 
 	lastRead atomic.Int64 // when text was last read from the pipe, in Unix ns
@@ -101,7 +98,7 @@ func (t *output) save() {
 	buf := make([]byte, 64<<10)
 	var tail []byte // the end of the text read so far: a mark may arrive in two parts
 	begun, ended := false, false
-	small := 0 // after hurry was called: how many readings in a row found the pipe less than half full
+	small := 0 // after hurry was called: number of successive readings that found the pipe less than half full
 	for {
 		n, err := t.pipe.Read(buf)
 		if n > 0 {
@@ -141,8 +138,9 @@ func (t *output) save() {
 	}
 }
 
-// deadline returns the time until which a paced reading waits for text: a lull from now. After
-// DTrace has caught up, readings have no deadline, and the result is the zero time.
+// deadline returns the time until which a reading of the pipe waits for text. If the output is paced, a reading waits
+// only for a short time, lull. When DTrace has printed all that it had, readings have no deadline, and the result is
+// the zero time.
 func (t *output) deadline() time.Time {
 	select {
 	case <-t.caughtUp:
@@ -152,7 +150,7 @@ func (t *output) deadline() time.Time {
 	}
 }
 
-// catchUp closes caughtUp, to note that DTrace no longer waits for room in the pipe.
+// catchUp closes caughtUp, if it is not closed yet.
 func (t *output) catchUp() {
 	select {
 	case <-t.caughtUp: // already closed
@@ -170,8 +168,8 @@ func (t *output) hurried() bool {
 	}
 }
 
-// awaitCatchUp waits until DTrace can be asked to end, but at most two seconds. If the signal came
-// in the middle of a write, DTrace would lose what it was writing, or write it twice.
+// awaitCatchUp waits until DTrace can be asked to end, but at most two seconds. If the signal to end came in the middle
+// of a write, DTrace would lose the text that it was writing, or write the text twice.
 func (t *output) awaitCatchUp() {
 	if !t.paced {
 		return
@@ -192,7 +190,7 @@ func (t *output) pause() {
 	t.pipe.SetReadDeadline(time.Time{})
 }
 
-// hurry makes save read without pauses, so that DTrace can print the rest of its samples quickly.
+// hurry makes the method save read the pipe without pauses, so that DTrace can print the rest of its samples quickly.
 func (t *output) hurry() {
 	t.once.Do(func() {
 		if t.paced {
@@ -224,8 +222,8 @@ func (t *output) err() error {
 	return t.failure
 }
 
-// start returns what DTrace has printed so far, on stderr and then on stdout. It is for the error message
-// if DTrace did not begin to sample.
+// start returns what DTrace has printed so far, on stderr and then on stdout. It is used for the error message if
+// DTrace did not begin to sample.
 func (t *output) start() string {
 	select {
 	case <-t.saved:
@@ -244,8 +242,8 @@ func (t *output) ended() bool {
 	}
 }
 
-// awaitEnd waits until DTrace has printed everything, or has closed the pipe. If DTrace prints
-// nothing for endTimeout, it gives up and returns false. After slowEnd it calls slow() once.
+// awaitEnd waits until DTrace has printed everything, or has closed the pipe. If DTrace prints nothing for endTimeout,
+// awaitEnd returns false. After slowEnd it calls slow() once.
 func (t *output) awaitEnd(slow func()) bool {
 	asked := time.Now()
 	tell := time.NewTimer(slowEnd)
@@ -282,9 +280,9 @@ func (t *output) discard() {
 	}
 }
 
-// A dropCounter receives what DTrace prints on its stderr. If a line says how many records were
-// dropped, the number is added to the sum. All other lines are kept. A line like the following also
-// counts as one dropped record. It means that a probe's clause could not read an address.
+// A dropCounter receives what DTrace prints on stderr. It adds up the numbers in lines about dropped records, and keeps
+// all other lines. A line like the following one counts as one dropped record. It means that a probe's clause could not
+// read an address.
 //
 //	dtrace: error on enabled probe ID 4 (ID 4047: hotspot4711:libjvm.so:…:thread-start): invalid address (0x10) in action #1
 type dropCounter struct {

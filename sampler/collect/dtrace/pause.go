@@ -9,21 +9,20 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A pausedTime is a time in which samples are left out. Samples at fromMonoNanos are left out,
-// samples at toMonoNanos are not. toMonoNanos is math.MaxInt64 until Resume is called.
+// A pausedTime is the time from a Pause to the next Resume. Samples from fromMonoNanos on and before toMonoNanos are
+// left out. toMonoNanos is math.MaxInt64 until Resume is called.
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
-// maxHeld is the maximum size in bytes of the text that withoutPauses keeps for its next call.
-// DTrace prints no line that long.
+// maxHeld limits the incomplete line, in bytes, that withoutPauses keeps for its next call. No line of DTrace is that
+// long.
 const maxHeld = 1 << 20
 
-// mostPauses is the maximum number of pauses that are remembered. DTrace prints a sample at most
-// half a minute late. So no pause is forgotten too early unless there are more than ten pauses a
-// second.
+// mostPauses is the maximum number of pauses that are remembered. A pause must be remembered for half a minute, because
+// DTrace may print a sample that late. So the limit is enough for ten pauses a second.
 const mostPauses = 300
 
-// Pause begins a pause: samples that DTrace takes from now until Resume are left out. DTrace itself
-// goes on, because it would take two seconds to start again.
+// Pause begins a pause: samples that DTrace takes from now until Resume are left out. DTrace itself continues to
+// sample, because it would take two seconds to start it again.
 func (d *Tracer) Pause() error {
 	t := d.text
 	t.mu.Lock()
@@ -46,13 +45,13 @@ func (d *Tracer) Resume() error {
 	return nil
 }
 
-// paused reports whether there is a pause that Resume has not ended yet. The caller holds the lock.
+// paused reports whether Pause was called without a Resume since. The caller must hold the lock.
 func (t *output) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }
 
-// withoutPauses returns the text without the samples that were taken in a pause. If the last line
-// is not complete, it keeps that line for the next call. The caller holds the lock.
+// withoutPauses returns the text without the samples that were taken in a pause. It keeps an incomplete last line for
+// the next call. The caller must hold the lock.
 func (t *output) withoutPauses(text []byte) (kept []byte) {
 	all := append(t.line, text...)
 	for {
@@ -72,8 +71,8 @@ func (t *output) withoutPauses(text []byte) (kept []byte) {
 	return kept
 }
 
-// inPause reports whether a time is in a pause. It looks at the last pause first, because samples
-// usually arrive soon after they were taken.
+// inPause reports whether a time is in a pause. It looks at the last pause first, because most samples arrive soon
+// after they were taken.
 func (t *output) inPause(monoNanos int64) bool {
 	for _, p := range slices.Backward(t.pauses) {
 		if monoNanos >= p.fromMonoNanos {
@@ -83,7 +82,7 @@ func (t *output) inPause(monoNanos int64) bool {
 	return false
 }
 
-// writeRest writes the incomplete last line, if withoutPauses has kept one.
+// writeRest writes the incomplete last line, if withoutPauses has kept one. It is called at the end of the text.
 func (t *output) writeRest() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,9 +4,9 @@ package dtrace
 
 import "os"
 
-// narrowPipe returns false: the pipe may be large on systems other than Linux, because DTrace
-// itself gathers records there before it prints them.
+// narrowPipe does nothing and returns false. Only DTrace for Linux wakes up for each record; DTrace for macOS gathers
+// records before it prints them.
 func narrowPipe(*os.File) bool { return false }
 
-// widenPipe does nothing, because narrowPipe did nothing.
+// widenPipe does nothing, because narrowPipe has not changed the pipe.
 func widenPipe(*os.File) {}

@@ -25,7 +25,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// If DTrace loses a race against another DTrace, it is started again (see isRace).
+// DTrace is started again if it failed only because another DTrace started or ended at the same time (see isRace).
 const (
 	tries    = 3
 	tryPause = 300 * time.Millisecond // between two tries
@@ -42,8 +42,8 @@ type Options struct {
 	// If DTrace takes long to end, Stop and Wait call Slow with a sentence for the user. Slow may
 	// be nil.
 	Slow func(message string)
-	// If Script is not nil, DTrace runs it instead of the sampling program, and the text that it prints is written to
-	// Text. Frequency and Dir are then not used.
+	// If Script is not nil, DTrace runs it instead of the sampling program, and writes the script's output to Text.
+	// Frequency and Dir are then not used.
 	Script *Script
 	Text   io.Writer
 }
@@ -54,7 +54,7 @@ type Script struct {
 	Options []string // as for -x: "strsize=256"
 }
 
-// arguments returns DTrace's arguments for the script. As in [Program], the BEGIN and END probes print the marks.
+// arguments returns DTrace's arguments for the script. As in [Program], the BEGIN and END probes print marks.
 func (s *Script) arguments() []string {
 	args := []string{"-q", "-x", "switchrate=10hz"}
 	for _, o := range s.Options {
@@ -63,12 +63,12 @@ func (s *Script) arguments() []string {
 	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
 }
 
-// IsMark reports whether a line is the first mark that DTrace prints, or the last one.
+// IsMark reports whether a line is the mark that DTrace prints first, or the mark that it prints last.
 func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
 
-// A Tracer is a DTrace process that was started, and that samples the whole machine or runs a Script.
+// A Tracer is a DTrace process. It samples the whole machine or runs a Script.
 type Tracer struct {
 	tool      string
 	frequency int
@@ -96,9 +96,8 @@ func Start(ctx context.Context, opts Options) (*Tracer, error) {
 	}
 }
 
-// isRace reports whether err means that DTrace did not find its own BEGIN probe. This can happen on
-// Linux if DTrace starts at the same moment as another DTrace starts or ends. It happens in about
-// one of 25 starts.
+// isRace reports whether err means that DTrace did not find its own BEGIN probe. This happens on Linux in about one of
+// 25 starts, if another DTrace starts or ends at the same time.
 func isRace(err error) bool {
 	var refused *failure.RefusedError
 	return errors.As(err, &refused) && strings.Contains(refused.Stderr, "dtrace:::BEGIN: No such file or directory")
@@ -159,8 +158,8 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 	return nil, err
 }
 
-// open prepares the process and the output that saves its text. The process's stdout is a pipe.
-// open returns the writing end of this pipe, which the caller must close.
+// open prepares the process and the output that saves its text. It returns the writing end of the pipe that is the
+// process's stdout. The caller must close it.
 func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pipe *os.File, err error) {
 	var file *os.File // nil for a Script
 	if opts.Script == nil {
@@ -189,7 +188,7 @@ func (d *Tracer) open(ctx context.Context, command []string, opts *Options) (pip
 	return in, nil
 }
 
-// refusal returns why DTrace ended before it sampled. It returns nil if DTrace did sample.
+// refusal returns an error that says why DTrace ended before it sampled. It returns nil if DTrace did sample.
 func (d *Tracer) refusal(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("dtrace: %w", context.Cause(ctx))
@@ -213,9 +212,9 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find
-// tries the given path. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or
-// have it after the folder with SystemTap's script of the same name.
+// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find tries the path in
+// the parameter elsewhere. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or have it after the
+// folder with SystemTap's Python script, which is also named dtrace.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -237,7 +236,7 @@ func isPython(tool string) bool {
 	return strings.HasPrefix(line, "#!") && strings.Contains(line, "python")
 }
 
-// Events returns the only event, which is the probe that samples, such as "profile-1001".
+// Events returns one event, named after the probe that samples, such as "profile-1001".
 func (d *Tracer) Events() []sampler.Event {
 	return []sampler.Event{sampler.DTraceEvent(d.frequency)}
 }
@@ -245,7 +244,7 @@ func (d *Tracer) Events() []sampler.Event {
 // Frequency returns how often DTrace samples, per second and CPU. It is always the requested frequency.
 func (d *Tracer) Frequency() int { return d.frequency }
 
-// Notes returns a note for each kind of samples that DTrace does not take on this system.
+// Notes returns a note that samples of the kernel are missing, if DTrace does not take them on this system.
 func (d *Tracer) Notes() []fix.Note {
 	if kernelClause {
 		return nil
@@ -253,19 +252,17 @@ func (d *Tracer) Notes() []fix.Note {
 	return []fix.Note{{Text: "dtrace samples user space only: what the kernel does for the program is not in the profile"}}
 }
 
-// Lost returns how many samples DTrace has dropped so far, by its own reports. If DTrace runs a
-// Script, these are records of the script.
+// Lost returns how many samples DTrace has dropped so far, as DTrace itself reports. If DTrace runs a Script, it is the
+// number of dropped records of the script.
 func (d *Tracer) Lost() int64 { return d.text.messages.drops.Load() }
 
-// TextFile returns the path of the file with DTrace's text. A sampler.DTraceReader reads this file,
-// which is complete after Stop. Do not call TextFile if DTrace runs a Script, because then there is
-// no file.
+// TextFile returns the path of the file with DTrace's text, which a sampler.DTraceReader reads. The file is complete
+// after Stop. TextFile must not be called if DTrace runs a Script, because there is no file then.
 func (d *Tracer) TextFile() string { return d.text.file.Name() }
 
-// Stop ends the sampling with one SIGTERM, and returns when all samples are in the TextFile. DTrace
-// itself ends later (see [Tracer.Wait]). If DTrace failed, the error is a *failure.StoppedError,
-// and the file has the samples that were taken before the failure. A second Stop returns the same
-// error.
+// Stop ends the sampling with one SIGTERM, and returns when all samples are in the TextFile. DTrace itself ends later
+// (see [Tracer.Wait]). If DTrace failed, the error is a *failure.StoppedError, and the file has the samples that were
+// taken before the failure. Further calls return the same error.
 func (d *Tracer) Stop() error {
 	d.stopOnce.Do(func() { d.stopErr = d.stop() })
 	return d.stopErr
@@ -290,7 +287,7 @@ func (d *Tracer) stop() error {
 	if !inTime {
 		d.kill()
 	}
-	// If the file could not be written, that is reported rather than how DTrace ended.
+	// If the file could not be written, report that error, however DTrace ended.
 	if err := d.text.err(); err != nil && d.text.file != nil {
 		return &failure.StoppedError{Tool: "dtrace", Cause: "the samples could not be written", Err: err,
 			Hint: "make room in " + filepath.Dir(d.TextFile())}
@@ -312,10 +309,9 @@ func (d *Tracer) stop() error {
 	return stopped
 }
 
-// Wait waits until DTrace has ended. Call it after Stop. On Linux, DTrace needs some seconds to
-// release its probes and buffers in the kernel. Meanwhile the TextFile can already be read. As soon
-// as DTrace has removed its probes from tracefs, Wait kills it. The kernel then releases the rest
-// within a tenth of a second.
+// Wait waits until DTrace has ended. It must be called after Stop. On Linux, DTrace needs some seconds to release its
+// probes and buffers in the kernel; the TextFile can be read in the meantime. As soon as DTrace has removed its probes
+// from tracefs, Wait kills it, because then the kernel releases the rest within a tenth of a second.
 func (d *Tracer) Wait() {
 	if d.text.ended() && d.released() {
 		d.process.Kill()
@@ -344,8 +340,8 @@ func (d *Tracer) terminate() error {
 	return err
 }
 
-// killBySudo sends SIGTERM to the sudo that runs DTrace. sudo passes the signal on. Only root may
-// send signals to this sudo process, so a second sudo sends it.
+// killBySudo sends SIGTERM to the sudo process that runs DTrace, which passes the signal on. Only root may send signals
+// to that process, so gasm runs kill under a second sudo.
 func (d *Tracer) killBySudo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -356,8 +352,8 @@ func (d *Tracer) killBySudo(ctx context.Context) error {
 	return nil
 }
 
-// kill ends DTrace if it does not end properly. If DTrace runs as root by sudo, gasm can't kill it.
-// But DTrace ends by itself when gasm has closed the pipe with its text.
+// kill ends a DTrace that does not end as it should. If DTrace runs as root under sudo, gasm can't kill it. But then
+// DTrace ends when it finds that gasm has closed the pipe.
 func (d *Tracer) kill() {
 	d.process.Kill()
 	d.text.abandon()
@@ -370,13 +366,12 @@ func (d *Tracer) kill() {
 // kernelClause is true if Program samples the kernel too.
 const kernelClause = runtime.GOOS == "linux"
 
-// Program returns the program that DTrace runs to sample. In a sample of user space, arg1 is the PC
-// and arg0 is 0. In a sample of the kernel, arg0 is the PC and arg1 is 0.
+// Program returns the program that DTrace runs to sample. In a sample of user space, arg1 is the PC and arg0 is 0. In a
+// sample of the kernel, arg0 is the PC and arg1 is 0.
 //
-// On macOS ufunc() names the functions. On Linux ufunc() takes a third of a core, and DTrace falls
-// behind by seconds. So on Linux gasm names the functions itself. On Linux the program also leaves
-// out DTrace itself: because DTrace wakes up for each sample, samples of itself would keep it awake
-// forever.
+// On macOS, ufunc() names the functions. On Linux, ufunc() takes a third of a core, and DTrace falls behind by seconds,
+// so gasm names the functions itself. The program for Linux also leaves out DTrace itself. DTrace wakes up for each
+// sample, so samples of DTrace would keep it awake forever.
 //
 // The BEGIN probe prints a mark when DTrace begins to sample. The END probe prints another mark after all samples.
 func Program(frequency int) string {

@@ -26,24 +26,23 @@ import (
 	"github.com/gasm-profiler/gasm/internal/tool"
 )
 
-// A Process is an external sampler. It has a process group of its own, so that Ctrl-C on the
-// terminal does not reach it. It has no stdin. Its messages are in English, even if the user's
-// language is another one.
+// A Process is an external sampler. It has a process group of its own, so that Ctrl-C on the terminal does not reach
+// it. It has no stdin. It prints its messages in English, whatever the user's language is.
 type Process struct {
 	Cmd    *exec.Cmd
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the process group
-	// Started is called once the process was started, and After once it has ended. If the process
-	// can't be started, both are called too. Both may be nil.
+	// Started is called when the process was started, and After when it has ended. If the process can't be started,
+	// both are called as well. Both may be nil.
 	Started, After func()
 }
 
 // SlowEnd is the time after which the user is told that a sampler has not ended yet.
 const SlowEnd = 2 * time.Second
 
-// killedEnd is how long gasm waits for the end of a process after SIGKILL. There is a limit because
-// a process that hangs on a broken disk never ends.
+// killedEnd is how long gasm waits for the end of a process after SIGKILL. There is a limit because a process that
+// waits for a broken disk does not end.
 const killedEnd = 5 * time.Second
 
 // Start starts a command. The files become its descriptors 3, 4 and so on. The command is killed
@@ -67,8 +66,7 @@ func New(ctx context.Context, path string, args []string) *Process {
 	return p
 }
 
-// Start starts the command. Between [New] and Start, the caller may set p.Cmd's files and the callbacks Started and
-// After.
+// Start starts the command. Before it, the caller may set the files of p.Cmd and the callbacks Started and After.
 func (p *Process) Start() error {
 	started := make(chan error)
 	go func() {
@@ -112,10 +110,9 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Stop asks the process to end by sending it a signal, and waits until it has ended. The first
-// result is false if the process had already ended before. If the process has not ended after some
-// time, Stop calls slow(), unless slow is nil. When the time limit is reached, Stop kills the
-// process, and the second result is false.
+// Stop asks the process to end by sending it the signal sig, and waits until it has ended. asked is false if the
+// process had already ended. If the process has not ended within the duration some, Stop calls slow(), unless slow is
+// nil. If it has not ended within the duration limit, Stop kills it, and inTime is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -137,21 +134,21 @@ func (p *Process) Abort() {
 	AwaitDone(p.Done, killedEnd, killedEnd, nil)
 }
 
-// Wake lets the process and its children go on if somebody has stopped them (SIGSTOP, SIGTSTP). Otherwise they would
-// not handle the signal to end.
+// Wake lets the process and its children continue if somebody has stopped them (SIGSTOP, SIGTSTP). A stopped process
+// does not handle the signal to end.
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
-// TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was
-// asked to; …". The last argument is the end of this sentence. It says what happens next. If say is
-// nil, TellSlow does nothing.
+// TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was asked to; …". The
+// parameter then is the text after the semicolon, which says what will happen next. If say is nil, TellSlow does
+// nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and returns true. After some time it calls slow(), unless
-// slow is nil. When the time limit is reached, it gives up and returns false.
+// AwaitDone waits until done is closed, and returns true. If done is not closed within the duration some, AwaitDone
+// calls slow(), unless slow is nil. If done is not closed within the duration limit, AwaitDone returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()

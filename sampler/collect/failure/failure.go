@@ -21,8 +21,8 @@ import (
 type MissingToolError struct {
 	Tool  string // "perf"
 	Cause string // "not on PATH"
-	// Install is the command that installs the tool or, if there is no such command, the names of its package. It is ""
-	// if Hint has the advice.
+	// Install is the command that installs the tool or, if there is no such command, the possible names of its package.
+	// If it is "", Hint has other advice.
 	Install string
 	Hint    string // advice if Install is ""
 }
@@ -39,7 +39,7 @@ func (e *MissingToolError) withoutTool() string {
 // Parts returns the cause, and how to install the tool, for package fix.
 func (e *MissingToolError) Parts() (cause, fix string) { return e.Cause, cmp.Or(e.Install, e.Hint) }
 
-// A Reason is why a sampler was refused.
+// A Reason says why a sampler was refused.
 type Reason int
 
 const (
@@ -63,10 +63,10 @@ const (
 	ReasonKernel
 )
 
-// OfEvent reports whether the event is the reason, so that sampling may work with another event.
+// OfEvent reports whether the sampler was refused because of the event. Sampling may then work with another event.
 func (r Reason) OfEvent() bool { return r == ReasonUnknownEvent || r == ReasonUnsupportedEvent }
 
-// A RefusedError says that the sampler is installed, but was refused or can't sample here.
+// A RefusedError says that the sampler is installed, but that it may not or can't sample here.
 type RefusedError struct {
 	Tool   string
 	Reason Reason
@@ -83,7 +83,7 @@ func (e *RefusedError) withoutTool() string { return sentence(e.Cause, e.Hint) }
 func (e *RefusedError) Parts() (cause, fix string) { return e.Cause, e.Hint }
 
 // A StoppedError says that the sampler ended before it was asked to. The samples until then are on disk and can be
-// read, unless Err says that they can't.
+// read, unless Err says that they can't be read.
 type StoppedError struct {
 	Tool   string
 	Cause  string
@@ -107,8 +107,8 @@ func (e *StoppedError) Parts() (cause, fix string) {
 	return cause, e.Hint
 }
 
-// Is reports whether target is ENOSPC and the tool's own message says that the disk is full. A tool reports its errors
-// only as text, without a number.
+// Is reports whether target is ENOSPC and e.DiskFull is set. Tools report a full disk only as text, so Err alone may
+// not be ENOSPC.
 func (e *StoppedError) Is(target error) bool { return e.DiskFull && target == syscall.ENOSPC }
 
 // Unwrap returns e.Err.
@@ -121,8 +121,8 @@ func sentence(cause, hint string) string {
 	return cause
 }
 
-// WithoutTool returns the text of an error without the name of the sampler. It is for a sentence that names the sampler
-// already.
+// WithoutTool returns the text of an error without the name of the sampler, for a sentence that already names the
+// sampler.
 func WithoutTool(err error) string {
 	var e interface {
 		error

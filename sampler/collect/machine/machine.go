@@ -18,7 +18,7 @@ type Host struct {
 	Distro   string // the text of /etc/os-release
 }
 
-// This returns the Host for the machine that gasm runs on.
+// This returns the Host for the machine on which gasm runs.
 func This() Host {
 	h := Host{User: os.Geteuid(), Paranoid: 2}
 	if n, ok := Sysctl("kernel/perf_event_paranoid"); ok {

@@ -7,8 +7,8 @@ import (
 )
 
 // uptimeToMono returns how far CLOCK_MONOTONIC is ahead of CLOCK_UPTIME_RAW, which is mach_absolute_time in ns. The
-// difference is the time for which the machine has slept. uptimeToMono reads both clocks several times, and uses the
-// reading that took the least time, because it is the most exact one.
+// difference is the time for which the machine was asleep. uptimeToMono reads both clocks several times, and uses the
+// pair of readings that took the least time, because it is the most exact one.
 func uptimeToMono() int64 {
 	best, width := int64(0), int64(1)<<62
 	var uptime unix.Timespec

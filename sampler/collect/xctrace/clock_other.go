@@ -2,5 +2,5 @@
 
 package xctrace
 
-// uptimeToMono returns 0. On systems other than macOS, only tests read xctrace recordings.
+// uptimeToMono returns 0. xctrace is for macOS only, so on other systems only tests read its recordings.
 func uptimeToMono() int64 { return 0 }

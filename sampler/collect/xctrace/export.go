@@ -44,7 +44,7 @@ func (x *Recording) WriteText(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// badRows counts the rows that could not be read, and has the error of the first one.
+// A badRows has the number of rows that could not be read, and the error of the first one.
 type badRows struct {
 	count int
 	first string
@@ -88,9 +88,9 @@ func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began i
 	return bad, r.Err()
 }
 
-// began returns when the recording began, on CLOCK_MONOTONIC in ns. The times of the samples count from this moment.
-// The recording's table time-info has the moment as a time of mach_absolute_time. If that table is missing, began uses
-// the time of the wall clock, which the recording has in ms.
+// began returns when the recording began, in ns on CLOCK_MONOTONIC. The times of the samples count from this moment.
+// The recording's table time-info has the moment in ticks of mach_absolute_time. If the table is missing, began uses
+// the wall clock time in the recording's table of contents, which has a resolution of 1 ms.
 func (x *Recording) began(ctx context.Context) (int64, error) {
 	out, err := tool.Command(ctx, "xcrun", exportArgs(x.trace, "time-info")...).Output()
 	if err == nil {

@@ -20,19 +20,18 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// Folder is the name of the folder into which Instruments writes its recording.
+// Folder is the name of the folder in which xctrace saves its recording.
 const Folder = "xctrace.trace"
 
 // Options say how xctrace samples.
 type Options struct {
 	Events []sampler.Event // at most one; if there is none, Time Profiler samples
 	Dir    string          // the directory in which Folder is created
-	// Slow is called by Stop with a sentence for the user if xctrace takes long to save its recording.
-	// It may be nil.
+	// Stop calls Slow with a sentence for the user if xctrace takes long to save its recording. Slow may be nil.
 	Slow func(message string)
 }
 
-// A Recording is xctrace's recording of all processes. It is under way or has ended.
+// A Recording is xctrace's recording of all processes. It is running or has ended.
 type Recording struct {
 	event   sampler.Event
 	table   string
@@ -53,14 +52,14 @@ const rate = 1000
 
 // Tests shorten these times.
 var (
-	// startTimeout is the maximum time until xctrace samples. It usually takes some seconds, and longer after the
-	// installation of Xcode.
+	// startTimeout is the maximum time until xctrace samples. Usually it takes some seconds; the first time after the
+	// installation of Xcode it takes longer.
 	startTimeout = 90 * time.Second
 	// endTimeout is the maximum time for saving the recording.
 	endTimeout = 5 * time.Minute
 )
 
-// An instrument is a part of Instruments that takes samples, for example Time Profiler.
+// An instrument is a component of Instruments that takes samples, for example Time Profiler.
 type instrument struct {
 	event sampler.Event
 	name  string // as xctrace spells it
@@ -97,8 +96,8 @@ func Check(events []sampler.Event, frequency int) error {
 	return err
 }
 
-// recordArgs returns the arguments with which xcrun records. All processes are sampled, because otherwise JVMs that the
-// command starts would be missed. The profile then keeps only the samples of the command.
+// recordArgs returns the arguments with which xcrun records. All processes are sampled, so that JVMs that the command
+// starts are not missed. The profile then keeps only the samples of the command.
 func recordArgs(i instrument, trace, notification string) []string {
 	return []string{"xctrace", "record", "--instrument", i.name, "--all-processes", "--no-prompt",
 		"--notify-tracing-started", notification, "--output", trace}
@@ -129,7 +128,7 @@ func Find(ctx context.Context) (string, error) {
 }
 
 // Start starts xctrace, and returns as soon as xctrace samples. If the cause of an error is known, the error is a
-// *failure.MissingToolError or a *failure.RefusedError. If Start returns an error, no process is left behind. If ctx
+// *failure.MissingToolError or a *failure.RefusedError. If Start returns an error, xctrace is no longer running. If ctx
 // ends, xctrace is killed.
 func Start(ctx context.Context, opts Options) (*Recording, error) {
 	i, err := instrumentOf(opts.Events)
@@ -160,8 +159,8 @@ func Start(ctx context.Context, opts Options) (*Recording, error) {
 	return x, nil
 }
 
-// awaitNotification returns a channel that is closed when another program posts this notification of macOS. The channel
-// is nil if there is no notifyutil. forget ends the waiting.
+// awaitNotification returns a channel that is closed when a program posts the macOS notification of this name. The
+// channel is nil if there is no notifyutil. forget ends the waiting.
 func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}, forget func()) {
 	path, err := exec.LookPath("notifyutil")
 	if err != nil {
@@ -181,8 +180,8 @@ func awaitNotification(ctx context.Context, name string) (posted <-chan struct{}
 	return heard, p.Kill
 }
 
-// awaitStart waits until xctrace has announced that it records, by the notification or by its line
-// "Ctrl-C to stop the recording".
+// awaitStart waits until xctrace reports that it records, by the notification or by its line "Ctrl-C to stop the
+// recording".
 func (x *Recording) awaitStart(ctx context.Context, notified <-chan struct{}) error {
 	limit := time.NewTimer(startTimeout)
 	defer limit.Stop()
@@ -217,7 +216,7 @@ func (x *Recording) refusal() error {
 	return &failure.RefusedError{Tool: "xctrace", Reason: failure.ReasonKernel, Cause: line, Hint: "try 'xcrun xctrace list instruments'", Stderr: line}
 }
 
-// Events returns what xctrace samples.
+// Events returns the event that xctrace samples.
 func (x *Recording) Events() []sampler.Event { return []sampler.Event{x.event} }
 
 // Frequency returns how often xctrace samples each CPU, in Hz. It returns 0 for CPU Profiler, which chooses its own
@@ -229,7 +228,7 @@ func (x *Recording) Frequency() int {
 	return 0
 }
 
-// Notes returns sentences about what the samples lack.
+// Notes returns notes about what the samples lack.
 func (x *Recording) Notes() []fix.Note {
 	x.notesMu.Lock()
 	defer x.notesMu.Unlock()
@@ -242,15 +241,14 @@ func (x *Recording) note(format string, args ...any) {
 	x.notes = append(x.notes, fix.Note{Text: fmt.Sprintf(format, args...)})
 }
 
-// Pause does nothing. xctrace continues to sample. The samples from the pause are left out of the profile later,
-// because they are from outside the measured times.
+// Pause does nothing, and xctrace continues to sample. The profile leaves out the samples from the pause, because it
+// uses only samples from the measured times.
 func (x *Recording) Pause() error { return nil }
 
 // Resume does nothing, like Pause.
 func (x *Recording) Resume() error { return nil }
 
-// Stop ends the recording with SIGINT, and waits until xctrace has saved it. A second Stop returns the
-// same error.
+// Stop ends the recording with SIGINT, and waits until xctrace has saved it. Further calls return the same error.
 func (x *Recording) Stop() error {
 	x.stopOnce.Do(func() { x.stopErr = x.stop() })
 	return x.stopErr

@@ -6,12 +6,13 @@ import java.nio.LongBuffer;
 import java.util.ArrayList;
 
 /**
- * What probed methods call: counts, times and events of a thread. The class is one of the boot loader's, in a package that every
- * class loader and module sees.
+ * What probed methods call. It keeps the counts, times and events of each thread. The class belongs to the boot loader,
+ * and to a package that every class loader and module can see.
  *
- * A probed method asks for its thread's object once ({@link #current}), and then tells it of its entry and its exit. Nothing here
- * throws, blocks, or calls what might be probed, but for the first call of a thread and the first call of a method in it, which make
- * room in the file. While that is done the thread counts nothing, because all calls are gasm's own.
+ * A probed method asks for its thread's object once ({@link #current}), and then reports its entry and its exit to that
+ * object. Nothing here throws, blocks, or calls code that might be probed, with two exceptions: the first call in a
+ * thread, and the first call of each method in a thread. These make room in the file. Meanwhile the thread counts
+ * nothing, because all of its calls are gasm's own.
  */
 public final class GasmProbes {
     // Kinds of events. gasm's package event/rings has the same numbers.
@@ -21,26 +22,26 @@ public final class GasmProbes {
     private static final int RING = 1, CALLS = 2, WINDOWS = 3;
     private static final int KIND = 0, SIZE = 1, SLOT = 2, THREAD = 3, WRITTEN = 4, CAPACITY = 5, OPEN = 6, OPEN_SITE = 7, NAME = 8;
     private static final int SITE = 3, ENTRIES = 4, RETURNS = 5, THROWS = 6, NANOS = 7, MAX = 8;
-    private static final int HEAD = 16; // longs in front of a segment's events or buckets
+    private static final int HEAD = 16; // number of longs before a segment's events or buckets
 
-    // Buckets: 0 to 31 ns each its own, then 16 for each power of two, up to 2^40 ns.
+    // Each time from 0 to 31 ns has a bucket of its own. After that, each power of two has 16 buckets, up to 2^40 ns.
     private static final int BUCKETS = 32 + 35 * 16;
 
-    private static final int FEW = 64, MOST = 256; // rings; beyond FEW those of threads that have ended are used again
+    private static final int FEW = 64, MOST = 256; // rings; from FEW on, rings of threads that have ended are reused
 
     private static final ThreadLocal<GasmProbes> LOCAL = new ThreadLocal<GasmProbes>();
     private static int session;
     private static GasmRings rings;
-    private static GasmProbes shared; // of virtual threads, and of threads beyond MOST
+    private static GasmProbes shared; // for virtual threads, and for threads beyond MOST
     private static final ArrayList<GasmProbes> owners = new ArrayList<GasmProbes>();
 
     private final int mySession;
-    private final WeakReference<Thread> thread; // null of the shared one
-    private final GasmProbes out; // where this thread's numbers go: itself, or the shared one
+    private final WeakReference<Thread> thread; // null in the shared object
+    private final GasmProbes out; // the object that has this thread's numbers: this one, or the shared one
     private boolean busy; // gasm's own code runs in this thread
-    private int[] depth = new int[8]; // of the calls of each site that have not ended
+    private int[] depth = new int[8]; // by site: number of calls that have not ended
 
-    // Of an object that is its own out.
+    // These fields are only used if out is this object.
     private GasmRings file;
     private int slot, tid;
     private LongBuffer ring, windows;
@@ -62,7 +63,7 @@ public final class GasmProbes {
         session++;
     }
 
-    /** Ends it. Methods that still run may write into what is mapped until they return. */
+    /** Ends counting. Methods that are still running may write into the mapped file until they return. */
     public static synchronized void stop() {
         if (rings == null) {
             return;
@@ -80,7 +81,7 @@ public final class GasmProbes {
         shared = null;
     }
 
-    /** Lets go of what is mapped, which threads would otherwise keep as long as they live. */
+    /** Releases the mapped memory, which threads would otherwise keep for as long as they live. */
     private void forget() {
         busy = true;
         ring = null;
@@ -89,7 +90,7 @@ public final class GasmProbes {
         file = null;
     }
 
-    /** Gives the calling thread's object. */
+    /** Returns the calling thread's object. */
     public static GasmProbes current() {
         GasmProbes p = LOCAL.get();
         return p != null && p.mySession == session ? p : create();
@@ -106,7 +107,7 @@ public final class GasmProbes {
                 LOCAL.set(p);
                 return p;
             }
-        } catch (Throwable e) { // as of a full stack: the thread counts next time, if it can
+        } catch (Throwable e) { // for example, the stack is full; the thread tries again at its next call
             LOCAL.remove();
         }
         return none;
@@ -134,7 +135,7 @@ public final class GasmProbes {
         return new GasmProbes(session, t, shared);
     }
 
-    /** Gives an object with a ring of its own; null when there are too many, or there is no room. */
+    /** Returns an object with a ring of its own, or null if there are too many rings or there is no room. */
     private static GasmProbes ownObject(Thread t) {
         GasmProbes p = new GasmProbes(session, t, null);
         p.file = rings;
@@ -160,7 +161,7 @@ public final class GasmProbes {
         return p;
     }
 
-    /** Goes on with the ring of a thread that has ended. */
+    /** Continues with the ring of a thread that has ended. */
     private void takeOver(GasmProbes ended, int tid) {
         slot = ended.slot;
         this.tid = tid;
@@ -220,12 +221,15 @@ public final class GasmProbes {
         }
     }
 
-    /** Tells that a method begins. The result is for its exit: when it began, negative where an outer call of it has not ended; 0 for nothing. */
+    /**
+     * Reports that a method begins. The result is for the report of its exit: the time at which the method began. It is
+     * negative if an outer call of the method has not ended, and 0 if the call is not counted.
+     */
     public long enter(int site) {
         return begin(site, 0);
     }
 
-    /** Does the same, and keeps whose method it is. */
+    /** Does the same as enter, and also records the object that the method was called on. */
     public long enterOf(Object self, int site) {
         return begin(site, System.identityHashCode(self));
     }
@@ -257,14 +261,14 @@ public final class GasmProbes {
         return now;
     }
 
-    /** Tells that a method returns. */
+    /** Reports that a method returns. */
     public void leave(int site, long start) {
         if (start != 0) {
             end(EXIT, RETURNS, site, start, System.nanoTime());
         }
     }
 
-    /** Tells that a method ends by an exception. */
+    /** Reports that a method ends with an exception. */
     public void leaveThrown(int site, long start) {
         if (start != 0) {
             end(THROWN, THROWS, site, start, System.nanoTime());
@@ -318,12 +322,12 @@ public final class GasmProbes {
         return 32 + (power - 5 << 4) + (int) (nanos >>> power - 4 & 15);
     }
 
-    /** Tells that a method begins which is a window. */
+    /** Reports that a method begins that is a window. */
     public long enterWindow(int site) {
         return window(site, begin(site, 0));
     }
 
-    /** Does the same, and keeps whose method it is. */
+    /** Does the same as enterWindow, and also records the object that the method was called on. */
     public long enterWindowOf(Object self, int site) {
         return window(site, begin(site, System.identityHashCode(self)));
     }
@@ -345,7 +349,7 @@ public final class GasmProbes {
         }
     }
 
-    /** Tells that a method ends which is a window. */
+    /** Reports that a method ends that is a window. */
     public void leaveWindow(int site, long start, boolean thrown) {
         if (start == 0) {
             return;
@@ -363,17 +367,17 @@ public final class GasmProbes {
         }
     }
 
-    /** Tells that the thread has got an object's lock. */
+    /** Reports that the thread has acquired an object's lock. */
     public static void acquired(Object of, int site, int bci) {
         current().count(ACQUIRE, ENTRIES, of, site, bci);
     }
 
-    /** Tells that the thread is about to give it back. */
+    /** Reports that the thread is about to release an object's lock. */
     public static void released(Object of, int site, int bci) {
         current().count(RELEASE, RETURNS, of, site, bci);
     }
 
-    /** Tells of a new object. */
+    /** Reports that an object was allocated. */
     public static void allocated(Object of, int site, int bci) {
         current().count(ALLOCATION, ENTRIES, of, site, bci);
     }
@@ -413,7 +417,7 @@ public final class GasmProbes {
         r.put(WRITTEN, ++written);
     }
 
-    /** Makes room for a site in this thread. It is false where there is none. */
+    /** Makes room for a site in this thread. It returns false if there is no room. */
     private boolean ready(int site) {
         return site < depth.length && site < out.calls.length && out.calls[site] != null || makeReady(site);
     }

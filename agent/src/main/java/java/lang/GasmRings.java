@@ -13,8 +13,9 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 
 /**
- * The file that the threads of a JVM count in. It has a header and then segments, which gasm's package event/rings describes. All
- * space is written before it is mapped: a store into a mapped file on a full disk would end the program by SIGBUS.
+ * The file in which the threads of a JVM count. It has a header and then segments, which gasm's package event/rings
+ * describes. All space is written before it is mapped, because a store into a mapped file on a full disk would end the
+ * program with SIGBUS.
  */
 final class GasmRings implements PrivilegedAction<Object> {
     static final int HEADER = 4096;
@@ -22,7 +23,7 @@ final class GasmRings implements PrivilegedAction<Object> {
     // The longs of the header.
     private static final int PID = 1, STARTED = 2, USED = 3, REFUSED = 4, UNCOUNTED = 5, STOPPED = 6;
 
-    private static final int CHUNK = 256 << 10, CHUNK_HEAD = 128, CHUNK_KIND = 4; // what is mapped at once for small segments
+    private static final int CHUNK = 256 << 10, CHUNK_HEAD = 128, CHUNK_KIND = 4; // small segments share a chunk, which is mapped at once
 
     final int ringEvents;
     final int windowEvents;
@@ -30,10 +31,10 @@ final class GasmRings implements PrivilegedAction<Object> {
     private final long limit;
     private final LongBuffer header;
     private long used;
-    private ByteBuffer chunk; // what is left of the last one; null without
+    private ByteBuffer chunk; // rest of the last chunk; null if there is none
     private boolean full;
 
-    // What run() is to do; the fields are used under the lock of this object.
+    // What run() is to do. These fields are used under the lock of this object.
     private int wanted;
     private boolean wantThread;
 
@@ -53,12 +54,14 @@ final class GasmRings implements PrivilegedAction<Object> {
         header.put(0, MAGIC);
     }
 
-    /** Gives a segment of its own mapping, or null when the disk or the limit is full. */
+    /** Returns a segment with a mapping of its own, or null if the disk or the limit is full. */
     synchronized LongBuffer large(int bytes) {
         return segment(map(bytes), bytes);
     }
 
-    /** Writes a segment's size into it, and then takes it as used: there is never one without a size. */
+    /**
+     * Writes a segment's size into it, and counts it as used only then. So a reader finds no segment without a size.
+     */
     private LongBuffer segment(ByteBuffer b, int bytes) {
         if (b == null) {
             return null;
@@ -74,7 +77,7 @@ final class GasmRings implements PrivilegedAction<Object> {
         header.put(USED, used);
     }
 
-    /** Gives a segment that shares a mapping with others, or null. */
+    /** Returns a segment that shares a mapping with others, or null if the disk or the limit is full. */
     synchronized LongBuffer small(int bytes) {
         if (chunk == null || chunk.remaining() < bytes) {
             chunk = map(CHUNK);
@@ -120,18 +123,18 @@ final class GasmRings implements PrivilegedAction<Object> {
         return mapped;
     }
 
-    /** Gives the thread's id as the kernel has it; 0 when it is unknown. */
+    /** Returns the calling thread's id in the kernel, or 0 if it is unknown. */
     synchronized int threadID() {
         wantThread = true;
         return (Integer) privileged();
     }
 
     private Object privileged() {
-        // A channel closes when the thread that uses it is interrupted.
+        // An interrupted thread would close the channel that it uses.
         boolean interrupted = Thread.interrupted();
         try {
             return AccessController.doPrivileged(this);
-        } catch (NoClassDefFoundError e) { // of a JDK without it
+        } catch (NoClassDefFoundError e) { // a JDK without AccessController
             return run();
         } finally {
             if (interrupted) {
@@ -150,7 +153,7 @@ final class GasmRings implements PrivilegedAction<Object> {
             try {
                 return extend();
             } catch (java.nio.channels.ClosedByInterruptException e) {
-                Thread.interrupted(); // it came in between
+                Thread.interrupted(); // the interrupt came during extend
             } catch (IOException | OutOfMemoryError e) {
                 return null;
             }

@@ -10,19 +10,21 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The sites of a shared object that gasm has written (its package hotspot/sdt), which tracers watch: what the code of methods calls
- * that are probed for them.
+ * The probes for other tracers: what probed methods call to reach the sites in a shared object. gasm has written the
+ * object (package hotspot/sdt). A tracer watches a site, and reads the arguments of its calls.
  *
- * A semaphore says how many tracers watch a site. It is read at each call, at an address that JIT compilers take for a constant: a
- * MutableCallSite has it, because it is another one when gasm attaches another time with another object.
+ * The semaphore of a site is the number of tracers that watch it. It is read at each call, at an address that is a
+ * constant to JIT compilers. The MutableCallSite has this address, because gasm loads another object each time it
+ * attaches.
  *
- * The kernel changes semaphores, of which a JIT compiler knows nothing: it may move the reading out of a loop. So a thread looks at all
- * of them now and then. Where one has changed, it gives the MutableCallSite a new target, and the JVM throws away all compiled code that
- * reads a semaphore, also that of loops that run. (A volatile reading would keep the compiler from moving anything else, too.)
+ * The kernel changes semaphores without the knowledge of JIT compilers, which may have moved the read out of a loop. So
+ * a thread looks at all semaphores from time to time. If one has changed, it gives the MutableCallSite a new target.
+ * The JVM then discards all compiled code that reads a semaphore, even that of running loops. (A volatile read would
+ * not need this, but compilers would move nothing else across it either.)
  *
- * JDK 9 to 16 keep the compiler from moving anything across each reading that is not of the heap, which makes a loop with a field take
- * 2 ns longer for a call (C2Access::needs_cpu_membar in JDK 11's c2/barrierSetC2.cpp). There the target is the constant 0 until the
- * thread sees that a tracer watches any site.
+ * In JDK 9 to 16, compilers move nothing across any read outside the heap. That makes a loop with a field 2 ns slower
+ * for each call (C2Access::needs_cpu_membar in JDK 11's c2/barrierSetC2.cpp). In these JDKs, the target is the constant
+ * 0 until the thread sees that a tracer watches any site.
  */
 public final class GasmSites implements Runnable {
     private static final int SIZE = 4; // of a semaphore, in bytes
@@ -34,9 +36,9 @@ public final class GasmSites implements Runnable {
 
     private static int next; // the next free site
     private static int count;
-    private static int loaded; // objects
-    private static Thread watcher; // null when there is no object
-    private static final boolean FENCED = fenced(); // reading a semaphore costs
+    private static int loaded; // number of objects that were loaded
+    private static Thread watcher; // null if no object is loaded
+    private static final boolean FENCED = fenced(); // reading a semaphore is slow in this JDK
 
     // What the thread looks at.
     private final ByteBuffer semaphores;
@@ -54,23 +56,26 @@ public final class GasmSites implements Runnable {
         return version.equals("9") || version.length() == 2 && version.compareTo("17") < 0;
     }
 
-    /** Tells whether a tracer watches a site. */
+    /** Reports whether a tracer watches a site. */
     public static boolean on(int site) throws Throwable {
         return (int) SEMAPHORE.invokeExact(site) != 0;
     }
 
-    /** Calls a site. Where a string is not null, it is the argument in place of the number. */
+    /** Calls a site. A string that is not null is the argument in place of the number. */
     public static native void fire(int site, long v0, long v1, long v2, long v3, long v4, long v5, long v6, long v7,
         String s0, String s1, String s2, String s3, String s4, String s5, String s6, String s7);
 
     private static native ByteBuffer semaphores();
 
-    /** Gives what a tracer gets of an object. */
+    /** Returns the number by which tracers know an object. */
     public static long id(Object object) {
         return System.identityHashCode(object);
     }
 
-    /** Tells of the entry of a constructor: numbers, and for those that are objects these. */
+    /**
+     * Calls the site of a constructor's entry. v1 to v7 are the arguments that are numbers, o1 to o7 those that are
+     * objects.
+     */
     public static void constructed(int site, Object self, long v1, long v2, long v3, long v4, long v5, long v6, long v7,
             Object o1, Object o2, Object o3, Object o4, Object o5, Object o6, Object o7) throws Throwable {
         if (on(site)) {
@@ -87,21 +92,21 @@ public final class GasmSites implements Runnable {
         return object instanceof String ? (String) object : null;
     }
 
-    /** Tells of a return. */
+    /** Calls the site of an exit, for a method that returns a number or nothing. */
     public static void returned(long value, Object self, int site) throws Throwable {
         if (on(site)) {
             fireReturn(site, self, value, null, null);
         }
     }
 
-    /** Tells of the return of an object. */
+    /** Calls the site of an exit, for a method that returns an object. */
     public static void returned(Object value, Object self, int site) throws Throwable {
         if (on(site)) {
             fireReturn(site, self, number(value), text(value), null);
         }
     }
 
-    /** Tells of an exit by an exception. */
+    /** Calls the site of an exit by an exception. */
     public static void thrown(Throwable why, Object self, int site) throws Throwable {
         if (on(site)) {
             fireReturn(site, self, 0, null, why.getClass().getName());
@@ -112,7 +117,7 @@ public final class GasmSites implements Runnable {
         fire(site, id(self), value, 0, 0, 0, 0, 0, 0, null, text, thrown, null, null, null, null, null);
     }
 
-    /** Gives the name of the next object's file. A JVM loads no file a second time under the same name. */
+    /** Returns a new name for the file of the next object. A JVM loads no file a second time under the same name. */
     public static synchronized String fileName(long pid) {
         return "java-" + pid + (loaded == 0 ? "" : "." + loaded) + ".so";
     }
@@ -129,7 +134,7 @@ public final class GasmSites implements Runnable {
         watcher.start();
     }
 
-    /** Ends the use of an object. The JVM keeps it mapped, because methods that still run may call it. */
+    /** Stops using the object. The JVM keeps it mapped, because methods that are still running may call it. */
     public static synchronized void unload() {
         if (watcher != null) {
             watcher.interrupt();
@@ -144,7 +149,7 @@ public final class GasmSites implements Runnable {
         MutableCallSite.syncAll(new MutableCallSite[] {CURRENT});
     }
 
-    /** Has the JVM compile anew when a semaphore has changed. */
+    /** Looks at all semaphores again and again, and makes the JVM compile code anew if one has changed. */
     @Override
     public void run() {
         int[] before = new int[semaphores.capacity() / SIZE];
@@ -152,7 +157,7 @@ public final class GasmSites implements Runnable {
             do {
                 Thread.sleep(PAUSE);
             } while (!changed(before) || again(before));
-        } catch (Throwable e) { // the end, or a full heap: then loops that run may see late that they are watched
+        } catch (Throwable e) { // unload has ended it, or the heap is full; then running loops may notice late that they are watched
         }
     }
 
@@ -180,8 +185,8 @@ public final class GasmSites implements Runnable {
     }
 
     /**
-     * Gives the two sites of a method: the first for its entry, the next for its exits; -1 when all are in use. A site is never given
-     * twice, because the method may still run when gasm has gone and come again.
+     * Returns the first of two sites for a method: one is for its entry, the next one for its exits. It returns -1 if
+     * all sites are in use. No site is used twice, because the method may still be running when gasm attaches again.
      */
     public static synchronized int add() {
         if (next + 2 > count) {
@@ -191,7 +196,7 @@ public final class GasmSites implements Runnable {
         return next - 2;
     }
 
-    /** Gives what reads the semaphore of a site: Unsafe.getInt(address + 4 * site). It is a new object each time. */
+    /** Returns a new method handle that reads the semaphore of a site: Unsafe.getInt(address + 4 * site). */
     private static MethodHandle reader(long address) throws Throwable {
         Class<?> type;
         MethodHandles.Lookup lookup;
@@ -210,7 +215,7 @@ public final class GasmSites implements Runnable {
             MethodHandles.insertArguments(place, 0, address));
     }
 
-    /** Gives the address of a site's semaphore. */
+    /** Returns the address of a site's semaphore. */
     public static long place(long semaphores, int site) {
         return semaphores + SIZE * site;
     }

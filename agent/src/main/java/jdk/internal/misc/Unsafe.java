@@ -2,7 +2,7 @@ package jdk.internal.misc;
 
 import java.security.ProtectionDomain;
 
-/** What Loader calls of the JDK's class of this name, for the compiler alone: this one is not in the jar. */
+/** What Loader calls in the JDK's class of this name. This class is for the compiler only, and is not in the jar. */
 public final class Unsafe {
     private Unsafe() {}
 

@@ -14,23 +14,23 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The probes of one gasm in this JVM: which classes are changed, and what gasm is told of it.
+ * The probes of one gasm in this JVM. The agent changes classes, and reports to gasm what it has changed.
  *
- * What gasm is told are lines of FOLDER/probes-PID.txt, with tabs between their fields:
+ * The report has the lines of FOLDER/probes-PID.txt. Their fields are separated by tabs:
  *
- *   object NAME                                            GasmSites' shared object is there
- *   site ID KIND CLASS METHOD DESCRIPTOR window|- PROBE    a method that is probed
+ *   object NAME                                            the shared object of GasmSites was loaded
+ *   site ID KIND CLASS METHOD DESCRIPTOR window|- PROBE    a method is probed
  *   site ID sdt CLASS METHOD DESCRIPTOR FIRST[,static] PROBE
- *                                                          likewise by two of GasmSites' sites
- *   refused PROBE METHOD REASON                            one that can't be
- *   missing PROBE seen|unseen|idle NAMES                   a probe without a method, and what has a similar name
+ *                                                          a method is probed by two of GasmSites' sites
+ *   refused PROBE METHOD REASON                            a method can't be probed
+ *   missing PROBE seen|unseen|idle NAMES                   a probe matches no method, but these names are similar
  *   started, stopped CLASSES, error TEXT
  */
 public final class Agent implements ClassFileTransformer {
-    private static final int MOST_SITES = 1024; // a segment of each in each thread
+    private static final int MOST_SITES = 1024; // each needs a segment in each thread
     private static final int MOST_REFUSED = 64;
 
-    private static Agent live; // null without
+    private static Agent live; // null if there are no probes
 
     private final Instrumentation inst;
     private final List<Probe> probes = new ArrayList<Probe>();
@@ -50,10 +50,11 @@ public final class Agent implements ClassFileTransformer {
     private volatile boolean stopped;
 
     /**
-     * Does what Main's argument says, and tells whether there are probes then. It never throws.
+     * Does what the argument of Main says, and reports whether there are probes afterwards. It never throws.
      *
-     * "stop:" is always answered, by "stopped" in the report, or in one beside the prefix where there are no probes: the gasm that
-     * says it may be another one than that which has begun, and the folder may have been made anew meanwhile.
+     * "stop:" is always answered with a line "stopped". The line is in the report or, if there are no probes with this
+     * prefix, in a file next to those with the prefix. That is needed because the gasm that stops the probes may not be
+     * the one that started them, and because the folder may have been created anew meanwhile.
      */
     static synchronized boolean run(String args, Instrumentation inst) {
         String prefix = args.substring(args.indexOf(':') + 1);
@@ -155,7 +156,10 @@ public final class Agent implements ClassFileTransformer {
         tell("started");
     }
 
-    /** Loads gasm's shared object, a copy for this JVM alone: probes at one place in a file are of all processes that have mapped it. */
+    /**
+     * Loads a copy of gasm's shared object that only this JVM uses. A probe at a place in a file applies to all
+     * processes that have mapped the file.
+     */
     private void loadSites() throws IOException {
         final String name = GasmSites.fileName(Files.processID());
         final String path = objects + "/" + name;
@@ -175,7 +179,7 @@ public final class Agent implements ClassFileTransformer {
         tell("object\t" + name);
     }
 
-    /** Has the JVM load a class anew that was there before the agent, if it is to be probed. */
+    /** If a class that was loaded before the agent is to be probed, makes the JVM load it anew. */
     private void consider(Class<?> c) {
         if (c.isArray() || c.isPrimitive()) {
             return;
@@ -205,7 +209,9 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    /** Refuses a probe of a class that can't be changed, as the hidden ones that come without a word to agents. */
+    /**
+     * Refuses a probe of a class that can't be changed, such as a hidden class. The JVM does not pass those to agents.
+     */
     private void refuseHidden(Probe p, Class<?>[] loaded) {
         for (Class<?> c : loaded) {
             String name = c.getName();
@@ -225,7 +231,7 @@ public final class Agent implements ClassFileTransformer {
         }
         try {
             return change(loader, internalName, redefined, code);
-        } catch (Throwable e) { // as of a method that would become too long
+        } catch (Throwable e) { // for example, a method would become too long
             for (Probe p : probes) {
                 if (p.matchesInternal(internalName)) {
                     refuse(p, internalName.replace('/', '.'), "its class file could not be changed: " + e);
@@ -271,7 +277,7 @@ public final class Agent implements ClassFileTransformer {
         return false;
     }
 
-    /** Gives the site of a method; null where there are too many. */
+    /** Returns the site of a method, or null if there are too many sites. */
     synchronized Site site(Probe p, String className, String method, String descriptor, boolean isStatic) {
         String key = Site.key(p.kind, className, method, descriptor);
         Site s = sites.get(key);
@@ -322,7 +328,7 @@ public final class Agent implements ClassFileTransformer {
         return inst.isNativeMethodPrefixSupported();
     }
 
-    /** Tells of probes that no method matches. */
+    /** Reports the probes that match no method. */
     private void tellMissing() {
         Class<?>[] loaded = null;
         for (Probe p : probes) {
@@ -336,7 +342,7 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    /** Makes all changed classes what they were. */
+    /** Changes all changed classes back to what they were. */
     private void stop() {
         stopped = true;
         inst.removeTransformer(this);
@@ -367,7 +373,7 @@ public final class Agent implements ClassFileTransformer {
         return clean(text, true);
     }
 
-    /** Takes out what would be read as another line or field. */
+    /** Replaces characters that would begin another line or field. */
     private static String clean(String text, boolean tabs) {
         text = text.replace('\n', ' ').replace('\r', ' ');
         return tabs ? text.replace('\t', ' ') : text;

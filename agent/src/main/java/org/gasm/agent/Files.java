@@ -10,7 +10,7 @@ import java.security.AccessController;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 
-/** Reads and writes files whatever the program's own code may do. */
+/** Reads and writes files even if the program's own code is not allowed to. */
 final class Files {
     private Files() {}
 
@@ -44,7 +44,9 @@ final class Files {
         });
     }
 
-    /** Copies a file. What is there is replaced by another file, because the JVM may have mapped it. */
+    /**
+     * Copies a file. If the target exists, a new file takes its place, because the JVM may have mapped the old one.
+     */
     static void copy(final String from, final String to) throws IOException {
         privileged(new PrivilegedExceptionAction<Object>() {
             @Override
@@ -77,11 +79,11 @@ final class Files {
                     return null;
                 }
             });
-        } catch (Throwable e) { // gasm says that it is missing
+        } catch (Throwable e) { // gasm reports that the file is missing
         }
     }
 
-    /** Gives the process's id. */
+    /** Returns the process id of this JVM. */
     static long processID() throws IOException {
         return (Long) privileged(new PrivilegedExceptionAction<Object>() {
             @Override

@@ -13,22 +13,22 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Finds out which classes implement an abstract method that is probed. While a class is loaded, those above it may not be loaded yet,
- * so their class files are read.
+ * Finds out which classes implement a probed abstract method. While a class is loaded, its superclasses and interfaces
+ * may not be loaded yet, so their class files are read.
  */
 final class Hierarchy {
-    private static final int MOST = 20000; // class files that are remembered
+    private static final int MOST = 20000; // maximum number of class files that are remembered
 
     private final Map<String, Entry> entries = new ConcurrentHashMap<String, Entry>();
 
-    /** What a class file says of a class. */
+    /** What a class file says about its class. */
     private static final class Entry {
         String[] above = {};
         final Set<String> abstractMethods = new HashSet<String>();
         boolean known;
     }
 
-    /** Tells whether a loaded class has a class or interface of the name above it. */
+    /** Reports whether a loaded class has a superclass or an interface of this name. */
     boolean hasAncestor(Class<?> c, String name) {
         try {
             for (Class<?> k = c; k != null; k = k.getSuperclass()) {
@@ -41,12 +41,12 @@ final class Hierarchy {
                     }
                 }
             }
-        } catch (Throwable e) { // of a class whose superclasses are damaged
+        } catch (Throwable e) { // a superclass is damaged
         }
         return false;
     }
 
-    /** Tells whether a class has an implementation of what is probed, and that is abstract. */
+    /** Reports whether a class implements an abstract method that is probed. */
     boolean implementsProbe(ClassLoader loader, Class<?> loaded, byte[] code, Probe p) {
         if (p.method.indexOf('*') < 0 && !contains(code, p.method)) {
             return false;
@@ -59,7 +59,7 @@ final class Hierarchy {
             return false;
         }
         Entry e = entry(loader, target);
-        if (!e.known) { // its class file can't be had
+        if (!e.known) { // its class file could not be read
             return loaded != null && isAbstract(loaded, p.className);
         }
         for (String method : e.abstractMethods) {
@@ -72,7 +72,7 @@ final class Hierarchy {
         return false;
     }
 
-    /** Tells whether the class of the name above a class is abstract, or an interface. */
+    /** Reports whether a class's ancestor of this name is an abstract class or an interface. */
     private static boolean isAbstract(Class<?> c, String name) {
         for (Class<?> k = c; k != null; k = k.getSuperclass()) {
             if (k.getName().equals(name)) {
@@ -101,7 +101,7 @@ final class Hierarchy {
         }
         e = new Entry();
         if (entries.size() < MOST) {
-            entries.put(name, e); // also ends a reading that leads back here
+            entries.put(name, e); // also ends the recursion if a class leads back to itself
         }
         try {
             InputStream in = loader == null ? ClassLoader.getSystemResourceAsStream(name + ".class") : loader.getResourceAsStream(name + ".class");
@@ -141,7 +141,7 @@ final class Hierarchy {
         return e;
     }
 
-    /** Tells whether a class file has a name among its constants, without reading it. */
+    /** Reports whether a class file contains a name, without parsing the file. */
     private static boolean contains(byte[] code, String name) {
         int n = name.length();
         outer:

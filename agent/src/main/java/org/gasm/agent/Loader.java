@@ -3,16 +3,17 @@ package org.gasm.agent;
 import jdk.internal.misc.Unsafe;
 
 /**
- * Loads the agent, all of it at once, in JDK 9 and newer.
+ * Loads the whole agent at once, in JDK 9 and newer.
  *
- * Whatever of the JDK's own code is called some 200 times is compiled, and then the JVM keeps a profile of it in its metaspace, for ever. A
- * loader of jars has the JDK call hundreds of methods for each class, so that it took 20 kB more for each of the first ten attaches. Here
- * a class takes two calls: the JVM itself finds the other classes of the agent, and asks this loader for those of the JDK alone.
+ * If any of the JDK's own code is called about 200 times, the JVM compiles it, and keeps a profile of it in its
+ * metaspace for ever. A loader of jars makes hundreds of methods of the JDK run for each class. With it, each of the
+ * first ten attaches took 20 kB more. Here a class takes two calls: the JVM itself finds the other classes of the
+ * agent, and asks this loader only for those of the JDK.
  */
 final class Loader extends ClassLoader {
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
 
-    private byte[] classes; // class files, each behind its length
+    private byte[] classes; // class files, each after its length
     private int at;
 
     private Loader(byte[] classes) {
@@ -21,8 +22,8 @@ final class Loader extends ClassLoader {
     }
 
     /**
-     * Loads the agent, and gives an object of its last class. In front of its classes, and of a length of 0, are those that the boot loader
-     * is to have, unless it has them.
+     * Loads the agent, and returns an object of its last class. Before the agent's classes, and before a length of 0,
+     * are the classes that belong to the boot loader. They are only loaded if runtime is true.
      */
     static Object load(byte[] classes, boolean runtime) throws InstantiationException {
         Loader l = new Loader(classes);
@@ -32,7 +33,7 @@ final class Loader extends ClassLoader {
         return last;
     }
 
-    /** Defines the classes up to a length of 0, or passes them by, and gives the last one. */
+    /** Defines the classes up to a length of 0, or skips them if wanted is false. It returns the last one. */
     private Class<?> define(ClassLoader loader, boolean wanted) {
         Class<?> last = null;
         byte[] b = classes;
@@ -49,7 +50,7 @@ final class Loader extends ClassLoader {
         }
     }
 
-    /** Is called by the JVM, once for each class that is not one of the agent. */
+    /** The JVM calls this once for each class that does not belong to the agent. */
     @Override
     public Class<?> loadClass(String name) throws ClassNotFoundException {
         return Class.forName(name, false, null);

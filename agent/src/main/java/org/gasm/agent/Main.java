@@ -9,18 +9,21 @@ import java.util.function.BiFunction;
 import java.util.jar.JarFile;
 
 /**
- * Where the JVM enters the agent. The argument is "start:PREFIX" at the JVM's start, "attach:PREFIX" later, or "stop:PREFIX". The agent's
- * jar is PREFIXagent.jar, the classes in it are also in PREFIXagent.classes, and what it is to do is in PREFIXprobes.
+ * The entry point of the agent. The argument is "start:PREFIX" when the JVM starts, "attach:PREFIX" later, or
+ * "stop:PREFIX". The agent's jar is PREFIXagent.jar. The classes in it are also in PREFIXagent.classes. PREFIXprobes
+ * says what the agent is to do.
  *
- * What probed methods call must be a class of the boot loader's. JDK 9 and newer define it there one by one: a jar that is appended to
- * the boot class path has the JVM print a warning, and load fewer classes from its archive. JDK 8 appends the jar, and has all of the
- * agent there, because a security manager lets the boot loader's classes alone read files.
+ * Code that probed methods call must belong to the boot loader. JDK 9 and newer define these classes one by one: if a
+ * jar were appended to the boot class path, the JVM would print a warning and load fewer classes from its archive. JDK
+ * 8 appends the jar, so that the whole agent belongs to the boot loader. It must, because a security manager lets only
+ * the boot loader's classes read files.
  *
- * JDK 9 and newer load the rest of the agent, which has most of its size, by a loader of its own. At the end nothing leads to that any more,
- * so the next collection that unloads classes frees it, with what compilers have noted of its methods.
+ * In JDK 9 and newer, most of the agent is loaded by a class loader of its own. At the end, nothing refers to that
+ * loader any more. So the next garbage collection that unloads classes frees the agent, and what compilers have
+ * recorded about its methods.
  */
 public final class Main {
-    private static BiFunction<String, Instrumentation, Boolean> agent; // null without
+    private static BiFunction<String, Instrumentation, Boolean> agent; // null if it is not loaded
     private static boolean prepared; // the boot loader has what probed methods call
 
     private Main() {}
@@ -62,7 +65,7 @@ public final class Main {
     private static Object oldAgent(String prefix, Instrumentation inst) throws Exception {
         try {
             Class.forName("java.lang.GasmProbes");
-        } catch (Throwable e) { // or a SecurityException: this class's loader has found it, and may not define it
+        } catch (Throwable e) { // or a SecurityException: this class's loader has found GasmProbes, but may not define it
             inst.appendToBootstrapClassLoaderSearch(new JarFile(prefix + "agent.jar"));
         }
         return Class.forName("org.gasm.agent.Entry").newInstance(); // all loaders ask the boot loader first
@@ -82,7 +85,7 @@ public final class Main {
         return loaded;
     }
 
-    /** Lets this class's module call the JDK's own Unsafe. */
+    /** Lets the module of this class call the JDK's own Unsafe. */
     private static void exportUnsafe(Instrumentation inst) throws Exception {
         Class<?> module = Class.forName("java.lang.Module");
         Object base = Class.class.getMethod("getModule").invoke(Object.class);

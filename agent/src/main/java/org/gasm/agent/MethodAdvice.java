@@ -12,13 +12,15 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Adds to a method what tells of its entry and exits, its locks, and its allocations.
+ * Adds calls to a method that report its entry and exits, its locks, and its allocations.
  *
- * A probed method has two more local variables, behind its own: the thread's GasmProbes, and when it began. All of its code is in one
- * more exception handler, behind its own handlers, which tells of an exit by exception and throws on. In that handler nothing is known of
- * the method's own variables, so its stack map frame is right whatever they hold.
+ * A probed method has two more local variables, after its own: the thread's GasmProbes, and the time at which the call
+ * began. All of its code is in one more exception handler, after its own handlers. This handler reports that the method
+ * ends with an exception, and throws the exception again. In the handler nothing is known of the method's own
+ * variables, so its stack map frame is right whatever they hold.
  *
- * A constructor's entry is behind its call of super() or this(), because there is no object to tell of, and no handler allowed, before.
+ * A constructor's entry is after its call of super() or this(). Before that call there is no object to report, and no
+ * handler is allowed.
  */
 final class MethodAdvice extends MethodVisitor {
     private static final String RUNTIME = "java/lang/GasmProbes";
@@ -26,33 +28,33 @@ final class MethodAdvice extends MethodVisitor {
     private final int access;
     private final String owner;
     private final boolean constructor;
-    private final boolean thisKept; // variable 0 is this all the time
+    private final boolean thisKept; // variable 0 is always this
     private final boolean frames;
-    private final boolean classConstants; // ldc of a class is known to the class file's version
+    private final boolean classConstants; // the class file's version allows ldc of a class
     private final int probesVar, startVar, oldLocals;
     private final Site calls, locks, allocations; // null for none
     private final Offset at;
 
     private boolean begun;
-    private final ArrayDeque<boolean[]> news = new ArrayDeque<boolean[]>(); // NEWs whose constructor was not called yet; true with a DUP
+    private final ArrayDeque<boolean[]> news = new ArrayDeque<boolean[]>(); // NEWs whose constructor was not called yet; true if a DUP follows
     private boolean afterNew; // the last instruction was NEW
-    private int lockedAt = -1; // bytecode index of a monitorenter that is still to be told of
-    private Label rangeStart; // null where there is no instruction in it yet
+    private int lockedAt = -1; // bytecode index of a monitorenter that is still to be reported; -1 for none
+    private Label rangeStart; // null as long as the range has no instruction
     private boolean inRange;
-    private final List<Label> heldLabels = new ArrayList<Label>(); // behind a monitorenter; with their lines, or -1
+    private final List<Label> heldLabels = new ArrayList<Label>(); // labels after a monitorenter, and their lines or -1
     private final List<Integer> heldLines = new ArrayList<Integer>();
-    private final List<Label> ranges = new ArrayList<Label>(); // starts and ends by turns
+    private final List<Label> ranges = new ArrayList<Label>(); // starts and ends, alternately
 
-    /** Where the reader is in the code. */
+    /** The position of the reader in the code. */
     static final class Offset {
         int bci;
     }
 
-    /** What must be known of a method's code before it is changed. */
+    /** What must be known about a method's code before it is changed. */
     static final class Shape {
         int maxLocals;
-        boolean storesFirst; // into variable 0
-        private boolean[] stored = new boolean[16]; // the variables that the code stores into, as far as there are any
+        boolean storesFirst; // the code stores into variable 0
+        private boolean[] stored = new boolean[16]; // by variable: true if the code stores into it
         boolean locks, allocates;
 
         void stored(int var, boolean wide) {
@@ -65,7 +67,7 @@ final class MethodAdvice extends MethodVisitor {
             stored[last] = true;
         }
 
-        /** Tells whether the code stores into an argument. */
+        /** Reports whether the code stores into an argument. */
         boolean stores(int var, int size) {
             return var < stored.length && stored[var] || var + size - 1 < stored.length && stored[var + size - 1];
         }
@@ -125,7 +127,7 @@ final class MethodAdvice extends MethodVisitor {
         openRange();
     }
 
-    /** Pushes what a synchronized method has locked. */
+    /** Pushes the object whose lock a synchronized method has acquired. */
     private void lockOfMethod() {
         if ((access & Opcodes.ACC_STATIC) == 0) {
             mv.visitVarInsn(Opcodes.ALOAD, 0);
@@ -136,7 +138,7 @@ final class MethodAdvice extends MethodVisitor {
         }
     }
 
-    /** Calls a method of the runtime with the object on top of the stack. */
+    /** Calls a method of GasmProbes with the object on top of the stack. */
     private void tell(String what, Site site, int bci) {
         push(site.id);
         push(bci);
@@ -153,7 +155,7 @@ final class MethodAdvice extends MethodVisitor {
         }
     }
 
-    /** Tells of the end, by a return or, in the handler, by an exception. */
+    /** Reports the end of the method: a return or, in the handler, an exception. */
     private void end(boolean thrown) {
         if (locks != null && (access & Opcodes.ACC_SYNCHRONIZED) != 0) {
             if (!thrown || thisKept || (access & Opcodes.ACC_STATIC) != 0) {
@@ -177,7 +179,7 @@ final class MethodAdvice extends MethodVisitor {
         }
     }
 
-    /** Tells whether the method needs the handler. */
+    /** Reports whether the method needs the handler. */
     private boolean handles() {
         return calls != null || locks != null && (access & Opcodes.ACC_SYNCHRONIZED) != 0;
     }
@@ -198,9 +200,10 @@ final class MethodAdvice extends MethodVisitor {
     }
 
     /**
-     * Tells of the lock that the last instruction has taken. It is done behind the labels in front of the next one, where the range of the
-     * handler begins that gives the lock back. Where these labels are also jumped to, it must be done in front of them: the object is on
-     * the stack then, where the frame has nothing.
+     * Reports the lock that the last instruction has acquired. Usually the call comes after the labels that precede the
+     * next instruction, because the range of the handler that releases the lock begins there. If a jump leads to these
+     * labels, the call must come before them: it needs the object on the stack, but the stack map frame at the labels
+     * does not have it.
      */
     private void tellLocked(boolean jumpedTo) {
         if (lockedAt < 0) {
@@ -227,7 +230,7 @@ final class MethodAdvice extends MethodVisitor {
     @Override
     public void visitLabel(Label label) {
         if (lockedAt >= 0 && !frames) {
-            tellLocked(true); // nothing tells whether it is jumped to
+            tellLocked(true); // without frames, it is not known whether a jump leads to the label
         }
         if (lockedAt >= 0) {
             heldLabels.add(label);
@@ -247,7 +250,7 @@ final class MethodAdvice extends MethodVisitor {
         }
     }
 
-    /** Is called in front of each instruction of the method's own. */
+    /** Is called before each instruction of the method itself. */
     private void next() {
         tellLocked(false);
         if (inRange && rangeStart == null) {
@@ -322,7 +325,7 @@ final class MethodAdvice extends MethodVisitor {
         } else if (allocations != null && created[0]) {
             allocated(bci);
         } else if (allocations != null) {
-            mv.visitInsn(Opcodes.ACONST_NULL); // nothing on the stack leads to it
+            mv.visitInsn(Opcodes.ACONST_NULL); // nothing on the stack refers to the object
             tell("allocated", allocations, bci);
         }
     }
@@ -412,7 +415,7 @@ final class MethodAdvice extends MethodVisitor {
         mv.visitFrame(Opcodes.F_NEW, all.length, all, stacked, stack);
     }
 
-    /** Adds the two variables behind those of a frame. */
+    /** Adds the two new variables after those of a frame. */
     private Object[] variables(int n, Object[] local) {
         List<Object> all = new ArrayList<Object>(Arrays.asList(local).subList(0, n));
         int slots = 0;

@@ -3,14 +3,14 @@ package org.gasm.agent;
 import java.lang.reflect.Method;
 import java.util.TreeMap;
 
-/** Finds what a user may have meant whose probe has no method. */
+/** Finds what a user may have meant by a probe that matches no method. */
 final class Names {
     private static final int SHOWN = 3;
-    private static final int FAR = 4; // edits
+    private static final int FAR = 4; // a distance in edits that is too large
 
     private Names() {}
 
-    /** Gives the nearest names, with ", " between them; "" without. */
+    /** Returns the nearest names, separated by ", ". It returns "" if there are none. */
     static String near(Probe p, Class<?>[] loaded) {
         TreeMap<String, String> found = new TreeMap<String, String>(); // by distance and name
         for (Class<?> c : loaded) {
@@ -54,12 +54,12 @@ final class Names {
                         add(found, distance, k.getName() + "::" + m.getName());
                     }
                 }
-            } catch (Throwable e) { // of a class whose methods have types that can't be loaded
+            } catch (Throwable e) { // a method's type can't be loaded
             }
         }
     }
 
-    /** Compares whole names, or where the package is missing or another one, the last parts. */
+    /** Compares the whole names and also, in case the package is missing or wrong, only their last parts. */
     private static int classDistance(String wanted, String name) {
         String a = wanted.substring(wanted.lastIndexOf('.') + 1), b = name.substring(name.lastIndexOf('.') + 1);
         if (Math.abs(a.length() - b.length()) > FAR) {

@@ -1,6 +1,8 @@
 package org.gasm.agent;
 
-/** What GasmProbes calls while it counts. It can't be probed: a call would count a call. */
+/**
+ * The code that GasmProbes calls while it counts. It can't be probed, because counting a call would be another call.
+ */
 final class Own {
     private static final String[] PREFIXES = {
         "java.lang.GasmProbes", "java.lang.GasmRings", "java.lang.ThreadLocal", "java.nio.Direct", "java.nio.LongBuffer", "java.nio.Buffer",
@@ -9,7 +11,7 @@ final class Own {
         "jdk.internal.misc.CarrierThreadLocal", "jdk.internal.misc.TerminatingThreadLocal",
     };
 
-    /** What GasmSites calls to look at a semaphore. */
+    /** The code that GasmSites calls to read a semaphore. */
     private static final String[] OF_SITES = {"java.lang.GasmSites", "java.lang.invoke."};
 
     private Own() {}

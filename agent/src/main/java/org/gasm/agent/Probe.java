@@ -2,7 +2,7 @@ package org.gasm.agent;
 
 import org.objectweb.asm.Type;
 
-/** What is to be probed: methods, the locks of a class, what is allocated in methods, or methods for other tracers. */
+/** What is to be probed: methods, the locks or the allocations in methods, or methods for other tracers. */
 final class Probe {
     static final String METHOD = "method", LOCK = "lock", ALLOCATION = "alloc", SDT = "sdt";
 
@@ -12,13 +12,13 @@ final class Probe {
     private final String internalName; // className with / for .
     final String[] arguments; // null for all overloads
     final boolean window;
-    final boolean self; // calls are listed with their object
+    final boolean self; // the object is recorded with each call
 
-    /** Tells that a class of the name was seen, and how many methods of such classes are probed. */
+    /** Whether a class of this name was seen, and how many methods of such classes are probed. */
     boolean classSeen;
     int matched;
-    String refused; // the reason for the last one that was not probed
-    String near; // the nearest names, where nothing matches
+    String refused; // why the last method that was not probed was refused
+    String near; // similar names, if nothing matches
 
     /** Reads "method TAB text TAB class TAB method TAB arguments or - TAB options". */
     Probe(String line) {
@@ -33,7 +33,7 @@ final class Probe {
         self = f[5].contains("this");
     }
 
-    /** Tells whether calls are probed: then a method that overrides the one that is named is meant, too. */
+    /** Reports whether calls are probed. If so, methods that override the named method are probed, too. */
     boolean ofCalls() {
         return kind.equals(METHOD) || kind.equals(SDT);
     }
@@ -42,7 +42,7 @@ final class Probe {
         return matches(className, name);
     }
 
-    /** Does the same for a name as class files have it. */
+    /** Does the same for a name in the form of class files. */
     boolean matchesInternal(String name) {
         return matches(internalName, name);
     }
@@ -51,7 +51,10 @@ final class Probe {
         return className.indexOf('*') < 0;
     }
 
-    /** Tells whether a method is meant. Bridges, which call the method of the same name, are only meant by their own signature. */
+    /**
+     * Reports whether a method matches. A bridge, which calls the method of the same name, only matches if the probe
+     * has the bridge's own argument types.
+     */
     boolean matchesMethod(String name, String descriptor, boolean bridge) {
         if (!matches(method, name) || name.equals("<clinit>") && !method.equals("<clinit>")) {
             return false;
@@ -72,7 +75,7 @@ final class Probe {
         return true;
     }
 
-    /** Tells whether a text matches a pattern. */
+    /** Reports whether a text matches a pattern, in which * is any text. */
     static boolean matches(String pattern, String text) {
         int star = pattern.indexOf('*');
         if (star < 0) {

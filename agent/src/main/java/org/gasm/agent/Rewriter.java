@@ -16,16 +16,16 @@ import org.objectweb.asm.Type;
  * Changes the chosen methods of one class file. All others stay byte for byte as they are.
  */
 final class Rewriter {
-    /** What a native method is renamed to begins with this, where a wrapper takes its name. */
+    /** The beginning of a native method's new name, if a wrapper takes its old name. */
     static final String NATIVE_PREFIX = "gasm$";
 
-    private static final int NEWEST = Opcodes.V25; // that ASM knows; later ones have changed nothing that matters here so far
+    private static final int NEWEST = Opcodes.V25; // the newest version that ASM knows; so far, later ones have changed nothing that matters here
 
     private final Agent agent;
     private final byte[] code;
     private final int version; // as the class file has it
     private final List<Probe> probes;
-    private final boolean loading; // for the first time: methods may be added
+    private final boolean loading; // the class is being loaded, so methods may be added
     private final ClassReader reader;
     private final MethodAdvice.Offset at = new MethodAdvice.Offset();
     private final Map<String, MethodAdvice.Shape> shapes = new HashMap<String, MethodAdvice.Shape>();
@@ -55,7 +55,7 @@ final class Rewriter {
         classFile[7] = (byte) version;
     }
 
-    /** Gives the changed class file; null where nothing in it is to be changed. */
+    /** Returns the changed class file, or null if nothing in it is to be changed. */
     byte[] rewrite() {
         access = reader.getAccess();
         owner = reader.getClassName();
@@ -169,7 +169,10 @@ final class Rewriter {
             return found;
         }
 
-        /** Tells why a method can't be probed: "" where that is to be expected, null where it can be. */
+        /**
+         * Returns the reason why a method can't be probed. It is null if the method can be probed, and "" if the user
+         * need not know.
+         */
         private String obstacle(String kind, int access) {
             if ((access & Opcodes.ACC_ABSTRACT) != 0) {
                 return ""; // its implementations are probed
@@ -190,7 +193,7 @@ final class Rewriter {
             return agent.wrapsNative() ? null : "it is native, and this JVM lets no agent wrap native methods";
         }
 
-        /** Gives a native method another name, and makes a method of its name that calls it. */
+        /** Renames a native method, and makes a method with the old name that calls it. */
         private MethodVisitor wrap(Site calls, int access, String name, String descriptor, String signature, String[] exceptions) {
             int hidden = access & ~(Opcodes.ACC_PUBLIC | Opcodes.ACC_PROTECTED | Opcodes.ACC_SYNCHRONIZED) | Opcodes.ACC_PRIVATE | Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC;
             super.visitMethod(hidden, NATIVE_PREFIX + name, descriptor, signature, exceptions).visitEnd();
@@ -213,7 +216,7 @@ final class Rewriter {
             mv.visitMethodInsn(isStatic ? Opcodes.INVOKESTATIC : Opcodes.INVOKESPECIAL, owner, NATIVE_PREFIX + name, descriptor, inInterface);
             mv.visitInsn(Type.getReturnType(descriptor).getOpcode(Opcodes.IRETURN));
             mv.visitMaxs(0, 0);
-            return new MethodVisitor(Opcodes.ASM9, to) {}; // takes the annotations; to itself would take the native method as it is
+            return new MethodVisitor(Opcodes.ASM9, to) {}; // passes the annotations on; if it were to itself, ASM would copy the native method
         }
     }
 }

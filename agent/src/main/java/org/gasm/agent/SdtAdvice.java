@@ -9,11 +9,12 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Adds to a method what calls the sites of gasm's shared object, at its entry and at its exits.
+ * Adds calls of the sites of gasm's shared object to a method, at its entry and at its exits.
  *
- * At the entry there is a jump around the call for the case that nobody watches, because the stack map frame there is known: it has the
- * parameters. At the exits it is not, so what is called there looks at the semaphore itself. It is small enough for JIT compilers to
- * inline. A constructor's entry is behind its call of super() or this(); there too nothing is known of its variables.
+ * At the entry, a jump skips the call if nobody watches. The stack map frame that the jump needs is known there: it has
+ * the parameters. It is not known at the exits, so the code that is called there looks at the semaphore itself. That
+ * code is small enough for JIT compilers to inline. A constructor's entry is after its call of super() or this(), where
+ * nothing is known of its variables either.
  */
 final class SdtAdvice extends MethodVisitor {
     private static final String SITES = "java/lang/GasmSites";
@@ -24,12 +25,12 @@ final class SdtAdvice extends MethodVisitor {
     private final int access;
     private final String owner, descriptor;
     private final boolean constructor, frames;
-    private final boolean thisKept; // variable 0 is this all the time
+    private final boolean thisKept; // variable 0 is always this
     private final MethodAdvice.Shape shape;
     private final int site;
     private final Label start = new Label();
     private boolean begun;
-    private int uninitialized; // objects that NEW has made, and whose constructor was not called yet
+    private int uninitialized; // number of objects that NEW has made, but whose constructor was not called yet
 
     SdtAdvice(MethodVisitor to, int access, String owner, String name, String descriptor, int version, MethodAdvice.Shape shape, int site) {
         super(Opcodes.ASM9, to);
@@ -68,7 +69,7 @@ final class SdtAdvice extends MethodVisitor {
         super.visitLabel(start);
     }
 
-    /** Gives the types of the variables at the method's start, as a frame has them. */
+    /** Returns the types of the variables at the method's start, in the form of a frame. */
     private Object[] parameters() {
         List<Object> types = new ArrayList<Object>();
         if ((access & Opcodes.ACC_STATIC) == 0) {
@@ -130,12 +131,12 @@ final class SdtAdvice extends MethodVisitor {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "fire", repeated("(I", "J", VALUES, STRING.getDescriptor()), false);
     }
 
-    /** Gives the variable of the first parameter. */
+    /** Returns the variable of the first parameter. */
     private int first() {
         return (access & Opcodes.ACC_STATIC) == 0 ? 1 : 0;
     }
 
-    /** Makes a long of the value on the stack. */
+    /** Converts the value on the stack to a long. */
     private void toLong(Type t) {
         switch (t.getSort()) {
             case Type.LONG:
@@ -156,7 +157,7 @@ final class SdtAdvice extends MethodVisitor {
         }
     }
 
-    /** Pushes this, or null where there is none. */
+    /** Pushes this, or null if it is not available. */
     private void self() {
         if (thisKept) {
             super.visitVarInsn(Opcodes.ALOAD, 0);
@@ -181,7 +182,7 @@ final class SdtAdvice extends MethodVisitor {
         super.visitInsn(opcode);
     }
 
-    /** Tells of a return. What is returned is on the stack, and stays there. */
+    /** Calls the site of a return. The returned value is on the stack, and stays there. */
     private void returned(int opcode) {
         boolean object = opcode == Opcodes.ARETURN;
         if (opcode == Opcodes.RETURN) {
@@ -220,7 +221,10 @@ final class SdtAdvice extends MethodVisitor {
         }
     }
 
-    /** Tells of the entry of a constructor. A variable that the code stores into may hold anything, so it is not told. */
+    /**
+     * Calls the site of a constructor's entry. A variable that the code stores into may hold anything, so it is not
+     * passed.
+     */
     private void constructed() {
         push(site);
         super.visitVarInsn(Opcodes.ALOAD, 0);
@@ -244,7 +248,7 @@ final class SdtAdvice extends MethodVisitor {
         super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "constructed", repeated("(I" + OBJECT, "J", VALUES - 1, OBJECT), false);
     }
 
-    /** Gives a descriptor: what it begins with, and then the types of some numbers and as many objects. */
+    /** Returns a descriptor: the given beginning, and then n numbers and n objects. */
     private static String repeated(String begin, String number, int n, String object) {
         StringBuilder all = new StringBuilder(begin);
         for (int i = 0; i < n; i++) {

@@ -1,14 +1,17 @@
 package org.gasm.agent;
 
-/** A probed method, or a method whose locks or allocations are probed. Classes of one name in several loaders share it. */
+/**
+ * A probed method, or a method whose locks or allocations are probed. Classes with the same name in several class
+ * loaders share a Site.
+ */
 final class Site {
     final int id;
     final String kind, className, method, descriptor;
-    Probe probe; // that it is of; of several the one that is a window
-    boolean window, self; // what any of its probes asks for
-    boolean told; // gasm knows of it
-    int first; // of GasmSites' two; of the kind SDT alone
-    boolean isStatic; // likewise
+    Probe probe; // that chose the method; if there are several, the one that is a window
+    boolean window, self; // true if any of its probes asks for it
+    boolean told; // it was reported to gasm
+    int first; // the first of its two sites in GasmSites; only for the kind SDT
+    boolean isStatic; // only for the kind SDT
 
     Site(int id, Probe probe, String className, String method, String descriptor) {
         this.id = id;
@@ -40,7 +43,7 @@ final class Site {
         return window ? "window" : "-";
     }
 
-    /** The line that tells gasm of it. */
+    /** Returns the line that reports this site to gasm. */
     String line() {
         return "site\t" + id + "\t" + kind + "\t" + className + "\t" + method + "\t" + descriptor + "\t" + options() + "\t" + probe.text;
     }

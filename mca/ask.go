@@ -1,0 +1,122 @@
+package mca
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/tool"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/loops"
+)
+
+// Limits on what a program may take for a loop, for all loops of a report, and on what it may print.
+const (
+	timeForLoop = time.Minute // OSACA takes some seconds
+	timeForAll  = 5 * time.Minute
+	maxOutput   = 64 << 10
+)
+
+// Ask asks the program about the hottest loops of all profiles, as far as they have a path for it, several at a time. It
+// sets Modelled of each of these loops. Ask returns when all have an answer, at the latest after some minutes, or soon
+// after ctx is done.
+func (t *Tool) Ask(ctx context.Context, ps *profile.Profiles) {
+	var all []*loops.Facts
+	for i := range ps.Trials {
+		for j := range ps.Trials[i].HotLoops {
+			if f := ps.Trials[i].HotLoops[j].Facts; f.Innermost && f.Assembly() != "" {
+				all = append(all, f)
+			}
+		}
+	}
+	t.askAll(ctx, all)
+}
+
+// askAll asks the program about loops.
+func (t *Tool) askAll(ctx context.Context, all []*loops.Facts) {
+	ctx, cancel := context.WithTimeout(ctx, timeForAll)
+	defer cancel()
+	work := make(chan *loops.Facts)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(all)) {
+		wg.Go(func() {
+			for f := range work {
+				f.Modelled = t.ask(ctx, f.Assembly())
+			}
+		})
+	}
+	for _, f := range all {
+		work <- f
+	}
+	close(work)
+	wg.Wait()
+}
+
+// ask returns what the program says about a loop's source.
+func (t *Tool) ask(ctx context.Context, source string) *loops.Model {
+	m := &loops.Model{Tool: t.String()}
+	output, err := t.run(ctx, source)
+	m.Text = strings.TrimSpace(strings.ReplaceAll(output, "\t", " "))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		m.Verdict = "no answer, because it took too long"
+	case errors.Is(err, context.Canceled):
+		m.Verdict = "no answer, because of a signal"
+	case err != nil:
+		m.Verdict = "no answer: " + err.Error()
+	case t.OSACA():
+		m.Verdict, m.Text = osacaVerdict(m.Text), shortened(m.Text)
+	default:
+		m.Verdict = llvmVerdict(m.Text)
+	}
+	if m.Verdict == "" {
+		m.Verdict = "an answer that gasm does not know"
+	}
+	return m
+}
+
+// run runs the program. It returns what it printed: its messages if it failed.
+func (t *Tool) run(ctx context.Context, source string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeForLoop)
+	defer cancel()
+	file := ""
+	if t.OSACA() {
+		dir, err := os.MkdirTemp("", "gasm-osaca-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(dir)
+		file = filepath.Join(dir, "loop.s")
+		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+			return "", err
+		}
+	}
+	cmd := tool.Command(ctx, t.path, t.args(file)...)
+	var stdout, stderr limited
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if file == "" {
+		cmd.Stdin = strings.NewReader(source)
+	}
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return string(stderr.kept), err
+	}
+	return string(stdout.kept), nil
+}
+
+// A limited buffer keeps the first maxOutput bytes.
+type limited struct{ kept []byte }
+
+// Write keeps what there is room for. It returns no error, so that the program does not wait.
+func (l *limited) Write(p []byte) (int, error) {
+	l.kept = append(l.kept, p[:min(maxOutput-len(l.kept), len(p))]...)
+	return len(p), nil
+}

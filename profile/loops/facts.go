@@ -1,0 +1,215 @@
+package loops
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile/code"
+)
+
+// Facts is what is known about a loop, with the loops in it.
+type Facts struct {
+	Innermost bool // no other loop is in it
+	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
+	// copies: 128, 256 or 512. It is 0 if the loop does neither. On aarch64 it is -1 for the vectors of SVE, whose width
+	// is not in the code.
+	Vector int
+	// Scalar is true if the loop computes with single floating-point numbers.
+	Scalar bool
+	// Unrolled is how many copies of the loop's body a round has, by its counter and by the instructions that were made
+	// from one bytecode. It is 1 for a loop that is not unrolled, and 0 if nothing is known.
+	Unrolled int
+	// Copied is the mnemonic of which there are Unrolled copies.
+	Copied      string
+	RangeChecks int // comparisons after which a jump leads out of the loop, to a trap
+	Polls       int // safepoint polls
+	Calls       int
+	Reloads     int // instructions that read the stack's frame
+	Spills      int // instructions that write to it
+	Bound       *Bound
+	Unbounded   string // why there is no Bound, as "it calls other code"; "" if there is one, or none is looked for
+	Modelled    *Model // what another program says; nil unless it was asked
+
+	body []string // the texts of the path for Assembly, see there
+}
+
+// A Model is what a program that models a processor says about a loop.
+type Model struct {
+	Tool    string // "llvm-mca -mcpu=znver3"
+	Verdict string // "40 cycles a round; 4.5 by ports alone", or why there is none
+	Text    string // what it printed; may be ""
+}
+
+// known is what kind of instructions a piece of code has.
+type known int8
+
+const (
+	foreign known = iota // of an instruction set that this package does not know
+	amd64
+	arm64
+)
+
+// Code is a piece of code, of which the loops can be described.
+type Code struct {
+	lines   []code.Line
+	blocks  []code.Block
+	loops   []code.Loop
+	next    [][]int // by block: those that can follow
+	outer   []bool  // by loop: whether other loops are in it
+	isa     known
+	effects map[int]*effect
+	parsed  map[int]*inst
+}
+
+// New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.
+func New(lines []code.Line, blocks []code.Block, all []code.Loop) *Code {
+	c := &Code{lines: lines, blocks: blocks, loops: all, outer: make([]bool, len(all)), effects: map[int]*effect{}, parsed: map[int]*inst{}}
+	if len(all) == 0 {
+		return c
+	}
+	c.next = code.Successors(lines, blocks)
+	for i := range all {
+		if p := all[i].Parent; p >= 0 {
+			c.outer[p] = true
+		}
+	}
+	c.isa = recognize(lines)
+	return c
+}
+
+// recognize returns the instruction set of some code, by the first register with a name that only one of them has.
+func recognize(lines []code.Line) known {
+	for i := range lines {
+		_, operands, _ := strings.Cut(lines[i].Text, " ")
+		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool { return strings.ContainsRune(" ,()[]{}*+-!", r) }) {
+			word = strings.TrimPrefix(word, "%")
+			if r, _, _ := registerOf(word); r != noReg && (r < 8 || r >= vector0 && r < mask0) {
+				return amd64
+			}
+			if name := armRegister.FindString(word); name != "" {
+				return arm64
+			}
+		}
+	}
+	return foreign
+}
+
+// inst returns the parsed instruction of a line.
+func (c *Code) inst(line int) *inst {
+	in := c.parsed[line]
+	if in == nil {
+		parsed := parse(c.lines[line].Text)
+		in = &parsed
+		c.parsed[line] = in
+	}
+	return in
+}
+
+// effect returns the effect of the instruction of a line.
+func (c *Code) effect(line int) *effect {
+	e := c.effects[line]
+	if e == nil {
+		new := effectOf(c.inst(line))
+		if l := &c.lines[line]; l.Bad || l.Kind == disasm.Call || l.Kind == disasm.Return {
+			new = effect{unknown: true}
+		}
+		e = &new
+		c.effects[line] = e
+	}
+	return e
+}
+
+// Describe returns what is known about the loop with an index.
+func (c *Code) Describe(loop int) *Facts {
+	l := &c.loops[loop]
+	f := &Facts{Innermost: !c.outer[loop]}
+	for _, b := range l.Blocks {
+		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {
+			c.count(f, l, i)
+		}
+	}
+	f.RangeChecks = c.rangeChecks(l)
+	if !f.Innermost || c.isa != amd64 {
+		return f
+	}
+	c.unrolling(f, l)
+	c.bound(f, l)
+	return f
+}
+
+// count adds a line of a loop to its facts.
+func (c *Code) count(f *Facts, l *code.Loop, i int) {
+	line := &c.lines[i]
+	if line.Kind == disasm.Call {
+		f.Calls++
+	}
+	for _, comment := range line.Comments {
+		if c := strings.TrimSpace(comment); strings.HasPrefix(c, "{poll") && !strings.HasPrefix(c, "{poll_return") {
+			f.Polls++
+			break
+		}
+	}
+	switch c.isa {
+	case amd64:
+		in := c.inst(i)
+		f.Vector = max(f.Vector, packed(in, c.effect(i)))
+		f.Scalar = f.Scalar || scalar(in)
+		switch to, from := in.stack(); {
+		case to:
+			f.Spills++
+		case from:
+			f.Reloads++
+		}
+	case arm64:
+		countARM(f, line.Text)
+	}
+}
+
+// packed returns the width in bits of the registers on which an instruction computes with packed values. It returns 0
+// if it does not, or only moves them from register to register or sets them to zero. Moves to and from memory count if
+// they move a whole register, because that is what the copy of an array consists of.
+func packed(in *inst, e *effect) int {
+	name := in.name
+	width := 0
+	for i := range in.ops {
+		if in.ops[i].vector() {
+			width = max(width, in.ops[i].bits)
+		}
+	}
+	if width == 0 || e.idiom || scalar(in) {
+		return 0
+	}
+	if to, from := in.stack(); to || from {
+		return 0
+	}
+	switch o := &in.operation; {
+	case !in.known, name == "movd", name == "movq", strings.HasPrefix(name, "movs"), strings.HasPrefix(name, "cvt") && strings.HasSuffix(name, "si"):
+		return 0
+	case strings.HasPrefix(name, "pextr"), strings.HasPrefix(name, "pinsr"), strings.HasPrefix(name, "cvtsi"), strings.HasPrefix(name, "ucomis"), strings.HasPrefix(name, "comis"):
+		return 0
+	case o.form == move && !e.reads && !e.stores, width == 128 && o.form == convert && strings.HasPrefix(name, "pbroadcast"):
+		return 0
+	}
+	return width
+}
+
+// scalar reports whether an instruction computes with a single floating-point number.
+func scalar(in *inst) bool {
+	if !in.known || !in.operation.vector() || in.operation.form == move || strings.HasPrefix(in.name, "p") {
+		return false
+	}
+	return strings.HasSuffix(in.name, "sd") || strings.HasSuffix(in.name, "ss")
+}
+
+// stack reports whether an instruction writes to the stack's frame, or reads it.
+func (in *inst) stack() (to, from bool) {
+	for i := range in.ops {
+		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.operation.form != address && in.operation.form != ignored {
+			if i == len(in.ops)-1 && in.operation.form != compare {
+				return true, false
+			}
+			return false, true
+		}
+	}
+	return false, false
+}

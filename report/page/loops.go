@@ -1,0 +1,119 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/loops"
+)
+
+// loopFacts is what is known about the loops of a listing.
+type loopFacts struct {
+	byLoop map[int]*loops.Facts // of the loops that the page describes, by their index
+	chain  map[int]bool         // lines of the chains that limit these loops
+	said   map[int]bool         // loops whose limit is in a heading already
+}
+
+// maxLoops is how many loops of a listing the page describes, and has in the table of the side panel.
+const maxLoops = 40
+
+// newLoopFacts describes the hottest loops of a listing. Those that the profile has already described are taken from
+// there, because they may have been modelled.
+func newLoopFacts(p *profile.Profile, l *profile.Listing, blocks []code.Block, all []code.Loop) *loopFacts {
+	f := &loopFacts{map[int]*loops.Facts{}, map[int]bool{}, map[int]bool{}}
+	known := map[uint64]*loops.Facts{}
+	for i := range p.HotLoops {
+		if h := &p.HotLoops[i]; h.Source == l.Source && h.Method == l.Method && h.CompileID == l.CompileID {
+			known[h.Head] = h.Facts
+		}
+	}
+	described := loops.New(l.Lines, blocks, all)
+	for _, i := range hottestLoops(all) {
+		facts := known[l.Lines[blocks[all[i].Head].From].Lo]
+		if facts == nil {
+			facts = described.Describe(i)
+		}
+		f.byLoop[i] = facts
+		if b := facts.Bound; b != nil && b.Limited() {
+			for _, link := range b.Chain {
+				if line := code.LineAt(l.Lines, link.Addr); line >= 0 {
+					f.chain[line] = true
+				}
+			}
+		}
+	}
+	return f
+}
+
+// hottestLoops returns the indexes of up to maxLoops loops with samples, the hottest first.
+func hottestLoops(all []code.Loop) []int {
+	order := make([]int, 0, len(all))
+	for i := range all {
+		if slices.ContainsFunc(all[i].Counts, func(n int64) bool { return n > 0 }) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(all[b].Counts, all[a].Counts) })
+	return order[:min(len(order), maxLoops)]
+}
+
+// loopViews returns the hottest loops of a listing.
+func loopViews(number int, l *profile.Listing, blocks []code.Block, all []code.Loop, facts *loopFacts, totals []int64) []loopView {
+	var views []loopView
+	for _, i := range hottestLoops(all) {
+		lp, f := &all[i], facts.byLoop[i]
+		v := loopView{Number: i + 1, Depth: lp.Depth, Lines: lp.Lines, Share: percent(lp.Counts[0], totals[0]), Raw: lp.Counts[0], Link: rowID(number, l, blocks[lp.Head].From)}
+		v.About = append(v.About, f.Words())
+		if limit := f.Limit(); limit != "" {
+			v.About = append(v.About, shown(limit))
+		}
+		if m := f.Modelled; m != nil {
+			v.Modelled = &loops.Model{Tool: shown(m.Tool), Verdict: shown(m.Verdict), Text: shownLines(m.Text)}
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+// shownLines returns text of several lines from outside, escaped.
+func shownLines(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(shown(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	return out.String()
+}
+
+// limit returns what a heading says about the chain that limits a loop: the panel has the cycles. It returns "" if there
+// is no such chain, and for all but the first heading in the loop.
+func (f *loopFacts) limit(loop int) string {
+	if facts := f.byLoop[loop]; facts != nil && facts.Bound != nil && facts.Bound.Limited() && !f.said[loop] {
+		f.said[loop] = true
+		return chainMark + " chain of " + facts.Bound.Links()
+	}
+	return ""
+}
+
+// chainMark stands before the instructions of a chain that limits a loop.
+const chainMark = "•"
+
+// loopTable returns the table of the hottest loops. It leaves out loops around others, because these have their samples.
+func (t *tableBuilder) loopTable() *table {
+	out := t.start("loops", "Hottest loops", "a round is at best as fast as its longest chain of instructions that wait for one another, or as its ports: with all loads in the L1 cache and all jumps predicted",
+		"loop", "what it is", "how fast", "in")
+	for i := range t.p.HotLoops {
+		l := &t.p.HotLoops[i]
+		if !l.Facts.Innermost {
+			continue
+		}
+		link := t.places.instruction(l.Source, l.Method, l.CompileID, l.Head)
+		out.Rows = append(out.Rows, row{Link: link, Cells: append(t.counts(l.Counts, nil),
+			cell{Text: "loop " + strconv.Itoa(l.Number), Name: true}, cell{Text: fmt.Sprintf("%s, %s", counted(l.Lines, "instruction"), l.Facts.Words())},
+			cell{Text: shown(l.Facts.Limit())}, cell{Text: brief(shown(l.Method)), Cut: shown(l.Method)})})
+	}
+	return t.cut(out, len(out.Rows))
+}
