@@ -65,23 +65,26 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log with those of its recording. If a kind of events is in both, it must not
-// be listed twice. In that case, compilations are taken from the recording, because the log does not say when they
-// ended, and all other kinds, such as pauses and safepoints, are taken from the log.
+// mergeEvents merges the events of a JVM's log with those of its recording. An event that is in both must not be listed
+// twice. A compilation is taken from the recording if that has it, because the log does not say when it ended. The log has
+// those that began before the recording. Of all other kinds, such as pauses and safepoints, the events in the log count if
+// both have the kind.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
 	}
-	inLog, inRecording := map[event.Kind]bool{}, map[event.Kind]bool{}
+	inLog, compiled := map[event.Kind]bool{}, map[[2]string]bool{}
 	for i := range logged {
 		inLog[logged[i].Kind] = true
 	}
+	key := func(e *event.Event) [2]string { return [2]string{e.Arg("id"), e.Arg("osr")} }
 	for i := range recorded {
-		inRecording[recorded[i].Kind] = true
+		if e := &recorded[i]; e.Kind == event.Compilation {
+			compiled[key(e)] = true
+		}
 	}
-	both := func(k event.Kind) bool { return inLog[k] && inRecording[k] }
-	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && both(e.Kind) })
-	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && both(e.Kind) })
+	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && compiled[key(&e)] })
+	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && inLog[e.Kind] })
 	return append(logged, recorded...)
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
 )
 
 // pauseLine returns the line of a pause of 1 ms that ended at a time, in ms.
@@ -37,6 +39,18 @@ func TestReadEvents(t *testing.T) {
 	require.Len(t, notes, 2)
 	assert.Contains(t, notes[0], "a line of the events could not be read: ev-2.log:2: ")
 	assert.Contains(t, notes[1], "the events of JVM 4 could not be read, and are not in the report: ")
+}
+
+// What is in the log and in the recording is listed once. Compilations come from the recording, if it has them.
+func TestMergeEvents(t *testing.T) {
+	compiled := func(id string, nanos int64, more ...event.Arg) event.Event {
+		return event.Event{Kind: event.Compilation, Nanos: nanos, Args: append([]event.Arg{{Name: "id", Value: id}}, more...)}
+	}
+	osr := event.Arg{Name: "osr", Value: "true"}
+	logged := []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0), compiled("2", 0), compiled("2", 0, osr), {Kind: event.Discard}}
+	recorded := []event.Event{{Kind: event.GC, Name: "of the recording"}, {Kind: event.Deopt}, compiled("2", 7), compiled("3", 8)}
+	assert.ElementsMatch(t, []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0), compiled("2", 0, osr), {Kind: event.Discard},
+		{Kind: event.Deopt}, compiled("2", 7), compiled("3", 8)}, mergeEvents(logged, recorded))
 }
 
 // A capture.json may name any file. Only those of the capture's folder are read.

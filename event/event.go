@@ -38,6 +38,9 @@ const (
 	Compilation Kind = "compile"
 	// Deopt is a deoptimization: compiled code of a method is given up. Its name is the method.
 	Deopt Kind = "deoptimize"
+	// Discard is when HotSpot stops using some compiled code, so that no thread enters it any more. Its name is the
+	// method.
+	Discard Kind = "discard"
 	// Lock is a thread's wait for a lock that another thread holds. Its name is the class of the lock object.
 	Lock Kind = "lock"
 	// Park is a thread's wait in LockSupport.park or Object.wait. Its name is the class of the object that it waits

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
@@ -89,6 +90,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Native = w.native()
 	p.Sources = w.sources(p.Native)
 	p.Threads = w.threads()
+	p.VM = vmwork.Shares(t.vm, w.n)
 	p.Events = t.sums.Totals(w.b.events, w.n)
 	p.Delays = w.delays(p.Regions)
 	p.Locks, p.Parks, p.Sites = t.sites.Locks(), t.sites.Parks(), cmp.Or(w.b.sites, event.SiteOwn)

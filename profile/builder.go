@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -56,6 +57,7 @@ type Builder struct {
 	contexts  *numbers.Contexts // nil if samples are not counted by context
 	stacks    *calltree.Stacks  // nil if samples are not counted by stack
 	chains    *chains.Stacks    // turns chains into stacks; nil if there are none
+	vm        *vmwork.Classifier
 	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
 	under, inside *calltree.Filter[spot]
 	underCode     *jvmcode.Reader // reads the frames for under and inside, while samples are added
@@ -122,6 +124,7 @@ func NewBuilder(c Config) *Builder {
 	if c.History {
 		b.history = history.NewBuilder()
 	}
+	b.vm = vmwork.New(c.tree())
 	b.events = events.New(c.Events)
 	b.countEvents(c.Events)
 	return b
@@ -278,7 +281,13 @@ func (b *Builder) exclude(j *joinedSample, why exclusion) {
 	if why != outsideWindow { // the account computes that count from the JVM's total
 		j.trial.excluded[why].Bump(j.counter, 1)
 	}
-	b.remember(j, history.NotCounted)
+	if b.history != nil && j.counter == 0 {
+		doing := history.NotCounted
+		if kind := threads.KindOf(j.Thread); why != ofPrinting && !b.printing.Has(j.Sample, kind) {
+			doing = history.DoingOf(kind, j.Thread != "", b.doing(j))
+		}
+		b.history.Add(j.pid, j.MonoNanos, doing, false)
+	}
 }
 
 // findEvents finds the events that were going on when the sample was taken, and the sample's context.
@@ -324,6 +333,9 @@ func (b *Builder) count(j *joinedSample) {
 		if j.Kernel() {
 			t.kernel.Bump(j.counter, 1)
 		}
+		if work := b.vm.Of(j.Sample, j.thread.Kind, j.stack); work != vmwork.None {
+			tally.BumpAt(t.vm, work, j.counter)
+		}
 		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, context}, j.counter)
 	case inUnresolved:
 		key := addressKey{j.pid, j.PC, j.slice, context}
@@ -348,14 +360,33 @@ func (b *Builder) count(j *joinedSample) {
 	if j.events != 0 {
 		t.addDuring(j)
 	}
-	b.remember(j, history.DoingOf(b.threads.Kind(j.thread.Label), outside))
+	if b.history != nil && j.counter == 0 {
+		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doingAt(j.spot)), true)
+	}
 }
 
-// remember counts a sample of the first counter for the history, if a history is wanted.
-func (b *Builder) remember(j *joinedSample, doing history.Doing) {
-	if b.history != nil && j.counter == 0 {
-		b.history.Add(j.pid, j.MonoNanos, doing)
+// doing returns what a sample's thread ran, for the history. It does not need the sample's spot.
+func (b *Builder) doing(j *joinedSample) history.Doing {
+	if !j.Kernel() {
+		if code, ok := b.jvms.Find(j.pid, j.Sample); ok {
+			return b.doingAt(spot{jvm: int32(code.JVM), blob: int32(code.Index)})
+		}
+		if j.Module == "" && !b.jvms.Beyond(j.pid, j.PC) {
+			return history.RanStub
+		}
 	}
+	return history.RanNative
+}
+
+// doingAt returns what a thread ran at a spot.
+func (b *Builder) doingAt(at spot) history.Doing {
+	switch at.jvm {
+	case inNative:
+		return history.RanNative
+	case inUnresolved:
+		return history.RanStub
+	}
+	return history.DoingIn(b.jvms.List[at.jvm].Code.Blob(int(at.blob)))
 }
 
 // newAddress reports whether the samples at one more address may be counted separately. The limit, which depends on

@@ -1,64 +1,32 @@
 package profile
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
-)
-
-// A Compilation is one version of a method's code, in one JVM.
-type Compilation struct {
-	Source    string // "c2, level 4"
-	Method    string
-	CompileID int
-	Level     int // tier
-	OSR       bool
-	OSRBCI    int // bci at which an OSR method is entered
-	PID       int
-	Counts    tally.Counts
-	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
-	// the code was there when gasm attached to the JVM.
-	MadeMillis int64
-	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
-	// say so.
-	Ended *printassembly.End
-	// MadeInside is true if the code was made within a window, and EndedInside if the JVM stopped using it within a
-	// window. Both are false for a run without windows.
-	MadeInside, EndedInside bool
-}
-
-// MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
-func (c *Compilation) MadeBefore() bool { return c.MadeMillis == 0 }
-
-const (
-	compiledMethods = 8   // the maximum number of methods whose compilations are listed
-	leastCompiled   = 100 // each of these methods has at least 1/leastCompiled of the profile's samples
-	maxVersions     = 12  // the maximum number of compilations that are listed for a method
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
 // compilations lists the versions of the hottest methods. If there are several JVMs, it takes a method's versions from
 // the JVM that has the most samples of the method. The other JVMs usually run the same program, and would repeat the
 // list.
-func (w *work) compilations(p *Profile) []Compilation {
-	hottest := w.hottestCompiled(p)
-	if len(hottest) == 0 {
-		return nil
-	}
+func (w *work) compilations(p *Profile) []warmup.Version {
 	counts := map[jvmcode.Ref]tally.Counts{}
+	var sampled []warmup.Sampled
 	for _, s := range w.sampled {
 		counts[s.Ref] = s.counts
+		if s.Kind == printassembly.NMethod {
+			sampled = append(sampled, warmup.Sampled{Method: s.Name, JVM: s.JVM, Counts: s.counts})
+		}
 	}
-	var all []Compilation
-	for _, name := range orderOf(hottest) {
-		jvm := hottest[name].jvm
+	var all []warmup.Version
+	for _, hot := range warmup.Hottest(sampled, p.Share, w.n) {
+		name, jvm := hot.Method, hot.JVM
 		j := w.b.jvms.List[jvm]
-		var versions []Compilation
+		var versions []warmup.Version
 		for _, i := range j.Compiled(name) {
 			b := &j.Log.Blobs[i]
-			c := Compilation{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
+			c := warmup.Version{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI, PID: j.PID,
 				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[jvmcode.Ref{JVM: jvm, Index: int(i)}])}
 			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
@@ -66,65 +34,21 @@ func (w *work) compilations(p *Profile) []Compilation {
 			}
 			versions = append(versions, c)
 		}
-		all = append(all, latest(versions)...)
+		all = append(all, warmup.Latest(versions)...)
 	}
 	return all
 }
 
-// A compiledMethod sums up the samples of a method in all tiers.
-type compiledMethod struct {
-	counts tally.Counts
-	jvm    int          // the JVM that has the most samples of the method
-	most   tally.Counts // the method's samples in this JVM
-}
-
-// hottestCompiled returns the hottest compiled methods, at most compiledMethods of them. The key is the method's name.
-func (w *work) hottestCompiled(p *Profile) map[string]*compiledMethod {
-	type inJVM struct {
-		name string
-		jvm  int
-	}
-	methods, in := map[string]*compiledMethod{}, map[inJVM]tally.Counts{}
-	for _, s := range w.sampled {
-		if s.Kind != printassembly.NMethod {
+// addEnds adds when HotSpot stopped using code to the compilations of a profile, where only its log of events has that.
+func (b *Builder) addEnds(p *Profile, trial int) {
+	for i := range p.Compilations {
+		c := &p.Compilations[i]
+		end, j := p.JIT.EndOf(c.PID, c.CompileID, c.OSR), b.jvms.Of(c.PID)
+		if c.Ended != nil || end == nil || j == nil {
 			continue
 		}
-		m := methods[s.Name]
-		if m == nil {
-			m = &compiledMethod{counts: make(tally.Counts, w.n), jvm: s.JVM}
-			methods[s.Name] = m
-		}
-		m.counts.Add(s.counts)
-		of := inJVM{s.Name, s.JVM}
-		tally.AddTo(in, of, s.counts, w.n)
-		if m.most == nil || slices.Compare(in[of], m.most) > 0 {
-			m.jvm, m.most = s.JVM, in[of]
-		}
+		millis := max(end.MonoNanos-j.StartMonoNanos, 0) / 1e6
+		c.Ended = &printassembly.End{UptimeMillis: millis, Reason: end.Reason, Trap: end.Trap}
+		c.EndedInside = b.trials[trial].Contains(&j.JVM, millis)
 	}
-	for i, name := range orderOf(methods) {
-		if i >= compiledMethods || p.Share(methods[name].counts) < 1.0/leastCompiled {
-			delete(methods, name)
-		}
-	}
-	return methods
-}
-
-// orderOf returns the names of methods, hottest first.
-func orderOf(methods map[string]*compiledMethod) []string {
-	names := make([]string, 0, len(methods))
-	for name := range methods {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(tally.Compare(methods[a].counts, methods[b].counts), cmp.Compare(a, b))
-	})
-	return names
-}
-
-// latest sorts versions by time, and returns the last maxVersions of them.
-func latest(versions []Compilation) []Compilation {
-	slices.SortStableFunc(versions, func(a, b Compilation) int {
-		return cmp.Or(cmp.Compare(a.MadeMillis, b.MadeMillis), cmp.Compare(a.CompileID, b.CompileID))
-	})
-	return versions[max(0, len(versions)-maxVersions):]
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/calltree"
@@ -43,4 +44,12 @@ type Config struct {
 	eventWindows  *windows.OfThreads    // nil if no event of a thread is a window
 	chosenEvents  *windows.Chosen       // nil if no event is a window
 	methodWindows windows.InsideMethod  // nil if no method is a window
+}
+
+// tree returns the tree of all stacks, or nil if there are none.
+func (c *Config) tree() *callstack.Tree {
+	if c.Stacks == nil {
+		return nil
+	}
+	return c.Stacks.Tree
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -81,7 +82,7 @@ func TestExcerpt(t *testing.T) {
 	p := one(t, DefaultOptions(), log, samples...)
 	r := p.Regions[0]
 	require.Equal(t, 2048, r.TooBig)
-	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+leastGap)
+	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+code.LeastGap)
 	instructions, counts := len(r.Lines), make(tally.Counts, 1)
 	for _, l := range r.Lines {
 		counts.Add(l.Counts)
@@ -90,7 +91,7 @@ func TestExcerpt(t *testing.T) {
 		instructions += gap.Instructions
 		counts.Add(gap.Counts)
 		assert.Equal(t, int64(gap.Instructions), gap.Counts[0], "no hot instruction is left out")
-		assert.GreaterOrEqual(t, gap.Instructions, leastGap)
+		assert.GreaterOrEqual(t, gap.Instructions, code.LeastGap)
 		if i > 0 {
 			assert.Less(t, r.Gaps[i-1].Before, gap.Before)
 		}

@@ -28,6 +28,8 @@
 //   - history, parts: the samples over time, of a run and of a profile
 //   - printing: samples of HotSpot printing code for gasm
 //   - probes: what probed methods have counted
+//   - warmup: what the JIT compilers did
+//   - vmwork: what HotSpot's library did
 //   - numbers: the numbers of native functions and contexts, for small keys
 //
 // Some words have a special meaning here. A trial is what was measured, for example a JMH benchmark, and its windows
@@ -53,6 +55,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
 // A Profile is the result for one trial or, without trials, for one program.
@@ -90,11 +94,16 @@ type Profile struct {
 	Regions []Region // of code in the code cache, hottest first
 	// TooFew is the number of regions that would be annotated if they had MinSamples samples or more.
 	TooFew  int
-	Methods []Method            // by source and name, hottest first
-	Frames  []FrameTotal        // hottest first
-	Native  []NativeFunction    // hottest first, kernel included
-	Sources []Source            // hottest first; they add up to Profiled
-	Threads []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	Methods []Method         // by source and name, hottest first
+	Frames  []FrameTotal     // hottest first
+	Native  []NativeFunction // hottest first, kernel included
+	Sources []Source         // hottest first; they add up to Profiled
+	// VM divides the samples of HotSpot's library between the kinds of its work.
+	VM []vmwork.Share
+	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method is
+	// not known are missing. It is nil if the profile has no call stacks.
+	Interpreted []warmup.InterpretedMethod
+	Threads     []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
 	// Events sums up the events in the windows, such as pauses of the garbage collector.
 	Events []events.Total
 	// Probes are what probed methods have counted.
@@ -113,7 +122,9 @@ type Profile struct {
 	// Sites is the rule that named the places of Locks, Parks and Allocations.
 	Sites event.SiteRule
 	// Compilations lists the compilations of the hottest methods, sorted by method and then by time.
-	Compilations []Compilation
+	Compilations []warmup.Version
+	// JIT is what the JIT compilers did in the whole run; nil if no source of events has it. Only Of sets it.
+	JIT *warmup.JIT
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
 	// are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -160,8 +161,12 @@ func (ps *Profiles) noteLimits() {
 func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)
+	compilers := warmup.Collect(events)
 	for i := range ps.Trials {
-		ps.Trials[i].Probes = probes.Of(counted, ps.Trials[i].PIDs)
+		p := &ps.Trials[i]
+		p.Probes = probes.Of(counted, p.PIDs)
+		p.JIT = compilers.Of(p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
+		b.addEnds(p, i)
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
 // leaf returns the frames of the code at a spot, innermost first: those that the stack does not have. There is at least
@@ -74,9 +75,10 @@ func (w *work) stacks(p *Profile, parted *partedSpots) {
 	}
 	leaves := map[leafKey]int32{}
 	byPart := w.stackParts(parted)
-	number := 0
+	number, interpreted := 0, warmup.InterpretedCounts{}
 	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
 		frames, caller := w.b.leaf(w.code, k.Spot, k.Stack)
+		interpreted.Add(&frames[0].Frame, c)
 		key := leafKey{at: k.Spot}
 		if caller != k.Stack {
 			key.inner, _ = w.b.stacks.Frame(k.Stack)
@@ -96,7 +98,7 @@ func (w *work) stacks(p *Profile, parted *partedSpots) {
 		}
 		number++
 	})
-	p.Stacks = set
+	p.Stacks, p.Interpreted = set, interpreted.Methods()
 	w.addTotals(p)
 	if len(w.opts.By) > 0 {
 		split := set.Split(w.opts.By)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -139,12 +138,12 @@ func (w *work) shares() []JVMShare {
 		of(key.pid).Counts.Add(c)
 	}
 	for key, c := range w.trial.threads {
-		switch share := of(key.pid); history.DoingOf(w.b.threads.Kind(key.label), key.outside) {
-		case history.RanJIT:
+		switch share, kind := of(key.pid), w.b.threads.Kind(key.label); {
+		case kind == threads.Compilers:
 			share.JIT.Add(c)
-		case history.RanGC:
+		case kind == threads.Collector:
 			share.GC.Add(c)
-		case history.RanJava:
+		case !key.outside:
 			share.Java.Add(c)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
@@ -20,8 +21,9 @@ type trialCounts struct {
 	native     map[nativeKey]tally.Counts
 	unresolved map[addressKey]tally.Counts
 	threads    map[threadKey]tally.Counts
-	kept       *keptSamples            // nil if no parts are wanted
-	stacks     *calltree.Counter[spot] // nil if no stacks are wanted
+	vm         map[vmwork.Work]tally.Counts // of those in libjvm
+	kept       *keptSamples                 // nil if no parts are wanted
+	stacks     *calltree.Counter[spot]      // nil if no stacks are wanted
 	eventCounts
 }
 
@@ -55,7 +57,7 @@ type threadKey struct {
 
 func newTrialCounts(m windows.Measurement, parts bool, stacks *calltree.Stacks) *trialCounts {
 	t := &trialCounts{Measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
-		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}}
+		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}, vm: map[vmwork.Work]tally.Counts{}}
 	if parts {
 		t.kept = &keptSamples{spots: map[spot]int32{}}
 	}

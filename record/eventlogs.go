@@ -50,7 +50,7 @@ func tooOldToLog(command []string) bool {
 // without it, and a note says why.
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	if !r.logsEvents() {
-		if len(r.o.Events.Log) > 0 && tooOldToLog(r.o.Command) {
+		if r.o.Events.NeedsLog() && tooOldToLog(r.o.Command) {
 			r.eventLogs.note = fmt.Sprintf("HotSpot logged no events (garbage collections, safepoints): JDK %d can't log them with their times", jdk.Release(r.o.Command))
 		}
 		return flags

@@ -50,6 +50,7 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	lines[0].TargetName, lines[0].Section, lines[1].Frames = "a stub", "Entry Point", []printassembly.Frame{{Method: "p.Outer$Inner::called", Line: 3}}
 	lines[2].Comments, lines[2].OwnFrames = []string{"*iadd", "{oop(a 'java/lang/String')}", "other"}, true
 	profiles := reporttest.Profiles(d, ps...)
+	reporttest.AddWarmUp(profiles)
 	gasmtest.Inject(profiles, text)
 	profiles.Trials[0].Stacks = hostileStacks(t, text)
 	profiles.Trials[0].By = []profile.CallerTotal{{Method: "A::a" + text, Counts: c(7)}, {Counts: c(2993)}}

@@ -17,6 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -125,6 +126,10 @@ func (p jsonProfile) profile() schema.Profile {
 		Parks:             p.waits(p.Parks),
 		Allocations:       p.allocations(),
 		Compilations:      each(p.Compilations, p.compilation),
+		WarmUp:            p.warmUp(),
+		JIT:               p.jit(),
+		Library:           p.library(),
+		Interpreted:       p.interpreted(),
 		Hottest:           each(p.Hottest, p.hotLine),
 		Loops:             each(p.HotLoops, p.loop),
 		Warnings:          list(p.Warnings),
@@ -235,7 +240,7 @@ func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 	return &counts
 }
 
-func (p jsonProfile) compilation(c *profile.Compilation) schema.Compilation {
+func (p jsonProfile) compilation(c *warmup.Version) schema.Compilation {
 	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR, PID: c.PID,
 		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
 	if c.OSR {

@@ -24,6 +24,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
@@ -73,7 +74,7 @@ func small() profile.Profile {
 			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
 			Counts:      c(1, 0),
 		}}}},
-		Compilations: []profile.Compilation{
+		Compilations: []warmup.Version{
 			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81, Counts: c(0, 0),
 				Ended: &printassembly.End{UptimeMillis: 104}},
 			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104, Counts: c(1, 0),
@@ -105,7 +106,12 @@ func TestSchema(t *testing.T) {
 	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
 	sparse := small()
 	sparse.SafepointsOnly, sparse.Regions[0].SafepointsOnly = sparse.Regions[0].Counts, true
+	warm := reporttest.Profiles(h, two...)
+	reporttest.AddWarmUp(warm)
+	var warmText bytes.Buffer
+	require.NoError(t, WriteJSON(&warmText, warm, Options{}))
 	for name, report := range map[string][]byte{
+		"warmup":   warmText.Bytes(),
 		"sparse":   jsonText(t, attached, []profile.Profile{sparse}),
 		"small":    jsonText(t, reporttest.Header(), []profile.Profile{small()}),
 		"trials":   jsonText(t, h, two),

@@ -222,7 +222,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
 	html := f.format == "html"                       // the page has the code of whole methods instead of regions
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: html, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
 		Locations: locations, Stacks: true, Under: f.underMethod, By: f.byMethods, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {

@@ -48,38 +48,59 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 //	71   %     4       Spin::spin @ 12 (38 bytes)
 //	72    n 0       java.lang.Thread::currentThread (native)   (static)
 //
-// HotSpot also writes a line when it stops using some code. Such a line has the reason after the method ("made not
-// entrant"), and is not an event.
+// HotSpot also writes a line when it stops using some code. JDK 25 and newer have the reason in it:
+//
+//	71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant: uncommon trap
+//
+// A line with any other text there, such as "blocked" or "COMPILE SKIPPED: out of nodes", repeats a compilation that had a
+// line before, and is ignored.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
 		return false, ""
 	}
-	osr := false
+	osr, native := false, false
 	for len(rest) > 0 && (rest[0] < '0' || rest[0] > '9') {
 		if bytes.IndexByte([]byte("%s!bn "), rest[0]) < 0 {
 			return false, ""
 		}
-		osr = osr || rest[0] == '%'
+		osr, native = osr || rest[0] == '%', native || rest[0] == 'n'
 		rest = rest[1:]
 	}
 	level, rest := cutNumber(rest)
 	method := bytes.TrimLeft(rest, " ")
-	if len(rest) == len(method) || bytes.Contains(method, []byte(" made not ")) ||
-		bytes.Contains(method, []byte(" made zombie")) {
+	if len(rest) == len(method) {
 		return false, ""
 	}
-	if end := bytes.IndexByte(method, ' '); end >= 0 {
-		method = method[:end]
-	}
+	method, rest, _ = bytes.Cut(method, []byte(" "))
 	if !bytes.Contains(method, []byte("::")) {
 		return false, ""
 	}
-	r.event.Kind, r.event.Name = event.Compilation, string(method)
+	kind := event.Compilation
+	_, state, _ := bytes.Cut(rest, []byte(")")) // after "(38 bytes)" or "(native)"
+	state, reason, _ := bytes.Cut(bytes.TrimSpace(state), []byte(": "))
+	switch {
+	case bytes.HasPrefix(state, []byte("made not ")):
+		kind = event.Discard
+	case len(state) > 0 && string(state) != "(static)":
+		return false, ""
+	default:
+		reason = nil
+	}
+	r.event.Kind, r.event.Name = kind, string(method)
 	r.event.Args = []event.Arg{{Name: "id", Value: strconv.FormatUint(id, 10)},
 		{Name: "level", Value: strconv.FormatUint(level, 10)}}
 	if osr {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "osr", Value: "true"})
 	}
+	if native {
+		r.event.Args = append(r.event.Args, event.Arg{Name: "native", Value: "true"})
+	}
+	if reason = bytes.TrimSpace(reason); len(reason) > 0 && len(reason) <= longestReason {
+		r.event.Args = append(r.event.Args, event.Arg{Name: "reason", Value: string(reason)})
+	}
 	return true, ""
 }
+
+// longestReason is an upper bound for the length of the reasons for which HotSpot stops using code, in bytes.
+const longestReason = 80

@@ -80,7 +80,12 @@ func TestReader(t *testing.T) {
 			"vm-operation HandshakeAllThreads 5000+2000, mode no safepoint"},
 		{"compilations", "[5000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)\n[6000ns][9][jit,compilation]   72       3       java.lang.String::hashCode (60 bytes)\n" +
 			"[7000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant\n",
-			"compile Spin::spin 5000+0, id 71, level 4, osr true\ncompile java.lang.String::hashCode 6000+0, id 72, level 3"},
+			"compile Spin::spin 5000+0, id 71, level 4, osr true\ncompile java.lang.String::hashCode 6000+0, id 72, level 3\ndiscard Spin::spin 7000+0, id 71, level 4, osr true"},
+		{"why code was discarded (JDK 25), and a native wrapper", "[5000ns][9][jit,compilation]   71       4       Spin::spin (38 bytes)   made not entrant: uncommon trap\n[5000ns][9][jit,compilation]   72       4       Spin::made (38 bytes)   made zombie\n" +
+			"[5500ns][9][jit,compilation]   74 %     4       Spin::made @ 3 (38 bytes)   blocked\n[5500ns][9][jit,compilation]   75       4       Spin::made (38 bytes)   COMPILE SKIPPED: out of nodes (not retryable)\n" +
+			"[5600ns][9][jit,compilation]   76     n 0       java.lang.invoke.MethodHandle::linkToStatic(L)L (native)   (static)\n" +
+			"[6000ns][9][jit,compilation]   73     n 0       java.lang.Thread::currentThread (native)   (static)\n",
+			"discard Spin::spin 5000+0, id 71, level 4, reason uncommon trap\ncompile java.lang.invoke.MethodHandle::linkToStatic(L)L 5600+0, id 76, level 0, native true\ncompile java.lang.Thread::currentThread 6000+0, id 73, level 0, native true"},
 		{"more decorations, in another order", "[0.123s][info][gc         ][9][1000000ns] GC(0) Pause Young (Normal) (x) 1M->1M(2M) 0.001ms\n",
 			"gc Pause Young (Normal) 999000+1000, cause x, heap 1M->1M(2M)"},
 		{"a last line without its end", "[1000ns][9][gc,start] GC(0) Pause Young (a)\n[2000ns][9][gc] GC(0) Pause Yo", ""},

@@ -155,8 +155,9 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation sets the arguments of a compilation. They are the same as for a compilation that is read from HotSpot's
-// log.
+// compilation sets the arguments of a compilation. The first ones are the same as for a compilation that is read from
+// HotSpot's log. Only a recording has the size of the code, the size of the bytecode that was inlined, and whether the
+// compiler gave up.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -164,6 +165,14 @@ func (x *Events) compilation(e *Event) {
 	}
 	if e.Field("isOsr").Bool() {
 		x.event.Args = append(x.event.Args, event.Arg{Name: "osr", Value: "true"})
+	}
+	for _, size := range []struct{ name, field string }{{"size", "codeSize"}, {"inlined", "inlinedBytes"}} {
+		if n := e.Field(size.field).Int(); n > 0 {
+			x.event.Args = append(x.event.Args, event.Arg{Name: size.name, Value: strconv.FormatInt(n, 10)})
+		}
+	}
+	if v := e.Field("succeded"); v.Kind() == Bool && !v.Bool() { // JFR's spelling
+		x.event.Args = append(x.event.Args, event.Arg{Name: "failed", Value: "true"})
 	}
 }
 

@@ -8,34 +8,63 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
 // A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
-// The values of Doing. They are also the indexes of the counts in each bin of a History.
+// The values of Doing. They are also the indexes of the counts in each bin of a History. Those before RanJIT are code in the
+// code cache, in any thread but those of RanJIT, RanGC and RanService.
 const (
-	RanJava    Doing = iota // ran code in the code cache, in any thread but those of RanJIT and RanGC
-	RanJIT                  // ran a thread of a JIT compiler
-	RanGC                   // ran a thread of the garbage collector
-	RanNative               // ran native code or the kernel, in any thread but those of RanJIT and RanGC
-	NotCounted              // not in a profile: outside the windows, or the thread is not chosen
+	RanInterpreter Doing = iota // interpreted a method
+	RanC1Profiled               // ran code of C1 that counts for C2 (levels 2 and 3)
+	RanC1                       // ran code of C1 that C2 does not replace (level 1)
+	RanC2                       // ran code of C2, or of another compiler in its place
+	RanCompiled                 // ran code of a compiler that is not known
+	RanStub                     // ran a stub, an adapter, or code that is not known
+	RanJIT                      // ran a thread of a JIT compiler
+	RanGC                       // ran a thread of the garbage collector
+	RanService                  // ran another thread of the JVM, such as one of Flight Recorder
+	RanNative                   // ran native code or the kernel, in any other thread
+	RanUnnamed                  // ran native code or the kernel, in a thread without a name, which may be a compiler's
+	NotCounted                  // not in a profile: outside the windows, or the thread is not chosen
 	doings
 )
 
 // DoingOf returns what a JVM was doing when one of its threads was sampled. kind is the kind of the thread, as package
-// threads names it. outside is true if the thread was outside the code cache, in native code or in the kernel.
-func DoingOf(kind string, outside bool) Doing {
+// threads names it, and named is true if the thread has a name. code is what the thread ran, one of the values up to
+// RanStub, or RanNative.
+func DoingOf(kind string, named bool, code Doing) Doing {
 	switch {
 	case kind == threads.Compilers:
 		return RanJIT
 	case kind == threads.Collector:
 		return RanGC
-	case outside:
-		return RanNative
+	case kind == threads.OtherJVM:
+		return RanService
+	case code == RanNative && !named:
+		return RanUnnamed
 	}
-	return RanJava
+	return code
+}
+
+// DoingIn returns what a thread of the program does that runs code in a blob.
+func DoingIn(b *printassembly.Blob) Doing {
+	switch {
+	case b.Kind == printassembly.Interpreter:
+		return RanInterpreter
+	case b.Kind != printassembly.NMethod:
+		return RanStub
+	case b.Compiler == "":
+		return RanCompiled
+	case b.Compiler != "c1":
+		return RanC2
+	case b.Level == 1:
+		return RanC1
+	}
+	return RanC1Profiled
 }
 
 // A History says how many samples each JVM had in each bin of time. It counts samples of the first counter only, inside
@@ -50,10 +79,16 @@ type History struct {
 // A JVM is the history of one process.
 type JVM struct {
 	PID  int
-	Bins [][doings]int64 // numbers of samples, by Doing
+	Bins []Counts // samples that are in a profile, and NotCounted for those that are not
+	// All has all samples, also those that are in no profile. Only those are missing that were taken while HotSpot printed
+	// code for gasm.
+	All []Counts
 	// Lanes has a Lane for each kind of events that the JVM had, in the order of laneKinds.
 	Lanes []Lane
 }
+
+// Counts are numbers of samples, by Doing.
+type Counts [doings]int64
 
 // A Lane shows when events of one kind took place, as a share of each bin's time.
 type Lane struct {
@@ -108,7 +143,7 @@ const maxBins = 240
 // maxBins bins, it doubles the length of the bins and merges them in pairs.
 type Builder struct {
 	step   int64 // length of a bin, ns
-	bins   map[binKey]*[doings]int64
+	bins   map[binKey]*bin
 	lo, hi int64 // numbers of the first and the last bin
 }
 
@@ -120,48 +155,63 @@ type binKey struct {
 	pid int
 }
 
+// A bin has the counts of [JVM.Bins] and of [JVM.All].
+type bin struct{ counted, all Counts }
+
 // NewBuilder returns a Builder without samples.
 func NewBuilder() *Builder {
 	const shortest = 1_000_000
-	return &Builder{step: shortest, bins: map[binKey]*[doings]int64{}}
+	return &Builder{step: shortest, bins: map[binKey]*bin{}}
 }
 
-// Add counts a sample. It ignores samples whose time is unknown (negative) or impossible.
-func (h *Builder) Add(pid int, mono int64, doing Doing) {
+// Add counts a sample. It ignores samples whose time is unknown (negative) or impossible. inProfile is true if the sample is
+// in a profile. If doing is NotCounted, the sample is not in [JVM.All].
+func (h *Builder) Add(pid int, mono int64, doing Doing, inProfile bool) {
 	if mono < 0 || mono >= maxTime {
 		return
 	}
-	bin := mono / h.step
+	at := mono / h.step
 	if len(h.bins) == 0 {
-		h.lo, h.hi = bin, bin
+		h.lo, h.hi = at, at
 	}
-	h.lo, h.hi = min(h.lo, bin), max(h.hi, bin)
+	h.lo, h.hi = min(h.lo, at), max(h.hi, at)
 	for h.hi-h.lo >= maxBins {
 		h.halve()
-		bin = mono / h.step
+		at = mono / h.step
 	}
-	key := binKey{bin, pid}
+	key := binKey{at, pid}
 	if h.bins[key] == nil {
-		h.bins[key] = new([doings]int64)
+		h.bins[key] = new(bin)
 	}
-	h.bins[key][doing]++
+	if doing != NotCounted {
+		h.bins[key].all[doing]++
+	}
+	if !inProfile {
+		doing = NotCounted
+	}
+	h.bins[key].counted[doing]++
 }
 
 // halve merges the bins in pairs.
 func (h *Builder) halve() {
 	h.step *= 2
 	h.lo, h.hi = h.lo/2, h.hi/2
-	joined := make(map[binKey]*[doings]int64, len(h.bins)/2+1)
-	for key, counts := range h.bins {
+	joined := make(map[binKey]*bin, len(h.bins)/2+1)
+	for key, b := range h.bins {
 		key.bin /= 2
 		if joined[key] == nil {
-			joined[key] = new([doings]int64)
+			joined[key] = new(bin)
 		}
-		for d, n := range counts {
-			joined[key][d] += n
-		}
+		joined[key].counted.add(&b.counted)
+		joined[key].all.add(&b.all)
 	}
 	h.bins = joined
+}
+
+func (c *Counts) add(other *Counts) {
+	for d, n := range other {
+		c[d] += n
+	}
 }
 
 // History returns the counts of all samples that were added. It returns nil if h is nil or no samples were added.
@@ -177,20 +227,19 @@ func (h *Builder) History() *History {
 	at := map[int]int{}
 	for i, pid := range slices.Compact(slices.Sorted(slices.Values(pids))) {
 		at[pid] = i
-		out.JVMs = append(out.JVMs, JVM{PID: pid, Bins: make([][doings]int64, out.Bins)})
+		out.JVMs = append(out.JVMs, JVM{PID: pid, Bins: make([]Counts, out.Bins), All: make([]Counts, out.Bins)})
 	}
-	for key, counts := range h.bins {
-		out.JVMs[at[key.pid]].Bins[key.bin-h.lo] = *counts
+	for key, b := range h.bins {
+		j := &out.JVMs[at[key.pid]]
+		j.Bins[key.bin-h.lo], j.All[key.bin-h.lo] = b.counted, b.all
 	}
 	return out
 }
 
 // Total returns the number of samples of each Doing in a JVM.
-func (h *JVM) Total() (sum [doings]int64) {
-	for _, bin := range h.Bins {
-		for d, n := range bin {
-			sum[d] += n
-		}
+func (h *JVM) Total() (sum Counts) {
+	for i := range h.Bins {
+		sum.add(&h.Bins[i])
 	}
 	return sum
 }
@@ -210,4 +259,42 @@ func (h *JVM) Samples() int {
 		sum += n
 	}
 	return int(sum)
+}
+
+// A Span is a part of a JVM's time, with all samples of it.
+type Span struct {
+	FromMonoNanos, ToMonoNanos int64
+	Counts
+}
+
+// Spans cuts the time between the first and the last sample of a JVM into at most n spans of the same number of bins.
+func (h *History) Spans(j *JVM, n int) []Span {
+	empty := func(c Counts) bool { return c == Counts{} }
+	first := slices.IndexFunc(j.All, func(c Counts) bool { return !empty(c) })
+	if first < 0 || n < 1 {
+		return nil
+	}
+	last := len(j.All) - 1
+	for empty(j.All[last]) {
+		last--
+	}
+	step := (last - first + n) / n
+	var spans []Span
+	for from := first; from <= last; from += step {
+		to := min(from+step, last+1)
+		s := Span{FromMonoNanos: h.FromMonoNanos + int64(from)*h.StepNanos, ToMonoNanos: h.FromMonoNanos + int64(to)*h.StepNanos}
+		for i := range j.All[from:to] {
+			s.add(&j.All[from+i])
+		}
+		spans = append(spans, s)
+	}
+	return spans
+}
+
+// Sum returns the number of all samples.
+func (c *Counts) Sum() (n int64) {
+	for _, k := range c {
+		n += k
+	}
+	return n
 }

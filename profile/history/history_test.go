@@ -12,10 +12,10 @@ func TestHistory(t *testing.T) {
 	h := NewBuilder()
 	n := 0
 	for i := int64(0); i < 50_000; i += 7 {
-		h.Add(1+int(i%2), 1e9+(i*7919%50_000)*1e6, Doing(i%int64(doings)))
+		h.Add(1+int(i%2), 1e9+(i*7919%50_000)*1e6, Doing(i%int64(doings)), i%3 == 0)
 		n++
 	}
-	h.Add(1, -1, RanJava) // without a time
+	h.Add(1, -1, RanC2, true) // without a time
 	out := h.History()
 	require.Len(t, out.JVMs, 2)
 	assert.LessOrEqual(t, out.Bins, maxBins)

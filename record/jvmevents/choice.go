@@ -51,7 +51,7 @@ var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, ev
 // A Choice says which events are recorded, and from which source they come. A Choice that is not set (the zero value)
 // means no events.
 type Choice struct {
-	Log, JFR, USDT []event.Kind // the kinds from each source; no kind is in more than one list
+	Log, JFR, USDT []event.Kind // the kinds from each source; only compilations may come from two
 	// Probes are names of further USDT probes, such as "hotspot:thread__park__begin". A * in a name matches any text.
 	Probes []string
 	// Own are names of JFR events that the program itself defines ("com.acme.Request"). JFR records them even if the
@@ -69,6 +69,11 @@ type Choice struct {
 // None reports whether no events are recorded.
 func (c *Choice) None() bool {
 	return len(c.Log)+len(c.JFR)+len(c.USDT)+len(c.Probes) == 0
+}
+
+// NeedsLog reports whether a kind of events comes from the log alone.
+func (c *Choice) NeedsLog() bool {
+	return slices.ContainsFunc(c.Log, func(k event.Kind) bool { return !slices.Contains(c.JFR, k) })
 }
 
 // Has reports whether events of a kind are recorded.
@@ -109,8 +114,9 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind.
-// If the Choice already has the kind, Add does nothing.
+// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind. For
+// compilations that is JFR, and the log has those that began before the recording, and when code was discarded. If the
+// Choice already has the kind, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -119,7 +125,8 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 		return fmt.Errorf("--events: %q is not a kind of events that can be recorded: use %s; usdt:PROVIDER:NAME for one of HotSpot's probes; "+
 			"default (gc,safepoint); or none", kind, kindList(askableKinds))
 	}
-	if from == Auto || from == "" {
+	auto := from == Auto || from == ""
+	if auto {
 		from = sourceOf(kind)
 	}
 	if has := kindsOf(from); !slices.Contains(has, kind) {
@@ -131,6 +138,9 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 		c.Log = append(c.Log, kind)
 	case FromJFR:
 		c.JFR = append(c.JFR, kind)
+		if kind == event.Compilation && auto {
+			c.Log = append(c.Log, kind)
+		}
 	case FromUSDT, FromDTrace:
 		c.USDT = append(c.USDT, kind)
 	}
@@ -138,7 +148,7 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 }
 
 // sourceOf returns the best source for a kind of event, as Auto uses it. For compilations that is JFR, because the log
-// has only their start.
+// has only their start; see Add.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):

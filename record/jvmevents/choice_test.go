@@ -18,7 +18,9 @@ func TestParseEventChoice(t *testing.T) {
 		{"default", Auto, Choice{Log: DefaultKinds}},
 		{"none", Auto, Choice{}},
 		{"gc", Auto, Choice{Log: []event.Kind{event.GC}}},
-		{"compile,gc, gc", Auto, Choice{Log: []event.Kind{event.GC}, JFR: []event.Kind{event.Compilation}}},
+		{"compile,gc, gc", Auto, Choice{Log: []event.Kind{event.Compilation, event.GC}, JFR: []event.Kind{event.Compilation}}},
+		{"compile", FromJFR, Choice{JFR: []event.Kind{event.Compilation}}},
+		{"compile,lock", Auto, Choice{Log: []event.Kind{event.Compilation}, JFR: []event.Kind{event.Compilation, event.Lock}}},
 		{"compile", FromLog, Choice{Log: []event.Kind{event.Compilation}}},
 		{"default,lock,jfr", Auto, Choice{Log: DefaultKinds, JFR: []event.Kind{event.Lock, event.Own}}},
 		{"default,lock", FromUSDT, Choice{USDT: []event.Kind{event.GC, event.Safepoint, event.Lock}}},
@@ -30,6 +32,7 @@ func TestParseEventChoice(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.want, got, c.list)
 		assert.Equal(t, c.list == "none", got.None())
+		assert.Equal(t, len(c.want.Log) > 0 && c.list != "compile,lock", got.NeedsLog(), c.list)
 	}
 	for _, c := range []struct {
 		list string

@@ -184,8 +184,8 @@ func TestTimeline(t *testing.T) {
 	ps := &profile.Profiles{}
 	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}
 	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
-	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []history.JVM{{PID: 7, Bins: make([][5]int64, 10)}}}
-	ps.History.JVMs[0].Bins[2][history.RanJava] = 4
+	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []history.JVM{{PID: 7, Bins: make([]history.Counts, 10)}}}
+	ps.History.JVMs[0].Bins[2][history.RanC2] = 4
 	ps.History.JVMs[0].Bins[2][history.RanGC] = 4
 	ps.History.JVMs[0].Bins[9][history.NotCounted] = 2
 	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []tally.Counts{{1}}}

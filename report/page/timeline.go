@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/windows"
+	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 const (
@@ -21,11 +22,13 @@ const (
 // doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each has a
 // class in the page's style sheet.
 var doings = []struct {
-	doing       history.Doing
+	doings      []history.Doing
 	class, name string
 }{
-	{history.RanJava, "c2", "Java"}, {history.RanNative, "native", "native and kernel"}, {history.RanJIT, "c1", "JIT compilers"},
-	{history.RanGC, "kernel", "garbage collector"}, {history.NotCounted, "out", "not in this profile"},
+	{[]history.Doing{history.RanC2, history.RanCompiled}, "c2", "code of C2"}, {[]history.Doing{history.RanC1Profiled, history.RanC1}, "c1", "code of C1"},
+	{[]history.Doing{history.RanInterpreter}, "interpreter", "interpreter"}, {[]history.Doing{history.RanStub}, "stub", "stubs"},
+	{[]history.Doing{history.RanNative, history.RanService, history.RanUnnamed}, "native", "native, kernel, other threads of the JVM"}, {[]history.Doing{history.RanJIT}, "jit", "JIT compilers' threads"},
+	{[]history.Doing{history.RanGC}, "kernel", "garbage collector's threads"}, {[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
 // timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. It returns "" if
@@ -38,6 +41,10 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	}
 	slices.SortStableFunc(jvms, func(a, b history.JVM) int { return b.Samples() - a.Samples() })
 	var out strings.Builder
+	warmths := amount.Warmths(ps, p)
+	for _, line := range amount.WarmthSummary(warmths) {
+		fmt.Fprintf(&out, `<p class="warm">Warm-up: %s.</p>`, appendText(nil, line))
+	}
 	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
 		if i == maxTimelines {
@@ -57,6 +64,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
 		drawSlices(&out, p, h, j.PID)
+		drawWarm(&out, h, j.PID, warmths)
 		drawLanes(&out, j)
 		out.WriteString("</svg></figure>\n")
 	}
@@ -71,6 +79,16 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, windows, "window, with the slices of time by which gasm diff compares runs")
 	}
 	return template.HTML(out.String()) + legend
+}
+
+// drawWarm draws a line at the moment from which on a JVM was warm.
+func drawWarm(out *strings.Builder, h *history.History, pid int, warmths []amount.JVMWarmth) {
+	for i := range warmths {
+		if w := &warmths[i]; w.PID == pid && w.Warm && !w.AtOnce {
+			x := float64(w.FromMonoNanos-h.FromMonoNanos) / float64(h.StepNanos)
+			fmt.Fprintf(out, `<path class="slice warm" style="stroke-dasharray:none;stroke-width:2px" d="M%.2f 0v%d"><title>%s</title></path>`, x, timelineHeight, appendText(nil, w.Sentence()))
+		}
+	}
 }
 
 // drawSlices draws the areas that a user clicks to see only the samples of one slice of time.
@@ -145,7 +163,10 @@ func drawBins(out *strings.Builder, j *history.JVM) {
 	for _, d := range doings {
 		path := ""
 		for i, bin := range j.Bins {
-			n := bin[d.doing]
+			var n int64
+			for _, doing := range d.doings {
+				n += bin[doing]
+			}
 			if n == 0 {
 				continue
 			}

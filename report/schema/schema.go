@@ -105,6 +105,14 @@ type Profile struct {
 	// were made. If there are several JVMs, the versions of a method are from the JVM with the most samples of that
 	// method.
 	Compilations []Compilation `json:"compilations,omitempty"`
+	// WarmUp says when each JVM was warm, in the order of PIDs.
+	WarmUp []Warmth `json:"warm_up,omitempty"`
+	// JIT is what the JIT compilers did. It is absent if no events say so.
+	JIT *JIT `json:"jit,omitempty"`
+	// Library divides the samples of HotSpot's library between the kinds of its work.
+	Library []LibraryWork `json:"libjvm,omitempty"`
+	// Interpreted are the samples in the interpreter by method. Those whose method is not known are missing.
+	Interpreted []Interpreted `json:"interpreted,omitempty"`
 	// Hottest are the instructions with the most samples. They are listed even if their regions have no lines.
 	Hottest []HotLine `json:"hottest,omitempty"`
 	// Loops are the loops with samples in the code of Hottest, and in code with 1 % of the samples. The loop with the most

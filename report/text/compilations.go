@@ -7,7 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
 // compilations writes the compilations of the hottest methods. They show whether a method was compiled again while it
@@ -21,7 +21,7 @@ func writeCompilations(v *view) {
 	if len(shown) == 0 {
 		return
 	}
-	discarded := slices.ContainsFunc(shown, func(c profile.Compilation) bool { return c.Ended != nil })
+	discarded := slices.ContainsFunc(shown, func(c warmup.Version) bool { return c.Ended != nil })
 	header, aligns := []string{"self", "made"}, []layout.Align{layout.Right, layout.Right}
 	if discarded {
 		header, aligns = append(header, "discarded"), append(aligns, layout.Right)
@@ -52,9 +52,9 @@ func writeCompilations(v *view) {
 // telling returns the compilations that the table shows: those with samples, those that a trap ended, and those that
 // were made or discarded within the window, which is the measured part of the run. If the window is the whole run, the
 // table leaves out the compilations that only belong to the last group, because every compilation belongs to it.
-func (t compilations) telling() []profile.Compilation {
+func (t compilations) telling() []warmup.Version {
 	whole := t.wholeRun()
-	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c profile.Compilation) bool {
+	return slices.DeleteFunc(slices.Clone(t.p.Compilations), func(c warmup.Version) bool {
 		inside := !whole && (c.MadeInside || c.EndedInside)
 		trapped := c.Ended != nil && c.Ended.Trap != ""
 		return !t.visible(c.Counts) && !inside && !trapped
@@ -63,7 +63,7 @@ func (t compilations) telling() []profile.Compilation {
 
 // wholeRun reports whether all compilations were made within the window.
 func (t compilations) wholeRun() bool {
-	return !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return !c.MadeInside })
+	return !slices.ContainsFunc(t.p.Compilations, func(c warmup.Version) bool { return !c.MadeInside })
 }
 
 // note returns the text below the table, which explains the table.
@@ -75,10 +75,10 @@ func (t compilations) note() string {
 	if t.about.Code == capture.CodeCopied {
 		note += " Code was made at that time or soon after it: gasm looks at the code cache from time to time, and more seldom (each 2.6 s) if nothing changes there."
 	}
-	if slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.MadeBefore() }) {
+	if slices.ContainsFunc(t.p.Compilations, func(c warmup.Version) bool { return c.MadeBefore() }) {
 		note += " Code that was there when gasm attached was made before."
 	}
-	if !slices.ContainsFunc(t.p.Compilations, func(c profile.Compilation) bool { return c.Ended != nil }) {
+	if !slices.ContainsFunc(t.p.Compilations, func(c warmup.Version) bool { return c.Ended != nil }) {
 		note += " The log does not say when code was discarded."
 	}
 	return note
@@ -86,7 +86,7 @@ func (t compilations) note() string {
 
 // made returns the time at which a compilation was made, as text. It returns "before" if the code was there when gasm
 // attached to the JVM.
-func (t compilations) made(c *profile.Compilation) string {
+func (t compilations) made(c *warmup.Version) string {
 	if c.MadeBefore() {
 		return "before "
 	}
@@ -105,7 +105,7 @@ func (t compilations) moment(millis int64, inside bool) string {
 
 // discarded returns the time at which HotSpot discarded a compilation, as text. From then on, threads no longer enter
 // its code. It returns "" if HotSpot did not discard the compilation.
-func (t compilations) discarded(c *profile.Compilation) string {
+func (t compilations) discarded(c *warmup.Version) string {
 	if c.Ended == nil {
 		return ""
 	}
@@ -113,7 +113,7 @@ func (t compilations) discarded(c *profile.Compilation) string {
 }
 
 // why returns the reason why a compilation was discarded, if the log has it: ": uncommon trap, unstable_if".
-func why(c *profile.Compilation) string {
+func why(c *warmup.Version) string {
 	if c.Ended == nil {
 		return ""
 	}
@@ -127,12 +127,4 @@ func why(c *profile.Compilation) string {
 		return ""
 	}
 	return ": " + strings.Join(parts, ", ")
-}
-
-// inJVM returns the name of a row's JVM: ", fork 2". It returns "" if the profile has only one JVM.
-func (t compilations) inJVM(pid int) string {
-	if len(t.p.PIDs) < 2 {
-		return ""
-	}
-	return ", " + t.forkName(pid)
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
 // TestCompiledBefore: nobody knows when code was made that was there when gasm attached. That is not 0 seconds.
 func TestCompiledBefore(t *testing.T) {
 	p := paused(t)
-	p.Compilations = []profile.Compilation{
+	p.Compilations = []warmup.Version{
 		{Source: "c2, level 4", Method: "A::a", CompileID: 7, PID: 25134, Counts: c(10)},
 		{Source: "c2, level 4", Method: "A::a", CompileID: 99, PID: 25134, MadeMillis: 13_700, MadeInside: true, Counts: c(5)},
 	}

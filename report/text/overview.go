@@ -32,12 +32,29 @@ func (o overview) write() {
 	if o.jvmWorks() {
 		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
 	}
+	if work := o.vmWork(); len(work) > 0 {
+		o.field("libjvm", work...)
+	}
 	o.field("Hottest", o.hottest()...)
 	o.field("By line", o.hottestFrames()...)
 	if events := eventSummary(o.view); len(events) > 0 {
 		o.field("Events", events...)
 	}
+	if len(o.warmth) > 0 {
+		o.field("Warm-up", o.wrapped(o.warmth)...)
+	}
+	if jit := jitSummary(o.view); len(jit) > 0 {
+		o.field("JIT", o.wrapped(jit)...)
+	}
 	o.Line("")
+}
+
+// wrapped wraps lines to the room beside the labels.
+func (o overview) wrapped(lines []string) (all []string) {
+	for _, line := range lines {
+		all = append(all, layout.Wrap(line, o.Columns(layout.RuleWidth)-labelWidth)...)
+	}
+	return all
 }
 
 // joined returns lines with the amounts and names of n things: "52.10% c2, level 4; 20.03% kernel". Each line has as

@@ -12,7 +12,7 @@ import (
 
 // rankings returns the tables that rank code, in the order in which the report has them.
 func rankings(v *view) []*ranking {
-	return []*ranking{byTable(v), regionTable(v), methodTable(v), frameTable(v), lineTable(v), nativeTable(v), sourceTable(v), threadTable(v)}
+	return []*ranking{byTable(v), regionTable(v), methodTable(v), frameTable(v), interpretedTable(v), lineTable(v), nativeTable(v), vmTable(v), sourceTable(v), threadTable(v)}
 }
 
 // regionTable ranks regions of code and native functions.

@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 // Write writes the text report of all profiles, one after the other. The header shows the given version of gasm.
@@ -61,6 +62,8 @@ func (d *document) profile(p *profile.Profile) {
 		writeParks(v)
 		writeAllocations(v)
 		writeCompilations(v)
+		d.warmUp(v)
+		writeJIT(v, func(pid int) int64 { return amount.Origin(d.ps, pid) })
 		if d.single() { // with several profiles, the table is before the first one
 			d.jvmTable()
 		}

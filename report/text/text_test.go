@@ -68,6 +68,13 @@ func TestText(t *testing.T) {
 			gasmtest.Golden(t, c.name+".golden", text(t, c.header, c.profiles, c.options))
 		})
 	}
+	t.Run("warmup", func(t *testing.T) {
+		var b bytes.Buffer
+		ps := reporttest.Profiles(reporttest.Header(), reporttest.Workload(t))
+		reporttest.AddWarmUp(ps)
+		require.NoError(t, Write(&b, ps, "0.1.0", with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })))
+		gasmtest.Golden(t, "warmup.golden", b.Bytes())
+	})
 	t.Run("bare", func(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, &profile.Profiles{}, "", Options{}))

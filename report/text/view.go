@@ -8,6 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/amount"
 )
 
 // A view has everything that is needed to write the report about one profile: the page, the options, the profile, and
@@ -16,8 +17,9 @@ type view struct {
 	*layout.Page
 	amounts
 	shortNames
-	opts  Options
-	about *capture.Description
+	opts   Options
+	about  *capture.Description
+	warmth []string // when the JVMs were warm, in lines
 }
 
 // view returns the view of a profile.
@@ -27,6 +29,7 @@ func (d *document) view(p *profile.Profile) *view {
 		amounts:    amounts{p: p, unit: d.opts.Counts, frequency: d.about.Frequency},
 		shortNames: shortNames{ellipsis: d.Ellipsis()},
 		opts:       d.opts, about: d.about,
+		warmth: amount.WarmthSummary(amount.Warmths(d.ps, p)),
 	}
 }
 
@@ -44,6 +47,14 @@ func (v *view) forkName(pid int) string {
 		return "fork " + strconv.Itoa(j.Fork)
 	}
 	return "pid " + strconv.Itoa(pid)
+}
+
+// inJVM returns the name of a row's JVM: ", fork 2". It returns "" if the profile has only one JVM.
+func (v *view) inJVM(pid int) string {
+	if len(v.p.PIDs) < 2 {
+		return ""
+	}
+	return ", " + v.forkName(pid)
 }
 
 // source returns a frame's line of source. It returns the zero SourceLine if the line is not known.

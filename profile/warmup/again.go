@@ -1,0 +1,85 @@
+package warmup
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Repetition is a method that a JVM has compiled several times in the same way: at the same level, and either for its
+// normal entry or as on-stack replacements. One compilation each at several levels is how a method warms up, and is not a
+// repetition. An on-stack replacement is one of a loop, and a method may have several loops, so its repetitions may be of
+// different loops.
+type Repetition struct {
+	PID      int
+	Method   string
+	Level    int
+	Compiler string // as in a Compilation
+	OSR      bool
+	Count    int
+	Nanos    int64 // of those with a known time
+	// Versions are the compilations, the earliest first. If there are many, only the last of them are kept.
+	Versions []Compilation
+	// Causes say why the versions went, the most frequent first.
+	Causes []Cause
+}
+
+// A Cause is a reason for which code went, and how often.
+type Cause struct {
+	Reason string // of a trap: "unstable_if", else HotSpot's: "not used"; "" if it is unknown
+	Count  int
+}
+
+// maxVersions is the maximum number of versions that a Repetition keeps.
+const maxVersions = 20
+
+// repetitions returns the methods that were compiled several times in the same way, and how many there are.
+func repetitions(all []Compilation) (first []Repetition, number int) {
+	type way struct {
+		pid, level       int
+		method, compiler string
+		osr              bool
+	}
+	byWay := map[way]*Repetition{}
+	for i := range all {
+		c := &all[i]
+		key := way{c.PID, c.Level, c.Method, c.Compiler, c.OSR}
+		r := byWay[key]
+		if r == nil {
+			r = &Repetition{PID: c.PID, Method: c.Method, Level: c.Level, Compiler: c.Compiler, OSR: c.OSR}
+			byWay[key] = r
+		}
+		r.Count++
+		r.Nanos += c.Nanos
+		r.Versions = append(r.Versions, *c)
+	}
+	for _, r := range byWay {
+		if r.Count < 2 || r.Level == 0 {
+			continue
+		}
+		slices.SortStableFunc(r.Versions, func(a, b Compilation) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+		r.Causes = causes(r.Versions)
+		r.Versions = slices.Clip(r.Versions[max(0, len(r.Versions)-maxVersions):])
+		first = append(first, *r)
+	}
+	slices.SortFunc(first, func(a, b Repetition) int {
+		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(b.Level, a.Level), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.PID, b.PID))
+	})
+	return slices.Clip(first[:min(len(first), Most)]), len(first)
+}
+
+// causes counts why versions went.
+func causes(versions []Compilation) []Cause {
+	counts := map[string]int{}
+	for _, v := range versions {
+		if v.End != nil {
+			counts[cmp.Or(v.End.Trap, v.End.Reason)]++
+		}
+	}
+	var list []Cause
+	for reason, n := range counts {
+		list = append(list, Cause{reason, n})
+	}
+	slices.SortFunc(list, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason)) })
+	return list
+}

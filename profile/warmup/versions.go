@@ -1,0 +1,44 @@
+package warmup
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// A Version is one version of a method's code, in one JVM.
+type Version struct {
+	Source    string // "c2, level 4"
+	Method    string
+	CompileID int
+	Level     int // tier
+	OSR       bool
+	OSRBCI    int // bci at which an OSR method is entered
+	PID       int
+	Counts    tally.Counts
+	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
+	// the code was there when gasm attached to the JVM.
+	MadeMillis int64
+	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
+	// say so.
+	Ended *printassembly.End
+	// MadeInside is true if the code was made within a window, and EndedInside if the JVM stopped using it within a
+	// window. Both are false for a run without windows.
+	MadeInside, EndedInside bool
+}
+
+// MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
+func (v *Version) MadeBefore() bool { return v.MadeMillis == 0 }
+
+// maxLatest is the maximum number of versions that Latest returns.
+const maxLatest = 12
+
+// Latest sorts versions by time, and returns the last maxLatest of them.
+func Latest(versions []Version) []Version {
+	slices.SortStableFunc(versions, func(a, b Version) int {
+		return cmp.Or(cmp.Compare(a.MadeMillis, b.MadeMillis), cmp.Compare(a.CompileID, b.CompileID))
+	})
+	return versions[max(0, len(versions)-maxLatest):]
+}

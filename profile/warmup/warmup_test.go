@@ -1,0 +1,124 @@
+package warmup
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/event"
+)
+
+// parse reads events, one a line: the time in ms, the kind, the method, and arguments. The argument ms is the event's length.
+func parse(t *testing.T, text string) (events []event.Event) {
+	t.Helper()
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		words := strings.Fields(line)
+		at, err := strconv.ParseFloat(words[0], 64)
+		require.NoError(t, err)
+		e := event.Event{PID: 7, MonoNanos: int64(at * 1e6), Kind: event.Kind(words[1]), Name: words[2]}
+		for _, word := range words[3:] {
+			name, value, _ := strings.Cut(word, "=")
+			switch name {
+			case "ms":
+				ms, err := strconv.ParseFloat(value, 64)
+				require.NoError(t, err)
+				e.Nanos = int64(ms * 1e6)
+			case "pid":
+				e.PID, err = strconv.Atoi(value)
+				require.NoError(t, err)
+			default:
+				e.Args = append(e.Args, event.Arg{Name: name, Value: value})
+			}
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+const run = `
+1 compile A::a id=1 level=3
+2 compile A::a id=2 level=4 ms=10 size=400 inlined=50
+3 compile B::b id=3 level=0 native=true
+20 deoptimize A::inlined compileId=2 lineNumber=12 bci=0 reason=unstable_if action=reinterpret
+21 discard A::a id=2 level=4 reason=uncommon_trap
+30 compile A::a id=4 level=3 ms=1
+31 compile A::a id=5 level=4 osr=true ms=3
+50 compile A::a id=6 level=4 ms=20
+60 deoptimize A::inlined compileId=6 lineNumber=12 bci=0 reason=unstable_if action=none
+61 compile C::c id=8 level=4 failed=true ms=5
+70 deoptimize X::x compileId=99 reason=null_check action=none
+90 compile A::a id=6 level=4 pid=8`
+
+// window says that an event began after 25 ms.
+func window(e *event.Event) bool { return e.MonoNanos > 25e6 }
+
+func TestOf(t *testing.T) {
+	j := Collect(parse(t, run)).Of([]int{7}, window)
+	assert.Equal(t, []Level{{Level: 0, Count: 1}, {Level: 3, Count: 2, Inside: 1, Timed: 1, Nanos: 1e6},
+		{Level: 4, Count: 4, OSR: 1, Inside: 3, Failed: 1, Discarded: 1, Timed: 4, Nanos: 38e6, Bytes: 400}}, j.Levels)
+	var longest []string
+	for _, c := range j.Longest {
+		longest = append(longest, fmt.Sprint(c.ID, " ", c.Nanos/1e6))
+	}
+	assert.Equal(t, []string{"6 20", "2 10", "8 5", "5 3", "4 1"}, longest)
+	end := &End{MonoNanos: 21e6, Reason: "uncommon_trap", Trap: "unstable_if", Action: "reinterpret"}
+	assert.Equal(t, Compilation{PID: 7, Method: "A::a", ID: 2, Level: 4, MonoNanos: 2e6, Nanos: 10e6, Size: 400, Inlined: 50, End: end}, j.Longest[1])
+	assert.Equal(t, end, j.EndOf(7, 2, false))
+	assert.Nil(t, j.EndOf(7, 2, true))
+	assert.Nil(t, (*JIT)(nil).EndOf(7, 2, false))
+	assert.Equal(t, []Method{{Name: "A::a", C1: 2, C2: 3, Timed: 4, Nanos: 34e6, C1Nanos: 1e6, C2Nanos: 33e6, LongestNanos: 20e6},
+		{Name: "C::c", C2: 1, Timed: 1, Nanos: 5e6, C2Nanos: 5e6, LongestNanos: 5e6, FailedAttempts: 1}}, j.Methods)
+	assert.Equal(t, 2, j.AllMethods)
+
+	require.Len(t, j.Again, 2, "the on-stack replacement is not one of them")
+	again := &j.Again[0]
+	assert.Equal(t, []any{"A::a", 4, 2, int64(30e6), []Cause{{"unstable_if", 1}}}, []any{again.Method, again.Level, again.Count, again.Nanos, again.Causes})
+	assert.Equal(t, []int{2, 6}, []int{again.Versions[0].ID, again.Versions[1].ID})
+	assert.Equal(t, 3, j.Again[1].Level)
+
+	assert.Equal(t, []int{3, 2}, []int{j.Deoptimizations, j.DeoptimizationsInside})
+	require.Len(t, j.Deopts, 3)
+	assert.Equal(t, Deopt{Method: "A::inlined", Line: 12, Reason: "unstable_if", Action: "reinterpret", Of: []string{"A::a"}, Count: 1, FirstMonoNanos: 20e6, LastMonoNanos: 20e6,
+		Levels: []int{4}, After: []After{{3, 1, 10e6, 10e6, 10e6}, {4, 1, 30e6, 30e6, 30e6}}}, j.Deopts[0])
+	assert.Equal(t, []int{1, 0, 1}, []int{j.Deopts[1].Never, j.Deopts[1].Unknown, j.Deopts[1].Inside}, "the code stays")
+	assert.Equal(t, Deopt{Method: "X::x", BCI: -1, Reason: "null_check", Action: "none", Count: 1, Inside: 1, FirstMonoNanos: 70e6, LastMonoNanos: 70e6, Unknown: 1}, j.Deopts[2])
+	assert.Nil(t, Collect(parse(t, run)).Of([]int{9}, window))
+}
+
+// USDT probes know neither the ids nor the levels.
+func TestOfProbes(t *testing.T) {
+	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2")).Of([]int{7}, window)
+	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 3, Failed: 1, Timed: 3, Nanos: 7e6}}, j.Levels)
+	assert.Equal(t, []Method{{Name: "A::a", C1: 1, C2: 2, Timed: 3, Nanos: 7e6, C1Nanos: 1e6, C2Nanos: 6e6, LongestNanos: 4e6, FailedAttempts: 1}}, j.Methods)
+	require.Len(t, j.Again, 1)
+	assert.Equal(t, "C2", j.Again[0].Compiler)
+}
+
+// Lists are bounded, and numbers out of range are not known.
+func TestBounds(t *testing.T) {
+	var text strings.Builder
+	for i := range 3 * Most {
+		fmt.Fprintf(&text, "%d compile M%d::m id=%d level=4 ms=1\n%d compile M%d::m id=%d level=4 ms=1\n", i, i, 2*i+1, i, i, 2*i+2)
+		fmt.Fprintf(&text, "%d deoptimize M%d::m compileId=%d bci=1 reason=r action=a\n", i+1, i, 2*i+1)
+	}
+	for i := range 10 * maxVersions {
+		fmt.Fprintf(&text, "%d compile Again::m id=%d level=3 ms=100\n", i, 10_000+i)
+	}
+	j := Collect(parse(t, text.String())).Of([]int{7}, window)
+	assert.Equal(t, []int{Most, Most, Most, Most}, []int{len(j.Longest), len(j.Methods), len(j.Again), len(j.Deopts)})
+	assert.Equal(t, []int{3*Most + 1, 3*Most + 1, 3 * Most}, []int{j.AllMethods, j.AllAgain, j.AllDeopts})
+	assert.Len(t, j.Again[0].Versions, maxVersions)
+	assert.Equal(t, 10*maxVersions, j.Again[0].Count)
+	text.Reset()
+	for i := range 3 * maxFollowing {
+		fmt.Fprintf(&text, "%d compile F::f id=%d level=3\n", i+1, i+1)
+	}
+	fmt.Fprintf(&text, "%d compile F::f id=100000 level=4\n5 deoptimize F::f compileId=100000 bci=0", 3*maxFollowing+1)
+	assert.Equal(t, 1, Collect(parse(t, text.String())).Of([]int{7}, window).Deopts[0].Never, "it is too far away")
+	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0")).Of([]int{7}, window)
+	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 1}}, j.Levels)
+}

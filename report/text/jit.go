@@ -1,0 +1,356 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile/warmup"
+)
+
+// jitSummary returns the lines of the overview about what the JIT compilers did.
+func jitSummary(v *view) []string {
+	j := v.p.JIT
+	if j == nil {
+		return nil
+	}
+	var count, failed, discarded, timed [2]int // of C1 and of C2
+	var nanos [2]int64
+	var wrappers, unknown int
+	for _, l := range j.Levels {
+		at := 0
+		switch {
+		case l.Level == 0:
+			wrappers += l.Count
+			continue
+		case l.Level == warmup.UnknownLevel:
+			unknown += l.Count
+			continue
+		case l.Level == 4:
+			at = 1
+		}
+		count[at] += l.Count
+		failed[at] += l.Failed
+		discarded[at] += l.Discarded
+		timed[at] += l.Timed
+		nanos[at] += l.Nanos
+	}
+	var parts []string
+	for i, name := range []string{"C1", "C2"} {
+		if count[i] == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d by %s", count[i], name)
+		switch {
+		case timed[i] == count[i]:
+			text += " in " + seconds(nanos[i])
+		case timed[i] > 0:
+			text += fmt.Sprintf(" (%d of them in %s)", timed[i], seconds(nanos[i]))
+		}
+		parts = append(parts, text)
+	}
+	if unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d of unknown level", unknown))
+	}
+	lines := []string{layout.Plural(count[0]+count[1]+unknown, "compilation") + ": " + strings.Join(parts, ", ")}
+	if count[0]+count[1]+unknown == 0 {
+		lines = nil
+	}
+	var rest []string
+	if n := discarded[0] + discarded[1]; n > 0 {
+		rest = append(rest, fmt.Sprintf("%d discarded", n))
+	}
+	if n := failed[0] + failed[1]; n > 0 {
+		rest = append(rest, fmt.Sprintf("%d failed", n))
+	}
+	if j.AllAgain > 0 {
+		rest = append(rest, layout.Plural(j.AllAgain, "method")+" compiled again")
+	}
+	if j.Deoptimizations > 0 {
+		rest = append(rest, layout.Plural(j.Deoptimizations, "deoptimization"))
+	}
+	if len(rest) > 0 {
+		lines = append(lines, strings.Join(rest, ", "))
+	}
+	return lines
+}
+
+// seconds formats a time in seconds: "1.24 s".
+func seconds(nanos int64) string { return fmt.Sprintf("%.2f s", float64(nanos)/1e9) }
+
+// A jitTables writes the tables about the JIT compilers.
+type jitTables struct {
+	*view
+	*warmup.JIT
+	origin func(pid int) int64 // the time from which the times of a JVM count
+}
+
+// writeJIT writes the tables about the JIT compilers, if their events were recorded.
+func writeJIT(v *view, origin func(pid int) int64) {
+	if v.p.JIT == nil {
+		return
+	}
+	t := jitTables{v, v.p.JIT, origin}
+	t.longest()
+	t.methods()
+	t.again()
+	t.deopts()
+}
+
+// at formats when something happened, in seconds since the JVM's start.
+func (t *jitTables) at(pid int, mono int64) string {
+	return fmt.Sprintf("%.3f", float64(max(mono-t.origin(pid), 0))/1e9)
+}
+
+// star marks what began within a window, if the windows are not the whole run.
+func (t *jitTables) star(inside bool) string {
+	if inside && !t.wholeRun() {
+		return "*"
+	}
+	return ""
+}
+
+// wholeRun reports whether all compilations began within a window.
+func (t *jitTables) wholeRun() bool {
+	for _, l := range t.Levels {
+		if l.Inside < l.Count {
+			return false
+		}
+	}
+	return true
+}
+
+// windowNote explains the stars.
+func (t *jitTables) windowNote() string {
+	if t.wholeRun() {
+		return ""
+	}
+	return " * is within the window."
+}
+
+// level returns the name of a level: "C2", "C1, level 3".
+func level(level int, compiler string, osr bool) string {
+	name := cmp.Or(compiler, "unknown")
+	switch {
+	case level == 0:
+		name = "wrapper"
+	case level == 4:
+		name = "C2"
+	case level > 0:
+		name = "C1, level " + strconv.Itoa(level)
+	}
+	if osr {
+		name += ", osr"
+	}
+	return name
+}
+
+// shorten shortens the names of methods in a column of a table to the room that the other columns leave.
+func (t *jitTables) shorten(header []string, rows [][]string, name int) {
+	if t.opts.TableWidth == 0 {
+		return
+	}
+	others := 0
+	for i := range header {
+		width := layout.Width(header[i])
+		for _, row := range rows {
+			width = max(width, layout.Width(row[i]))
+		}
+		if i != name {
+			others += width + cellPadding
+		}
+	}
+	for _, row := range rows {
+		row[name] = layout.ShortMethod(row[name], max(t.opts.TableWidth-others-cellPadding, leastName), t.Ellipsis())
+	}
+}
+
+// table writes a table. The column with the number name has the names of methods.
+func (t *jitTables) table(title string, header []string, rows [][]string, aligns []layout.Align, name int, note string) {
+	t.shorten(header, rows, name)
+	t.Rule(title)
+	for _, line := range layout.Table(header, rows, aligns) {
+		t.Line("%s", t.cut(line))
+	}
+	t.EndRule()
+	if note != "" {
+		t.Paragraph("", note)
+	}
+	t.Line("")
+}
+
+// longest writes the longest compilations.
+func (t *jitTables) longest() {
+	if len(t.Longest) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, c := range first(t.Longest, t.opts.Top) {
+		about := level(c.Level, c.Compiler, c.OSR) + t.inJVM(c.PID)
+		if c.Failed {
+			about += ", failed"
+		}
+		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), known(c.ID), known(c.Size), known(c.Inlined), about, c.Method})
+	}
+	right := layout.Right
+	all, timed := t.counted()
+	note := "Times of the clock, which are longer if the compiler's thread had to wait for a processor. At is in seconds since the JVM's start." + t.windowNote()
+	if timed < all {
+		note += fmt.Sprintf(" The times of %d of %d compilations are not known: HotSpot's log has them, but no recording.", all-timed, all)
+	}
+	t.table("Longest Compilations", []string{"ms", "at", "id", "bytes", "inlined", "", ""}, rows,
+		[]layout.Align{right, right, right, right, right, layout.Left, layout.Left}, 6, note)
+}
+
+// counted returns the number of compilations, and how many of them have a known time.
+func (t *jitTables) counted() (all, timed int) {
+	for _, l := range t.Levels {
+		if l.Level != 0 {
+			all, timed = all+l.Count, timed+l.Timed
+		}
+	}
+	return all, timed
+}
+
+// known returns a number as text, or "-" for 0, which stands for a number that is not known.
+func known(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+// methods writes the methods that took most of the compilers' time.
+func (t *jitTables) methods() {
+	if len(t.Methods) == 0 {
+		return
+	}
+	var all int64
+	for _, l := range t.Levels {
+		all += l.Nanos
+	}
+	var rows [][]string
+	for _, m := range first(t.Methods, t.opts.Top) {
+		share := ""
+		if all > 0 && m.Nanos > 0 {
+			share = fmt.Sprintf("%.1f%%", 100*float64(m.Nanos)/float64(all))
+		}
+		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), blank(m.C1), blank(m.C2), m.Name})
+	}
+	right := layout.Right
+	title, note := "JIT Time by Method", ""
+	if all == 0 {
+		title, note = "Compilations by Method", "The times of the compilations are not known."
+	}
+	if more := t.AllMethods - len(rows); more > 0 {
+		note = strings.TrimSpace(note + " " + layout.Plural(more, "more method") + ".")
+	}
+	t.table(title, []string{"share", "ms", "longest", "C1", "C2", ""}, rows, []layout.Align{right, right, right, right, right, layout.Left}, 5, note)
+}
+
+// blank returns a number as text, or "" for 0.
+func blank(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// again writes the methods that were compiled several times in the same way.
+func (t *jitTables) again() {
+	if len(t.Again) == 0 {
+		return
+	}
+	var rows [][]string
+	for i := range first(t.Again, t.opts.Top) {
+		r := &t.Again[i]
+		last := &r.Versions[len(r.Versions)-1]
+		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), level(r.Level, r.Compiler, r.OSR) + t.inJVM(r.PID), r.Method, why})
+	}
+	right := layout.Right
+	note := "Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()
+	if more := t.AllAgain - len(rows); more > 0 {
+		note += " " + layout.Plural(more, "more row") + "."
+	}
+	t.table("Compiled Again", []string{"times", "ms", "", "", ""}, rows, []layout.Align{right, right, layout.Left, layout.Left, layout.Left}, 3, note)
+}
+
+// mostCause is the maximum width of the column of causes.
+const mostCause = 34
+
+// causes says why the versions of a method went: "unstable_if 2, class_check".
+func causes(r *warmup.Repetition) string {
+	var parts []string
+	for _, c := range r.Causes {
+		text := cmp.Or(c.Reason, "discarded")
+		if c.Count > 1 {
+			text += " " + strconv.Itoa(c.Count)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deopts writes the places at which compiled code was left for the interpreter.
+func (t *jitTables) deopts() {
+	if len(t.Deopts) == 0 {
+		return
+	}
+	var rows, others [][]string
+	for i := range first(t.Deopts, t.opts.Top) {
+		d := &t.Deopts[i]
+		rows = append(rows, []string{strconv.Itoa(d.Count) + t.star(d.Inside > 0), d.Method, lineAndBCI(d), d.Reason})
+		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d)...))
+	}
+	t.shorten([]string{"count", "", "", "reason"}, rows, 1)
+	t.Rule("Deoptimizations")
+	lines := layout.Table([]string{"count", "", "", "reason"}, rows, []layout.Align{layout.Right, layout.Left, layout.Left, layout.Left})
+	t.Line("%s", t.cut(lines[0]))
+	for i, line := range lines[1:] {
+		t.Line("%s", t.cut(line))
+		t.Line("%s", t.cut("         "+strings.Join(others[i], ", ")))
+	}
+	t.EndRule()
+	note := "@ is the index of the bytecode. A time is how long after it the method's next compilation at a level began (the median, and of how many)." + t.windowNote()
+	if more := t.AllDeopts - len(rows); more > 0 {
+		note += " " + layout.Plural(more, "more place") + "."
+	}
+	t.Paragraph("", note)
+	t.Line("")
+}
+
+// lineAndBCI returns where in its method a deoptimization was: ":12 @37".
+func lineAndBCI(d *warmup.Deopt) string {
+	var at []string
+	if d.Line > 0 {
+		at = append(at, ":"+strconv.Itoa(d.Line))
+	}
+	if d.BCI >= 0 {
+		at = append(at, "@"+strconv.Itoa(d.BCI))
+	}
+	return strings.Join(at, " ")
+}
+
+// after says what came after the deoptimizations at a place: "then level 3 after 0.012 s", "C2 after 0.310 s".
+func after(d *warmup.Deopt) (parts []string) {
+	for i, a := range d.After {
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(level(a.Level, "", false), "C1, "), float64(a.MedianNanos)/1e9)
+		if a.Count > 1 {
+			text += fmt.Sprintf(" (of %d)", a.Count)
+		}
+		if i == 0 {
+			text = "then " + text
+		}
+		parts = append(parts, text)
+	}
+	if d.Never > 0 {
+		parts = append(parts, fmt.Sprintf("%d not compiled to that level again", d.Never))
+	}
+	if d.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d in code of which nothing is known", d.Unknown))
+	}
+	return parts
+}

@@ -1,0 +1,157 @@
+package text
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/vmwork"
+	"github.com/gasm-profiler/gasm/report/amount"
+)
+
+const (
+	// leastVM is the part of the profile that HotSpot's library must have for a table of its work, and a line in the
+	// overview.
+	leastVM = 0.05
+	// leastInterpreted is the part of the profile that the interpreter must have for a table of the interpreted methods.
+	leastInterpreted = 0.01
+)
+
+// vmWork returns the lines of the overview about what HotSpot's library did.
+func (o overview) vmWork() []string {
+	if !vmIsLarge(o.view) {
+		return nil
+	}
+	n := 0
+	for n < len(o.p.VM) && 100*o.p.VM[n].Counts[0] >= o.p.Accounts[0].Profiled {
+		n++
+	}
+	return o.joined(n, func(i int) (string, tally.Counts) { return string(o.p.VM[i].Work), o.p.VM[i].Counts })
+}
+
+// vmIsLarge reports whether HotSpot's library has so much of the profile that its work is shown, and something is known
+// about it.
+func vmIsLarge(v *view) bool {
+	var all int64
+	known := false
+	for _, s := range v.p.VM {
+		all += s.Counts[0]
+		known = known || s.Work != vmwork.Unknown && s.Work != vmwork.NoThread
+	}
+	return known && float64(all) >= leastVM*float64(v.p.Accounts[0].Profiled)
+}
+
+// vmTable ranks the kinds of work of HotSpot's library.
+func vmTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
+	if !vmIsLarge(v) {
+		return t
+	}
+	note := workNote
+	if v.narrow() {
+		note = func(vmwork.Work) string { return "" }
+	}
+	for i := range v.p.VM {
+		s := &v.p.VM[i]
+		t.add(s.Counts, func() rankingRow { return rankingRow{name: string(s.Work), native: true, details: note(s.Work)} })
+	}
+	return t
+}
+
+// workNote explains a kind of work whose name is not enough.
+func workNote(w vmwork.Work) string {
+	switch w {
+	case vmwork.JIT:
+		return "the compilers' threads, and what others do for them"
+	case vmwork.GC:
+		return "the collector's threads, and what others do for it"
+	case vmwork.Other:
+		return "functions that belong to no other kind"
+	}
+	return ""
+}
+
+// interpretedTable ranks the methods that the interpreter executed.
+func interpretedTable(v *view) *ranking {
+	t := &ranking{view: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
+	var all int64
+	for i := range v.p.Interpreted {
+		all += v.p.Interpreted[i].Counts[0]
+	}
+	if float64(all) < leastInterpreted*float64(v.p.Accounts[0].Profiled) {
+		return t
+	}
+	for i := range v.p.Interpreted {
+		m := &v.p.Interpreted[i]
+		t.add(m.Counts, func() rankingRow {
+			var lines []profile.LineTotal
+			for _, l := range m.Lines {
+				lines = append(lines, profile.LineTotal{Line: l.Line, Counts: l.Counts})
+			}
+			return rankingRow{name: m.Method, details: hottestLines(v, lines)}
+		})
+	}
+	return t
+}
+
+// spansShown is the maximum number of rows in the table of a JVM's time.
+const spansShown = 12
+
+// warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm from
+// the first sample on, and also if it was warm by the end and the user has not asked for compilations.
+func (d *document) warmUp(v *view) {
+	jvms, warmths := d.ps.History.Of(v.p.PIDs), amount.Warmths(d.ps, v.p)
+	if len(jvms) != 1 {
+		return
+	}
+	warm := warmths[0]
+	spans := d.ps.History.Spans(&jvms[0], spansShown)
+	if !warm.Known || warm.AtOnce || len(spans) < 2 || v.p.JIT == nil && warm.Warm {
+		return
+	}
+	origin := warm.OriginMonoNanos
+	columns := []struct {
+		name   string
+		doings []history.Doing
+	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1", []history.Doing{history.RanC1Profiled, history.RanC1}},
+		{"C2", []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}}, {"JIT", []history.Doing{history.RanJIT}},
+		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService, history.RanUnnamed}}}
+	header, aligns := []string{"from s", "to s", "samples"}, []layout.Align{layout.Right, layout.Right, layout.Right}
+	for _, c := range columns {
+		header, aligns = append(header, c.name), append(aligns, layout.Right)
+	}
+	var rows [][]string
+	for i := range spans {
+		s := &spans[i]
+		all := s.Sum()
+		row := []string{fmt.Sprintf("%.1f", float64(max(s.FromMonoNanos-origin, 0))/1e9), fmt.Sprintf("%.1f", float64(s.ToMonoNanos-origin)/1e9), strconv.FormatInt(all, 10)}
+		for _, c := range columns {
+			var n int64
+			for _, doing := range c.doings {
+				n += s.Counts[doing]
+			}
+			cell := ""
+			if n > 0 {
+				cell = fmt.Sprintf("%.1f%%", 100*float64(n)/float64(all))
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	about := "JIT and GC are the threads of the compilers and the collector; the JVM's other threads are in the last column."
+	if warm.JITUnknown {
+		about = "The sampler recorded no names of threads, so JIT and GC are in the last column."
+	}
+	v.Rule("Warm-Up")
+	for _, line := range layout.Table(header, rows, aligns) {
+		v.Line("%s", v.cut(line))
+	}
+	v.EndRule()
+	v.Paragraph("", fmt.Sprintf("Seconds since the JVM's start; all of the JVM's samples, in windows or not. %s "+
+		"A JVM is warm from the moment on after which less than %.0f %% of its work is interpreted, in code of C1 that counts for C2 (levels 2, 3), or JIT. "+
+		"Work is everything but GC and native.", about, 100*history.MaxCold))
+	v.Line("")
+}
