@@ -183,7 +183,4 @@ type Header struct {
 	// if the thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log;
 	// see [AppendThreadName].
 	ThreadNames map[int][]string
-	// Profiles has what HotSpot had counted in the methods whose code gasm has copied. Only gasm writes that into a log;
-	// see [AppendMethodProfile].
-	Profiles Profiles
 }

@@ -15,6 +15,9 @@ import (
 // An Index is the result of the first pass over a log.
 type Index struct {
 	Header
+	// Profiles has what HotSpot had counted in the methods whose code gasm has copied. Only gasm writes that into a log;
+	// see [AppendMethodProfile].
+	Profiles Profiles
 	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the position of the tag
 	// counts.
 	Blobs []Blob
