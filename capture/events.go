@@ -67,23 +67,32 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 
 // mergeEvents merges the events of a JVM's log with those of its recording. An event that is in both must not be listed
 // twice. A compilation is taken from the recording if that has it, because the log does not say when it ended. The log has
-// those that began before the recording. Of all other kinds, such as pauses and safepoints, the events in the log count if
-// both have the kind.
+// those that began before the recording, and the sizes of all methods' bytecode, which are added. Of all other kinds, such
+// as pauses and safepoints, the events in the log count if both have the kind.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)
 	}
-	inLog, compiled := map[event.Kind]bool{}, map[[2]string]bool{}
+	inLog, compiled := map[event.Kind]bool{}, map[[2]string]*event.Event{}
 	for i := range logged {
 		inLog[logged[i].Kind] = true
 	}
 	key := func(e *event.Event) [2]string { return [2]string{e.Arg("id"), e.Arg("osr")} }
 	for i := range recorded {
 		if e := &recorded[i]; e.Kind == event.Compilation {
-			compiled[key(e)] = true
+			compiled[key(e)] = e
 		}
 	}
-	logged = slices.DeleteFunc(logged, func(e event.Event) bool { return e.Kind == event.Compilation && compiled[key(&e)] })
+	logged = slices.DeleteFunc(logged, func(e event.Event) bool {
+		same := compiled[key(&e)]
+		if e.Kind != event.Compilation || same == nil {
+			return false
+		}
+		if size := e.Arg(event.BytecodeSize); size != "" {
+			same.Args = append(same.Args, event.Arg{Name: event.BytecodeSize, Value: size})
+		}
+		return true
+	})
 	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && inLog[e.Kind] })
 	return append(logged, recorded...)
 }

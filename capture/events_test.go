@@ -47,10 +47,11 @@ func TestMergeEvents(t *testing.T) {
 		return event.Event{Kind: event.Compilation, Nanos: nanos, Args: append([]event.Arg{{Name: "id", Value: id}}, more...)}
 	}
 	osr := event.Arg{Name: "osr", Value: "true"}
-	logged := []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0), compiled("2", 0), compiled("2", 0, osr), {Kind: event.Discard}}
+	size := event.Arg{Name: event.BytecodeSize, Value: "38"}
+	logged := []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size), compiled("2", 0, size), compiled("2", 0, osr), {Kind: event.Discard}}
 	recorded := []event.Event{{Kind: event.GC, Name: "of the recording"}, {Kind: event.Deopt}, compiled("2", 7), compiled("3", 8)}
-	assert.ElementsMatch(t, []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0), compiled("2", 0, osr), {Kind: event.Discard},
-		{Kind: event.Deopt}, compiled("2", 7), compiled("3", 8)}, mergeEvents(logged, recorded))
+	assert.ElementsMatch(t, []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size), compiled("2", 0, osr), {Kind: event.Discard},
+		{Kind: event.Deopt}, compiled("2", 7, size), compiled("3", 8)}, mergeEvents(logged, recorded))
 }
 
 // A capture.json may name any file. Only those of the capture's folder are read.

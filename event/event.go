@@ -102,6 +102,12 @@ type Frame struct {
 	Line   int    // 0 when unknown
 }
 
+// Names of arguments of compilations that tell methods of the same name apart.
+const (
+	BytecodeSize = "bytecode"   // size of the method's bytecode in bytes; HotSpot's log has it
+	Descriptor   = "descriptor" // types of the method's parameters and of its result: "(I)V"; recordings have it
+)
+
 // An Arg is further information about an event, such as its cause or the size of the heap.
 type Arg struct{ Name, Value string }
 

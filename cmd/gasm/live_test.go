@@ -259,13 +259,16 @@ func TestJMHWithDTrace(t *testing.T) {
 func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	t.Helper()
 	command = jmhCommand(t, java, "-f", "2", "-wi", "1", "-w", "1", "-i", "3", "-r", "1", "VectorSum")
+	woken := gasmtest.Lateness(t)
 	p, jmh, iterations := profileJMH(t, sampler, command)
+	// JMH's host, gasm and this test pass a line on, and each has to wake up.
+	hops := 3 * woken().Seconds()
 	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds, iterations.total.Seconds(), iterations.cpu.Seconds())
 	// The test has JMH's lines alone. Of each of the two forks the first one comes up to 70 ms late (record/jmhlink.go), and on a busy machine
 	// twice as late, for which gasm asks the kernel; of the others some come as late as the next one.
 	late := p.WindowSeconds - iterations.total.Seconds()
 	assert.Greater(t, late, -0.01*p.WindowSeconds, "what lies between an iteration's line and its result")
-	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.14, "what lies between an iteration's line and its result")
+	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.14+hops, "what lies between an iteration's line and its result")
 	checkIterations(t, p, 6, 0)
 	assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
 	require.Len(t, p.PIDs, 2, "two forks")
@@ -279,7 +282,7 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	// The clock ticks of /proc/PID/stat, 10 ms, are read twice in each of six iterations,
 	// some of them a moment late; 6000 samples have an error of 1.3 %.
 	expected := iterations.cpu.Seconds() * 1001
-	assert.InEpsilon(t, expected, a.Profiled, 0.06, "samples of the JVMs' CPU time in the iterations")
+	assert.InEpsilon(t, expected, a.Profiled, 0.06+hops/p.WindowSeconds, "samples of the JVMs' CPU time in the iterations")
 	perOp := p.WindowSeconds * 1e9 / p.Operations
 	score := meanOfIterations(t, jmh, 6)
 	t.Logf("JMH: %.1f ns/op, gasm: %.1f ns", score, perOp)

@@ -77,7 +77,9 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 		return false, ""
 	}
 	kind := event.Compilation
-	_, state, _ := bytes.Cut(rest, []byte(")")) // after "(38 bytes)" or "(native)"
+	size, state, _ := bytes.Cut(rest, []byte(")")) // "(38 bytes)" or "(native)", after which the state is
+	_, size, _ = bytes.Cut(size, []byte("("))
+	bytecode, unit := cutNumber(size)
 	state, reason, _ := bytes.Cut(bytes.TrimSpace(state), []byte(": "))
 	switch {
 	case bytes.HasPrefix(state, []byte("made not ")):
@@ -96,11 +98,17 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	if native {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "native", Value: "true"})
 	}
+	if kind == event.Compilation && string(unit) == " bytes" && bytecode <= maxBytecode {
+		r.event.Args = append(r.event.Args, event.Arg{Name: event.BytecodeSize, Value: strconv.FormatUint(bytecode, 10)})
+	}
 	if reason = bytes.TrimSpace(reason); len(reason) > 0 && len(reason) <= longestReason {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "reason", Value: string(reason)})
 	}
 	return true, ""
 }
+
+// maxBytecode is the maximum size of a method's bytecode in bytes (JVMS 4.7.3).
+const maxBytecode = 1<<16 - 1
 
 // longestReason is an upper bound for the length of the reasons for which HotSpot stops using code, in bytes.
 const longestReason = 80

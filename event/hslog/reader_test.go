@@ -80,7 +80,7 @@ func TestReader(t *testing.T) {
 			"vm-operation HandshakeAllThreads 5000+2000, mode no safepoint"},
 		{"compilations", "[5000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)\n[6000ns][9][jit,compilation]   72       3       java.lang.String::hashCode (60 bytes)\n" +
 			"[7000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant\n",
-			"compile Spin::spin 5000+0, id 71, level 4, osr true\ncompile java.lang.String::hashCode 6000+0, id 72, level 3\ndiscard Spin::spin 7000+0, id 71, level 4, osr true"},
+			"compile Spin::spin 5000+0, id 71, level 4, osr true, bytecode 38\ncompile java.lang.String::hashCode 6000+0, id 72, level 3, bytecode 60\ndiscard Spin::spin 7000+0, id 71, level 4, osr true"},
 		{"why code was discarded (JDK 25), and a native wrapper", "[5000ns][9][jit,compilation]   71       4       Spin::spin (38 bytes)   made not entrant: uncommon trap\n[5000ns][9][jit,compilation]   72       4       Spin::made (38 bytes)   made zombie\n" +
 			"[5500ns][9][jit,compilation]   74 %     4       Spin::made @ 3 (38 bytes)   blocked\n[5500ns][9][jit,compilation]   75       4       Spin::made (38 bytes)   COMPILE SKIPPED: out of nodes (not retryable)\n" +
 			"[5600ns][9][jit,compilation]   76     n 0       java.lang.invoke.MethodHandle::linkToStatic(L)L (native)   (static)\n" +

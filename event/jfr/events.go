@@ -163,6 +163,9 @@ func (x *Events) compilation(e *Event) {
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
 		{Name: "level", Value: strconv.FormatInt(e.Field("compileLevel").Int(), 10)},
 	}
+	if d := e.Field("method").Field("descriptor").name(); d != "" {
+		x.event.Args = append(x.event.Args, event.Arg{Name: event.Descriptor, Value: d})
+	}
 	if e.Field("isOsr").Bool() {
 		x.event.Args = append(x.event.Args, event.Arg{Name: "osr", Value: "true"})
 	}

@@ -36,13 +36,13 @@ func TestBounds(t *testing.T) {
 		{"string", "top:\n rep stos %al,%es:(%rdi)\n jmp top", "no bound: gasm does not know how long rep stos takes"},
 		{"call", "top:\n imul %ebx,%eax\n call 0x99999\n jmp top", "no bound: it calls other code"},
 		{"call on each path", "top:\n imul %ebx,%eax\n test %eax,%eax\n je else\n call 0x99999\n jmp top\nelse:\n call 0x88888\n jmp top", "no bound: it calls other code"},
-		{"call beside the path", "top:\n imul %ebx,%eax\n test %eax,%eax\n je slow\nback:\n jmp top\nslow:\n call 0x88888\n jmp back", "no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3; on its usual path"},
+		{"call beside the path", "top:\n imul %ebx,%eax\n test %eax,%eax\n je slow\nback:\n jmp top\nslow:\n call 0x88888\n jmp back", "on its usual path, no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3"},
 		{"faster path", "top:\n test %ecx,%ecx\n je fast\n imul %ebx,%eax\n imul %ebx,%eax\n jmp top\nfast:\n imul %ebx,%eax\n jmp top", "no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3"},
 		{"path without the chain", "top:\n test %ecx,%ecx\n je fast\n imul %ebx,%eax\n jmp top\nfast:\n mov %edx,%eax\n jmp top", "no faster than 0.3 cycles a round: 3 instructions; no chain"},
 		{"other register on each path", "top:\n test %ecx,%ecx\n je other\n imul %ebx,%eax\n imul %ebx,%eax\n jmp top\nother:\n imul %ebx,%edx\n imul %ebx,%edx\n jmp top", "no faster than 0.6 cycles a round: 2 multiplications; no chain"},
-		{"rare path", "top:\n 500 test %ecx,%ecx\n je fast\n 300 imul %ebx,%eax\n jmp top\nfast:\n mov %edx,%eax\n jmp top", "no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3; on its usual path"},
+		{"rare path", "top:\n 500 test %ecx,%ecx\n je fast\n 300 imul %ebx,%eax\n jmp top\nfast:\n mov %edx,%eax\n jmp top", "on its usual path, no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3"},
 		{"too few samples", "top:\n 5 test %ecx,%ecx\n je fast\n 30 imul %ebx,%eax\n jmp top\nfast:\n mov %edx,%eax\n jmp top", "no faster than 0.3 cycles a round: 3 instructions; no chain"},
-		{"unknown, but rare", "top:\n 500 test %ecx,%ecx\n je fast\n 300 imul %ebx,%eax\n jmp top\nfast:\n cpuid\n jmp top", "no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3; on its usual path"},
+		{"unknown, but rare", "top:\n 500 test %ecx,%ecx\n je fast\n 300 imul %ebx,%eax\n jmp top\nfast:\n cpuid\n jmp top", "on its usual path, no faster than 3 cycles a round: a chain of 1 imul; ports would allow 0.3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facts := describe(assemble(c.source))

@@ -67,11 +67,11 @@ func (f *Facts) Limit() string {
 	case b == nil:
 		return ""
 	case b.Limited():
-		return "no faster than " + b.Fastest() + ": a chain of " + b.Links() + "; ports would allow " + Cycles(b.Ports) + b.usually()
+		return b.usually() + "no faster than " + b.Fastest() + ": a chain of " + b.Links() + "; ports would allow " + Cycles(b.Ports)
 	case b.Cycles > 0:
-		return "no faster than " + b.Fastest() + ": " + b.Busiest + "; the longest chain takes " + Cycles(b.Cycles) + b.usually()
+		return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; the longest chain takes " + Cycles(b.Cycles)
 	}
-	return "no faster than " + b.Fastest() + ": " + b.Busiest + "; no chain" + b.usually()
+	return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; no chain"
 }
 
 // Fastest returns the bound in cycles: "48 cycles a round (32 on Zen 5 and Golden Cove)".
@@ -90,7 +90,7 @@ func (b *Bound) Fastest() string {
 // usually returns a restriction for a bound that does not hold for each round.
 func (b *Bound) usually() string {
 	if b.Usual {
-		return "; on its usual path"
+		return "on its usual path, "
 	}
 	return ""
 }

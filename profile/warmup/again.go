@@ -35,14 +35,14 @@ const maxVersions = 20
 // repetitions returns the methods that were compiled several times in the same way, and how many there are.
 func repetitions(all []Compilation) (first []Repetition, number int) {
 	type way struct {
-		pid, level       int
-		method, compiler string
-		osr              bool
+		pid, level                 int
+		method, overload, compiler string
+		osr                        bool
 	}
 	byWay := map[way]*Repetition{}
 	for i := range all {
 		c := &all[i]
-		key := way{c.PID, c.Level, c.Method, c.Compiler, c.OSR}
+		key := way{c.PID, c.Level, c.Method, c.Overload, c.Compiler, c.OSR}
 		r := byWay[key]
 		if r == nil {
 			r = &Repetition{PID: c.PID, Method: c.Method, Level: c.Level, Compiler: c.Compiler, OSR: c.OSR}

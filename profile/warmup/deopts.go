@@ -58,15 +58,15 @@ func placeOf(e *event.Event) place {
 
 // A compiledMethod is a method of one JVM.
 type compiledMethod struct {
-	pid    int
-	method string
+	pid              int
+	method, overload string
 }
 
 // places sums up the deoptimizations by place. It returns the first ones, and how many places there are.
 func (c *collector) places() (first []Deopt, number int) {
 	later := map[compiledMethod][]Compilation{}
 	for _, n := range c.compilations {
-		key := compiledMethod{n.PID, n.Method}
+		key := compiledMethod{n.PID, n.Method, n.Overload}
 		later[key] = append(later[key], n)
 	}
 	for _, list := range later {
@@ -95,7 +95,7 @@ func (c *collector) places() (first []Deopt, number int) {
 			at.Levels = append(at.Levels, left.Level)
 			slices.Sort(at.Levels)
 		}
-		if !follow(later[compiledMethod{d.PID, left.Method}], d.MonoNanos, left, waits[key]) {
+		if !follow(later[compiledMethod{d.PID, left.Method, left.Overload}], d.MonoNanos, left, waits[key]) {
 			at.Never++
 		}
 	}

@@ -56,9 +56,12 @@ const UnknownLevel = -1
 type Compilation struct {
 	PID    int
 	Method string
-	ID     int // 0 if it is unknown
-	Level  int
-	OSR    bool
+	// Overload tells methods of the same name apart: the size of the method's bytecode or, if that is unknown, its
+	// descriptor; "" if both are unknown. Two methods with the same name and size are taken for one.
+	Overload string
+	ID       int // 0 if it is unknown
+	Level    int
+	OSR      bool
 	// Compiler is the compiler's name, if the level is unknown but the compiler is not: "C2".
 	Compiler  string
 	MonoNanos int64 // when it began
@@ -174,7 +177,7 @@ func (c *collector) add(e *event.Event, inside func(*event.Event) bool) {
 }
 
 func compilationOf(e *event.Event) Compilation {
-	n := Compilation{PID: e.PID, Method: e.Name, Level: UnknownLevel, MonoNanos: e.MonoNanos, Nanos: e.Nanos, Compiler: e.Arg("compiler"),
+	n := Compilation{PID: e.PID, Method: e.Name, Overload: cmp.Or(e.Arg(event.BytecodeSize), e.Arg(event.Descriptor)), Level: UnknownLevel, MonoNanos: e.MonoNanos, Nanos: e.Nanos, Compiler: e.Arg("compiler"),
 		OSR: e.Arg("osr") == "true", Failed: e.Arg("failed") == "true" || e.Arg("success") == "false",
 		ID: number(e, "id"), Size: number(e, "size"), Inlined: number(e, "inlined")}
 	if level, err := strconv.Atoi(e.Arg("level")); err == nil && 0 <= level && level <= 4 {

@@ -89,6 +89,21 @@ func TestOf(t *testing.T) {
 	assert.Nil(t, Collect(parse(t, run)).Of([]int{9}, window))
 }
 
+// Methods of the same name with other parameters are other methods.
+func TestOverloads(t *testing.T) {
+	j := Collect(parse(t, `1 compile A::a id=1 level=4 bytecode=10 descriptor=(I)V
+2 compile A::a id=2 level=4 bytecode=20
+3 compile B::b id=3 level=4 descriptor=(I)V
+4 compile B::b id=4 level=4 descriptor=(J)V
+5 deoptimize A::a compileId=1 bci=1 reason=null_check action=reinterpret
+6 compile A::a id=5 level=4 bytecode=20
+9 compile A::a id=6 level=4 bytecode=10`)).Of([]int{7}, window)
+	require.Len(t, j.Again, 2)
+	assert.Equal(t, [][]int{{1, 6}, {2, 5}}, [][]int{{j.Again[0].Versions[0].ID, j.Again[0].Versions[1].ID}, {j.Again[1].Versions[0].ID, j.Again[1].Versions[1].ID}})
+	require.Len(t, j.Deopts, 1)
+	assert.Equal(t, []After{{4, 1, 4e6, 4e6, 4e6}}, j.Deopts[0].After)
+}
+
 // USDT probes know neither the ids nor the levels.
 func TestOfProbes(t *testing.T) {
 	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2")).Of([]int{7}, window)
