@@ -72,13 +72,11 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	if len(rest) == len(method) {
 		return false, ""
 	}
-	method, rest, _ = bytes.Cut(method, []byte(" "))
+	method, size, state := cutMethod(method)
 	if !bytes.Contains(method, []byte("::")) {
 		return false, ""
 	}
 	kind := event.Compilation
-	size, state, _ := bytes.Cut(rest, []byte(")")) // "(38 bytes)" or "(native)", after which the state is
-	_, size, _ = bytes.Cut(size, []byte("("))
 	bytecode, unit := cutNumber(size)
 	state, reason, _ := bytes.Cut(bytes.TrimSpace(state), []byte(": "))
 	switch {
@@ -105,6 +103,30 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 		r.event.Args = append(r.event.Args, event.Arg{Name: "reason", Value: string(reason)})
 	}
 	return true, ""
+}
+
+// cutMethod cuts a message after its level: "T::t @ 12 (38 bytes)   made not entrant" becomes the method's name, "38 bytes"
+// (or "native") and what follows. A name may have blanks and parentheses, as those of Kotlin's tests do. The last size is
+// the method's own, because what follows has none. Without a size, the name ends at the first blank.
+func cutMethod(message []byte) (method, size, state []byte) {
+	open, end := bytes.LastIndex(message, []byte(" (native)")), bytes.LastIndex(message, []byte(" bytes)"))
+	if end > open {
+		open = bytes.LastIndex(message[:end], []byte(" ("))
+		end += len(" bytes)")
+	} else {
+		end = open + len(" (native)")
+	}
+	if open < 0 {
+		method, state, _ = bytes.Cut(message, []byte(" "))
+		return method, nil, state
+	}
+	method, size, state = message[:open], message[open+len(" ("):end-1], message[end:]
+	if name, bci, ok := bytes.Cut(method, []byte(" @ ")); ok {
+		if _, rest := cutNumber(bci); len(rest) == 0 {
+			method = name
+		}
+	}
+	return method, size, state
 }
 
 // maxBytecode is the maximum size of a method's bytecode in bytes (JVMS 4.7.3).

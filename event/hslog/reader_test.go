@@ -114,6 +114,9 @@ func TestReader(t *testing.T) {
 		{"a collection beside an operation of the same number", "[1000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n[2000ns][9][gc,start] GC(1) Pause Full (a)\n" +
 			"[5000ns][9][vmoperation] end VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n", "vm-operation A 1000+4000, mode safepoint"},
 		{"a compilation without a time", "[5000ns][9][jit,compilation]   71       4       Spin::spin\n", "compile Spin::spin 5000+0, id 71, level 4"},
+		{"a compiled method with blanks and parentheses in its name", "[5000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)\n" +
+			"[6000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)   made not entrant\n",
+			"compile T::returns 1 (one) 5000+0, id 71, level 3, osr true, bytecode 38\ndiscard T::returns 1 (one) 6000+0, id 71, level 3, osr true"},
 		{"a long line", "[9000ns][9][gc] GC(0) Pause " + strings.Repeat("x", 2*longestLine) + "\n[4000000ns][9][gc] GC(0) Pause Full (a) 1.000ms\n",
 			"log:1: the line is too long\ngc Pause Full 3000000+1000000, cause a"},
 	} {

@@ -89,7 +89,7 @@ func (n *Note) types() string {
 	switch {
 	case n.Failed > 0:
 		text += "; some failed the check"
-	case n.More && len(n.Types) > 1:
+	case n.More:
 		text += " of those counted"
 	}
 	return text

@@ -78,7 +78,7 @@ func (w *JVMWarmth) after() string { return seconds(w.FromMonoNanos - w.OriginMo
 
 func seconds(nanos int64) string { return fmt.Sprintf("%.1f s", float64(max(nanos, 0))/1e9) }
 
-// portion returns a number of samples as percents of the work.
+// portion returns a number of samples as a percentage of the work.
 func (w *JVMWarmth) portion(n int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(w.Work, 1)))
 }
@@ -96,6 +96,8 @@ func (w *JVMWarmth) mix() string {
 func (w *JVMWarmth) Sentence() string {
 	samples := layout.Plural(int(w.Work), "sample")
 	switch {
+	case !w.Known && w.Work >= history.LeastWarm:
+		return "unknown: it is not known which compiler made much of the code"
 	case !w.Known:
 		return fmt.Sprintf("unknown: %s of Java code and JIT compilers, %d are needed", samples, history.LeastWarm)
 	case w.AtOnce:
@@ -118,16 +120,20 @@ func WarmthSummary(all []JVMWarmth) []string {
 		}
 		return lines
 	}
-	var warm, cold, unknown, early int
+	var warm, atOnce, cold, few, unknown, early int
 	var first, last *JVMWarmth
 	least := func(w *JVMWarmth) int64 { return w.FromMonoNanos - w.OriginMonoNanos }
 	for i := range all {
 		w := &all[i]
 		switch {
+		case !w.Known && w.Work < history.LeastWarm:
+			few++
 		case !w.Known:
 			unknown++
 		case !w.Warm:
 			cold++
+		case w.AtOnce:
+			atOnce++
 		default:
 			warm++
 			if first == nil || least(w) < least(first) {
@@ -151,11 +157,17 @@ func WarmthSummary(all []JVMWarmth) []string {
 		}
 		lines = append(lines, text+"; the last one from then on "+last.mix())
 	}
+	if atOnce > 0 {
+		lines = append(lines, "warm from the first sample on: "+layout.Plural(atOnce, "JVM"))
+	}
 	if cold > 0 {
 		lines = append(lines, "not warm by the end: "+layout.Plural(cold, "JVM"))
 	}
+	if few > 0 {
+		lines = append(lines, fmt.Sprintf("unknown, with fewer than %d samples of Java code and JIT compilers: %s", history.LeastWarm, layout.Plural(few, "JVM")))
+	}
 	if unknown > 0 {
-		lines = append(lines, fmt.Sprintf("unknown, with fewer than %d samples of Java code and JIT compilers: %s", history.LeastWarm, layout.Plural(unknown, "JVM")))
+		lines = append(lines, "unknown, because much of the code is of an unknown compiler: "+layout.Plural(unknown, "JVM"))
 	}
 	if early > 0 {
 		lines = append(lines, "measured before it was warm: "+layout.Plural(early, "JVM"))
