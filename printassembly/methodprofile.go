@@ -141,21 +141,32 @@ func AppendProfiles(text []byte, compileID int, ids []int) []byte {
 // Profiles are the profiles of methods that a log has.
 type Profiles struct {
 	byID      map[int]*MethodProfile
-	compiled  map[int][]*MethodProfile // by compile id
-	open      *MethodProfile           // whose sites are read
-	sites     int                      // in all profiles
-	bytecodes map[string]string        // each only once in memory
+	compiled  map[int]*codeProfiles // by compile id
+	open      *MethodProfile        // whose sites are read
+	sites     int                   // in all profiles
+	bytecodes map[string]string     // each only once in memory
+}
+
+// codeProfiles are the profiles that some code was compiled by.
+type codeProfiles struct {
+	list  []*MethodProfile
+	known map[int]bool // their numbers
 }
 
 // Of returns the profiles of the methods that the code with a compile id was made of: those of the method itself and of
 // those that were inlined. There may be several of methods with the same name, with different lines. Of several that
 // have the same line, the first one was read first.
-func (p *Profiles) Of(compileID int) []*MethodProfile { return p.compiled[compileID] }
+func (p *Profiles) Of(compileID int) []*MethodProfile {
+	if of := p.compiled[compileID]; of != nil {
+		return of.list
+	}
+	return nil
+}
 
 // CompiledWith calls yield for the compile ids of the code that has profiles, and the profiles.
 func (p *Profiles) CompiledWith(yield func(compileID int, profiles []*MethodProfile) bool) {
-	for id, profiles := range p.compiled {
-		if !yield(id, profiles) {
+	for id, of := range p.compiled {
+		if !yield(id, of.list) {
 			return
 		}
 	}
@@ -196,7 +207,7 @@ func (p *Profiles) start(line []byte) {
 		return
 	}
 	if p.byID == nil {
-		p.byID, p.compiled, p.bytecodes = map[int]*MethodProfile{}, map[int][]*MethodProfile{}, map[string]string{}
+		p.byID, p.compiled, p.bytecodes = map[int]*MethodProfile{}, map[int]*codeProfiles{}, map[string]string{}
 	}
 	p.open = &MethodProfile{Method: nameText(name), Traps: traps(line)}
 	p.byID[id] = p.open
@@ -264,12 +275,19 @@ func (p *Profiles) used(line []byte) {
 	if err != nil || p.compiled == nil || len(p.compiled) >= maxProfiles {
 		return
 	}
-	profiles := p.compiled[id]
+	of := p.compiled[id]
+	if of == nil {
+		of = &codeProfiles{known: map[int]bool{}}
+		p.compiled[id] = of
+	}
 	for word := range bytes.FieldsSeq(attr(line, "ids")) {
+		if len(of.list) >= maxInlined {
+			break
+		}
 		n, err := strconv.Atoi(string(word))
-		if known := p.byID[n]; err == nil && known != nil && !slices.Contains(profiles, known) && len(profiles) < maxInlined {
-			profiles = append(profiles, known)
+		if profile := p.byID[n]; err == nil && profile != nil && !of.known[n] {
+			of.known[n] = true
+			of.list = append(of.list, profile)
 		}
 	}
-	p.compiled[id] = profiles
 }

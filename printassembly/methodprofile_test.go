@@ -1,8 +1,12 @@
 package printassembly
 
 import (
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,4 +71,32 @@ func TestDamagedProfiles(t *testing.T) {
 	for _, id := range []int{0, 1, 3} {
 		assert.Empty(t, l.Profiles.Of(id))
 	}
+}
+
+// TestManyProfiles: of the profiles of some code, the first ones count. A number that the code has already, or that is one
+// too many, costs about the same with many profiles as with one: a search of the others took 100 times as long.
+func TestManyProfiles(t *testing.T) {
+	numbers := make([]int, maxInlined+100)
+	var p Profiles
+	for i := range numbers {
+		numbers[i] = i
+		p.tag(AppendMethodProfile(nil, i, &MethodProfile{Method: "A::b" + strconv.Itoa(i)}))
+	}
+	took := func(id, profiles int) time.Duration { // of a line that adds nothing, at its shortest
+		p.tag(AppendProfiles(nil, id, numbers[:profiles]))
+		want := min(profiles, maxInlined)
+		again := AppendProfiles(nil, id, slices.Repeat([]int{numbers[want-1]}, 1000))
+		shortest := time.Duration(math.MaxInt64)
+		for range 10 {
+			began := time.Now()
+			p.tag(again)
+			shortest = min(shortest, time.Since(began))
+		}
+		require.Len(t, p.Of(id), want)
+		assert.Equal(t, "A::b"+strconv.Itoa(want-1), p.Of(id)[want-1].Method)
+		return shortest
+	}
+	one := took(1, 1)
+	assert.Less(t, took(2, maxInlined-1), 20*one, "almost full")
+	assert.Less(t, took(3, len(numbers)), 20*one, "full")
 }
