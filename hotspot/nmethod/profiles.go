@@ -16,21 +16,21 @@ type profiler struct {
 	seed    maphash.Seed
 	numbers map[uint64]int  // by the address of the Method; 0 for a method without a profile. Forget discards it
 	classes map[uint64]bool // see isClass; Forget discards it
-	// used has the addresses of the Methods whose profiles were looked for, by the compile id of the code. The first reading
-	// is the one that is nearest to what the compiler has seen.
-	used map[int]map[uint64]bool
+	// used has the addresses of the Methods whose profiles were looked for, by the code. The first reading is the one that
+	// is nearest to what the compiler has seen.
+	used map[printassembly.CodeKey]map[uint64]bool
 }
 
 // maxWritten limits the number of profiles in a log. Methods beyond it have none.
 const maxWritten = 1 << 18
 
-// maxUsed limits the number of compile ids in profiler.used. When it is reached, all are forgotten, which only makes the
+// maxUsed limits the number of keys of profiler.used. When it is reached, all are forgotten, which only makes the
 // log longer.
 const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
-	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[int]map[uint64]bool{}}
+	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
@@ -73,10 +73,11 @@ func (c *Code) AppendProfiles(text []byte) []byte {
 	if len(p.used) >= maxUsed {
 		clear(p.used)
 	}
-	if p.used[c.ID] == nil {
-		p.used[c.ID] = map[uint64]bool{}
+	known := p.used[c.Key()]
+	if known == nil {
+		known = map[uint64]bool{}
+		p.used[c.Key()] = known
 	}
-	known := p.used[c.ID]
 	used := c.usedMethods()
 	fresh := slices.DeleteFunc(slices.Clone(used), func(at uint64) bool { return known[at] })
 	text = copier.appendNewProfiles(text, fresh)
@@ -91,7 +92,7 @@ func (c *Code) AppendProfiles(text []byte) []byte {
 	if len(numbers) == 0 {
 		return text
 	}
-	return printassembly.AppendProfiles(text, c.ID, numbers)
+	return printassembly.AppendProfiles(text, c.Key(), numbers)
 }
 
 // usedMethods returns the addresses of the Methods in the frames that were written. If there are none, because the
