@@ -65,6 +65,16 @@ type Blob struct {
 	installed int64  // the offset by which blobs are sorted, see addNamed
 }
 
+// A CodeKey identifies an nmethod of a JVM. JDK 8 numbers on-stack replacements separately, so their compile ids are also
+// those of other methods.
+type CodeKey struct {
+	ID  int // compile id
+	OSR bool
+}
+
+// Key returns the key of an nmethod.
+func (b *Blob) Key() CodeKey { return CodeKey{b.ID, b.OSR} }
+
 // A turn is a piece of the log that one thread wrote without interruption. Its first line is the tag <writer …/>.
 type turn struct{ from, to int64 }
 

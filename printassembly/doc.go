@@ -107,4 +107,5 @@
 //	<method_profile id='7' method='Shapes::sum' class_check='2'/>
 //	<profile_branch bci='9' line='11' bytecode='ifne' taken='2810' not_taken='312'/>
 //	<profiles compile_id='42' ids='7 3 9'/>
+//	<profiles compile_id='42' osr='1' ids='8'/>
 package printassembly

@@ -18,17 +18,11 @@ type End struct {
 	Trap         string // the reason of the trap, "unstable_if"; "" if there was no trap
 }
 
-// An endKey identifies an nmethod of a JVM. JDK 8 numbers on-stack replacements separately.
-type endKey struct {
-	id  int
-	osr bool
-}
-
 // ends collects the Ends that LogCompilation reports.
 type ends struct {
-	byKey map[endKey]End
+	byKey map[CodeKey]End
 	trap  End // the last trap
-	of    endKey
+	of    CodeKey
 }
 
 // maxReason is an upper bound for the length, in bytes, of the reason that HotSpot states for a trap or for the end of
@@ -47,7 +41,7 @@ func (e *ends) tag(line []byte) {
 	if err != nil || !ok || len(reason) > maxReason {
 		return
 	}
-	key := endKey{id, string(attr(line, "compile_kind")) == "osr"}
+	key := CodeKey{id, string(attr(line, "compile_kind")) == "osr"}
 	if trap {
 		e.of, e.trap = key, End{UptimeMillis: ms, Trap: unescape(reason)}
 		return
@@ -58,7 +52,7 @@ func (e *ends) tag(line []byte) {
 		end.Trap = e.trap.Trap
 	}
 	if e.byKey == nil {
-		e.byKey = map[endKey]End{}
+		e.byKey = map[CodeKey]End{}
 	}
 	if _, again := e.byKey[key]; !again {
 		e.byKey[key] = end
@@ -71,6 +65,6 @@ func (x *Index) EndOf(b *Blob) (End, bool) {
 	if b.Kind != NMethod {
 		return End{}, false
 	}
-	end, ok := x.ends.byKey[endKey{b.ID, b.OSR}]
+	end, ok := x.ends.byKey[b.Key()]
 	return end, ok
 }

@@ -32,6 +32,9 @@ type Installed struct {
 	ScopesPCs, ScopesData, Metadata uint64
 }
 
+// Key returns the key of the method's code.
+func (t *Installed) Key() CodeKey { return CodeKey{t.ID, t.Kind == "osr"} }
+
 // ParseInstalled reads a tag: a line of a log that starts with "<nmethod ". It returns false if the tag does not say
 // where the method's code is.
 func ParseInstalled(tag []byte) (t Installed, ok bool) {

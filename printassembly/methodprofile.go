@@ -12,13 +12,15 @@ import (
 // C2 compiles a method by what HotSpot has counted while it ran in the interpreter and in C1's code (package methoddata).
 // gasm reads that from the JVM's memory when it copies a method, for the method and those that were inlined into it, and
 // writes it after the copy. A profile has a number, and lines for the bytecodes that it has counts of. A profile that is
-// the same as an earlier one is not written again:
+// the same as an earlier one is not written again. Code is named by its compile id, and osr='1' if it is an on-stack
+// replacement:
 //
 //	<method_profile id='7' method='Shapes::sum' class_check='2' unstable_if='1'/>
 //	<profile_call bci='17' line='12' bytecode='invokevirtual' others='378' class1='Circle' count1='947' class2='Square' count2='568'/>
 //	<profile_branch bci='9' line='11' bytecode='ifne' taken='2810' not_taken='312'/>
 //	<profile_type bci='4' line='11' bytecode='instanceof' null_seen='1' failed='20' class1='Circle' count1='947'/>
 //	<profiles compile_id='42' ids='7 3 9'/>
+//	<profiles compile_id='42' osr='1' ids='8'/>
 var (
 	profileTag       = []byte("<method_profile ")
 	profileCallTag   = []byte("<profile_call ")
@@ -126,9 +128,13 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// AppendProfiles appends a line that says which profiles the code with a compile id was compiled by.
-func AppendProfiles(text []byte, compileID int, ids []int) []byte {
-	text = fmt.Appendf(append(text, profilesTag...), "compile_id='%d' ids='", compileID)
+// AppendProfiles appends a line that says which profiles some code was compiled by.
+func AppendProfiles(text []byte, code CodeKey, ids []int) []byte {
+	text = fmt.Appendf(append(text, profilesTag...), "compile_id='%d'", code.ID)
+	if code.OSR {
+		text = append(text, " osr='1'"...)
+	}
+	text = append(text, " ids='"...)
 	for i, id := range ids {
 		if i > 0 {
 			text = append(text, ' ')
@@ -141,21 +147,32 @@ func AppendProfiles(text []byte, compileID int, ids []int) []byte {
 // Profiles are the profiles of methods that a log has.
 type Profiles struct {
 	byID      map[int]*MethodProfile
-	compiled  map[int][]*MethodProfile // by compile id
-	open      *MethodProfile           // whose sites are read
-	sites     int                      // in all profiles
-	bytecodes map[string]string        // each only once in memory
+	compiled  map[CodeKey]*codeProfiles
+	open      *MethodProfile    // whose sites are read
+	sites     int               // in all profiles
+	bytecodes map[string]string // each only once in memory
 }
 
-// Of returns the profiles of the methods that the code with a compile id was made of: those of the method itself and of
+// codeProfiles are the profiles that some code was compiled by.
+type codeProfiles struct {
+	list  []*MethodProfile
+	known map[int]bool // their numbers
+}
+
+// Of returns the profiles of the methods that some code was made of: those of the method itself and of
 // those that were inlined. There may be several of methods with the same name, with different lines. Of several that
 // have the same line, the first one was read first.
-func (p *Profiles) Of(compileID int) []*MethodProfile { return p.compiled[compileID] }
+func (p *Profiles) Of(code CodeKey) []*MethodProfile {
+	if of := p.compiled[code]; of != nil {
+		return of.list
+	}
+	return nil
+}
 
-// CompiledWith calls yield for the compile ids of the code that has profiles, and the profiles.
-func (p *Profiles) CompiledWith(yield func(compileID int, profiles []*MethodProfile) bool) {
-	for id, profiles := range p.compiled {
-		if !yield(id, profiles) {
+// CompiledWith calls yield for all code that has profiles, with the profiles.
+func (p *Profiles) CompiledWith(yield func(code CodeKey, profiles []*MethodProfile) bool) {
+	for code, of := range p.compiled {
+		if !yield(code, of.list) {
 			return
 		}
 	}
@@ -196,7 +213,7 @@ func (p *Profiles) start(line []byte) {
 		return
 	}
 	if p.byID == nil {
-		p.byID, p.compiled, p.bytecodes = map[int]*MethodProfile{}, map[int][]*MethodProfile{}, map[string]string{}
+		p.byID, p.compiled, p.bytecodes = map[int]*MethodProfile{}, map[CodeKey]*codeProfiles{}, map[string]string{}
 	}
 	p.open = &MethodProfile{Method: nameText(name), Traps: traps(line)}
 	p.byID[id] = p.open
@@ -264,12 +281,20 @@ func (p *Profiles) used(line []byte) {
 	if err != nil || p.compiled == nil || len(p.compiled) >= maxProfiles {
 		return
 	}
-	profiles := p.compiled[id]
+	code := CodeKey{id, string(attr(line, "osr")) == "1"}
+	of := p.compiled[code]
+	if of == nil {
+		of = &codeProfiles{known: map[int]bool{}}
+		p.compiled[code] = of
+	}
 	for word := range bytes.FieldsSeq(attr(line, "ids")) {
+		if len(of.list) >= maxInlined {
+			break
+		}
 		n, err := strconv.Atoi(string(word))
-		if known := p.byID[n]; err == nil && known != nil && !slices.Contains(profiles, known) && len(profiles) < maxInlined {
-			profiles = append(profiles, known)
+		if profile := p.byID[n]; err == nil && profile != nil && !of.known[n] {
+			of.known[n] = true
+			of.list = append(of.list, profile)
 		}
 	}
-	p.compiled[id] = profiles
 }

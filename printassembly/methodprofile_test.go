@@ -1,8 +1,12 @@
 package printassembly
 
 import (
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -26,21 +30,24 @@ func TestMethodProfiles(t *testing.T) {
 	for i := range profiles {
 		text = AppendMethodProfile(text, i+1, &profiles[i])
 	}
-	text = AppendProfiles(text, 42, []int{2, 1})
-	text = AppendProfiles(text, 42, []int{1})
-	text = AppendProfiles(text, 43, []int{1, 99})
+	text = AppendProfiles(text, CodeKey{ID: 42}, []int{2, 1})
+	text = AppendProfiles(text, CodeKey{ID: 42}, []int{1})
+	text = AppendProfiles(text, CodeKey{42, true}, []int{1})
+	text = AppendProfiles(text, CodeKey{ID: 43}, []int{1, 99})
 	l, err := NewLog(strings.NewReader(string(text)), int64(len(text)), "log")
 	require.NoError(t, err)
 	assert.Zero(t, l.Damaged)
-	assert.Equal(t, []*MethodProfile{&profiles[1], &profiles[0]}, l.Profiles.Of(42))
-	assert.Equal(t, []*MethodProfile{&profiles[0]}, l.Profiles.Of(43))
-	assert.Empty(t, l.Profiles.Of(44))
+	assert.Equal(t, []*MethodProfile{&profiles[1], &profiles[0]}, l.Profiles.Of(CodeKey{ID: 42}))
+	assert.Equal(t, []*MethodProfile{&profiles[0]}, l.Profiles.Of(CodeKey{42, true}), "JDK 8 numbers OSR code separately")
+	assert.Equal(t, []*MethodProfile{&profiles[0]}, l.Profiles.Of(CodeKey{ID: 43}))
+	assert.Empty(t, l.Profiles.Of(CodeKey{43, true}))
+	assert.Empty(t, l.Profiles.Of(CodeKey{ID: 44}))
 	compiled := 0
-	for id := range l.Profiles.CompiledWith {
+	for code := range l.Profiles.CompiledWith {
 		compiled++
-		assert.Contains(t, []int{42, 43}, id)
+		assert.Contains(t, []CodeKey{{42, false}, {42, true}, {43, false}}, code)
 	}
-	assert.Equal(t, 2, compiled)
+	assert.Equal(t, 3, compiled)
 }
 
 // TestDamagedProfiles: lines that make no sense are left out, and so are sites without a profile.
@@ -63,8 +70,36 @@ func TestDamagedProfiles(t *testing.T) {
 	require.NoError(t, err)
 	want := &MethodProfile{Method: "A::b", Traps: []Trap{{"age", 3}},
 		Sites: []ProfileSite{{BCI: 3, Line: 1, Bytecode: "invokevirtual", Types: []ProfileType{{"C", 4}}}}}
-	assert.Equal(t, []*MethodProfile{want}, l.Profiles.Of(2))
+	assert.Equal(t, []*MethodProfile{want}, l.Profiles.Of(CodeKey{ID: 2}))
 	for _, id := range []int{0, 1, 3} {
-		assert.Empty(t, l.Profiles.Of(id))
+		assert.Empty(t, l.Profiles.Of(CodeKey{ID: id}))
 	}
+}
+
+// TestManyProfiles: of the profiles of some code, the first ones count. A number that the code has already, or that is one
+// too many, costs about the same with many profiles as with one: a search of the others took 100 times as long.
+func TestManyProfiles(t *testing.T) {
+	numbers := make([]int, maxInlined+100)
+	var p Profiles
+	for i := range numbers {
+		numbers[i] = i
+		p.tag(AppendMethodProfile(nil, i, &MethodProfile{Method: "A::b" + strconv.Itoa(i)}))
+	}
+	took := func(id, profiles int) time.Duration { // of a line that adds nothing, at its shortest
+		p.tag(AppendProfiles(nil, CodeKey{ID: id}, numbers[:profiles]))
+		want := min(profiles, maxInlined)
+		again := AppendProfiles(nil, CodeKey{ID: id}, slices.Repeat([]int{numbers[want-1]}, 1000))
+		shortest := time.Duration(math.MaxInt64)
+		for range 10 {
+			began := time.Now()
+			p.tag(again)
+			shortest = min(shortest, time.Since(began))
+		}
+		require.Len(t, p.Of(CodeKey{ID: id}), want)
+		assert.Equal(t, "A::b"+strconv.Itoa(want-1), p.Of(CodeKey{ID: id})[want-1].Method)
+		return shortest
+	}
+	one := took(1, 1)
+	assert.Less(t, took(2, maxInlined-1), 20*one, "almost full")
+	assert.Less(t, took(3, len(numbers)), 20*one, "full")
 }

@@ -16,21 +16,21 @@ type profiler struct {
 	seed    maphash.Seed
 	numbers map[uint64]int  // by the address of the Method; 0 for a method without a profile. Forget discards it
 	classes map[uint64]bool // see isClass; Forget discards it
-	// used has the addresses of the Methods whose profiles were looked for, by the compile id of the code. The first reading
-	// is the one that is nearest to what the compiler has seen.
-	used map[int]map[uint64]bool
+	// used has the addresses of the Methods whose profiles were looked for, by the code. The first reading is the one that
+	// is nearest to what the compiler has seen.
+	used map[printassembly.CodeKey]map[uint64]bool
 }
 
 // maxWritten limits the number of profiles in a log. Methods beyond it have none.
 const maxWritten = 1 << 18
 
-// maxUsed limits the number of compile ids in profiler.used. When it is reached, all are forgotten, which only makes the
+// maxUsed limits the number of keys of profiler.used. When it is reached, all are forgotten, which only makes the
 // log longer.
 const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
-	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[int]map[uint64]bool{}}
+	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
@@ -73,25 +73,30 @@ func (c *Code) AppendProfiles(text []byte) []byte {
 	if len(p.used) >= maxUsed {
 		clear(p.used)
 	}
-	if p.used[c.ID] == nil {
-		p.used[c.ID] = map[uint64]bool{}
+	known := p.used[c.Key()]
+	if known == nil {
+		known = map[uint64]bool{}
+		p.used[c.Key()] = known
 	}
-	known := p.used[c.ID]
 	used := c.usedMethods()
 	fresh := slices.DeleteFunc(slices.Clone(used), func(at uint64) bool { return known[at] })
+	if len(fresh) == 0 {
+		return text
+	}
 	text = copier.appendNewProfiles(text, fresh)
-	kept := copier.distinguishable(used)
-	var numbers []int
 	for _, at := range fresh {
 		known[at] = true
-		if n := p.numbers[at]; n > 0 && slices.Contains(kept, at) {
+	}
+	var numbers []int
+	for _, at := range copier.distinguishable(fresh, used) {
+		if n := p.numbers[at]; n > 0 {
 			numbers = append(numbers, n)
 		}
 	}
 	if len(numbers) == 0 {
 		return text
 	}
-	return printassembly.AppendProfiles(text, c.ID, numbers)
+	return printassembly.AppendProfiles(text, c.Key(), numbers)
 }
 
 // usedMethods returns the addresses of the Methods in the frames that were written. If there are none, because the
@@ -217,33 +222,59 @@ func (c *Copier) isClass(at uint64) bool {
 	return is
 }
 
-// distinguishable returns those of the methods that a frame of the code can be told to be of. Frames have the name of a
-// method, a bci and a line. So of methods with the same name, it returns only those whose lines no other one has.
-func (c *Copier) distinguishable(used []uint64) (kept []uint64) {
-	named := map[string][]*method{}
-	for _, at := range used {
+// maxOverloads limits the methods of some code that have the same name and are told apart. More than that are rare, and
+// none of them has a profile.
+const maxOverloads = 16
+
+// distinguishable returns those of the fresh methods that a frame of the code can be told to be of. Frames have the name
+// of a method, a bci and a line. So of the used methods with the same name, it returns only those whose lines no other
+// one has.
+func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
+	named := map[string][]*method{} // the used methods, by the names of the fresh ones
+	for _, at := range fresh {
 		if m := c.methods[at]; m != nil {
-			named[m.name] = append(named[m.name], m)
+			named[m.name] = nil
 		}
 	}
 	for _, at := range used {
-		if m := c.methods[at]; m != nil && !sharesLines(m, named[m.name]) {
+		if m := c.methods[at]; m != nil {
+			if of, ok := named[m.name]; ok {
+				named[m.name] = append(of, m)
+			}
+		}
+	}
+	alone := map[*method]bool{}
+	for _, of := range named {
+		addAlone(alone, of)
+	}
+	for _, at := range fresh {
+		if alone[c.methods[at]] {
 			kept = append(kept, at)
 		}
 	}
 	return kept
 }
 
-// sharesLines reports whether a method has a line that one of the others has, too. A method without lines may have any.
-func sharesLines(m *method, others []*method) bool {
-	lines := map[int]bool{}
-	for _, other := range others {
-		if other != m && len(other.lines) == 0 || len(others) > 1 && len(m.lines) == 0 {
-			return true
-		}
-		for _, l := range other.lines {
-			lines[l.line] = lines[l.line] || other != m
+// addAlone adds those of the methods of one name that share no line with another one. A method without lines may have any.
+func addAlone(alone map[*method]bool, methods []*method) {
+	if len(methods) == 1 {
+		alone[methods[0]] = true
+		return
+	}
+	if len(methods) > maxOverloads || slices.ContainsFunc(methods, func(m *method) bool { return len(m.lines) == 0 }) {
+		return
+	}
+	for _, m := range methods {
+		alone[m] = true
+	}
+	owners := map[int]*method{} // the first method with a line
+	for _, m := range methods {
+		for _, l := range m.lines {
+			if owner := owners[l.line]; owner == nil {
+				owners[l.line] = m
+			} else if owner != m {
+				alone[owner], alone[m] = false, false
+			}
 		}
 	}
-	return slices.ContainsFunc(m.lines, func(l lineNumber) bool { return lines[l.line] })
 }

@@ -66,11 +66,11 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// profilesByID are the profiles by the compile id of the code that they were read for.
-type profilesByID map[int][]*printassembly.MethodProfile
+// profilesByCode are the profiles by the code that they were read for.
+type profilesByCode map[printassembly.CodeKey][]*printassembly.MethodProfile
 
 // site returns the last site of a method that was read with a bytecode, or nil.
-func (p profilesByID) site(method, bytecode string) (found *printassembly.ProfileSite) {
+func (p profilesByCode) site(method, bytecode string) (found *printassembly.ProfileSite) {
 	for _, profiles := range p {
 		for _, m := range profiles {
 			for i := range m.Sites {
@@ -84,11 +84,11 @@ func (p profilesByID) site(method, bytecode string) (found *printassembly.Profil
 }
 
 // readProfiles copies the code that C2 compiles until the profiles of all known sites have been read.
-func readProfiles(t *testing.T, pid int) (found profilesByID) {
+func readProfiles(t *testing.T, pid int) (found profilesByCode) {
 	t.Helper()
 	var copier *Copier
 	var cache *codecache.Cache
-	text, copied := []byte("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n"), map[int]bool{}
+	text, copied := []byte("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n"), map[printassembly.CodeKey]bool{}
 	require.Eventually(t, func() bool {
 		if cache == nil {
 			vm, err := vmstructs.Open(pid)
@@ -107,7 +107,7 @@ func readProfiles(t *testing.T, pid int) (found profilesByID) {
 		}
 		copier.Forget()
 		for _, b := range cache.Blobs() {
-			if b.Method == nil || b.Method.Compiler != "c2" || copied[b.Method.ID] {
+			if b.Method == nil || b.Method.Compiler != "c2" || copied[b.Method.Key()] {
 				continue
 			}
 			code, err := copier.Copy(b.Method)
@@ -117,14 +117,14 @@ func readProfiles(t *testing.T, pid int) (found profilesByID) {
 			if _, err = code.AppendTo(nil); err != nil {
 				continue
 			}
-			copied[b.Method.ID] = true
+			copied[b.Method.Key()] = true
 			text = code.AppendProfiles(text)
 		}
 		l, err := printassembly.NewLog(strings.NewReader(string(text)), int64(len(text)), "profiles")
 		require.NoError(t, err)
-		found = profilesByID{}
-		for id, profiles := range l.Profiles.CompiledWith {
-			found[id] = profiles
+		found = profilesByCode{}
+		for code, profiles := range l.Profiles.CompiledWith {
+			found[code] = profiles
 		}
 		for _, known := range knownSites {
 			if found.site(known.method, known.bytecode) == nil {
@@ -138,7 +138,7 @@ func readProfiles(t *testing.T, pid int) (found profilesByID) {
 
 // checkKnown compares the sites with the shares that the program has. Of two rows for three classes, it is chance which
 // classes have them.
-func checkKnown(t *testing.T, found profilesByID) {
+func checkKnown(t *testing.T, found profilesByCode) {
 	t.Helper()
 	for _, known := range knownSites {
 		s := found.site(known.method, known.bytecode)
@@ -169,20 +169,20 @@ func checkKnown(t *testing.T, found profilesByID) {
 
 // A seenSite is what a log says that C2 saw at a bytecode, in percent.
 type seenSite struct {
-	id          int // the compile id
+	code        printassembly.CodeKey
 	method, bci string
 	shares      map[string]float64
 }
 
 // checkCompared compares the sites with what HotSpot's log says that C2 saw.
-func checkCompared(t *testing.T, found profilesByID, log string) {
+func checkCompared(t *testing.T, found profilesByCode, log string) {
 	t.Helper()
 	file, err := os.Open(log)
 	require.NoError(t, err)
 	defer file.Close()
 	compared := map[string]int{}
 	for _, seen := range seenByC2(t, file) {
-		for _, m := range found[seen.id] {
+		for _, m := range found[seen.code] {
 			for i := range m.Sites {
 				s := &m.Sites[i]
 				if m.Method != seen.method || strconv.Itoa(s.BCI) != seen.bci || !strings.HasPrefix(m.Method, "Profiled::") || m.Method == "Profiled::main" {
@@ -197,7 +197,7 @@ func checkCompared(t *testing.T, found profilesByID, log string) {
 					got[class.Class] = 100 * float64(class.Count) / total
 				}
 				for name, share := range seen.shares {
-					assert.InDelta(t, share, got[name], 1, "%s at %s@%s of compilation %d: %+v", name, m.Method, seen.bci, seen.id, s)
+					assert.InDelta(t, share, got[name], 1, "%s at %s@%s of %+v: %+v", name, m.Method, seen.bci, seen.code, s)
 				}
 				compared[m.Method]++
 			}
@@ -217,7 +217,7 @@ func seenByC2(t *testing.T, log io.Reader) (seen []seenSite) {
 	text, err := io.ReadAll(log)
 	require.NoError(t, err)
 	var klasses, methods map[string]string // by HotSpot's numbers, in one compilation
-	var id int
+	var code printassembly.CodeKey
 	var parsed, bcis []string // the methods that are being parsed, and the last bci of each
 	for line := range strings.Lines(string(text)) {
 		a := map[string]string{}
@@ -232,8 +232,9 @@ func seenByC2(t *testing.T, log io.Reader) (seen []seenSite) {
 		switch tag {
 		case "<task":
 			klasses, methods, parsed, bcis = map[string]string{}, map[string]string{}, nil, nil
-			if id, _ = strconv.Atoi(a["compile_id"]); a["level"] != "" {
-				id = -1 // C1
+			code.OSR = a["compile_kind"] == "osr"
+			if code.ID, _ = strconv.Atoi(a["compile_id"]); a["level"] != "" {
+				code.ID = -1 // C1
 			}
 		case "<klass":
 			klasses[a["id"]] = a["name"]
@@ -248,10 +249,10 @@ func seenByC2(t *testing.T, log io.Reader) (seen []seenSite) {
 				bcis[len(bcis)-1] = a["bci"]
 			}
 		case "<branch", "<call":
-			if len(parsed) == 0 || id < 0 {
+			if len(parsed) == 0 || code.ID < 0 {
 				continue
 			}
-			s := seenSite{id, parsed[len(parsed)-1], bcis[len(bcis)-1], map[string]float64{}}
+			s := seenSite{code, parsed[len(parsed)-1], bcis[len(bcis)-1], map[string]float64{}}
 			if all := number("taken") + number("not_taken"); tag == "<branch" && all > 0 {
 				s.shares["taken"] = 100 * number("taken") / all
 			}

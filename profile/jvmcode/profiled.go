@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
@@ -16,7 +17,7 @@ func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 	}
 	j, b := c.jvms[r.JVM], c.Blob(r)
 	code = &jitprofile.Code{}
-	if profiles := j.Log.Profiles.Of(b.ID); b.Kind.Java() && len(profiles) > 0 {
+	if profiles := j.Log.Profiles.Of(b.Key()); b.Kind.Java() && len(profiles) > 0 {
 		code = jitprofile.Of(c.Listing(r), profiles, j.hasCallers)
 	}
 	c.profiled[r] = code
@@ -28,16 +29,16 @@ func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 func (j *JVM) hasCallers(method string) bool {
 	if j.callers == nil {
 		j.callers = map[string][]string{}
-		names := map[int]string{}
+		names := map[printassembly.CodeKey]string{}
 		for i := range j.Log.Blobs {
 			if b := &j.Log.Blobs[i]; b.Kind.Java() {
-				names[b.ID] = b.Name
+				names[b.Key()] = b.Name
 			}
 		}
-		for id, profiles := range j.Log.Profiles.CompiledWith {
+		for code, profiles := range j.Log.Profiles.CompiledWith {
 			for _, p := range profiles {
-				if of := j.callers[p.Method]; len(of) < 2 && !slices.Contains(of, names[id]) && names[id] != "" && names[id] != p.Method {
-					j.callers[p.Method] = append(of, strings.Clone(names[id]))
+				if of := j.callers[p.Method]; len(of) < 2 && !slices.Contains(of, names[code]) && names[code] != "" && names[code] != p.Method {
+					j.callers[p.Method] = append(of, strings.Clone(names[code]))
 				}
 			}
 		}
