@@ -24,6 +24,9 @@ type JIT struct {
 	ends   map[codeKey]*End
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
+	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for each
+	// level and each JVM.
+	MethodsAgain int
 	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside that of
 	// those in the windows.
 	Deoptimizations, DeoptimizationsInside int
@@ -129,7 +132,7 @@ func (all Events) Of(pids []int, inside func(*event.Event) bool) *JIT {
 	j.Levels = levels(c.compilations)
 	j.Longest = longest(c.compilations)
 	j.Methods, j.AllMethods = methods(c.compilations)
-	j.Again, j.AllAgain = repetitions(c.compilations)
+	j.Again, j.AllAgain, j.MethodsAgain = repetitions(c.compilations)
 	j.Deopts, j.AllDeopts = c.places()
 	for _, d := range c.deoptimizations {
 		if d.inside {

@@ -79,6 +79,7 @@ func TestOf(t *testing.T) {
 	assert.Equal(t, []any{"A::a", 4, 2, int64(30e6), []Cause{{"unstable_if", 1}}}, []any{again.Method, again.Level, again.Count, again.Nanos, again.Causes})
 	assert.Equal(t, []int{2, 6}, []int{again.Versions[0].ID, again.Versions[1].ID})
 	assert.Equal(t, 3, j.Again[1].Level)
+	assert.Equal(t, []int{2, 1}, []int{j.AllAgain, j.MethodsAgain}, "it is one method at two levels")
 
 	assert.Equal(t, []int{3, 2}, []int{j.Deoptimizations, j.DeoptimizationsInside})
 	require.Len(t, j.Deopts, 3)
@@ -99,6 +100,7 @@ func TestOverloads(t *testing.T) {
 6 compile A::a id=5 level=4 bytecode=20
 9 compile A::a id=6 level=4 bytecode=10`)).Of([]int{7}, window)
 	require.Len(t, j.Again, 2)
+	assert.Equal(t, 2, j.MethodsAgain)
 	assert.Equal(t, [][]int{{1, 6}, {2, 5}}, [][]int{{j.Again[0].Versions[0].ID, j.Again[0].Versions[1].ID}, {j.Again[1].Versions[0].ID, j.Again[1].Versions[1].ID}})
 	require.Len(t, j.Deopts, 1)
 	assert.Equal(t, []After{{4, 1, 4e6, 4e6, 4e6}}, j.Deopts[0].After)

@@ -65,8 +65,8 @@ func jitSummary(v *view) []string {
 	if n := failed[0] + failed[1]; n > 0 {
 		rest = append(rest, fmt.Sprintf("%d failed", n))
 	}
-	if j.AllAgain > 0 {
-		rest = append(rest, layout.Plural(j.AllAgain, "method")+" compiled again")
+	if j.MethodsAgain > 0 {
+		rest = append(rest, layout.Plural(j.MethodsAgain, "method")+" compiled again")
 	}
 	if j.Deoptimizations > 0 {
 		rest = append(rest, layout.Plural(j.Deoptimizations, "deoptimization"))
