@@ -142,6 +142,11 @@ func (all Events) Of(pids []int, inside func(*event.Event) bool) *JIT {
 	return j
 }
 
+// WholeRun reports whether all compilations and all deoptimizations were within a window.
+func (j *JIT) WholeRun() bool {
+	return j.DeoptimizationsInside == j.Deoptimizations && !slices.ContainsFunc(j.Levels, func(l Level) bool { return l.Inside < l.Count })
+}
+
 // A codeKey identifies a compilation of a JVM. JDK 8 numbers on-stack replacements separately.
 type codeKey struct {
 	pid, id int

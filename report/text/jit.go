@@ -106,25 +106,15 @@ func (t *jitTables) at(pid int, mono int64) string {
 
 // star marks what began within a window, if the windows are not the whole run.
 func (t *jitTables) star(inside bool) string {
-	if inside && !t.wholeRun() {
+	if inside && !t.WholeRun() {
 		return "*"
 	}
 	return ""
 }
 
-// wholeRun reports whether all compilations began within a window.
-func (t *jitTables) wholeRun() bool {
-	for _, l := range t.Levels {
-		if l.Inside < l.Count {
-			return false
-		}
-	}
-	return true
-}
-
 // windowNote explains the stars.
 func (t *jitTables) windowNote() string {
-	if t.wholeRun() {
+	if t.WholeRun() {
 		return ""
 	}
 	return " * is within the window."

@@ -1,12 +1,15 @@
 package text
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/warmup"
+	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
 func TestJITSummary(t *testing.T) {
@@ -22,4 +25,17 @@ func TestJITSummary(t *testing.T) {
 			assert.Equal(t, c.want, jitSummary(&view{amounts: amounts{p: &profile.Profile{JIT: &c.jit}}}))
 		})
 	}
+}
+
+// TestStarOfDeoptimizations: with Flight Recorder alone, all compilations may be within the windows, but not all
+// deoptimizations.
+func TestStarOfDeoptimizations(t *testing.T) {
+	ps := reporttest.Profiles(reporttest.Header(), paused(t))
+	ps.Trials[0].JIT = &warmup.JIT{Levels: []warmup.Level{{Level: 4, Count: 1, Inside: 1}}, Deoptimizations: 3, DeoptimizationsInside: 1, AllDeopts: 2,
+		Deopts: []warmup.Deopt{{Method: "A::before", Count: 2, BCI: 1, Reason: "null_check"}, {Method: "A::inside", Count: 1, Inside: 1, BCI: 1, Reason: "null_check"}}}
+	var b bytes.Buffer
+	require.NoError(t, Write(&b, ps, "", options()))
+	assert.Regexp(t, `(?m)^ +2  A::before`, b.String())
+	assert.Regexp(t, `(?m)^ +1\*  A::inside`, b.String())
+	assert.Contains(t, b.String(), "* is within the window.")
 }
