@@ -52,6 +52,18 @@ type Level struct {
 	Bytes int64
 }
 
+// Add adds the compilations of another level to those of l.
+func (l *Level) Add(other *Level) {
+	l.Count += other.Count
+	l.OSR += other.OSR
+	l.Inside += other.Inside
+	l.Failed += other.Failed
+	l.Discarded += other.Discarded
+	l.Timed += other.Timed
+	l.Nanos += other.Nanos
+	l.Bytes += other.Bytes
+}
+
 // UnknownLevel is the Level of compilations whose level is not known.
 const UnknownLevel = -1
 

@@ -16,54 +16,49 @@ func jitSummary(v *view) []string {
 	if j == nil {
 		return nil
 	}
-	var count, failed, discarded, timed [2]int // of C1 and of C2
-	var nanos [2]int64
-	var wrappers, unknown int
+	sums := []struct {
+		compiler string
+		warmup.Level
+	}{{compiler: "by C1"}, {compiler: "by C2"}, {compiler: "of unknown level"}}
+	var all warmup.Level
 	for _, l := range j.Levels {
-		at := 0
-		switch {
-		case l.Level == 0:
-			wrappers += l.Count
+		if l.Level == 0 { // wrappers
 			continue
-		case l.Level == warmup.UnknownLevel:
-			unknown += l.Count
-			continue
-		case l.Level == 4:
-			at = 1
 		}
-		count[at] += l.Count
-		failed[at] += l.Failed
-		discarded[at] += l.Discarded
-		timed[at] += l.Timed
-		nanos[at] += l.Nanos
+		at := 0
+		switch l.Level {
+		case 4:
+			at = 1
+		case warmup.UnknownLevel:
+			at = 2
+		}
+		sums[at].Add(&l)
+		all.Add(&l)
 	}
 	var parts []string
-	for i, name := range []string{"C1", "C2"} {
-		if count[i] == 0 {
+	for i := range sums {
+		s := &sums[i]
+		if s.Count == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%d by %s", count[i], name)
+		text := fmt.Sprintf("%d %s", s.Count, s.compiler)
 		switch {
-		case timed[i] == count[i]:
-			text += " in " + seconds(nanos[i])
-		case timed[i] > 0:
-			text += fmt.Sprintf(" (%d of them in %s)", timed[i], seconds(nanos[i]))
+		case s.Timed == s.Count:
+			text += " in " + seconds(s.Nanos)
+		case s.Timed > 0:
+			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, seconds(s.Nanos))
 		}
 		parts = append(parts, text)
 	}
-	if unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%d of unknown level", unknown))
+	var lines, rest []string
+	if all.Count > 0 {
+		lines = append(lines, layout.Plural(all.Count, "compilation")+": "+strings.Join(parts, ", "))
 	}
-	lines := []string{layout.Plural(count[0]+count[1]+unknown, "compilation") + ": " + strings.Join(parts, ", ")}
-	if count[0]+count[1]+unknown == 0 {
-		lines = nil
+	if all.Discarded > 0 {
+		rest = append(rest, fmt.Sprintf("%d discarded", all.Discarded))
 	}
-	var rest []string
-	if n := discarded[0] + discarded[1]; n > 0 {
-		rest = append(rest, fmt.Sprintf("%d discarded", n))
-	}
-	if n := failed[0] + failed[1]; n > 0 {
-		rest = append(rest, fmt.Sprintf("%d failed", n))
+	if all.Failed > 0 {
+		rest = append(rest, fmt.Sprintf("%d failed", all.Failed))
 	}
 	if j.MethodsAgain > 0 {
 		rest = append(rest, layout.Plural(j.MethodsAgain, "method")+" compiled again")

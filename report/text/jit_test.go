@@ -20,6 +20,10 @@ func TestJITSummary(t *testing.T) {
 	}{
 		{"a method at two levels", warmup.JIT{Levels: []warmup.Level{{Level: 3, Count: 2, Inside: 2}, {Level: 4, Count: 2, Inside: 2}}, AllAgain: 2, MethodsAgain: 1},
 			[]string{"4 compilations: 2 by C1, 2 by C2", "1 method compiled again"}},
+		{"no times", warmup.JIT{Levels: []warmup.Level{{Level: 0, Count: 9, Inside: 9}, {Level: 2, Count: 1, Inside: 1}, {Level: 3, Count: 1, Inside: 1, Discarded: 1}}}, []string{"2 compilations: 2 by C1", "1 discarded"}},
+		{"wrappers alone", warmup.JIT{Levels: []warmup.Level{{Level: 0, Count: 9}}}, nil},
+		{"unknown levels", warmup.JIT{Levels: []warmup.Level{{Level: warmup.UnknownLevel, Count: 3, Inside: 3, Failed: 1, Discarded: 1, Timed: 2, Nanos: 7e9}, {Level: 4, Count: 2, Inside: 2, Failed: 1, Timed: 2, Nanos: 1e9}}},
+			[]string{"5 compilations: 2 by C2 in 1.00 s, 3 of unknown level (2 of them in 7.00 s)", "1 discarded, 2 failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, jitSummary(&view{amounts: amounts{p: &profile.Profile{JIT: &c.jit}}}))
