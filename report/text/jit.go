@@ -16,40 +16,7 @@ func jitSummary(v *view) []string {
 	if j == nil {
 		return nil
 	}
-	sums := []struct {
-		compiler string
-		warmup.Level
-	}{{compiler: "by C1"}, {compiler: "by C2"}, {compiler: "of unknown level"}}
-	var all warmup.Level
-	for _, l := range j.Levels {
-		if l.Level == 0 { // wrappers
-			continue
-		}
-		at := 0
-		switch l.Level {
-		case 4:
-			at = 1
-		case warmup.UnknownLevel:
-			at = 2
-		}
-		sums[at].Add(&l)
-		all.Add(&l)
-	}
-	var parts []string
-	for i := range sums {
-		s := &sums[i]
-		if s.Count == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%d %s", s.Count, s.compiler)
-		switch {
-		case s.Timed == s.Count:
-			text += " in " + seconds(s.Nanos)
-		case s.Timed > 0:
-			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, seconds(s.Nanos))
-		}
-		parts = append(parts, text)
-	}
+	all, parts := byCompiler(j.Levels)
 	var lines, rest []string
 	if all.Count > 0 {
 		lines = append(lines, layout.Plural(all.Count, "compilation")+": "+strings.Join(parts, ", "))
@@ -69,7 +36,53 @@ func jitSummary(v *view) []string {
 	if len(rest) > 0 {
 		lines = append(lines, strings.Join(rest, ", "))
 	}
+	var inside []string
+	if all.Count > 0 {
+		inside = append(inside, layout.Plural(all.Inside, "compilation"))
+	}
+	if j.Deoptimizations > 0 {
+		inside = append(inside, layout.Plural(j.DeoptimizationsInside, "deoptimization"))
+	}
+	if len(inside) > 0 && (all.Inside < all.Count || j.DeoptimizationsInside < j.Deoptimizations) {
+		lines = append(lines, "in the whole run; within the windows: "+strings.Join(inside, ", "))
+	}
 	return lines
+}
+
+// byCompiler sums up all compilations but the wrappers, and says how many each compiler made, and in which time.
+func byCompiler(levels []warmup.Level) (all warmup.Level, parts []string) {
+	sums := []struct {
+		compiler string
+		warmup.Level
+	}{{compiler: "by C1"}, {compiler: "by C2"}, {compiler: "of unknown level"}}
+	for i := range levels {
+		l, at := &levels[i], 0
+		switch l.Level {
+		case 0:
+			continue
+		case 4:
+			at = 1
+		case warmup.UnknownLevel:
+			at = 2
+		}
+		sums[at].Add(l)
+		all.Add(l)
+	}
+	for i := range sums {
+		s := &sums[i]
+		if s.Count == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", s.Count, s.compiler)
+		switch {
+		case s.Timed == s.Count:
+			text += " in " + seconds(s.Nanos)
+		case s.Timed > 0:
+			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, seconds(s.Nanos))
+		}
+		parts = append(parts, text)
+	}
+	return all, parts
 }
 
 // seconds formats a time in seconds: "1.24 s".

@@ -24,6 +24,10 @@ func TestJITSummary(t *testing.T) {
 		{"wrappers alone", warmup.JIT{Levels: []warmup.Level{{Level: 0, Count: 9}}}, nil},
 		{"unknown levels", warmup.JIT{Levels: []warmup.Level{{Level: warmup.UnknownLevel, Count: 3, Inside: 3, Failed: 1, Discarded: 1, Timed: 2, Nanos: 7e9}, {Level: 4, Count: 2, Inside: 2, Failed: 1, Timed: 2, Nanos: 1e9}}},
 			[]string{"5 compilations: 2 by C2 in 1.00 s, 3 of unknown level (2 of them in 7.00 s)", "1 discarded, 2 failed"}},
+		{"windows", warmup.JIT{Levels: []warmup.Level{{Level: 0, Count: 9}, {Level: 4, Count: 5, Inside: 1}}}, []string{"5 compilations: 5 by C2", "in the whole run; within the windows: 1 compilation"}},
+		{"deoptimizations outside", warmup.JIT{Levels: []warmup.Level{{Level: 4, Count: 1, Inside: 1}}, Deoptimizations: 3},
+			[]string{"1 compilation: 1 by C2", "3 deoptimizations", "in the whole run; within the windows: 1 compilation, 0 deoptimizations"}},
+		{"deoptimizations alone", warmup.JIT{Deoptimizations: 3, DeoptimizationsInside: 2}, []string{"3 deoptimizations", "in the whole run; within the windows: 2 deoptimizations"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, jitSummary(&view{amounts: amounts{p: &profile.Profile{JIT: &c.jit}}}))
