@@ -59,7 +59,7 @@ func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 		}
 		slices.SortStableFunc(r.Versions, func(a, b Compilation) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 		r.Causes = causes(r.Versions)
-		r.Versions = slices.Clip(r.Versions[max(0, len(r.Versions)-maxVersions):])
+		r.Versions = slices.Clone(r.Versions[max(0, len(r.Versions)-maxVersions):])
 		first = append(first, *r)
 	}
 	slices.SortFunc(first, func(a, b Repetition) int {
@@ -67,7 +67,7 @@ func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 			cmp.Compare(a.PID, b.PID), cmp.Compare(a.Versions[0].MonoNanos, b.Versions[0].MonoNanos), cmp.Compare(a.Versions[0].Overload, b.Versions[0].Overload),
 			cmp.Compare(a.Compiler, b.Compiler), cmp.Compare(a.Versions[0].ID, b.Versions[0].ID))
 	})
-	return slices.Clip(first[:min(len(first), Most)]), len(first), compiledAgain(first)
+	return slices.Clone(first[:min(len(first), Most)]), len(first), compiledAgain(first)
 }
 
 // compiledAgain returns how many methods, of all JVMs together, were compiled several times in the same way: at any level,
