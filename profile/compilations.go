@@ -40,10 +40,10 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 }
 
 // addEnds adds when HotSpot stopped using code to the compilations of a profile, where only its log of events has that.
-func (b *Builder) addEnds(p *Profile, trial int) {
+func (b *Builder) addEnds(p *Profile, trial int, run *warmup.Run) {
 	for i := range p.Compilations {
 		c := &p.Compilations[i]
-		end, j := p.JIT.EndOf(c.PID, c.CompileID, c.OSR), b.jvms.Of(c.PID)
+		end, j := run.EndOf(c.PID, c.CompileID, c.OSR), b.jvms.Of(c.PID)
 		if c.Ended != nil || end == nil || j == nil {
 			continue
 		}

@@ -161,12 +161,13 @@ func (ps *Profiles) noteLimits() {
 func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Trials = b.Build(o)
-	compilers := warmup.Collect(events)
+	compilers := warmup.Collect(events, b.trialOf)
 	for i := range ps.Trials {
 		p := &ps.Trials[i]
 		p.Probes = probes.Of(counted, p.PIDs)
-		p.JIT = compilers.Of(p.PIDs, func(e *event.Event) bool { trial, in := b.trialOf(e); return in && trial == i })
-		b.addEnds(p, i)
+		run := compilers.Of(p.PIDs)
+		p.JIT = run.Trial(i)
+		b.addEnds(p, i, run)
 	}
 	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)

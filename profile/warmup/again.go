@@ -32,8 +32,9 @@ type Cause struct {
 // maxVersions is the maximum number of versions that a Repetition keeps.
 const maxVersions = 20
 
-// repetitions returns the methods that were compiled several times in the same way, and how many there are.
-func repetitions(all []Compilation) (first []Repetition, number int) {
+// repetitions returns the methods that were compiled several times in the same way, how many such ways there are, and of how
+// many methods.
+func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 	type way struct {
 		pid, level                 int
 		method, overload, compiler string
@@ -58,14 +59,26 @@ func repetitions(all []Compilation) (first []Repetition, number int) {
 		}
 		slices.SortStableFunc(r.Versions, func(a, b Compilation) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 		r.Causes = causes(r.Versions)
-		r.Versions = slices.Clip(r.Versions[max(0, len(r.Versions)-maxVersions):])
+		r.Versions = slices.Clone(r.Versions[max(0, len(r.Versions)-maxVersions):])
 		first = append(first, *r)
 	}
 	slices.SortFunc(first, func(a, b Repetition) int {
 		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(b.Level, a.Level), cmp.Compare(a.Method, b.Method),
-			cmp.Compare(a.PID, b.PID))
+			cmp.Compare(a.PID, b.PID), cmp.Compare(a.Versions[0].MonoNanos, b.Versions[0].MonoNanos), cmp.Compare(a.Versions[0].Overload, b.Versions[0].Overload),
+			cmp.Compare(a.Compiler, b.Compiler), cmp.Compare(a.Versions[0].ID, b.Versions[0].ID))
 	})
-	return slices.Clip(first[:min(len(first), Most)]), len(first)
+	return slices.Clone(first[:min(len(first), Most)]), len(first), compiledAgain(first)
+}
+
+// compiledAgain returns how many methods, of all JVMs together, were compiled several times in the same way: at any level,
+// in any JVM.
+func compiledAgain(all []Repetition) int {
+	type method struct{ name, overload string }
+	methods := map[method]bool{}
+	for i := range all {
+		methods[method{all[i].Method, all[i].Versions[0].Overload}] = true
+	}
+	return len(methods)
 }
 
 // causes counts why versions went.

@@ -56,6 +56,10 @@ func placeOf(e *event.Event) place {
 	return at
 }
 
+func (d *Deopt) place() place {
+	return place{d.Method, d.BCI, d.Line, d.Instruction, d.Reason, d.Action}
+}
+
 // A compiledMethod is a method of one JVM.
 type compiledMethod struct {
 	pid              int
@@ -83,7 +87,6 @@ func (c *collector) places() (first []Deopt, number int) {
 			c.deopts[key], waits[key], of[key] = at, map[int][]int64{}, map[string]int{}
 		}
 		at.Count++
-		count(&at.Inside, d.inside)
 		at.FirstMonoNanos, at.LastMonoNanos = min(at.FirstMonoNanos, d.MonoNanos), max(at.LastMonoNanos, d.MonoNanos)
 		left := c.left(d.Event)
 		if left == nil {
@@ -107,7 +110,7 @@ func (c *collector) places() (first []Deopt, number int) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.FirstMonoNanos, b.FirstMonoNanos), cmp.Compare(a.Method, b.Method),
 			cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Instruction, b.Instruction))
 	})
-	return slices.Clip(first[:min(len(first), Most)]), len(first)
+	return slices.Clone(first[:min(len(first), Most)]), len(first)
 }
 
 // left returns the compilation whose code a deoptimization has left, or nil if it is unknown. JDK 8, which numbers on-stack

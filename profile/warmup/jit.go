@@ -21,9 +21,11 @@ type JIT struct {
 	Again []Repetition
 	// Deopts are the places at which compiled code was left for the interpreter, the most frequent first.
 	Deopts []Deopt
-	ends   map[codeKey]*End
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
+	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for each
+	// level and each JVM.
+	MethodsAgain int
 	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside that of
 	// those in the windows.
 	Deoptimizations, DeoptimizationsInside int
@@ -49,6 +51,18 @@ type Level struct {
 	Bytes int64
 }
 
+// Add adds the compilations of another level to those of l.
+func (l *Level) Add(other *Level) {
+	l.Count += other.Count
+	l.OSR += other.OSR
+	l.Inside += other.Inside
+	l.Failed += other.Failed
+	l.Discarded += other.Discarded
+	l.Timed += other.Timed
+	l.Nanos += other.Nanos
+	l.Bytes += other.Bytes
+}
+
 // UnknownLevel is the Level of compilations whose level is not known.
 const UnknownLevel = -1
 
@@ -70,6 +84,7 @@ type Compilation struct {
 	Inlined   int   // bytes of bytecode that were inlined; 0 if there were none, or if it is unknown
 	Failed    bool  // the compiler gave up
 	Inside    bool  // it began within a window
+	in        int   // the number of the trial whose window it is, from 1; 0 for none
 	End       *End  // nil if HotSpot uses the code to the end, or if nothing is known about its end
 }
 
@@ -97,83 +112,9 @@ type Method struct {
 // Count returns the number of the method's compilations.
 func (m *Method) Count() int { return m.C1 + m.C2 + m.Other }
 
-// Events are the events that are about the JIT compilers, by the JVM's process id.
-type Events map[int][]*event.Event
-
-// Collect returns those of all events that are about the JIT compilers.
-func Collect(events []event.Event) Events {
-	all := Events{}
-	for i := range events {
-		switch e := &events[i]; e.Kind {
-		case event.Compilation, event.Discard, event.Deopt:
-			all[e.PID] = append(all[e.PID], e)
-		}
-	}
-	return all
-}
-
-// Of returns what the JIT compilers of the JVMs with the given pids did. inside says whether an event began within a window.
-// Of returns nil if there are neither compilations nor deoptimizations.
-func (all Events) Of(pids []int, inside func(*event.Event) bool) *JIT {
-	c := collector{found: map[codeKey]int{}, deopts: map[place]*Deopt{}}
-	for _, pid := range pids {
-		for _, e := range all[pid] {
-			c.add(e, inside)
-		}
-	}
-	if len(c.compilations) == 0 && len(c.deoptimizations) == 0 {
-		return nil
-	}
-	j := &JIT{Deoptimizations: len(c.deoptimizations)}
-	j.ends = c.joinedEnds()
-	j.Levels = levels(c.compilations)
-	j.Longest = longest(c.compilations)
-	j.Methods, j.AllMethods = methods(c.compilations)
-	j.Again, j.AllAgain = repetitions(c.compilations)
-	j.Deopts, j.AllDeopts = c.places()
-	for _, d := range c.deoptimizations {
-		if d.inside {
-			j.DeoptimizationsInside++
-		}
-	}
-	return j
-}
-
-// A codeKey identifies a compilation of a JVM. JDK 8 numbers on-stack replacements separately.
-type codeKey struct {
-	pid, id int
-	osr     bool
-}
-
-// A collector collects the events that are about the JIT compilers.
-type collector struct {
-	compilations    []Compilation
-	found           map[codeKey]int // in compilations
-	discards        []*event.Event
-	deoptimizations []deoptimization
-	deopts          map[place]*Deopt
-}
-
-// A deoptimization is one event.
-type deoptimization struct {
-	*event.Event
-	inside bool
-}
-
-func (c *collector) add(e *event.Event, inside func(*event.Event) bool) {
-	switch e.Kind {
-	case event.Compilation:
-		n := compilationOf(e)
-		n.Inside = inside(e)
-		if n.ID > 0 {
-			c.found[codeKey{n.PID, n.ID, n.OSR}] = len(c.compilations)
-		}
-		c.compilations = append(c.compilations, n)
-	case event.Discard:
-		c.discards = append(c.discards, e)
-	case event.Deopt:
-		c.deoptimizations = append(c.deoptimizations, deoptimization{e, inside(e)})
-	}
+// WholeRun reports whether all compilations and all deoptimizations were within a window.
+func (j *JIT) WholeRun() bool {
+	return j.DeoptimizationsInside == j.Deoptimizations && !slices.ContainsFunc(j.Levels, func(l Level) bool { return l.Inside < l.Count })
 }
 
 func compilationOf(e *event.Event) Compilation {
@@ -194,47 +135,6 @@ func number(e *event.Event, name string) int {
 	}
 	return int(max(n, 0))
 }
-
-// EndOf returns when and why HotSpot stopped using the code of a compilation; nil if nothing is known about that.
-func (j *JIT) EndOf(pid, id int, osr bool) *End {
-	if j == nil {
-		return nil
-	}
-	return j.ends[codeKey{pid, id, osr}]
-}
-
-// joinedEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the same
-// code at about the same time.
-func (c *collector) joinedEnds() map[codeKey]*End {
-	ends := map[codeKey]*End{}
-	const together = 20e6 // ns; the log's line follows the trap within some ms even on a busy machine
-	traps := map[codeKey][]*event.Event{}
-	for _, d := range c.deoptimizations {
-		key := codeKey{pid: d.PID, id: number(d.Event, "compileId")}
-		traps[key] = append(traps[key], d.Event)
-	}
-	for _, e := range c.discards {
-		key := codeKey{e.PID, number(e, "id"), e.Arg("osr") == "true"}
-		if ends[key] != nil || key.id == 0 {
-			continue
-		}
-		end := &End{MonoNanos: e.MonoNanos, Reason: e.Arg("reason")}
-		for _, trap := range traps[codeKey{pid: e.PID, id: key.id}] {
-			if away := e.MonoNanos - trap.MonoNanos; -together <= away && away <= together && discards(trap.Arg("action")) {
-				end.Trap, end.Action = trap.Arg("reason"), trap.Arg("action")
-			}
-		}
-		ends[key] = end
-		if i, ok := c.found[key]; ok {
-			c.compilations[i].End = end
-		}
-	}
-	return ends
-}
-
-// discards reports whether an action of HotSpot after a trap may end the use of the code. After the others, the code
-// stays.
-func discards(action string) bool { return action != "none" }
 
 // C1 reports whether the compilation is one of C1's.
 func (c *Compilation) C1() bool { return 1 <= c.Level && c.Level <= 3 || c.Compiler == "C1" }
@@ -257,7 +157,6 @@ func levels(all []Compilation) []Level {
 		l.Count++
 		l.Bytes += int64(c.Size)
 		count(&l.OSR, c.OSR)
-		count(&l.Inside, c.Inside)
 		count(&l.Failed, c.Failed)
 		count(&l.Discarded, c.End != nil)
 		if count(&l.Timed, c.Nanos > 0); c.Nanos > 0 {
@@ -283,7 +182,7 @@ func count(n *int, is bool) {
 func longest(all []Compilation) []Compilation {
 	timed := slices.DeleteFunc(slices.Clone(all), func(c Compilation) bool { return c.Nanos == 0 })
 	slices.SortStableFunc(timed, func(a, b Compilation) int { return cmp.Compare(b.Nanos, a.Nanos) })
-	return slices.Clip(timed[:min(len(timed), Most)])
+	return slices.Clone(timed[:min(len(timed), Most)])
 }
 
 // methods sums up compilations by method. It returns the first ones, and how many there are.
@@ -320,5 +219,5 @@ func methods(all []Compilation) (first []Method, number int) {
 	slices.SortFunc(first, func(a, b Method) int {
 		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count(), a.Count()), cmp.Compare(a.Name, b.Name))
 	})
-	return slices.Clip(first[:min(len(first), Most)]), len(first)
+	return slices.Clone(first[:min(len(first), Most)]), len(first)
 }

@@ -54,10 +54,11 @@ const run = `
 90 compile A::a id=6 level=4 pid=8`
 
 // window says that an event began after 25 ms.
-func window(e *event.Event) bool { return e.MonoNanos > 25e6 }
+func window(e *event.Event) (trial int, in bool) { return 0, e.MonoNanos > 25e6 }
 
 func TestOf(t *testing.T) {
-	j := Collect(parse(t, run)).Of([]int{7}, window)
+	all := Collect(parse(t, run), window).Of([]int{7})
+	j := all.Trial(0)
 	assert.Equal(t, []Level{{Level: 0, Count: 1}, {Level: 3, Count: 2, Inside: 1, Timed: 1, Nanos: 1e6},
 		{Level: 4, Count: 4, OSR: 1, Inside: 3, Failed: 1, Discarded: 1, Timed: 4, Nanos: 38e6, Bytes: 400}}, j.Levels)
 	var longest []string
@@ -67,9 +68,9 @@ func TestOf(t *testing.T) {
 	assert.Equal(t, []string{"6 20", "2 10", "8 5", "5 3", "4 1"}, longest)
 	end := &End{MonoNanos: 21e6, Reason: "uncommon_trap", Trap: "unstable_if", Action: "reinterpret"}
 	assert.Equal(t, Compilation{PID: 7, Method: "A::a", ID: 2, Level: 4, MonoNanos: 2e6, Nanos: 10e6, Size: 400, Inlined: 50, End: end}, j.Longest[1])
-	assert.Equal(t, end, j.EndOf(7, 2, false))
-	assert.Nil(t, j.EndOf(7, 2, true))
-	assert.Nil(t, (*JIT)(nil).EndOf(7, 2, false))
+	assert.Equal(t, end, all.EndOf(7, 2, false))
+	assert.Nil(t, all.EndOf(7, 2, true))
+	assert.Nil(t, (*Run)(nil).EndOf(7, 2, false))
 	assert.Equal(t, []Method{{Name: "A::a", C1: 2, C2: 3, Timed: 4, Nanos: 34e6, C1Nanos: 1e6, C2Nanos: 33e6, LongestNanos: 20e6},
 		{Name: "C::c", C2: 1, Timed: 1, Nanos: 5e6, C2Nanos: 5e6, LongestNanos: 5e6, FailedAttempts: 1}}, j.Methods)
 	assert.Equal(t, 2, j.AllMethods)
@@ -79,6 +80,7 @@ func TestOf(t *testing.T) {
 	assert.Equal(t, []any{"A::a", 4, 2, int64(30e6), []Cause{{"unstable_if", 1}}}, []any{again.Method, again.Level, again.Count, again.Nanos, again.Causes})
 	assert.Equal(t, []int{2, 6}, []int{again.Versions[0].ID, again.Versions[1].ID})
 	assert.Equal(t, 3, j.Again[1].Level)
+	assert.Equal(t, []int{2, 1}, []int{j.AllAgain, j.MethodsAgain}, "it is one method at two levels")
 
 	assert.Equal(t, []int{3, 2}, []int{j.Deoptimizations, j.DeoptimizationsInside})
 	require.Len(t, j.Deopts, 3)
@@ -86,7 +88,57 @@ func TestOf(t *testing.T) {
 		Levels: []int{4}, After: []After{{3, 1, 10e6, 10e6, 10e6}, {4, 1, 30e6, 30e6, 30e6}}}, j.Deopts[0])
 	assert.Equal(t, []int{1, 0, 1}, []int{j.Deopts[1].Never, j.Deopts[1].Unknown, j.Deopts[1].Inside}, "the code stays")
 	assert.Equal(t, Deopt{Method: "X::x", BCI: -1, Reason: "null_check", Action: "none", Count: 1, Inside: 1, FirstMonoNanos: 70e6, LastMonoNanos: 70e6, Unknown: 1}, j.Deopts[2])
-	assert.Nil(t, Collect(parse(t, run)).Of([]int{9}, window))
+	assert.Nil(t, Collect(parse(t, run), window).Of([]int{9}).Trial(0))
+}
+
+// TestTrials: what the compilers did is only found out once for all trials of a JVM.
+func TestTrials(t *testing.T) {
+	const trials = 1000
+	var asked int
+	all := Collect(parse(t, run), func(e *event.Event) (trial int, in bool) {
+		asked++
+		return int(e.MonoNanos / 30e6), e.MonoNanos > 10e6 && e.MonoNanos != 31e6
+	})
+	var js []*JIT
+	for trial := range trials {
+		js = append(js, all.Of([]int{7}).Trial(trial))
+	}
+	assert.Equal(t, 11, asked, "once for each event")
+	inside := func(j *JIT) (levels, longest, again, deopts []int) {
+		for _, l := range j.Levels {
+			levels = append(levels, l.Inside)
+		}
+		for _, c := range j.Longest {
+			if c.Inside {
+				longest = append(longest, c.ID)
+			}
+		}
+		for _, r := range j.Again {
+			for _, v := range r.Versions {
+				if v.Inside {
+					again = append(again, v.ID)
+				}
+			}
+		}
+		for _, d := range j.Deopts {
+			deopts = append(deopts, d.Inside)
+		}
+		return levels, longest, again, append(deopts, j.DeoptimizationsInside)
+	}
+	for trial, want := range [][4][]int{
+		{{0, 0, 0}, nil, nil, {1, 0, 0, 1}},
+		{{0, 1, 1}, {6, 4}, {6, 4}, {0, 0, 0, 0}},
+		{{0, 0, 1}, {8}, nil, {0, 1, 1, 2}},
+		{{0, 0, 0}, nil, nil, {0, 0, 0, 0}},
+	} {
+		levels, longest, again, deopts := inside(js[trial])
+		assert.Equal(t, want, [4][]int{levels, longest, again, deopts}, "trial %d", trial)
+	}
+	last := js[trials-1]
+	assert.Same(t, &js[3].Longest[0], &last.Longest[0], "lists without marks are shared")
+	assert.Same(t, &js[0].Again[0], &last.Again[0])
+	assert.Same(t, &js[1].Methods[0], &last.Methods[0])
+	assert.Same(t, &js[1].Deopts[0], &last.Deopts[0])
 }
 
 // Methods of the same name with other parameters are other methods.
@@ -97,8 +149,9 @@ func TestOverloads(t *testing.T) {
 4 compile B::b id=4 level=4 descriptor=(J)V
 5 deoptimize A::a compileId=1 bci=1 reason=null_check action=reinterpret
 6 compile A::a id=5 level=4 bytecode=20
-9 compile A::a id=6 level=4 bytecode=10`)).Of([]int{7}, window)
+9 compile A::a id=6 level=4 bytecode=10`), window).Of([]int{7}).Trial(0)
 	require.Len(t, j.Again, 2)
+	assert.Equal(t, 2, j.MethodsAgain)
 	assert.Equal(t, [][]int{{1, 6}, {2, 5}}, [][]int{{j.Again[0].Versions[0].ID, j.Again[0].Versions[1].ID}, {j.Again[1].Versions[0].ID, j.Again[1].Versions[1].ID}})
 	require.Len(t, j.Deopts, 1)
 	assert.Equal(t, []After{{4, 1, 4e6, 4e6, 4e6}}, j.Deopts[0].After)
@@ -106,7 +159,7 @@ func TestOverloads(t *testing.T) {
 
 // USDT probes know neither the ids nor the levels.
 func TestOfProbes(t *testing.T) {
-	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2")).Of([]int{7}, window)
+	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2"), window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 3, Failed: 1, Timed: 3, Nanos: 7e6}}, j.Levels)
 	assert.Equal(t, []Method{{Name: "A::a", C1: 1, C2: 2, Timed: 3, Nanos: 7e6, C1Nanos: 1e6, C2Nanos: 6e6, LongestNanos: 4e6, FailedAttempts: 1}}, j.Methods)
 	require.Len(t, j.Again, 1)
@@ -123,7 +176,7 @@ func TestBounds(t *testing.T) {
 	for i := range 10 * maxVersions {
 		fmt.Fprintf(&text, "%d compile Again::m id=%d level=3 ms=100\n", i, 10_000+i)
 	}
-	j := Collect(parse(t, text.String())).Of([]int{7}, window)
+	j := Collect(parse(t, text.String()), window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []int{Most, Most, Most, Most}, []int{len(j.Longest), len(j.Methods), len(j.Again), len(j.Deopts)})
 	assert.Equal(t, []int{3*Most + 1, 3*Most + 1, 3 * Most}, []int{j.AllMethods, j.AllAgain, j.AllDeopts})
 	assert.Len(t, j.Again[0].Versions, maxVersions)
@@ -133,7 +186,7 @@ func TestBounds(t *testing.T) {
 		fmt.Fprintf(&text, "%d compile F::f id=%d level=3\n", i+1, i+1)
 	}
 	fmt.Fprintf(&text, "%d compile F::f id=100000 level=4\n5 deoptimize F::f compileId=100000 bci=0", 3*maxFollowing+1)
-	assert.Equal(t, 1, Collect(parse(t, text.String())).Of([]int{7}, window).Deopts[0].Never, "it is too far away")
-	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0")).Of([]int{7}, window)
+	assert.Equal(t, 1, Collect(parse(t, text.String()), window).Of([]int{7}).Trial(0).Deopts[0].Never, "it is too far away")
+	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0"), window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 1}}, j.Levels)
 }

@@ -118,24 +118,16 @@ func (t *tableBuilder) jitLevels() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// moment returns a cell with a time since a JVM's start, in seconds.
-func moment(ms float64, inside, whole bool) cell {
-	text := fmt.Sprintf("%.3f", ms/1e3)
-	if inside && !whole {
-		text += "*"
+// star marks the cell of what was within a window, if the windows are not the whole run.
+func (t *tableBuilder) star(c cell, inside bool) cell {
+	if inside && !t.p.JIT.WholeRun() {
+		c.Text += "*"
 	}
-	return number(text, ms)
+	return c
 }
 
-// wholeRun reports whether all compilations began within a window.
-func (t *tableBuilder) wholeRun() bool {
-	for _, l := range t.r.JIT.Levels {
-		if l.InWindow < l.Count {
-			return false
-		}
-	}
-	return true
-}
+// moment returns a cell with a time since a JVM's start, in seconds.
+func moment(ms float64) cell { return number(fmt.Sprintf("%.3f", ms/1e3), ms) }
 
 func (t *tableBuilder) longest() *table {
 	out := t.eventTable("longest", "Longest compilations", "of those whose times are known; at is in seconds since the JVM's start, * is within the window", []string{"ms", "at", "id", "bytes", "inlined"}, []string{"level", "method", "discarded", "JVM"})
@@ -153,7 +145,7 @@ func (t *tableBuilder) longest() *table {
 				}
 			}
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: []cell{millis(c.MS), moment(c.AtMillis, c.InWindow, t.wholeRun()), known(c.CompileID), known(c.Bytes), known(c.Inlined),
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: []cell{millis(c.MS), t.star(moment(c.AtMillis), c.InWindow), known(c.CompileID), known(c.Bytes), known(c.Inlined),
 			levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}, t.jvmCell(c.PID)}})
 	}
 	return t.cut(t.oneJVM(out), len(t.r.JIT.Longest))
@@ -186,14 +178,14 @@ func (t *tableBuilder) again() *table {
 }
 
 func (t *tableBuilder) deopts() *table {
-	out := t.eventTable("deopts", "Deoptimizations", "where compiled code was left for the interpreter, and how long after it the method's next compilation at each level began", []string{"count"}, []string{"at", "reason", "action", "then"})
+	out := t.eventTable("deopts", "Deoptimizations", "where compiled code was left for the interpreter, and how long after it the method's next compilation at each level began; * is within the window", []string{"count"}, []string{"at", "reason", "action", "then"})
 	for i := range t.r.JIT.Deopts[:t.limit(len(t.r.JIT.Deopts))] {
 		d := &t.r.JIT.Deopts[i]
 		at := site(d.At)
 		if d.At.BCI >= 0 {
 			at += fmt.Sprintf(" @%d %s", d.At.BCI, shown(d.Instruction))
 		}
-		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At), Cells: []cell{count(d.Count), {Text: at, Name: true}, {Text: shown(d.Reason)}, {Text: shown(d.Action)}, {Text: deoptAfter(d)}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At), Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)}, {Text: shown(d.Action)}, {Text: deoptAfter(d)}}})
 	}
 	return t.cut(out, t.r.JIT.AllDeopts)
 }

@@ -34,7 +34,7 @@ func AddWarmUp(ps *profile.Profiles) {
 	compiled(1.5, 700, 131, 4, "Workload::logs", event.Arg{Name: "size", Value: "5000"}, event.Arg{Name: "inlined", Value: "140"})
 	compiled(1.6, 250, 132, 4, "org.sample.with.a.very.LongPackage.TooBig::compileMeWhoeverWillReadThisNameInATable", event.Arg{Name: "failed", Value: "true"})
 	discarded(1.7, 130, "not used")
-	p.JIT = warmup.Collect(all).Of(p.PIDs, func(e *event.Event) bool { return e.MonoNanos > at(1.55) })
+	p.JIT = warmup.Collect(all, func(e *event.Event) (int, bool) { return 0, e.MonoNanos > at(1.55) }).Of(p.PIDs).Trial(0)
 	p.VM = []vmwork.Share{{Work: vmwork.JIT, Counts: c(300)}, {Work: vmwork.Classes, Counts: c(60)}, {Work: vmwork.Other, Counts: c(20)}}
 	p.Interpreted = []warmup.InterpretedMethod{{Method: "Workload::main", Counts: c(60), Lines: []warmup.InterpretedLine{{Line: 37, Counts: c(50)}, {Counts: c(10)}}},
 		{Method: "java.util.HashMap::get", Counts: c(19), Lines: []warmup.InterpretedLine{{Line: 556, Counts: c(19)}}}}

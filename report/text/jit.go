@@ -16,57 +16,19 @@ func jitSummary(v *view) []string {
 	if j == nil {
 		return nil
 	}
-	var count, failed, discarded, timed [2]int // of C1 and of C2
-	var nanos [2]int64
-	var wrappers, unknown int
-	for _, l := range j.Levels {
-		at := 0
-		switch {
-		case l.Level == 0:
-			wrappers += l.Count
-			continue
-		case l.Level == warmup.UnknownLevel:
-			unknown += l.Count
-			continue
-		case l.Level == 4:
-			at = 1
-		}
-		count[at] += l.Count
-		failed[at] += l.Failed
-		discarded[at] += l.Discarded
-		timed[at] += l.Timed
-		nanos[at] += l.Nanos
+	all, parts := byCompiler(j.Levels)
+	var lines, rest []string
+	if all.Count > 0 {
+		lines = append(lines, layout.Plural(all.Count, "compilation")+": "+strings.Join(parts, ", "))
 	}
-	var parts []string
-	for i, name := range []string{"C1", "C2"} {
-		if count[i] == 0 {
-			continue
-		}
-		text := fmt.Sprintf("%d by %s", count[i], name)
-		switch {
-		case timed[i] == count[i]:
-			text += " in " + seconds(nanos[i])
-		case timed[i] > 0:
-			text += fmt.Sprintf(" (%d of them in %s)", timed[i], seconds(nanos[i]))
-		}
-		parts = append(parts, text)
+	if all.Discarded > 0 {
+		rest = append(rest, fmt.Sprintf("%d discarded", all.Discarded))
 	}
-	if unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%d of unknown level", unknown))
+	if all.Failed > 0 {
+		rest = append(rest, fmt.Sprintf("%d failed", all.Failed))
 	}
-	lines := []string{layout.Plural(count[0]+count[1]+unknown, "compilation") + ": " + strings.Join(parts, ", ")}
-	if count[0]+count[1]+unknown == 0 {
-		lines = nil
-	}
-	var rest []string
-	if n := discarded[0] + discarded[1]; n > 0 {
-		rest = append(rest, fmt.Sprintf("%d discarded", n))
-	}
-	if n := failed[0] + failed[1]; n > 0 {
-		rest = append(rest, fmt.Sprintf("%d failed", n))
-	}
-	if j.AllAgain > 0 {
-		rest = append(rest, layout.Plural(j.AllAgain, "method")+" compiled again")
+	if j.MethodsAgain > 0 {
+		rest = append(rest, layout.Plural(j.MethodsAgain, "method")+" compiled again")
 	}
 	if j.Deoptimizations > 0 {
 		rest = append(rest, layout.Plural(j.Deoptimizations, "deoptimization"))
@@ -74,7 +36,53 @@ func jitSummary(v *view) []string {
 	if len(rest) > 0 {
 		lines = append(lines, strings.Join(rest, ", "))
 	}
+	var inside []string
+	if all.Count > 0 {
+		inside = append(inside, layout.Plural(all.Inside, "compilation"))
+	}
+	if j.Deoptimizations > 0 {
+		inside = append(inside, layout.Plural(j.DeoptimizationsInside, "deoptimization"))
+	}
+	if len(inside) > 0 && (all.Inside < all.Count || j.DeoptimizationsInside < j.Deoptimizations) {
+		lines = append(lines, "in the whole run; within the windows: "+strings.Join(inside, ", "))
+	}
 	return lines
+}
+
+// byCompiler sums up all compilations but the wrappers, and says how many each compiler made, and in which time.
+func byCompiler(levels []warmup.Level) (all warmup.Level, parts []string) {
+	sums := []struct {
+		compiler string
+		warmup.Level
+	}{{compiler: "by C1"}, {compiler: "by C2"}, {compiler: "of unknown level"}}
+	for i := range levels {
+		l, at := &levels[i], 0
+		switch l.Level {
+		case 0:
+			continue
+		case 4:
+			at = 1
+		case warmup.UnknownLevel:
+			at = 2
+		}
+		sums[at].Add(l)
+		all.Add(l)
+	}
+	for i := range sums {
+		s := &sums[i]
+		if s.Count == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", s.Count, s.compiler)
+		switch {
+		case s.Timed == s.Count:
+			text += " in " + seconds(s.Nanos)
+		case s.Timed > 0:
+			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, seconds(s.Nanos))
+		}
+		parts = append(parts, text)
+	}
+	return all, parts
 }
 
 // seconds formats a time in seconds: "1.24 s".
@@ -106,25 +114,15 @@ func (t *jitTables) at(pid int, mono int64) string {
 
 // star marks what began within a window, if the windows are not the whole run.
 func (t *jitTables) star(inside bool) string {
-	if inside && !t.wholeRun() {
+	if inside && !t.WholeRun() {
 		return "*"
 	}
 	return ""
 }
 
-// wholeRun reports whether all compilations began within a window.
-func (t *jitTables) wholeRun() bool {
-	for _, l := range t.Levels {
-		if l.Inside < l.Count {
-			return false
-		}
-	}
-	return true
-}
-
 // windowNote explains the stars.
 func (t *jitTables) windowNote() string {
-	if t.wholeRun() {
+	if t.WholeRun() {
 		return ""
 	}
 	return " * is within the window."
