@@ -163,11 +163,23 @@ func FuzzLoops(f *testing.F) {
 	})
 }
 
+// Instructions without operands that write the counter, the only ones that do, do not say by how much.
+func TestCounterWithoutOperands(t *testing.T) {
+	for counter, names := range map[string][]string{"%rax": {"cltq", "cdqe", "cwtl", "cwde"}, "%rdx": {"cltd", "cdq", "cqto", "cqo"}} {
+		for _, name := range names {
+			facts := describe(assemble("top:\n " + name + "\n cmp %rcx," + counter + "\n jl top\n"))
+			require.Len(t, facts, 1)
+			assert.Zero(t, facts[0].Unrolled, name)
+		}
+	}
+}
+
 // FuzzText describes loops of instructions with any text.
 func FuzzText(f *testing.F) {
 	f.Add("mov 0x10(%rax),%rax", "vaddsd %xmm1{%k1}{z},%xmm2,%xmm0")
 	f.Add("lea [rax+rbx*8-0x10],rcx", "shld $1,%eax")
 	f.Add("imul", "((,")
+	f.Add("cltq", "cmp %rcx,%rax")
 	f.Fuzz(func(_ *testing.T, first, second string) {
 		for _, fact := range describe(lines(first, second, "cmp %eax,%ebx", "jl 0x1000")) {
 			_, _, _ = fact.Words(), fact.Limit(), fact.Assembly()

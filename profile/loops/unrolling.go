@@ -103,6 +103,9 @@ func (c *Code) stepOf(r reg, lines []int) int64 {
 		return 0
 	}
 	in := c.inst(by)
+	if len(in.ops) == 0 { // cltq
+		return 0
+	}
 	switch first := in.ops[0]; {
 	case in.name == "inc", in.name == "dec":
 		return 1
