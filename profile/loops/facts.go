@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
@@ -62,6 +63,7 @@ type Code struct {
 	isa     known
 	effects map[int]*effect
 	parsed  map[int]*inst
+	chains  printassembly.Chains
 }
 
 // New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.

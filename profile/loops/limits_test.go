@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,6 +173,29 @@ func TestCounterWithoutOperands(t *testing.T) {
 			assert.Zero(t, facts[0].Unrolled, name)
 		}
 	}
+}
+
+// What long chains of long names take does not grow with the names. Loops that are too large are not looked at.
+func TestLongChains(t *testing.T) {
+	frames := slices.Repeat([]printassembly.Frame{{Method: strings.Repeat("n", 1000)}}, 100)
+	of := func(adds int) []*Facts {
+		lines := assemble("top:\n" + strings.Repeat(" add (%rsi),%eax\n", adds) + " add $100,%ecx\n cmp %edx,%ecx\n jl top\n")
+		for i := range adds {
+			lines[i].Frames = slices.Clone(frames)
+		}
+		return describe(lines)
+	}
+	used := func(adds int) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		assert.Equal(t, adds, of(adds)[0].Unrolled)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	assert.Less(t, used(100), uint64(5<<20))
+
+	facts := describe(assemble("top:\n" + strings.Repeat(" nop\n", maxBoundLines-2) + " inc %ecx\n cmp %edx,%ecx\n jl top\n"))
+	assert.Zero(t, facts[0].Unrolled)
 }
 
 // FuzzText describes loops of instructions with any text.
