@@ -111,11 +111,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 			order = append(order, l.hotCode(from))
 		}
 	}
-	for _, c := range order {
-		p.HotLoops = append(p.HotLoops, c.hotLoops()...)
-	}
-	slices.SortStableFunc(p.HotLoops, func(a, b HotLoop) int { return tally.Compare(a.Counts, b.Counts) })
-	p.HotLoops = p.HotLoops[:min(len(p.HotLoops), hottestLoops)]
+	p.HotLoops = loopsOf(order)
 }
 
 // hotCode finds the blocks and loops of some code.
@@ -143,15 +139,31 @@ func (c *hotCode) line(at int) HotLine {
 	return h
 }
 
-// hotLoops returns the loops that have samples.
-func (c *hotCode) hotLoops() []HotLoop {
-	var all []HotLoop
-	described := loops.New(c.lines, c.blocks, c.loops)
-	for i, l := range c.loops {
-		if slices.ContainsFunc(l.Counts, func(n int64) bool { return n > 0 }) {
-			all = append(all, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID,
-				Number: i + 1, Parent: l.Parent + 1, Depth: l.Depth, Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts, Facts: described.Describe(i)})
+// loopsOf returns the loops with the most samples in some code. Only these are described.
+func loopsOf(codes []*hotCode) []HotLoop {
+	type found struct {
+		in *hotCode
+		*code.Loop
+		index int
+	}
+	var all []found
+	for _, c := range codes {
+		for i := range c.loops {
+			if l := &c.loops[i]; slices.Max(l.Counts) > 0 {
+				all = append(all, found{c, l, i})
+			}
 		}
 	}
-	return all
+	slices.SortStableFunc(all, func(a, b found) int { return tally.Compare(a.Counts, b.Counts) })
+	var hottest []HotLoop
+	described := map[*hotCode]*loops.Code{}
+	for _, l := range all[:min(len(all), hottestLoops)] {
+		c := l.in
+		if described[c] == nil {
+			described[c] = loops.New(c.lines, c.blocks, c.loops)
+		}
+		hottest = append(hottest, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID, Number: l.index + 1, Parent: l.Parent + 1, Depth: l.Depth,
+			Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts, Facts: described[c].Describe(l.index)})
+	}
+	return hottest
 }

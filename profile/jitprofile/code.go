@@ -54,7 +54,8 @@ const (
 // several callers.
 func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile, mixed func(method string) bool) *Code {
 	c := &Code{Traps: trapsOf(profiles)}
-	f := finder{sites: sitesOf(profiles), calls: map[string]*call{}, mixed: mixed, callers: map[string]place{}, several: map[string]bool{}}
+	chains := &printassembly.Chains{}
+	f := finder{chains: chains, sites: sitesOf(profiles, chains), mixed: mixed, callers: map[int]printassembly.FramePlace{}, several: map[int]bool{}}
 	if len(f.sites) == 0 {
 		return c
 	}
@@ -100,21 +101,13 @@ func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
 	return all
 }
 
-// A place is a bytecode of a method. The line tells overloaded methods apart.
-type place struct {
-	method    string
-	bci, line int
-}
-
-func placeOf(f *printassembly.Frame) place { return place{f.Method, f.BCI, f.Line} }
-
 // sitesOf returns the sites of profiles that have enough counts, by their places.
-func sitesOf(profiles []*printassembly.MethodProfile) map[place]*printassembly.ProfileSite {
-	sites := map[place]*printassembly.ProfileSite{}
+func sitesOf(profiles []*printassembly.MethodProfile, chains *printassembly.Chains) map[printassembly.FramePlace]*printassembly.ProfileSite {
+	sites := map[printassembly.FramePlace]*printassembly.ProfileSite{}
 	for _, p := range profiles {
 		for i := range p.Sites {
 			s := &p.Sites[i]
-			if at := (place{p.Method, s.BCI, s.Line}); sites[at] == nil { // the first reading is nearest to the compilation
+			if at := chains.Place(p.Method, s.BCI, s.Line); sites[at] == nil { // the first reading is nearest to the compilation
 				sites[at] = s
 			}
 		}
@@ -129,50 +122,74 @@ func sitesOf(profiles []*printassembly.MethodProfile) map[place]*printassembly.P
 
 // A finder finds the notes about the instructions of one piece of code.
 type finder struct {
-	sites map[place]*printassembly.ProfileSite
-	calls map[string]*call // by chainKey of the frames from the caller on
-	mixed func(string) bool
+	chains *printassembly.Chains
+	sites  map[printassembly.FramePlace]*printassembly.ProfileSite
+	known  []chain // by the numbers of chains
+	mixed  func(string) bool
 	// callers has the first place at which each method was inlined, and several those that were inlined at another, too.
-	callers map[string]place
-	several map[string]bool
+	// Methods have the numbers of their places.
+	callers map[int]printassembly.FramePlace
+	several map[int]bool
+}
+
+// A chain is what is known about a chain of inlined methods.
+type chain struct {
+	collected bool  // true if the calls in it are known
+	call      *call // the one at its innermost frame; nil if the code shows nothing of it
+	note      *Note // the one about its innermost frame; nil if it was not needed yet
 }
 
 // A call is what the code shows of a call at one place in it.
 type call struct {
-	inlined            []string
+	inlined            []string // may have a method several times
 	dispatched, direct bool
 	callee             string // the name of the method that the bytecode calls; "" if it is unknown
 }
 
+// number returns the number of an instruction's chain of frames.
+func (f *finder) number(in *printassembly.Instruction) int {
+	n := f.chains.Number(in.Frames)
+	f.known = append(f.known, make([]chain, f.chains.Len()+1-len(f.known))...)
+	return n
+}
+
+// site returns the site of the innermost frame of a chain, or nil.
+func (f *finder) site(n int) *printassembly.ProfileSite { return f.sites[f.chains.Innermost(n)] }
+
 // collect notes what an instruction shows of the calls in its chain of frames.
 func (f *finder) collect(in *printassembly.Instruction) {
-	for i := 1; i < len(in.Frames); i++ {
-		at := placeOf(&in.Frames[i])
-		callee := in.Frames[i-1].Method
-		if first, ok := f.callers[callee]; !ok {
-			f.callers[callee] = at
-		} else if first != at {
-			f.several[callee] = true
-		}
-		s := f.sites[at]
-		if s == nil || !s.IsCall() {
-			continue
-		}
-		c := f.call(in.Frames[i:])
-		if !slices.Contains(c.inlined, callee) {
-			c.inlined = append(c.inlined, callee)
-		}
-	}
-	s := f.sites[placeOf(&in.Frames[0])]
+	n := f.number(in)
+	f.collectInlined(n)
+	s := f.site(n)
 	if s == nil || !s.IsCall() {
 		return
 	}
-	c := f.call(in.Frames)
+	c := f.call(n)
 	dispatched, direct := javaCall(in)
 	c.dispatched, c.direct = c.dispatched || dispatched, c.direct || direct
 	for _, comment := range in.Comments {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(comment), "*"+s.Bytecode+" "); ok {
 			c.callee, _, _ = strings.Cut(name, " {")
+		}
+	}
+}
+
+// collectInlined notes the callers of the methods of a chain.
+func (f *finder) collectInlined(n int) {
+	for callers := 0; !f.known[n].collected; n = callers {
+		f.known[n].collected = true
+		if callers = f.chains.Callers(n); callers == 0 {
+			return
+		}
+		callee, at := f.chains.Innermost(n), f.chains.Innermost(callers)
+		if first, ok := f.callers[callee.Method]; !ok {
+			f.callers[callee.Method] = at
+		} else if first != at {
+			f.several[callee.Method] = true
+		}
+		if s := f.site(callers); s != nil && s.IsCall() {
+			c := f.call(callers)
+			c.inlined = append(c.inlined, f.chains.Method(callee))
 		}
 	}
 }
@@ -188,24 +205,11 @@ func javaCall(in *printassembly.Instruction) (dispatched, direct bool) {
 }
 
 // call returns the call at the innermost frame of a chain.
-func (f *finder) call(frames []printassembly.Frame) *call {
-	key := chainKey(frames)
-	c := f.calls[key]
-	if c == nil {
-		c = &call{}
-		f.calls[key] = c
+func (f *finder) call(n int) *call {
+	if f.known[n].call == nil {
+		f.known[n].call = &call{}
 	}
-	return c
-}
-
-// chainKey returns a text that only equal chains have.
-func chainKey(frames []printassembly.Frame) string {
-	var key []byte
-	for _, f := range frames {
-		key = strconv.AppendInt(append(append(key, f.Method...), '@'), int64(f.BCI), 36)
-		key = append(strconv.AppendInt(append(key, ':'), int64(f.Line), 36), '\n')
-	}
-	return string(key)
+	return f.known[n].call
 }
 
 // notes returns the notes about instructions. One about a call is at the call instruction. If there is none, it is at the
@@ -213,54 +217,54 @@ func chainKey(frames []printassembly.Frame) string {
 // type check is at such an instruction, too, and one about a branch at the conditional jumps of its bytecode.
 func (f *finder) notes(insts []printassembly.Instruction) map[uint64]*Note {
 	notes := map[uint64]*Note{}
-	known := map[string]*Note{}
-	last := ""
+	last := 0
 	for i := range insts {
 		in := &insts[i]
 		if len(in.Frames) == 0 || in.Frames[0].Guess != printassembly.Certain {
 			continue
 		}
-		s := f.sites[placeOf(&in.Frames[0])]
+		n := f.number(in)
+		s := f.site(n)
 		if s == nil {
-			last = ""
+			last = 0
 			continue
 		}
-		key := chainKey(in.Frames)
-		begins := key != last
-		last = key
-		if !f.belongs(in, s, key, begins) {
+		begins := n != last
+		last = n
+		of := &f.known[n]
+		if !belongs(in, s, of.call, begins) {
 			continue
 		}
-		n := known[key]
-		if n == nil {
-			n = f.note(in.Frames[0].Method, s, f.calls[key])
-			known[key] = n
+		if of.note == nil {
+			of.note = f.note(f.chains.Innermost(n), s, of.call)
 		}
-		notes[in.Lo] = n
+		notes[in.Lo] = of.note
 	}
 	return notes
 }
 
 // belongs reports whether an instruction is one that the note about a site belongs at.
-func (f *finder) belongs(in *printassembly.Instruction, s *printassembly.ProfileSite, key string, begins bool) bool {
+func belongs(in *printassembly.Instruction, s *printassembly.ProfileSite, c *call, begins bool) bool {
 	switch {
 	case s.IsBranch():
 		return in.Kind == disasm.CondJump && in.OwnFrames
 	case !s.IsCall():
 		return begins
 	}
-	if c := f.calls[key]; c != nil && (c.dispatched || c.direct) {
+	if c != nil && (c.dispatched || c.direct) {
 		dispatched, direct := javaCall(in)
 		return in.OwnFrames && (dispatched || direct)
 	}
 	return begins
 }
 
-func (f *finder) note(method string, s *printassembly.ProfileSite, c *call) *Note {
-	n := &Note{Method: method, ProfileSite: s, AllCallers: f.several[method] || f.mixed(method)}
+// note returns the note about a site with a call, which may be nil.
+func (f *finder) note(at printassembly.FramePlace, s *printassembly.ProfileSite, c *call) *Note {
+	method := f.chains.Method(at)
+	n := &Note{Method: method, ProfileSite: s, AllCallers: f.several[at.Method] || f.mixed(method)}
 	if c != nil {
-		n.Inlined, n.Dispatched, n.Direct, n.Callee = c.inlined, c.dispatched, c.direct, c.callee
-		slices.Sort(n.Inlined)
+		slices.Sort(c.inlined)
+		n.Inlined, n.Dispatched, n.Direct, n.Callee = slices.Compact(c.inlined), c.dispatched, c.direct, c.callee
 	}
 	return n
 }
@@ -269,7 +273,7 @@ func (f *finder) note(method string, s *printassembly.ProfileSite, c *call) *Not
 func (f *finder) loose() (notes []*Note) {
 	for at, s := range f.sites {
 		if s.IsCall() {
-			notes = append(notes, f.note(at.method, s, nil))
+			notes = append(notes, f.note(at, s, nil))
 		}
 	}
 	slices.SortFunc(notes, func(a, b *Note) int {

@@ -1,6 +1,9 @@
 package jitprofile
 
 import (
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,4 +128,26 @@ func TestNames(t *testing.T) {
 	}
 	n := Note{ProfileSite: &printassembly.ProfileSite{Bytecode: "instanceof", Types: []printassembly.ProfileType{{Class: "a.B", Count: 9}}, More: true, Failed: 3}}
 	assert.Equal(t, "classes while profiled: B; some failed the check", n.String())
+}
+
+// What long chains of long names take does not grow with the names, nor with the square of the chains.
+func TestLongChains(t *testing.T) {
+	name := strings.Repeat("n", 1000)
+	frames := slices.Repeat([]printassembly.Frame{{Method: name, BCI: 6, Line: 16}}, 100)
+	insts := make([]printassembly.Instruction, 100)
+	for i := range insts {
+		insts[i] = inst(uint64(i), disasm.Plain, "", slices.Clone(frames)...)
+	}
+	long := []*printassembly.MethodProfile{{Method: name, Sites: []printassembly.ProfileSite{
+		site(6, printassembly.ProfileSite{Bytecode: "invokevirtual", Types: []printassembly.ProfileType{{Class: "a.Cat", Count: 749}}})}}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c := Of(insts, long, func(string) bool { return false })
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	assert.Len(t, c.At, 1)
+	assert.Empty(t, c.At[0].Inlined, "the innermost one")
+
+	c = Of(append(insts, inst(1000, disasm.Plain, "", frames[1:]...)), long, func(string) bool { return false })
+	assert.Equal(t, []string{name}, c.At[1000].Inlined)
 }

@@ -35,7 +35,8 @@ func (b *Bound) Limited() bool { return b.Cycles > 1 && b.Cycles >= b.Ports }
 const (
 	// maxBoundBlocks limits the blocks of a loop with a bound, because each needs some 13 kB while the bound is computed.
 	maxBoundBlocks = 2048
-	// maxBoundLines limits the instructions of a loop with a bound, and thereby the time, to some tenths of a second.
+	// maxBoundLines limits the instructions of a loop with a bound, and thereby the time, to some tenths of a second. How
+	// often a larger loop is unrolled is not looked for, either.
 	maxBoundLines = 50_000
 	// maxBody limits the instructions that Assembly writes.
 	maxBody = 2000

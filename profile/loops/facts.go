@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
@@ -62,11 +63,13 @@ type Code struct {
 	isa     known
 	effects map[int]*effect
 	parsed  map[int]*inst
+	chains  printassembly.Chains
+	counted []*Facts // by block: what count says about its lines; nil if it was not needed yet
 }
 
 // New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.
 func New(lines []code.Line, blocks []code.Block, all []code.Loop) *Code {
-	c := &Code{lines: lines, blocks: blocks, loops: all, outer: make([]bool, len(all)), effects: map[int]*effect{}, parsed: map[int]*inst{}}
+	c := &Code{lines: lines, blocks: blocks, loops: all, outer: make([]bool, len(all)), counted: make([]*Facts, len(blocks)), effects: map[int]*effect{}, parsed: map[int]*inst{}}
 	if len(all) == 0 {
 		return c
 	}
@@ -127,9 +130,7 @@ func (c *Code) Describe(loop int) *Facts {
 	l := &c.loops[loop]
 	f := &Facts{Known: c.isa != foreign, Innermost: !c.outer[loop]}
 	for _, b := range l.Blocks {
-		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {
-			c.count(f, l, i)
-		}
+		f.add(c.block(b))
 	}
 	f.RangeChecks = c.rangeChecks(l)
 	if !f.Innermost || c.isa != amd64 {
@@ -140,8 +141,35 @@ func (c *Code) Describe(loop int) *Facts {
 	return f
 }
 
-// count adds a line of a loop to its facts.
-func (c *Code) count(f *Facts, l *code.Loop, i int) {
+// block returns the facts about the lines of a block. Each line is read only once, however many loops it is in.
+func (c *Code) block(b int) *Facts {
+	f := c.counted[b]
+	if f == nil {
+		f = &Facts{}
+		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {
+			c.count(f, i)
+		}
+		c.counted[b] = f
+	}
+	return f
+}
+
+// add adds the facts about a block's lines to those about a loop.
+func (f *Facts) add(b *Facts) {
+	if f.Vector >= 0 && b.Vector >= 0 {
+		f.Vector = max(f.Vector, b.Vector)
+	} else {
+		f.Vector = -1
+	}
+	f.Scalar = f.Scalar || b.Scalar
+	f.Polls += b.Polls
+	f.Calls += b.Calls
+	f.Reloads += b.Reloads
+	f.Spills += b.Spills
+}
+
+// count adds a line to the facts about its block.
+func (c *Code) count(f *Facts, i int) {
 	line := &c.lines[i]
 	if line.Kind == disasm.Call {
 		f.Calls++

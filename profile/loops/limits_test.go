@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,11 +164,46 @@ func FuzzLoops(f *testing.F) {
 	})
 }
 
+// Instructions without operands that write the counter, the only ones that do, do not say by how much.
+func TestCounterWithoutOperands(t *testing.T) {
+	for counter, names := range map[string][]string{"%rax": {"cltq", "cdqe", "cwtl", "cwde"}, "%rdx": {"cltd", "cdq", "cqto", "cqo"}} {
+		for _, name := range names {
+			facts := describe(assemble("top:\n " + name + "\n cmp %rcx," + counter + "\n jl top\n"))
+			require.Len(t, facts, 1)
+			assert.Zero(t, facts[0].Unrolled, name)
+		}
+	}
+}
+
+// What long chains of long names take does not grow with the names. Loops that are too large are not looked at.
+func TestLongChains(t *testing.T) {
+	frames := slices.Repeat([]printassembly.Frame{{Method: strings.Repeat("n", 1000)}}, 100)
+	of := func(adds int) []*Facts {
+		lines := assemble("top:\n" + strings.Repeat(" add (%rsi),%eax\n", adds) + " add $100,%ecx\n cmp %edx,%ecx\n jl top\n")
+		for i := range adds {
+			lines[i].Frames = slices.Clone(frames)
+		}
+		return describe(lines)
+	}
+	used := func(adds int) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		assert.Equal(t, adds, of(adds)[0].Unrolled)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	assert.Less(t, used(100), uint64(5<<20))
+
+	facts := describe(assemble("top:\n" + strings.Repeat(" nop\n", maxBoundLines-2) + " inc %ecx\n cmp %edx,%ecx\n jl top\n"))
+	assert.Zero(t, facts[0].Unrolled)
+}
+
 // FuzzText describes loops of instructions with any text.
 func FuzzText(f *testing.F) {
 	f.Add("mov 0x10(%rax),%rax", "vaddsd %xmm1{%k1}{z},%xmm2,%xmm0")
 	f.Add("lea [rax+rbx*8-0x10],rcx", "shld $1,%eax")
 	f.Add("imul", "((,")
+	f.Add("cltq", "cmp %rcx,%rax")
 	f.Fuzz(func(_ *testing.T, first, second string) {
 		for _, fact := range describe(lines(first, second, "cmp %eax,%ebx", "jl 0x1000")) {
 			_, _, _ = fact.Words(), fact.Limit(), fact.Assembly()

@@ -2,19 +2,23 @@ package loops
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
 // An origin is what instructions have in common that are copies of one another.
-type origin struct{ chain, mnemonic string }
+type origin struct {
+	chain    int // the number of the chain of inlined methods
+	mnemonic string
+}
 
 // unrolling finds out how often a loop is unrolled. Then as many copies of an instruction were made from one bytecode,
-// and the loop's counter is increased by that number or by a multiple of it.
+// and the loop's counter is increased by that number or by a multiple of it. Nothing is said of a loop that is too large.
 func (c *Code) unrolling(f *Facts, l *code.Loop) {
+	if l.Lines > maxBoundLines {
+		return
+	}
 	step := c.step(l)
 	if step == 0 {
 		return
@@ -30,7 +34,7 @@ func (c *Code) unrolling(f *Facts, l *code.Loop) {
 		if e := c.effect(i); len(line.Frames) == 0 || line.Kind != disasm.Plain || form == ignored || form == compare || form == move && !e.reads && !e.stores {
 			continue
 		}
-		from := origin{chainKey(line.Frames), in.mnemonic}
+		from := origin{c.chains.Number(line.Frames), in.mnemonic}
 		if copies[from] == 0 {
 			order = append(order, from)
 		}
@@ -41,15 +45,6 @@ func (c *Code) unrolling(f *Facts, l *code.Loop) {
 			f.Unrolled, f.Copied = n, from.mnemonic
 		}
 	}
-}
-
-// chainKey returns a text that is the same for instructions from the same bytecode, inlined in the same way.
-func chainKey(frames []printassembly.Frame) string {
-	var key []byte
-	for _, f := range frames {
-		key = strconv.AppendInt(append(append(key, f.Method...), ' '), int64(f.BCI), 10)
-	}
-	return string(key)
 }
 
 // linesOf returns the indexes of a loop's lines, in the order of their addresses.
@@ -103,6 +98,9 @@ func (c *Code) stepOf(r reg, lines []int) int64 {
 		return 0
 	}
 	in := c.inst(by)
+	if len(in.ops) == 0 { // cltq
+		return 0
+	}
 	switch first := in.ops[0]; {
 	case in.name == "inc", in.name == "dec":
 		return 1

@@ -1,0 +1,100 @@
+package printassembly
+
+import "unsafe"
+
+// Chains numbers chains of frames: those that have the same methods, bytecodes and lines have the same number. A chain
+// is numbered from its outermost frame inwards, so that a long one costs no more than its frames, however long the names
+// in it are. The zero Chains is ready to use.
+type Chains struct {
+	links  []link       // by the number of a chain, minus 1
+	byLink map[link]int // the number of a chain
+	names  []string
+	byText map[string]int
+	// byAddress and bySlice have what was numbered before by where it is in memory: reading a name again takes as long as
+	// the name, and many instructions have one slice of frames in common.
+	byAddress map[textAt]int
+	bySlice   map[framesAt]int
+}
+
+// A FramePlace is the place of a frame. Method is the number that a [Chains] has for the method's name. The line tells
+// overloaded methods apart.
+type FramePlace struct{ Method, BCI, Line int }
+
+// A link is a chain: its innermost frame, and the number of the chain of its callers.
+type link struct {
+	callers int
+	at      FramePlace
+}
+
+type textAt struct {
+	first *byte
+	size  int
+}
+
+type framesAt struct {
+	first *Frame
+	size  int
+}
+
+// Number returns the number of a chain, with its innermost frame first. It is 0 for no frames, and more than 0 for
+// others. The frames must not be changed afterwards.
+func (c *Chains) Number(frames []Frame) int {
+	if len(frames) == 0 {
+		return 0
+	}
+	where := framesAt{&frames[0], len(frames)}
+	if n, ok := c.bySlice[where]; ok {
+		return n
+	}
+	if c.bySlice == nil {
+		c.bySlice, c.byLink = map[framesAt]int{}, map[link]int{}
+	}
+	n := 0
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := &frames[i]
+		n = c.number(link{n, c.Place(f.Method, f.BCI, f.Line)})
+	}
+	c.bySlice[where] = n
+	return n
+}
+
+// number returns the number of the chain that a link is the innermost one of.
+func (c *Chains) number(l link) int {
+	n, ok := c.byLink[l]
+	if !ok {
+		c.links = append(c.links, l)
+		n = len(c.links)
+		c.byLink[l] = n
+	}
+	return n
+}
+
+// Len returns the largest number of a chain.
+func (c *Chains) Len() int { return len(c.links) }
+
+// Callers returns the number of the chain without its innermost frame, or 0 if it has no other.
+func (c *Chains) Callers(chain int) int { return c.links[chain-1].callers }
+
+// Innermost returns the place of the innermost frame of a chain.
+func (c *Chains) Innermost(chain int) FramePlace { return c.links[chain-1].at }
+
+// Place returns a place in a method.
+func (c *Chains) Place(method string, bci, line int) FramePlace {
+	where := textAt{unsafe.StringData(method), len(method)}
+	n, ok := c.byAddress[where]
+	if !ok {
+		if c.byAddress == nil {
+			c.byAddress, c.byText = map[textAt]int{}, map[string]int{}
+		}
+		if n, ok = c.byText[method]; !ok {
+			n = len(c.names)
+			c.names = append(c.names, method)
+			c.byText[method] = n
+		}
+		c.byAddress[where] = n
+	}
+	return FramePlace{n, bci, line}
+}
+
+// Method returns the name of a place's method.
+func (c *Chains) Method(p FramePlace) string { return c.names[p.Method] }
