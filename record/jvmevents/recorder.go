@@ -38,6 +38,7 @@ type recorder struct {
 	folder     *jvmfolder.Folder
 	note       *jvmfolder.Note
 	logs       bool // the JVM may be logging events
+	unanswered bool // logs is true only because the JVM's answer was lost, for example because the JVM ended
 	records    bool // the JVM may be recording events
 	byOption   bool // the JVM has recorded since its start, because of Options.Started
 	repository *repository
@@ -166,7 +167,7 @@ func (r *recorder) startLog(ctx context.Context) (told bool) {
 		return true
 	}
 	err := jcmd.StartLog(ctx, r.process, path.Join(r.folder.Path, jvmfolder.LogFile), hslog.Tags(r.o.Choice.Log), hslog.Decorators, "")
-	r.logs = mayDo(err)
+	r.logs, r.unanswered = mayDo(err), err != nil
 	var notTold *jcmd.NotToldError
 	switch {
 	case errors.As(err, &notTold):
@@ -348,7 +349,8 @@ func (r *recorder) takeLog() (name string) {
 		switch err := r.folder.Take(jvmfolder.LogFile+suffix, r.o.path(to), maxEventLog); {
 		case err == nil && i == 0:
 			name = to
-		case errors.Is(err, jvmfolder.ErrNotThere) && (i > 0 || r.problems != nil): // the log may not have begun, and a problem says so
+		case errors.Is(err, jvmfolder.ErrNotThere) && (i > 0 || r.unanswered || r.problems != nil):
+			// The log may not have begun. Then a note or a problem says so.
 		case err != nil:
 			r.o.Problem(fmt.Errorf("taking the events of JVM %d: %w", r.pid, err))
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/hotspot/jcmd"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
@@ -156,6 +157,24 @@ func TestEventsNotTold(t *testing.T) {
 	r.discard()
 	assert.NoDirExists(t, filepath.Dir(r.folder.Path))
 	assert.NoDirExists(t, r.note.Dir)
+}
+
+// TestLogNotThere: a log that the JVM has not written is a problem, unless the JVM ended before it answered.
+func TestLogNotThere(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, unanswered := range []bool{false, true} {
+		var problems []error
+		o := newOptions(t, Choice{Log: DefaultKinds})
+		o.Problem = func(err error) { problems = append(problems, err) }
+		r := newRecorder(os.Getpid(), os.Getpid(), o)
+		require.NoError(t, r.prepare(t.Context(), t.Context()))
+		t.Cleanup(func() { os.RemoveAll(filepath.Dir(r.folder.Path)); r.note.Forget() })
+		r.logs, r.unanswered = true, unanswered
+		var j capture.JVM
+		assert.Empty(t, r.take(&j, 0))
+		assert.Empty(t, j.EventLog)
+		assert.Equal(t, unanswered, len(problems) == 0, problems)
+	}
 }
 
 // The chunks of a JVM that was killed have a limit together: chunks beyond it are not taken, and an error says so.
