@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile/vmwork"
+	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -49,23 +50,6 @@ func (t *tableBuilder) jitTables() []*table {
 	return []*table{t.jitLevels(), t.longest(), t.jitMethods(), t.again(), t.deopts()}
 }
 
-// level returns the name of a level: "C2", "C1, level 3, osr".
-func level(level int, compiler string, osr bool) string {
-	name := cmp.Or(compiler, "unknown")
-	switch {
-	case level == 0:
-		name = "wrapper"
-	case level == 4:
-		name = "C2"
-	case level > 0:
-		name = "C1, level " + strconv.Itoa(level)
-	}
-	if osr {
-		name += ", osr"
-	}
-	return name
-}
-
 // levelCell returns a cell with the name of a level, in the colour of its compiler.
 func levelCell(n int, compiler string, osr bool) cell {
 	kind := "c1"
@@ -75,7 +59,7 @@ func levelCell(n int, compiler string, osr bool) cell {
 	case n == 0:
 		kind = "stub"
 	}
-	return cell{Text: shown(level(n, compiler, osr)), Kind: kind}
+	return cell{Text: shown(warmup.LevelName(n, compiler, osr)), Kind: kind}
 }
 
 // count returns a cell with a number of events. It is blank for 0.
@@ -194,7 +178,7 @@ func (t *tableBuilder) deopts() *table {
 func deoptAfter(d *schema.Deopt) string {
 	var parts []string
 	for _, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(level(a.Level, "", false), "C1, "), a.MedianMS/1e3)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", false), "C1, "), a.MedianMS/1e3)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (median of %d)", a.Count)
 		}

@@ -128,23 +128,6 @@ func (t *jitTables) windowNote() string {
 	return " * is within the window."
 }
 
-// level returns the name of a level: "C2", "C1, level 3".
-func level(level int, compiler string, osr bool) string {
-	name := cmp.Or(compiler, "unknown")
-	switch {
-	case level == 0:
-		name = "wrapper"
-	case level == 4:
-		name = "C2"
-	case level > 0:
-		name = "C1, level " + strconv.Itoa(level)
-	}
-	if osr {
-		name += ", osr"
-	}
-	return name
-}
-
 // shorten shortens the names of methods in a column of a table to the room that the other columns leave.
 func (t *jitTables) shorten(header []string, rows [][]string, name int) {
 	if t.opts.TableWidth == 0 {
@@ -186,7 +169,7 @@ func (t *jitTables) longest() {
 	}
 	var rows [][]string
 	for _, c := range first(t.Longest, t.opts.Top) {
-		about := level(c.Level, c.Compiler, c.OSR) + t.inJVM(c.PID)
+		about := warmup.LevelName(c.Level, c.Compiler, c.OSR) + t.inJVM(c.PID)
 		if c.Failed {
 			about += ", failed"
 		}
@@ -266,7 +249,7 @@ func (t *jitTables) again() {
 		r := &t.Again[i]
 		last := &r.Versions[len(r.Versions)-1]
 		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
-		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), level(r.Level, r.Compiler, r.OSR) + t.inJVM(r.PID), r.Method, why})
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), warmup.LevelName(r.Level, r.Compiler, r.OSR) + t.inJVM(r.PID), r.Method, why})
 	}
 	right := layout.Right
 	note := "Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()
@@ -335,7 +318,7 @@ func lineAndBCI(d *warmup.Deopt) string {
 // after says what came after the deoptimizations at a place: "then level 3 after 0.012 s", "C2 after 0.310 s".
 func after(d *warmup.Deopt) (parts []string) {
 	for i, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(level(a.Level, "", false), "C1, "), float64(a.MedianNanos)/1e9)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", false), "C1, "), float64(a.MedianNanos)/1e9)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (of %d)", a.Count)
 		}
