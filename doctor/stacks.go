@@ -12,8 +12,10 @@ import (
 const (
 	// knownThread is the name of the thread of KnownStack.java whose stacks are judged.
 	knownThread = "known"
-	// wantedStacks is the number of samples of the known thread for which the check waits.
-	wantedStacks = 100
+	// wantedStacks is the smallest number of samples of the known thread that the check judges. earlyStacks is the number
+	// of samples before them that it leaves out: while the program is compiled, code changes faster than gasm looks at it
+	// on a busy machine.
+	wantedStacks, earlyStacks = 100, 100
 	// usefulStack is a size in bytes. If each sample has room for that much of a stack, nearly all stacks of a usual
 	// program are whole.
 	usefulStack = 16 << 10

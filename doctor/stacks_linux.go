@@ -100,9 +100,11 @@ func (t *stackTrial) read(n *collect.Native) error {
 	}
 	defer text.Close()
 	r := sampler.NewPerfReader(bufio.NewReader(text), "samples")
-	for r.Scan() {
+	for found := 0; r.Scan(); {
 		if s, ok := r.Record().(*sampler.Sample); ok && s.Thread == knownThread {
-			t.add(tree.Frames(s.Stack))
+			if found++; found > earlyStacks {
+				t.add(tree.Frames(s.Stack))
+			}
 		}
 	}
 	return r.Err()
@@ -140,7 +142,7 @@ func startKnown(java, dir string) (*knownProgram, error) {
 // ctx is done.
 func (p *knownProgram) await(ctx context.Context, n *collect.Native) error {
 	samples := n.Subscribe(1<<12, 20*time.Millisecond).C
-	for found := 0; found < wantedStacks; {
+	for found := 0; found < earlyStacks+wantedStacks; {
 		select {
 		case s, ok := <-samples:
 			if !ok {
