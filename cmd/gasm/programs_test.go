@@ -45,18 +45,24 @@ func TestProgramGoldens(t *testing.T) {
 // A sampleCount is what a line of samples.txt says of whose time it is, without the rest of gasm.
 type sampleCount map[[2]string]int64 // by pid and thread
 
-var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/\d+\s+\d+\.\d+: `)
+var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/(\d+)\s+\d+\.\d+: `)
 
 func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
 	require.NoError(t, err)
-	counts = sampleCount{}
+	byThread, names := sampleCount{}, map[[2]string]string{}
 	for line := range strings.Lines(string(text)) {
 		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
-			counts[[2]string{m[2], m[1]}]++
+			thread := [2]string{m[2], m[3]}
+			names[thread] = m[1] // the last one: a thread has that of another one until the JVM has named it
+			byThread[thread]++
 			all++
 		}
+	}
+	counts = sampleCount{}
+	for thread, n := range byThread {
+		counts[[2]string{thread[0], names[thread]}] += n
 	}
 	require.NotZero(t, all)
 	return counts, all
