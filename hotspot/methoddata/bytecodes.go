@@ -30,7 +30,7 @@ const (
 )
 
 // lengthOf has the lengths of the bytecodes of the JVM Specification in bytes. It is 0 for those whose length depends on
-// their operands, and for numbers that are no bytecode.
+// their operands, and for numbers that are not bytecodes.
 var lengthOf = func() (lengths [256]uint8) {
 	for _, r := range []struct {
 		from, to int
@@ -78,7 +78,7 @@ func starts(code []byte, java *[256]byte) (at []byte, ok bool) {
 	return at, true
 }
 
-// noBytecode is the number of no bytecode.
+// noBytecode is a number that is not that of a bytecode.
 const noBytecode = 0xff
 
 // wideLength returns the length of a wide bytecode with the bytecode that it widens.

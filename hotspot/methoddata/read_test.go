@@ -134,7 +134,7 @@ func TestRead(t *testing.T) {
 			assert.Equal(t, &Profile{Sites: append([]Site{instanceof}, rest...), Traps: []Trap{{"class_check", 2}}}, p)
 		}
 	}
-	// From JDK 25 on, a count of type checks is that of other classes. A negative one is no count.
+	// From JDK 25 on, a count of type checks is that of other classes. A negative number is not a count.
 	assert.Nil(t, newFakeJVM(t, 25, records(false)).read(t))
 	data := records(false)
 	binary.LittleEndian.PutUint64(data[8:], 5)

@@ -173,7 +173,7 @@ func (t *jitTables) longest() {
 		if c.Failed {
 			about += ", failed"
 		}
-		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), known(c.ID), known(c.Size), known(c.Inlined), about, c.Method})
+		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), numberOr(c.ID, "-"), numberOr(c.Size, "-"), numberOr(c.Inlined, "-"), about, c.Method})
 	}
 	right := layout.Right
 	all, timed := t.counted()
@@ -195,10 +195,10 @@ func (t *jitTables) counted() (all, timed int) {
 	return all, timed
 }
 
-// known returns a number as text, or "-" for 0, which stands for a number that is not known.
-func known(n int) string {
+// numberOr returns a number as text, or zero for 0.
+func numberOr(n int, zero string) string {
 	if n == 0 {
-		return "-"
+		return zero
 	}
 	return strconv.Itoa(n)
 }
@@ -218,7 +218,7 @@ func (t *jitTables) methods() {
 		if all > 0 && m.Nanos > 0 {
 			share = fmt.Sprintf("%.1f%%", 100*float64(m.Nanos)/float64(all))
 		}
-		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), blank(m.C1), blank(m.C2), m.Name})
+		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), numberOr(m.C1, ""), numberOr(m.C2, ""), m.Name})
 	}
 	right := layout.Right
 	title, note := "JIT Time by Method", ""
@@ -229,14 +229,6 @@ func (t *jitTables) methods() {
 		note = strings.TrimSpace(note + " " + layout.Plural(more, "more method") + ".")
 	}
 	t.table(title, []string{"share", "ms", "longest", "C1", "C2", ""}, rows, []layout.Align{right, right, right, right, right, layout.Left}, 5, note)
-}
-
-// blank returns a number as text, or "" for 0.
-func blank(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
 }
 
 // again writes the methods that were compiled several times in the same way.
