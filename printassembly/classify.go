@@ -34,7 +34,7 @@ const (
 	textLine
 )
 
-// classify recognizes some classes by the beginnings of their lines.
+// A line of some classes is recognized by how it begins.
 var (
 	totalPart      = []byte(" total in heap ")
 	mainCodePart   = []byte(" main code ")

@@ -75,9 +75,8 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 
 // take removes instructions from got: those that cover the bytes of want, and all before them. It returns the text of
 // the first one that covers these bytes, and whether a single instruction covers exactly these bytes. If neither
-// decoder could decode the bytes, take returns the text of want instead, and there may be several instructions. The
-// decoder returns such bytes one by one, whereas objdump returns them together with their prefixes, so their texts
-// can't be compared.
+// decoder could decode the bytes, take returns the text of want instead, and accepts several instructions in got: our
+// decoder returns undecodable bytes one by one, whereas objdump returns them together with their prefixes.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -136,8 +136,9 @@ type delayed struct {
 	by     *trace
 }
 
-// chainBetween returns the lines of the longest chain from one register to another, in a round of the loop. As in
-// round, it is the shortest of those of all ways through the subset.
+// chainBetween returns the lines of the longest chain of instructions from one register to another, in a round of the
+// loop. If there are several ways through the subset, it is the way whose longest chain takes the fewest cycles: the
+// bound must hold for all of them.
 func (c *Code) chainBetween(s *subset, head int, m model, from, to reg) []int {
 	var best delayed
 	for i, path := range c.paths(s) {

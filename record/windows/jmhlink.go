@@ -47,8 +47,8 @@ const (
 	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
 	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
-	// shortIteration is the length of the shortest iterations for which gasm asks the kernel. Asking once takes 0.1 to
-	// 1 ms of CPU time, which is too much for a shorter iteration.
+	// shortIteration is the length of the shortest iterations whose beginning and end gasm asks the kernel for. Asking
+	// once takes 0.1 to 1 ms of CPU time, which is too much for a shorter iteration.
 	shortIteration = 50 * time.Millisecond
 	// endPause is the shortest pause between two times that gasm asks the kernel for the end of an iteration. The
 	// pauses get longer, because an iteration whose last operation is long may end much later than it should. After
