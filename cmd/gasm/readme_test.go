@@ -129,3 +129,38 @@ func anchors(text string) map[string]bool {
 	}
 	return found
 }
+
+// The files and the tests that ARCHITECTURE.md names exist. It names a file by its path, or by the end of its path if
+// the folder is in the same paragraph.
+func TestFilesOfArchitecture(t *testing.T) {
+	t.Parallel()
+	ends, tests := map[string]bool{}, map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	require.NoError(t, filepath.WalkDir("../..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if entry != nil && (entry.Name() == "node_modules" || entry.Name() == "target") {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		for at := path; at != ""; _, at, _ = strings.Cut(at, "/") {
+			ends[at] = true
+		}
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range declared.FindAllSubmatch(readFile(t, path), -1) {
+				tests[string(m[1])] = true
+			}
+		}
+		return nil
+	}))
+	ends["samples.txt"], ends["symbols.txt"] = true, true // of a capture
+	text := string(readFile(t, "../../ARCHITECTURE.md"))
+	files := regexp.MustCompile("`([\\w./-]+\\.(?:go|js|css|sh|md|json|txt))`").FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, files)
+	for _, m := range files {
+		assert.Contains(t, ends, m[1], "file in ARCHITECTURE.md")
+	}
+	for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(text, -1) {
+		assert.Contains(t, tests, name, "test in ARCHITECTURE.md")
+	}
+}
