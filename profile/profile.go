@@ -65,6 +65,7 @@ type Profile struct {
 	// Program is the main class or jar of the JVMs, see [windows.Program]. JDK is the version of their JDK. Both are
 	// only set in a profile without Trial. They are "" if they are unknown, or if they are not the same for all JVMs.
 	Program, JDK  string
+	top           string  // see TopCompiler; "" for "C2"
 	PIDs          []int   // the JVMs whose samples are in the profile, ascending
 	WindowSeconds float64 // time that the windows cover
 	Operations    float64 // that the program did in the windows; 0 if unknown
