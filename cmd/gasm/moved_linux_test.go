@@ -22,7 +22,7 @@ func TestMoved(t *testing.T) {
 	var rep schema.Report
 	var p *schema.Profile
 	file, capt := filepath.Join(dir, "report.json"), ""
-	for _, sec := range []string{"6", "30", "120"} { // on a busy machine it takes long until the JVM has samples enough
+	for _, sec := range []string{"8", "20", "120"} { // on a busy machine it takes long until the JVM has samples enough
 		capt = filepath.Join(dir, "capture"+sec)
 		r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "-o", capt, "--events", "default,compile", "--", jdk.Java(),
 			"-XX:+UnlockExperimentalVMOptions", "-XX:+NMethodRelocation", "-XX:+HotCodeHeap", "-XX:HotCodeHeapSize=16m",
