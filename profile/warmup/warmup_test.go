@@ -104,7 +104,7 @@ func TestTrials(t *testing.T) {
 	for trial := range trials {
 		js = append(js, all.Of([]int{7}).Trial(trial))
 	}
-	assert.Equal(t, 11, asked, "once for each event")
+	assert.Equal(t, 12, asked, "once for each event")
 	inside := func(j *JIT) (levels, longest, again, deopts []int) {
 		for _, l := range j.Levels {
 			levels = append(levels, l.Inside)
