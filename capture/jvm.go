@@ -87,6 +87,11 @@ func mainOf(command string) string {
 	return main
 }
 
+// JVMCI reports whether the JVM has code of a JVMCI compiler, such as Graal, which is in the place of C2.
+func (j *JVM) JVMCI() bool {
+	return j.Log != nil && slices.ContainsFunc(j.Log.Blobs, func(b printassembly.Blob) bool { return b.Compiler == "jvmci" })
+}
+
 // String returns the JVM in words: "fork 2, pid 25190, Workload, 17.0.15+6". It leaves out what is unknown.
 func (j *JVM) String() string {
 	var parts []string

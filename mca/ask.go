@@ -3,7 +3,9 @@ package mca
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,7 +22,18 @@ const (
 	timeForLoop = time.Minute // OSACA takes some seconds
 	timeForAll  = 5 * time.Minute
 	maxOutput   = 64 << 10
+	maxMemory   = 4 << 30 // of addresses, in bytes; llvm-mca needs 0.3 GB, and OSACA with one thread 1 GB
 )
+
+// limitedCommand returns a command that runs the program with at most maxMemory and, even if gasm is killed, timeForLoop of
+// CPU time. A shell that does not know a limit (macOS has none on memory) runs the program without it.
+func limitedCommand(ctx context.Context, path string, args ...string) *exec.Cmd {
+	limits := fmt.Sprintf(`{ ulimit -v %d; ulimit -t %d; } 2>/dev/null; exec "$@"`, maxMemory>>10, int(timeForLoop.Seconds()))
+	cmd := tool.Command(ctx, "/bin/sh", append([]string{"-c", limits, "sh", path}, args...)...)
+	// OSACA's numpy would reserve memory for a thread on each processor.
+	cmd.Env = append(cmd.Env, "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+	return cmd
+}
 
 // Ask asks the program about the hottest loops of all profiles, as far as they have a path for it, several at a time. It
 // sets Modelled of each of these loops. Ask returns when all have an answer, at the latest after some minutes, or soon
@@ -96,7 +109,7 @@ func (t *Tool) run(ctx context.Context, source string) (string, error) {
 			return "", err
 		}
 	}
-	cmd := tool.Command(ctx, t.path, t.args(file)...)
+	cmd := limitedCommand(ctx, t.path, t.args(file)...)
 	var stdout, stderr limited
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if file == "" {

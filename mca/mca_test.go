@@ -97,6 +97,24 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// Whatever a program prints, its verdict is one line, no longer than the output and some words.
+func FuzzVerdict(f *testing.F) {
+	for _, name := range []string{"llvm-mca.txt", "osaca.txt"} {
+		text, err := os.ReadFile("testdata/" + name)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Add("Total Cycles: 1e999\nBlock RThroughput: ...\n - Register Dependencies [ 1.2.3% ]")
+	f.Add("1 2 3\n1 | NaN | \x1b[31m | [1, 2]\n 1 | 9999999999999999999999 | x | [,]\n")
+	f.Fuzz(func(t *testing.T, output string) {
+		for _, verdict := range []string{llvmVerdict(output), osacaVerdict(output)} {
+			assert.LessOrEqual(t, len(verdict), len(output)+500)
+			assert.NotContains(t, verdict, "\n")
+		}
+		assert.LessOrEqual(t, len(shortened(output)), 2*len(output)+2)
+	})
+}
+
 // What a program does wrong is part of the answer, and each loop has one.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -106,6 +124,7 @@ func TestAnswers(t *testing.T) {
 		{"fails", "llvm-mca", "echo no such processor >&2; exit 3", "no answer: exit status 3", "no such processor"},
 		{"reads nothing", "llvm-mca", "exec <&-; echo 'Total Cycles:      100'", "1 cycles a round", "Total Cycles:      100"},
 		{"prints without end", "llvm-mca", "cat >/dev/null; head -c 300000 /dev/zero | tr '\\0' x", "an answer that gasm does not know", strings.Repeat("x", maxOutput)},
+		{"limits", "llvm-mca", "cat >/dev/null; ulimit -v; ulimit -t; echo $OMP_NUM_THREADS", "an answer that gasm does not know", "4194304\n60\n1"},
 		{"osaca", "osaca", `for f; do :; done; grep -c vaddsd "$f"`, "an answer that gasm does not know", "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,6 +29,9 @@ type ends struct {
 // a method's code. A tag with a longer reason is ignored.
 const maxReason = 80
 
+// moved is HotSpot's reason for the end of a method's code that it has copied to another address, where it goes on.
+const moved = "relocated"
+
 // tag reads a line with one of the two tags in the comment of End. It ignores all other tags.
 func (e *ends) tag(line []byte) {
 	trap := bytes.HasPrefix(line, []byte("<uncommon_trap thread="))
@@ -44,6 +47,9 @@ func (e *ends) tag(line []byte) {
 	key := CodeKey{id, string(attr(line, "compile_kind")) == "osr"}
 	if trap {
 		e.of, e.trap = key, End{UptimeMillis: ms, Trap: unescape(reason)}
+		return
+	}
+	if string(reason) == moved {
 		return
 	}
 	end := End{UptimeMillis: ms, Reason: unescape(reason)}

@@ -32,6 +32,7 @@ func TestEnds(t *testing.T) {
 		{"a trap long before", strings.Replace(trap, "2.797", "2.790", 1) + made, osr, End{2797, "uncommon trap", ""}, true},
 		{"a trap of another method", strings.Replace(trap, "'173'", "'174'", 1) + made, osr, End{2797, "uncommon trap", ""}, true},
 		{"twice", made + strings.Replace(made, "2.797", "3.000", 1), osr, End{2797, "uncommon trap", ""}, true},
+		{"moved", strings.Replace(old, "<make_not_entrant", "<make_not_entrant reason='relocated'", 1), plain, End{}, false},
 		{"no stamp", strings.Replace(old, " stamp='0.605'", "", 1), plain, End{}, false},
 		{"no id", strings.Replace(old, "'173'", "'x'", 1), plain, End{}, false},
 		{"a long reason", strings.Replace(made, "uncommon", strings.Repeat("u", maxReason), 1), osr, End{}, false},

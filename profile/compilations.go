@@ -34,7 +34,7 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 			}
 			versions = append(versions, c)
 		}
-		all = append(all, warmup.Latest(versions)...)
+		all = append(all, warmup.Latest(warmup.Joined(versions))...)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -17,10 +18,22 @@ type mergedCode struct {
 	mergedAtPC   map[uint64]tally.Counts // the samples of all forks
 	pidsAtPC     map[uint64][]int        // the JVMs that have samples at a PC
 	blobs        []*sampledBlob          // of all forks
+	moved        bool                    // see [Region.Moved]
 }
 
+// A version is one compilation of one JVM. HotSpot gives no compile id twice, except that JDK 8 numbers on-stack
+// replacements separately. A blob with the id of another one is its copy: HotSpot moves hot methods together
+// (NMethodRelocation and HotCodeHeap, JDK 26 and newer).
+type version struct {
+	jvm, id int
+	osr     bool
+}
+
+func (s *sampledBlob) version() version { return version{s.JVM, s.ID, s.OSR} }
+
 // mergeForks merges blobs of different JVMs if their code differs only in addresses. Each fork compiles a method once
-// or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another.
+// or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another. It also merges
+// the blobs of a version that was moved.
 func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
@@ -33,9 +46,15 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 		jvm int
 	}
 	groups := map[key][]*mergedCode{}
+	versions := map[version]*mergedCode{}
 	seen := map[nthKey]int{}
 	var all []*mergedCode
 	for _, s := range sampled {
+		if m := versions[s.version()]; m != nil && s.ID > 0 && m.Kind == printassembly.NMethod && m.Name == s.Name && m.Hi-m.Lo == s.Hi-s.Lo && code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) {
+			m.moved = true
+			m.add(s, counters)
+			continue
+		}
 		k := key{s.Source(), s.Name, s.OSRBCI, s.Hi - s.Lo, 0}
 		nk := nthKey{k, s.JVM}
 		k.nth = seen[nk]
@@ -44,11 +63,13 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) })
 		if same >= 0 {
 			groups[k][same].add(s, counters)
+			versions[s.version()] = groups[k][same]
 			continue
 		}
 		m := &mergedCode{sampledBlob: s, mergedAtPC: map[uint64]tally.Counts{}, pidsAtPC: map[uint64][]int{}}
 		m.add(s, counters)
 		all = append(all, m)
+		versions[s.version()] = m
 		groups[k] = append(groups[k], m)
 	}
 	return all

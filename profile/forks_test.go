@@ -103,3 +103,38 @@ func TestForkPIDs(t *testing.T) {
 	assert.Equal(t, []int{1, 3}, p.Regions[0].PIDs)
 	assert.Equal(t, []int{2, 3}, p.Regions[1].PIDs)
 }
+
+// Code that HotSpot has moved is one version: it has the same compile id, and the same code but for addresses.
+func TestMoved(t *testing.T) {
+	hits := map[int][]uint64{1: {0x7f0000001005, 0x7f0000052005, 0x7f0000052005, 0x7f0000052013}}
+	for name, c := range map[string]struct {
+		later   string
+		regions int
+		moved   bool
+	}{
+		"moved":         {c2(20, 7, "A::a", 0x7f0000052000, forkCode2), 1, true},
+		"another id":    {c2(20, 8, "A::a", 0x7f0000052000, forkCode2), 2, false},
+		"other code":    {c2(20, 7, "A::a", 0x7f0000052000, strings.ReplaceAll(forkCode2, "ff48", "ff49")), 2, false},
+		"another name":  {c2(20, 7, "A::b", 0x7f0000052000, forkCode2), 2, false},
+		"without an id": {c2(20, 0, "A::a", 0x7f0000052000, forkCode2), 2, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := forks(t, []*printassembly.Log{newLog(t, c2(10, 7, "A::a", 0x7f0000001000, forkCode1), c.later)}, hits)
+			require.Len(t, p.Regions, c.regions, regionsText(p))
+			assert.Equal(t, c.moved, p.Regions[0].Moved)
+			if !c.moved {
+				return
+			}
+			r := p.Regions[0]
+			assert.Equal(t, tally.Counts{4}, r.Counts)
+			assert.Equal(t, []int{1}, r.PIDs)
+			assert.EqualValues(t, 0x7f0000052005, r.Lo, "the copy with the most samples")
+			require.Len(t, p.Methods, 1)
+			assert.Equal(t, 1, p.Methods[0].Blobs)
+			require.Len(t, p.Compilations, 1)
+			assert.Equal(t, 1, p.Compilations[0].Moved)
+			assert.Equal(t, tally.Counts{4}, p.Compilations[0].Counts)
+			assert.EqualValues(t, 10, p.Compilations[0].MadeMillis)
+		})
+	}
+}

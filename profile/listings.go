@@ -23,6 +23,7 @@ type Listing struct {
 	Lo, Hi         uint64
 	Counts         tally.Counts
 	SafepointsOnly bool             // as in [Region]
+	Moved          bool             // as in [Region]
 	Profiled       *jitprofile.Code // not nil
 	// Lines are all instructions of the listing, with their samples. Beside counts the samples at addresses for which
 	// the log has no instruction.
@@ -124,6 +125,7 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
 	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
+	out.Moved = from.moved
 	out.SafepointsOnly, out.Profiled = l.code.SafepointsOnly(from.Ref), l.code.Profiled(from.Ref)
 	out.Lines, out.Beside = from.lines(insts, l.code, l.counters)
 	for _, pids := range from.pidsAtPC {

@@ -65,6 +65,7 @@ type Profile struct {
 	// Program is the main class or jar of the JVMs, see [windows.Program]. JDK is the version of their JDK. Both are
 	// only set in a profile without Trial. They are "" if they are unknown, or if they are not the same for all JVMs.
 	Program, JDK  string
+	top           string  // see TopCompiler; "" for "C2"
 	PIDs          []int   // the JVMs whose samples are in the profile, ascending
 	WindowSeconds float64 // time that the windows cover
 	Operations    float64 // that the program did in the windows; 0 if unknown
@@ -187,6 +188,9 @@ type Region struct {
 	// SafepointsOnly is true if HotSpot has recorded the method's frames at safepoints only, because it was compiled
 	// without DebugNonSafepoints. The frames of most of its instructions are guesses.
 	SafepointsOnly bool
+	// Moved is true if HotSpot has moved the code, and samples at several of its addresses are added up. The addresses are
+	// those of the copy with the most samples.
+	Moved bool
 	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
 	// are hot (see [Options.Regions]).
 	Hot bool
@@ -205,7 +209,7 @@ type Method struct {
 	Source    string
 	Name      string
 	CompileID int // of the hottest of its blobs
-	Blobs     int // number of compilations with samples, in all JVMs
+	Blobs     int // number of compilations with samples, in all JVMs; one that was moved counts once
 	Counts    tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
 	PerJVM []tally.Counts

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -165,6 +166,7 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 	for i := range ps.Trials {
 		p := &ps.Trials[i]
 		p.Probes = probes.Of(counted, p.PIDs)
+		p.top = topCompiler(c.JVMs, p.PIDs)
 		run := compilers.Of(p.PIDs)
 		p.JIT = run.Trial(i)
 		b.addEnds(p, i, run)
@@ -176,6 +178,27 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 	if counters := ps.Trials[0].Counters; len(counters) > 0 {
 		ps.Capture.Events = counters
 	}
+}
+
+// TopCompiler returns the name of the compiler of level 4: "C2", "JVMCI" if such a compiler is in the place of C2, or "C2
+// or JVMCI" if that differs between the JVMs.
+func (p *Profile) TopCompiler() string { return cmp.Or(p.top, "C2") }
+
+// topCompiler returns the TopCompiler of the JVMs that have the pids.
+func topCompiler(jvms []capture.JVM, pids []int) string {
+	others := 0
+	for i := range jvms {
+		if j := &jvms[i]; slices.Contains(pids, j.PID) && j.JVMCI() {
+			others++
+		}
+	}
+	switch {
+	case others == 0:
+		return "C2"
+	case others < len(pids):
+		return "C2 or JVMCI"
+	}
+	return "JVMCI"
 }
 
 // sourceFiles collects the names of source files from all logs.

@@ -57,7 +57,7 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 // if the log has no code.
 func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
 	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
-		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters), SafepointsOnly: r.code.SafepointsOnly(from.Ref)}
+		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters), SafepointsOnly: r.code.SafepointsOnly(from.Ref), Moved: from.moved}
 	for _, pc := range pcs {
 		region.Counts.Add(from.mergedAtPC[pc])
 		region.PIDs = append(region.PIDs, from.pidsAtPC[pc]...)

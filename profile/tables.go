@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -16,6 +17,7 @@ func (w *work) methods() []Method {
 	type key struct{ source, name string }
 	index := map[key]int{}
 	var methods []Method
+	counted := map[version]bool{}
 	for _, s := range w.sampled { // hottest first, so the CompileID is that of the hottest blob
 		if w.opts.skips(s.Kind) {
 			continue
@@ -28,7 +30,10 @@ func (w *work) methods() []Method {
 			methods = append(methods, Method{Source: k.source, Name: k.name, CompileID: s.ID, Counts: make(tally.Counts, w.n),
 				PerJVM: w.compare.PerJVM(), Slices: w.compare.PerSlice()})
 		}
-		methods[i].Blobs++
+		if v := s.version(); s.Kind != printassembly.NMethod || s.ID == 0 || !counted[v] {
+			counted[v] = true
+			methods[i].Blobs++
+		}
 		methods[i].Counts.Add(s.counts)
 		for _, over := range s.overTime {
 			tally.AddSlices(methods[i].Slices, s.firstSlice, over)

@@ -189,7 +189,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	}
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
-		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, TooBig: r.TooBig,
+		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, Moved: r.Moved, TooBig: r.TooBig,
 		Deoptimized: deoptimized(r.Profiled),
 		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
@@ -242,7 +242,7 @@ func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 
 func (p jsonProfile) compilation(c *warmup.Version) schema.Compilation {
 	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR, PID: c.PID,
-		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
+		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Moved: c.Moved, Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
 	if c.OSR {
 		out.OSRBCI = &c.OSRBCI
 	}

@@ -57,6 +57,9 @@ func (p jsonProfile) jit() *schema.JIT {
 		return nil
 	}
 	out := &schema.JIT{AllMethods: j.AllMethods, AllAgain: j.AllAgain, AllDeopts: j.AllDeopts}
+	if top := p.TopCompiler(); top != "C2" {
+		out.Top = top
+	}
 	out.Levels = each(j.Levels, func(l *warmup.Level) schema.JITLevel {
 		return schema.JITLevel{Level: l.Level, Count: l.Count, OSR: l.OSR, InWindow: l.Inside, Failed: l.Failed, Discarded: l.Discarded, Timed: l.Timed,
 			TotalMS: millisOf(l.Nanos), Bytes: l.Bytes}

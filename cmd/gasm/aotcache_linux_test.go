@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,16 +36,29 @@ func TestAOTCache(t *testing.T) {
 			command := []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=2", "-Dwarmup=0.5", "-jar", jar}
 
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"}, command...))
+			capt := filepath.Join(t.TempDir(), "capture")
+			r := runGasm(t, append([]string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"}, command...))
 			require.Equal(t, 0, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))
 			checkCached(t, &rep, "profiled")
+			checkAdapters(t, capt)
 
 			j := startJVM(t, "MEASURE", command[0], command[1:]...)
 			rep, _ = attachJSON(t, "--frequency", "1001", "--fixed-frequency", "--length", "1s", j.pid())
 			checkCached(t, &rep, "attached to")
 		})
 	}
+}
+
+// checkAdapters checks that adapters are named as such. In an AOT cache each has the name of its signature: "LIJ", or "".
+func checkAdapters(t *testing.T, capt string) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(capt, "asm-*.log"))
+	require.NoError(t, err)
+	require.Len(t, logs, 1)
+	log := readFile(t, logs[0])
+	assert.Greater(t, bytes.Count(log, []byte("\nDecoding I2C/C2I adapters ")), 50)
+	assert.NotRegexp(t, `\nDecoding (RuntimeStub - )?[LIJFDV]* ?0x`, string(log))
 }
 
 // checkCached checks the report of Shares.

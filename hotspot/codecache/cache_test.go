@@ -71,6 +71,23 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// Blobs from an AOT cache have other names in their headers. They are called what they are.
+func TestNamesInAOTCache(t *testing.T) {
+	j := newFakeJVM(28)
+	c := j.cache(t)
+	poll(t, c, 10)
+	poll(t, c, 20)
+	for _, b := range []struct {
+		name string
+		kind byte
+	}{{"LIJ", 3}, {"", 3}, {"I2C/C2I adapters", 3}, {"deopt_blob (shared runtime)", 8}, {"initial_blob (stub gen)", 2}, {"wrong_method_blob (shared runtime)", 7}} {
+		j.addBlob(b.name, b.kind, 16)
+	}
+	added, _ := poll(t, c, 30)
+	assert.Equal(t, []string{"4 I2C/C2I adapters", "4 I2C/C2I adapters", "4 I2C/C2I adapters", "3 DeoptimizationBlob",
+		"2 StubRoutines::initial_blob (stub gen)", "3 wrong_method_blob (shared runtime)"}, added)
+}
+
 // JDK 8 has no state that says that an nmethod is not complete yet.
 func TestUnfinishedMethod(t *testing.T) {
 	j := newFakeJVM(8)

@@ -33,11 +33,8 @@ func (c *Cache) newFresh(hp *heap, h *header, b *block, tries int) *freshBlock {
 		f.header.raw = nil
 	}
 	if f.installed == nil {
-		b.name = c.name(h.nameAt)
-		b.kind = c.kindOf(h, b.name)
-		if l := &c.layout.blob; l.hasKind && h.kind == l.kindSafepoint && b.name != "SafepointBlob" {
-			b.name = safepointPrefix + b.name
-		}
+		name := c.name(h.nameAt)
+		b.name, b.kind = c.blobName(h, name), c.kindOf(h, name)
 	}
 	return f
 }

@@ -38,9 +38,10 @@ type blobLayout struct {
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
-	codeBegin, codeEnd                                          field // addresses (JDK 22 and older) or offsets
-	offsets                                                     bool  // codeBegin and codeEnd are offsets
-	outside                                                     bool  // mutable data is outside the blob (JDK 25+)
+	kindNames                                                   map[uint64]string // see kindNames
+	codeBegin, codeEnd                                          field             // addresses (JDK 22 and older) or offsets
+	offsets                                                     bool              // codeBegin and codeEnd are offsets
+	outside                                                     bool              // mutable data is outside the blob (JDK 25+)
 	mutableData, mutableDataSize, relocationSize                field
 }
 
@@ -122,6 +123,11 @@ func (l *layout) readHeap(q *query) {
 	l.blockSize = q.size("HeapBlock")
 }
 
+// kindNames are the names of all blobs of a kind. Those from an AOT cache have the names that they have there instead:
+// an adapter that of its signature, "LIJ", which may be empty, and the DeoptimizationBlob "deopt_blob (shared runtime)".
+var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob", "Exception": "ExceptionBlob",
+	"UncommonTrap": "UncommonTrapBlob"}
+
 func (l *layout) readBlob(q *query) {
 	b := &l.blob
 	b.name, b.size = q.field("CodeBlob::_name"), q.field("CodeBlob::_size")
@@ -134,6 +140,12 @@ func (l *layout) readBlob(q *query) {
 		b.kindNMethod, b.kindAdapter, b.kindMH, b.kindVtable = kind("Nmethod"), kind("Adapter"), kind("MHAdapter"),
 			kind("Vtable")
 		b.kindSafepoint = kind("Safepoint")
+		b.kindNames = map[uint64]string{}
+		for name, blobs := range kindNames {
+			if n, ok := q.VM.Int("CodeBlobKind::" + name); ok { // some need C2
+				b.kindNames[uint64(n)] = blobs
+			}
+		}
 	}
 	if b.codeBegin, b.offsets = q.VM.Field("CodeBlob::_code_offset"); b.offsets {
 		b.codeEnd = q.field("CodeBlob::_data_offset")

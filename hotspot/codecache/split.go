@@ -24,11 +24,29 @@ func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
 		return printassembly.VtableStub
 	case name == "Interpreter":
 		return printassembly.Interpreter
-	case strings.HasPrefix(name, "StubRoutines"):
+	case strings.HasPrefix(name, "StubRoutines"), strings.HasSuffix(name, stubBlobSuffix):
 		return printassembly.Stub
 	}
 	return printassembly.RuntimeBlob
 }
+
+// blobName returns the name by which a blob that is not an nmethod is known. name is the one that its header has.
+func (c *Cache) blobName(h *header, name string) string {
+	l := &c.layout.blob
+	switch {
+	case !l.hasKind:
+	case l.kindNames[h.kind] != "":
+		return l.kindNames[h.kind]
+	case h.kind == l.kindSafepoint && name != "SafepointBlob":
+		return safepointPrefix + name
+	case strings.HasSuffix(name, stubBlobSuffix):
+		return "StubRoutines::" + name
+	}
+	return name
+}
+
+// stubBlobSuffix ends the names of the blobs that hold stubs, since JDK 26: "initial_blob (stub gen)".
+const stubBlobSuffix = "_blob (stub gen)"
 
 // smallestGap is the minimum size in bytes of a gap between two pieces that is reported as a blob. A smaller gap may
 // only be there for alignment, which takes up to 64 bytes.

@@ -33,15 +33,27 @@ type followedJVM struct {
 	lateness        time.Duration // how late this process was woken at most, because others had the processors
 }
 
-// follow runs a program in a JVM that prints all its code and LogCompilation's tags, while a tagFollower copies all
-// code. When that many methods were compiled, it stops the JVM until the tagFollower has read the log to its end. So no
+// A choice says which methods are printed and which are copied, and when these are enough: when the log has that many
+// lines with the words.
+type choice struct {
+	printed printassembly.Selection
+	copied  CompilerSet
+	enough  int
+	words   string
+}
+
+// all returns the choice of all methods.
+func all(enough int) choice { return choice{copied: C1 | C2, enough: enough, words: "\n<nmethod "} }
+
+// follow runs a program in a JVM that prints its code and LogCompilation's tags, while a tagFollower copies the same
+// code. When enough methods were compiled, it stops the JVM until the tagFollower has read the log to its end. So no
 // method is lost because the JVM ended, however busy the machine is. Then the JVM goes on and exits, which completes
 // its output.
-func follow(t *testing.T, methods int, java string, args ...string) followedJVM {
+func follow(t *testing.T, chosen choice, java string, args ...string) followedJVM {
 	t.Helper()
 	dir := t.TempDir()
 	logPath, copiesPath := filepath.Join(dir, "printed.log"), filepath.Join(dir, "copied.log")
-	flags := append(printassembly.CaptureFlags(logPath, printassembly.Selection{}), "-XX:+LogCompilation",
+	flags := append(printassembly.CaptureFlags(logPath, chosen.printed), "-XX:+LogCompilation",
 		"-XX:CompileCommand=log,gasm.none::none")
 	cmd := exec.Command(java, append(flags, args...)...)
 	var stderr bytes.Buffer
@@ -52,7 +64,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	var f *tagFollower
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		f, err = newTagFollower(cmd.Process.Pid, C1|C2, logPath, copiesPath+".tmp")
+		f, err = newTagFollower(cmd.Process.Pid, chosen.copied, logPath, copiesPath+".tmp")
 		return err == nil
 	}, time.Minute, time.Millisecond, "the JVM makes its log")
 	require.NoError(t, f.open())
@@ -61,7 +73,7 @@ func follow(t *testing.T, methods int, java string, args ...string) followedJVM 
 	go f.run()
 	require.Eventually(t, func() (ok bool) {
 		log, err := os.ReadFile(logPath)
-		return err == nil && bytes.Count(log, []byte("\n<nmethod ")) >= methods
+		return err == nil && bytes.Count(log, []byte(chosen.words)) >= chosen.enough
 	}, 10*time.Minute, 100*time.Millisecond, "the JVM compiles methods")
 	gasmtest.Stop(t, cmd.Process.Pid)
 	result, lateness := f.Stop(), late()
@@ -122,10 +134,38 @@ func TestCopy(t *testing.T) {
 		}
 		for _, flag := range flags {
 			t.Run(jdk.Name()+" "+flag, func(t *testing.T) {
-				testCopy(t, jdk, follow(t, *enoughMethods, jdk.Java(), flag, "-Dsec=3600", "-cp", classPath, "Library"))
+				testCopy(t, jdk, follow(t, all(*enoughMethods), jdk.Java(), flag, "-Dsec=3600", "-cp", classPath, "Library"))
 			})
 		}
 	}
+}
+
+// TestCopyGraal compares the code of a compiler that is not one of HotSpot's own, for those methods that are printed.
+func TestCopyGraal(t *testing.T) {
+	if !gasmtest.Whole() {
+		t.Skip("it takes half a minute of CPU time, and TestGraal compares lines and frames with a known program")
+	}
+	java, flags := gasmtest.NeedGraal(t)
+	classPath := t.TempDir()
+	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
+	const least = 20
+	jvm := follow(t, choice{printassembly.Selection{Methods: []string{"Library::*", "java.util.*::*"}}, C2, least, "\nCompiled method (JVMCI)"},
+		java, append(flags, "-Dsec=3600", "-cp", classPath, "Library")...)
+	t.Logf("%+v", jvm.result)
+	require.NoError(t, jvm.result.Disk)
+	assert.Zero(t, jvm.result.Missed, "%v", jvm.result.Why)
+	c := comparison{T: t, rest: map[string]int{}}
+	for head, printed := range jvm.printed {
+		if copied := jvm.copied[head]; copied != nil && strings.HasPrefix(head, "(jvmci)") {
+			copied.check(t, head)
+			c.compare(printed, copied)
+		}
+	}
+	t.Logf("%+v %v", c.figures, c.rest)
+	assert.GreaterOrEqual(t, c.methods, least-jvm.result.Late)
+	assert.Greater(t, c.comments, 10*least)
+	assert.Less(t, float64(c.patched), 0.02*float64(c.bytes), "bytes that differ")
+	assert.Less(t, float64(c.otherRelocs), 0.01*float64(c.relocs), "relocations that differ")
 }
 
 func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
@@ -295,7 +335,7 @@ func TestCopyNames(t *testing.T) {
 	require.NotEmpty(t, jdks)
 	for _, jdk := range jdks {
 		t.Run(jdk.Name(), func(t *testing.T) {
-			jvm := follow(t, 4, jdk.Java(), "-XX:CompileCommand=compileonly,Names*::*", "-cp", classPath, "Names")
+			jvm := follow(t, all(4), jdk.Java(), "-XX:CompileCommand=compileonly,Names*::*", "-cp", classPath, "Names")
 			assert.Zero(t, jvm.result.Missed, "%v", jvm.result.Why)
 			const name = "Names$A𝒜ö日::sum𝒜ö日"
 			found := 0

@@ -83,7 +83,7 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 // without the time and without the letters for what a tag does not have: s synchronized, ! with exception handlers, b
 // blocking.
 func withoutTime(words []string) string {
-	head, rest := []string{words[2], words[4]}, words[5:]
+	head, rest := []string{strings.ToLower(words[2]), words[4]}, words[5:] // it prints "(JVMCI)"
 	for ; strings.Trim(rest[0], "%s!bn") == ""; rest = rest[1:] {
 		if strings.Contains(rest[0], "%") {
 			head = append(head, "osr")

@@ -45,7 +45,7 @@ func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
 	method int // index of the method in the nmethod's metadata, counted from 1
-	bci    int
+	bci    int // may be negative, see placesOutside
 }
 
 // readScope returns the scope at an offset of the scopes data. It returns false if there is no scope at this offset.
@@ -54,7 +54,7 @@ func readScope(data []byte, offset, release int) (scope, bool) {
 		return scope{}, false // 0 is DebugInformationRecorder::serialized_null
 	}
 	u := unsigned5.New(data, offset, release)
-	s := scope{sender: int(u.Unsigned()), method: int(u.Unsigned()), bci: int(u.Unsigned()) - 1}
+	s := scope{sender: int(u.Unsigned()), method: int(u.Unsigned()), bci: int(int32(u.Unsigned())) - 1}
 	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. This check
 	// also prevents an endless loop if the data is damaged.
 	return s, !u.Short() && s.sender < offset

@@ -12,6 +12,17 @@ import (
 // (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
+// placesOutside are the places in a method that are not at a bytecode, as HotSpot names them, by their bcis
+// (MethodCompilation in globalDefinitions.hpp). Only JVMCI compilers use those below -1.
+var placesOutside = map[int]string{
+	syncEntryBCI: "synchronization entry",
+	-2:           " method exit (unlocked if synchronized)",
+	-3:           " unwind (locked if synchronized)",
+	-4:           " unwind (unlocked if synchronized)",
+	-5:           " unknown",
+	-6:           " invalid frame state",
+}
+
 // rowBytes is the number of bytes of code in a row of the text. A row is shorter if a mark, such as "[Stub Code]",
 // follows.
 const rowBytes = 32
@@ -283,8 +294,8 @@ func (c *Code) appendFrames(text []byte, offset int) ([]byte, error) {
 // begins the next line. It appends nothing if the bci has no bytecode.
 func (c *Copier) appendBytecode(text []byte, m *method, bci int) []byte {
 	name := c.bytecodeName(m, bci)
-	if bci == syncEntryBCI {
-		name = "synchronization entry"
+	if outside, ok := placesOutside[bci]; ok {
+		name = outside
 	}
 	if name == "" {
 		return text

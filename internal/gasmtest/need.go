@@ -159,6 +159,19 @@ func NeedLanguages(tb testing.TB) (dir string) {
 	return Testdata("languages")
 }
 
+// NeedGraal returns the path of the java of a JDK 25, and flags with which it uses the Graal compiler instead of C2. The
+// compiler is written in Java, and is compiled by C1 first: it takes some seconds until it has compiled anything.
+func NeedGraal(tb testing.TB) (java string, flags []string) {
+	tb.Helper()
+	dir := filepath.Join(NeedLanguages(tb), "target", "graal")
+	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))
+	if err != nil || len(jars) == 0 {
+		tb.Skip("testdata/languages was not built yet: make languages does it")
+	}
+	jdks := NeedEachJDK(tb, func(j JDK) bool { return j.Feature == 25 })
+	return jdks[0].Java(), []string{"-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI", "-XX:+UseJVMCICompiler", "--upgrade-module-path=" + dir}
+}
+
 // NeedBPFTrace skips a test if bpftrace can't trace.
 func NeedBPFTrace(tb testing.TB) {
 	tb.Helper()

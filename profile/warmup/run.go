@@ -216,7 +216,7 @@ func (c *collector) joinedEnds() map[codeKey]*End {
 	}
 	for _, e := range c.discards {
 		key := codeKey{e.PID, number(e, "id"), e.Arg("osr") == "true"}
-		if ends[key] != nil || key.id == 0 {
+		if ends[key] != nil || key.id == 0 || e.Arg("reason") == moved {
 			continue
 		}
 		end := &End{MonoNanos: e.MonoNanos, Reason: e.Arg("reason")}
@@ -232,6 +232,9 @@ func (c *collector) joinedEnds() map[codeKey]*End {
 	}
 	return ends
 }
+
+// moved is HotSpot's reason for the end of code that it has copied to another address, where it goes on.
+const moved = "relocated"
 
 // discards reports whether an action of HotSpot after a trap may end the use of the code. After the others, the code
 // stays.

@@ -18,6 +18,8 @@ type Version struct {
 	OSRBCI    int // bci at which an OSR method is entered
 	PID       int
 	Counts    tally.Counts
+	// Moved is how often HotSpot has moved the code.
+	Moved int
 	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
 	// the code was there when gasm attached to the JVM.
 	MadeMillis int64
@@ -31,6 +33,27 @@ type Version struct {
 
 // MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
 func (v *Version) MadeBefore() bool { return v.MadeMillis == 0 }
+
+// Joined joins the versions of a JVM's method that are the same compilation at several addresses.
+func Joined(versions []Version) (joined []Version) {
+	for _, v := range versions {
+		same := slices.IndexFunc(joined, func(w Version) bool {
+			return v.CompileID > 0 && w.CompileID == v.CompileID && w.OSR == v.OSR && w.OSRBCI == v.OSRBCI && w.Source == v.Source
+		})
+		if same < 0 {
+			joined = append(joined, v)
+			continue
+		}
+		w := &joined[same]
+		w.Moved++
+		w.Counts = slices.Clone(w.Counts)
+		w.Counts.Add(v.Counts)
+		if v.MadeMillis < w.MadeMillis {
+			w.MadeMillis, w.MadeInside = v.MadeMillis, v.MadeInside
+		}
+	}
+	return joined
+}
 
 // maxLatest is the maximum number of versions that Latest returns.
 const maxLatest = 12

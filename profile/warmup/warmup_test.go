@@ -48,6 +48,7 @@ const run = `
 30 compile A::a id=4 level=3 ms=1
 31 compile A::a id=5 level=4 osr=true ms=3
 50 compile A::a id=6 level=4 ms=20
+55 discard A::a id=6 level=4 reason=relocated
 60 deoptimize A::inlined compileId=6 lineNumber=12 bci=0 reason=unstable_if action=none
 61 compile C::c id=8 level=4 failed=true ms=5
 70 deoptimize X::x compileId=99 reason=null_check action=none
@@ -103,7 +104,7 @@ func TestTrials(t *testing.T) {
 	for trial := range trials {
 		js = append(js, all.Of([]int{7}).Trial(trial))
 	}
-	assert.Equal(t, 11, asked, "once for each event")
+	assert.Equal(t, 12, asked, "once for each event")
 	inside := func(j *JIT) (levels, longest, again, deopts []int) {
 		for _, l := range j.Levels {
 			levels = append(levels, l.Inside)

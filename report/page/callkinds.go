@@ -15,22 +15,29 @@ import (
 // calls that are left out.
 type frameKind struct{ Kind, Name, Title string }
 
-var legend = []frameKind{
-	{"thread", "thread", "thread"},
-	{"c2", "C2", "compiled by C2"},
-	{"c1", "C1", "compiled by C1"},
-	{"compiled", "compiled", "compiled"},
-	{"inlined", "inlined", "inlined into the method around it"},
-	{"interpreter", "interpreted", "interpreted"},
-	{"stub", "HotSpot's stub", "stub of HotSpot"},
-	{"vm", "HotSpot", "HotSpot's library"},
-	{"native", "library", "library"},
-	{"kernel", "kernel", "kernel"},
-	{"unresolved", "unknown code", "unknown code"},
-	{"cut", "cut", "frames beyond the copied part of the stack are missing here"},
-	{"frozen", "frozen", "frames of a virtual thread that were in the heap are missing here"},
-	{"unwalked", "not walked", "the caller could not be found"},
-	{"rest", "smaller ones", "calls with too few samples to be in this page"},
+// legend returns the legend of the flame graph.
+func legend(ps *profile.Profiles) []frameKind {
+	top := ps.Trials[0].TopCompiler()
+	if slices.ContainsFunc(ps.Trials, func(p profile.Profile) bool { return p.TopCompiler() != top }) {
+		top = "C2 or JVMCI"
+	}
+	return []frameKind{
+		{"thread", "thread", "thread"},
+		{"c2", top, "compiled by " + top},
+		{"c1", "C1", "compiled by C1"},
+		{"compiled", "compiled", "compiled"},
+		{"inlined", "inlined", "inlined into the method around it"},
+		{"interpreter", "interpreted", "interpreted"},
+		{"stub", "HotSpot's stub", "stub of HotSpot"},
+		{"vm", "HotSpot", "HotSpot's library"},
+		{"native", "library", "library"},
+		{"kernel", "kernel", "kernel"},
+		{"unresolved", "unknown code", "unknown code"},
+		{"cut", "cut", "frames beyond the copied part of the stack are missing here"},
+		{"frozen", "frozen", "frames of a virtual thread that were in the heap are missing here"},
+		{"unwalked", "not walked", "the caller could not be found"},
+		{"rest", "smaller ones", "calls with too few samples to be in this page"},
+	}
 }
 
 // compilations are the compiled methods of a profile's JVMs, by compile id.

@@ -114,6 +114,9 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 			about = append(about, fmt.Sprintf("the method's %d compilations have %s in total", m.Blobs, percent(m.Counts[0], totals[0])))
 		}
 	}
+	if l.Moved {
+		about = append(about, "moved by HotSpot to other addresses, whose samples are added up")
+	}
 	if len(p.PIDs) > 1 {
 		if len(l.PIDs) == 1 {
 			about = append(about, "pid "+strconv.Itoa(l.PIDs[0]))

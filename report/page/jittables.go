@@ -51,15 +51,15 @@ func (t *tableBuilder) jitTables() []*table {
 }
 
 // levelCell returns a cell with the name of a level, in the colour of its compiler.
-func levelCell(n int, compiler string, osr bool) cell {
+func (t *tableBuilder) levelCell(n int, compiler string, osr bool) cell {
 	kind := "c1"
 	switch {
-	case n == 4 || compiler == "C2":
+	case n == 4 || compiler == "C2" || compiler == "JVMCI":
 		kind = "c2"
 	case n == 0:
 		kind = "stub"
 	}
-	return cell{Text: shown(warmup.LevelName(n, compiler, osr)), Kind: kind}
+	return cell{Text: shown(warmup.LevelName(n, compiler, t.p.TopCompiler(), osr)), Kind: kind}
 }
 
 // count returns a cell with a number of events. It is blank for 0.
@@ -97,7 +97,7 @@ func (t *tableBuilder) jitLevels() *table {
 	out := t.eventTable("jit", "JIT compilations", "by level, in the whole run; times are those of the clock, of the compilations whose times are known", []string{"count", "in the window", "on-stack", "failed", "discarded", "ms", "timed", "kB of code"}, []string{"level"})
 	for _, l := range t.r.JIT.Levels {
 		out.Rows = append(out.Rows, row{Cells: []cell{count(l.Count), count(l.InWindow), count(l.OSR), count(l.Failed), count(l.Discarded), millis(l.TotalMS), count(l.Timed),
-			number(fmt.Sprintf("%.0f", float64(l.Bytes)/1e3), float64(l.Bytes)), levelCell(l.Level, "", false)}})
+			number(fmt.Sprintf("%.0f", float64(l.Bytes)/1e3), float64(l.Bytes)), t.levelCell(l.Level, "", false)}})
 	}
 	return t.cut(out, len(out.Rows))
 }
@@ -130,13 +130,13 @@ func (t *tableBuilder) longest() *table {
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: []cell{millis(c.MS), t.star(moment(c.AtMillis), c.InWindow), known(c.CompileID), known(c.Bytes), known(c.Inlined),
-			levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}, t.jvmCell(c.PID)}})
+			t.levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}, t.jvmCell(c.PID)}})
 	}
 	return t.cut(t.oneJVM(out), len(t.r.JIT.Longest))
 }
 
 func (t *tableBuilder) jitMethods() *table {
-	out := t.eventTable("jit-methods", "JIT time by method", "compilations of each method in the whole run, and how long they took together", []string{"ms", "longest", "C1", "C2"}, []string{"method"})
+	out := t.eventTable("jit-methods", "JIT time by method", "compilations of each method in the whole run, and how long they took together", []string{"ms", "longest", "C1", t.p.TopCompiler()}, []string{"method"})
 	for i := range t.r.JIT.Methods[:t.limit(len(t.r.JIT.Methods))] {
 		m := &t.r.JIT.Methods[i]
 		out.Rows = append(out.Rows, row{Link: t.places.frame(m.Method), Cells: []cell{millis(m.TotalMS), millis(m.LongestMS), count(m.C1), count(m.C2), {Text: shown(m.Method), Name: true}}})
@@ -156,7 +156,7 @@ func (t *tableBuilder) again() *table {
 			}
 			versions = append(versions, text)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method), Cells: []cell{millis(r.TotalMS), count(r.Count), levelCell(r.Level, r.Compiler, r.OSR), {Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
+		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method), Cells: []cell{millis(r.TotalMS), count(r.Count), t.levelCell(r.Level, r.Compiler, r.OSR), {Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
 	}
 	return t.cut(t.oneJVM(out), t.r.JIT.AllAgain)
 }
@@ -169,16 +169,16 @@ func (t *tableBuilder) deopts() *table {
 		if d.At.BCI >= 0 {
 			at += fmt.Sprintf(" @%d %s", d.At.BCI, shown(d.Instruction))
 		}
-		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At), Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)}, {Text: shown(d.Action)}, {Text: deoptAfter(d)}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At), Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)}, {Text: shown(d.Action)}, {Text: deoptAfter(d, t.p.TopCompiler())}}})
 	}
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
 
 // deoptAfter says what came after the deoptimizations at a place.
-func deoptAfter(d *schema.Deopt) string {
+func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", false), "C1, "), a.MedianMS/1e3)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "), a.MedianMS/1e3)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (median of %d)", a.Count)
 		}

@@ -55,7 +55,7 @@ func Write(w io.Writer, in Input) error {
 	if v.HasCalls {
 		scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsText, scriptText}
 	}
-	v.Kinds = legend
+	v.Kinds = legend(in.Profiles)
 	v.Style, v.Policy = template.CSS(htmlpage.Style), htmlpage.Policy(htmlpage.Style, scripts...)
 	for _, s := range scripts {
 		v.Scripts = append(v.Scripts, template.JS(s))

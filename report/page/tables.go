@@ -208,6 +208,9 @@ func (t *tableBuilder) regions() *table {
 		if r.CompileID > 0 {
 			name += ", compile id " + strconv.Itoa(r.CompileID)
 		}
+		if r.Moved {
+			name += ", moved"
+		}
 		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
 			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
@@ -370,7 +373,11 @@ func (t *tableBuilder) compilations() *table {
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
 		}
-		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: strconv.Itoa(c.CompileID)})
+		id := strconv.Itoa(c.CompileID)
+		if c.Moved > 0 {
+			id += ", moved"
+		}
+		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: id})
 		if several {
 			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
 		}

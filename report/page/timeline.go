@@ -70,7 +70,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	}
 	fmt.Fprintf(&out, `<p class="axis"><span>0 s</span><span>%.1f s</span></p><p class="legend">`, seconds)
 	for _, d := range doings {
-		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, d.name)
+		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, strings.ReplaceAll(d.name, "C2", p.TopCompiler()))
 	}
 	legend := laneLegend(jvms[:min(len(jvms), maxTimelines)])
 	if windows := `<span class="key k-window">%s</span></p>`; p.Slices == nil {

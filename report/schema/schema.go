@@ -195,6 +195,9 @@ type Region struct {
 	// SafepointsOnly is true if the method was compiled without DebugNonSafepoints. The frames of most of its
 	// instructions are guesses.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
+	// Moved is true if HotSpot has moved the code. Samples at all of its addresses are added up; the addresses are those of
+	// the copy with the most samples.
+	Moved bool `json:"moved,omitempty"`
 	// Deoptimized has the methods that the code was made of that were deoptimised before it was copied, most often first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
 	Lines       []Line        `json:"lines,omitempty"`   // only present for hot regions
@@ -352,6 +355,7 @@ type Compilation struct {
 	// MadeBefore is true if the JVM already had the code when gasm attached. Then MadeMillis is 0, because the time is
 	// unknown.
 	MadeBefore bool `json:"made_before,omitempty"`
+	Moved      int  `json:"moved,omitempty"` // how often HotSpot has moved the code to another address
 	// Left says when and why the JVM stopped using the code. It is missing if the JVM still used the code in the end,
 	// or if the log does not say when it stopped.
 	Left   *CompilationEnd   `json:"left,omitempty"`

@@ -47,6 +47,8 @@ type WarmthSpan struct {
 // A JIT is what the JIT compilers did in the whole run of the profile's JVMs, in the windows or not. Times of moments are in
 // milliseconds since the JVM's start. A number that is not known is absent.
 type JIT struct {
+	// Top is the compiler of level 4 if it is not C2 alone: "JVMCI", or "C2 or JVMCI" if that differs between the JVMs.
+	Top    string     `json:"level_4,omitempty"`
 	Levels []JITLevel `json:"levels"`
 	// Longest are the compilations that took longest, of those whose times are known.
 	Longest []JITCompilation `json:"longest,omitempty"`

@@ -33,7 +33,7 @@ func writeCompilations(v *view) {
 		if discarded {
 			row = append(row, t.discarded(c))
 		}
-		rows = append(rows, append(row, c.Source+compileID(c.CompileID)+t.inJVM(c.PID)+why(c)))
+		rows = append(rows, append(row, c.Source+compileID(c.CompileID)+moved(c.Moved > 0)+t.inJVM(c.PID)+why(c)))
 	}
 	lines := layout.Table(append(header, ""), rows, append(aligns, layout.Left))
 	t.Rule("Compilations of the Hottest Methods")

@@ -92,7 +92,7 @@ func writeHotspot(v *view, number int, h *hotspot) {
 
 // writeRegion writes the heading of a region and its code.
 func writeRegion(v *view, reg *profile.Region) {
-	tail := compileID(reg.CompileID) + v.inJVMs(reg.PIDs) + safepointsOnly(v, reg)
+	tail := compileID(reg.CompileID) + moved(reg.Moved) + v.inJVMs(reg.PIDs) + safepointsOnly(v, reg)
 	v.Line("%s", reg.Source+", "+v.headingName(reg.Method, layout.ShortMethod, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
 	if reg.TooBig > 0 && len(reg.Lines) > 0 {
 		writeTooBig(v, reg)
@@ -135,6 +135,14 @@ func writeTooBig(v *view, reg *profile.Region) {
 	}
 	v.Paragraph("note: ", fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
 		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0], v.p.Accounts[0].Profiled), reg.TooBig))
+}
+
+// moved returns ", moved" for code that HotSpot has moved to another address.
+func moved(is bool) string {
+	if is {
+		return ", moved"
+	}
+	return ""
 }
 
 // compileID returns ", compile id 586", or "" for code without a compile id.

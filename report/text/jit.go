@@ -16,7 +16,7 @@ func jitSummary(v *view) []string {
 	if j == nil {
 		return nil
 	}
-	all, parts := byCompiler(j.Levels)
+	all, parts := byCompiler(j.Levels, v.p.TopCompiler())
 	var lines, rest []string
 	if all.Count > 0 {
 		lines = append(lines, layout.Plural(all.Count, "compilation")+": "+strings.Join(parts, ", "))
@@ -50,11 +50,11 @@ func jitSummary(v *view) []string {
 }
 
 // byCompiler sums up all compilations but the wrappers, and says how many each compiler made, and in which time.
-func byCompiler(levels []warmup.Level) (all warmup.Level, parts []string) {
+func byCompiler(levels []warmup.Level, top string) (all warmup.Level, parts []string) {
 	sums := []struct {
 		compiler string
 		warmup.Level
-	}{{compiler: "by C1"}, {compiler: "by C2"}, {compiler: "of unknown level"}}
+	}{{compiler: "by C1"}, {compiler: "by " + top}, {compiler: "of unknown level"}}
 	for i := range levels {
 		l, at := &levels[i], 0
 		switch l.Level {
@@ -169,7 +169,7 @@ func (t *jitTables) longest() {
 	}
 	var rows [][]string
 	for _, c := range first(t.Longest, t.opts.Top) {
-		about := warmup.LevelName(c.Level, c.Compiler, c.OSR) + t.inJVM(c.PID)
+		about := warmup.LevelName(c.Level, c.Compiler, t.p.TopCompiler(), c.OSR) + t.inJVM(c.PID)
 		if c.Failed {
 			about += ", failed"
 		}
@@ -228,7 +228,7 @@ func (t *jitTables) methods() {
 	if more := t.AllMethods - len(rows); more > 0 {
 		note = strings.TrimSpace(note + " " + layout.Plural(more, "more method") + ".")
 	}
-	t.table(title, []string{"share", "ms", "longest", "C1", "C2", ""}, rows, []layout.Align{right, right, right, right, right, layout.Left}, 5, note)
+	t.table(title, []string{"share", "ms", "longest", "C1", t.p.TopCompiler(), ""}, rows, []layout.Align{right, right, right, right, right, layout.Left}, 5, note)
 }
 
 // again writes the methods that were compiled several times in the same way.
@@ -241,7 +241,7 @@ func (t *jitTables) again() {
 		r := &t.Again[i]
 		last := &r.Versions[len(r.Versions)-1]
 		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
-		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), warmup.LevelName(r.Level, r.Compiler, r.OSR) + t.inJVM(r.PID), r.Method, why})
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), warmup.LevelName(r.Level, r.Compiler, t.p.TopCompiler(), r.OSR) + t.inJVM(r.PID), r.Method, why})
 	}
 	right := layout.Right
 	note := "Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()
@@ -276,7 +276,7 @@ func (t *jitTables) deopts() {
 	for i := range first(t.Deopts, t.opts.Top) {
 		d := &t.Deopts[i]
 		rows = append(rows, []string{strconv.Itoa(d.Count) + t.star(d.Inside > 0), d.Method, lineAndBCI(d), d.Reason})
-		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d)...))
+		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d, t.p.TopCompiler())...))
 	}
 	t.shorten([]string{"count", "", "", "reason"}, rows, 1)
 	t.Rule("Deoptimizations")
@@ -308,9 +308,9 @@ func lineAndBCI(d *warmup.Deopt) string {
 }
 
 // after says what came after the deoptimizations at a place: "then level 3 after 0.012 s", "C2 after 0.310 s".
-func after(d *warmup.Deopt) (parts []string) {
+func after(d *warmup.Deopt, top string) (parts []string) {
 	for i, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", false), "C1, "), float64(a.MedianNanos)/1e9)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "), float64(a.MedianNanos)/1e9)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (of %d)", a.Count)
 		}

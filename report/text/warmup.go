@@ -117,7 +117,7 @@ func (d *document) warmUp(v *view) {
 		name   string
 		doings []history.Doing
 	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1", []history.Doing{history.RanC1Profiled, history.RanC1}},
-		{"C2", []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}}, {"JIT", []history.Doing{history.RanJIT}},
+		{v.p.TopCompiler(), []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}}, {"JIT", []history.Doing{history.RanJIT}},
 		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService, history.RanUnnamed}}}
 	header, aligns := []string{"from s", "to s", "samples"}, []layout.Align{layout.Right, layout.Right, layout.Right}
 	for _, c := range columns {
