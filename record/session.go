@@ -203,7 +203,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {
 		if x, ok := samples.Record().(*sampler.Sample); ok && !x.Kernel() {
-			s.resolver.Resolve(x.PID, x.PC, x.Symbol)
+			s.resolver.Sampled(x.PID, x.PC, x.Symbol)
 		}
 	}
 }
