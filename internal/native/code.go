@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/internal/dwarflines"
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
@@ -34,16 +33,22 @@ type sampledFunction struct {
 	rows    []nativecode.Row
 }
 
+// Bounds says where functions begin and end, by their call frame information. A cfi.Table does.
+type Bounds interface {
+	// Function returns the range of the function that contains an address. ok is false if that is not known.
+	Function(addr uint64) (lo, hi uint64, ok bool)
+}
+
 // Code reads the code of the functions that have the most samples (see [Resolver.Sampled]), and their lines where there
 // is debug information. It opens each file again, and only reads it if it is the same file as before. Where no symbol
-// covers the code, the file's call frame information says where the function begins and ends.
+// covers the code, bounds says where the function begins and ends: it returns the call frame information of a file.
 //
 // The result has room for the hottest functions only. Code adds notes about files that could not be read.
-func (r *Resolver) Code() *nativecode.Table {
+func (r *Resolver) Code(bounds func(*elf.File) (Bounds, error)) *nativecode.Table {
 	var all []*sampledFunction
 	images := r.sampledImages()
 	for _, s := range images {
-		all = append(all, r.functions(s)...)
+		all = append(all, r.functions(s, bounds)...)
 	}
 	slices.SortStableFunc(all, func(a, b *sampledFunction) int { return cmp.Compare(b.samples, a.samples) })
 	all = slices.DeleteFunc(all, func(f *sampledFunction) bool { return f.samples < leastSamples })
@@ -63,7 +68,8 @@ func (r *Resolver) Code() *nativecode.Table {
 	table := &nativecode.Table{}
 	for _, f := range all {
 		if len(f.code) > 0 {
-			table.Add(nativecode.Function{Module: f.in.parts[0].module, Symbol: f.name, Arch: f.in.arch, Lo: f.lo, Code: f.code, Rows: f.rows, Places: f.places()})
+			table.Add(nativecode.Function{Module: f.in.parts[0].module, Symbol: f.name, Arch: f.in.arch, Lo: f.lo, Code: f.code, Rows: f.rows,
+				Targets: r.targets(f), Places: f.places()})
 		}
 	}
 	table.Index()
@@ -86,6 +92,31 @@ func (f *sampledFunction) places() []nativecode.Place {
 	return all
 }
 
+// targets returns the names of the functions that the code of a function calls or jumps to.
+func (r *Resolver) targets(f *sampledFunction) map[uint64]string {
+	insts, err := disasm.Decode(f.in.arch, disasm.ATT, f.code, f.lo)
+	if err != nil {
+		return nil
+	}
+	targets := map[uint64]string{}
+	for i := range insts {
+		to := insts[i].Target
+		if to == 0 || insts[i].Kind == disasm.Plain || to >= f.lo && to < f.hi || len(targets) == nativecode.MaxTargets {
+			continue
+		}
+		slot, lo, _ := f.in.find(to)
+		name := r.name(f.in.image, slot)
+		if name == "" {
+			continue
+		}
+		if to > lo {
+			name = fmt.Sprintf("%s+%#x", name, to-lo)
+		}
+		targets[to] = name
+	}
+	return targets
+}
+
 // offset converts an address to an offset in the file. It returns false if no segment contains the address.
 func (all Segments) offset(addr uint64) (uint64, bool) {
 	for i := range all {
@@ -98,7 +129,7 @@ func (all Segments) offset(addr uint64) (uint64, bool) {
 
 // functions returns the functions of an image that have samples. Addresses in gaps between functions are put together by
 // the file's call frame information.
-func (r *Resolver) functions(s *sampledImage) []*sampledFunction {
+func (r *Resolver) functions(s *sampledImage, bounds func(*elf.File) (Bounds, error)) []*sampledFunction {
 	var all []*sampledFunction
 	var gaps []sampledKey
 	for key, n := range s.samples {
@@ -109,18 +140,18 @@ func (r *Resolver) functions(s *sampledImage) []*sampledFunction {
 		p := s.pieces[key.slot/2]
 		all = append(all, &sampledFunction{span: span{lo: p.lo, hi: p.hi}, name: r.name(s.image, key.slot), samples: n, in: s})
 	}
-	all = append(all, r.inGaps(s, gaps)...)
+	all = append(all, r.inGaps(s, gaps, bounds)...)
 	slices.SortFunc(all, func(a, b *sampledFunction) int { return cmp.Compare(a.lo, b.lo) })
 	return all
 }
 
 // inGaps returns the functions at addresses in gaps, which have no names.
-func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey) []*sampledFunction {
+func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey, bounds func(*elf.File) (Bounds, error)) []*sampledFunction {
 	if len(gaps) == 0 || s.failed() {
 		return nil
 	}
 	spans, err := again(r, s, func(o object, _ debugFinder) ([]span, error) {
-		table, err := cfi.Open(o.File)
+		table, err := bounds(o.File)
 		if err != nil {
 			return nil, err
 		}

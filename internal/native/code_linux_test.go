@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
@@ -51,6 +53,8 @@ __attribute__((noinline)) int other(int x) {
 // self is the process in which the tests map libraries. It runs, so that its user and its folders are known.
 var self = os.Getpid()
 
+func openBounds(f *elf.File) (Bounds, error) { return cfi.Open(f) }
+
 // compileInlining builds a library from inlining.
 func compileInlining(t testing.TB, flags ...string) string {
 	t.Helper()
@@ -76,7 +80,7 @@ func sampledCode(t testing.TB, r *Resolver, full, lib string, names ...string) *
 			}
 		}
 	}
-	return r.Code()
+	return r.Code(openBounds)
 }
 
 // checkAddr2line compares the rows of a function with what addr2line prints for each of its instructions.
@@ -164,7 +168,7 @@ func TestCodeOfFewSamples(t *testing.T) {
 	for range 10 {
 		r.Resolve(self, base+symbolOf(t, lib, "other").lo, "")
 	}
-	assert.Empty(t, r.Code().Functions)
+	assert.Empty(t, r.Code(openBounds).Functions)
 }
 
 // TestCodeOfEnded: the samples of a process that has ended, or has replaced a mapping, still count.
@@ -181,7 +185,7 @@ func TestCodeOfEnded(t *testing.T) {
 		r.Sampled(pid, base+work, "")
 		end()
 	}
-	table := r.Code()
+	table := r.Code(openBounds)
 	require.Len(t, table.Functions, 1)
 	assert.Len(t, table.Functions[0].Places, 3)
 }
@@ -283,7 +287,7 @@ func TestCodeOfReplaced(t *testing.T) {
 			r.Sampled(self, base+symbolOf(t, full, "work").lo, "")
 		}
 		change(lib)
-		assert.Empty(t, r.Code().Functions)
+		assert.Empty(t, r.Code(openBounds).Functions)
 		assert.Contains(t, strings.Join(r.Notes(), "\n"), want)
 	}
 	other, err := os.ReadFile(compileInlining(t, "-O1"))

@@ -20,6 +20,8 @@ const (
 	MaxRows, MaxFrames = 1 << 18, 1 << 20
 	// MaxInlined is the maximum number of frames in a [Row].
 	MaxInlined = 64
+	// MaxTargets is the maximum number of targets of a function.
+	MaxTargets = 1 << 13
 	// maxPlaces is the maximum number of places of all functions together.
 	maxPlaces = 1 << 16
 	// maxNames is the maximum number of names of functions and files, longestName that of the bytes of a name, and
@@ -35,7 +37,9 @@ type Function struct {
 	Lo     uint64      // the address of the first byte: in the file, as objdump shows it, or in memory for the kernel
 	Code   []byte
 	Rows   []Row   // sorted, without overlaps; nil if the lines are unknown
-	Places []Place // where processes had the function; empty for the kernel, whose addresses are the same for all
+	// Targets are the functions that the code calls or jumps to, by address.
+	Targets map[uint64]string
+	Places  []Place // where processes had the function; empty for the kernel, whose addresses are the same for all
 }
 
 // Hi returns the address after the last byte.

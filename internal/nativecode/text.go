@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +46,10 @@ func (w *writer) function(f *Function) {
 			w.name(frame.Function)
 		}
 	}
+	targets := slices.Sorted(maps.Keys(f.Targets))
+	for _, at := range targets {
+		w.name(f.Targets[at])
+	}
 	fmt.Fprintf(w, "function %s %s %#x", escape(f.Module, ' '), f.Arch, f.Lo)
 	if f.Symbol != "" {
 		fmt.Fprintf(w, " %s", escape(f.Symbol, 0))
@@ -64,6 +70,11 @@ func (w *writer) function(f *Function) {
 			fmt.Fprintf(w, " %d:%d:%d", w.names[frame.File], frame.Line, w.names[frame.Function])
 		}
 		w.WriteByte('\n')
+	}
+	for _, at := range targets {
+		if n := w.names[f.Targets[at]]; n > 0 {
+			fmt.Fprintf(w, "target %#x %d\n", at, n)
+		}
 	}
 }
 
@@ -176,6 +187,8 @@ func (p *parser) take(text string) string {
 		return p.code(rest)
 	case "line":
 		return p.row(rest)
+	case "target":
+		return p.target(rest)
 	}
 	return fmt.Sprintf("unknown kind of line %q", kind)
 }
@@ -302,6 +315,24 @@ func (p *parser) frame(field string) (Frame, string) {
 		*name.to = known
 	}
 	return f, ""
+}
+
+// target reads "0x2980 2".
+func (p *parser) target(rest string) string {
+	addr, number, _ := strings.Cut(rest, " ")
+	at, ok := parseHex(addr)
+	n, err := strconv.Atoi(number)
+	name := p.names[n]
+	switch {
+	case !ok || err != nil || name == "":
+		return fmt.Sprintf("bad target %q", rest)
+	case len(p.open.Targets) == MaxTargets:
+		return "there are too many targets"
+	case p.open.Targets == nil:
+		p.open.Targets = map[uint64]string{}
+	}
+	p.open.Targets[at] = name
+	return ""
 }
 
 // end adds the function that was being read to the table.

@@ -23,6 +23,7 @@ func sample() []Function {
 				{0x2a40, 0x2a41, []Frame{{"crc32_z", "/home/me/zip.c", 84}}},
 				{0x2a41, 0x2a44, []Frame{{"add", "/home/me/my add.h", 3}, {"crc32_z", "/home/me/zip.c", 85}}},
 				{0x2a44, 0x2a45, []Frame{{"", "", 0}}}},
+			Targets: map[uint64]string{0x2980: "memcpy", 0x2970: "add"},
 			Places: []Place{{7, 0x7f0000002a40}, {8, 0x7f1000002a40}}},
 		{Module: "my lib\n.so", Symbol: " f<A, B>\\(x)\n", Arch: disasm.ARM64, Lo: 0x10, Code: long, Places: []Place{{7, 0x10}}},
 		{Module: "kernel", Arch: disasm.AMD64, Lo: 0xffffffff81000000, Code: []byte{0xc3}},
@@ -54,6 +55,7 @@ func TestRoundTrip(t *testing.T) {
 name 2 crc32_z
 name 3 /home/me/my add.h
 name 4 add
+name 5 memcpy
 function libzip.so amd64 0x2a40 crc32_z
 at 7 0x7f0000002a40
 at 8 0x7f1000002a40
@@ -61,6 +63,8 @@ code 554889e5c3
 line 0x2a40 0x2a41 1:84:2
 line 0x2a41 0x2a44 3:3:4 1:85:2
 line 0x2a44 0x2a45 0:0:0
+target 0x2970 4
+target 0x2980 5
 function my\040lib\012.so arm64 0x10  f<A, B>\134(x)\012
 at 7 0x10
 code `+nops+"\ncode "+nops+"\ncode "+strings.Repeat("90", 22)+`
@@ -160,6 +164,8 @@ func TestBadLines(t *testing.T) {
 	check("line 0x10 0x13 1:1:1", "bad range")
 	check("line 0x10 0x11 1:-1:1", "bad line")
 	check("line 0x10 0x11 1:1:2", "unknown name")
+	check("target 0x10 2", "bad target")
+	check("target 10 1", "bad target")
 	check("name 2 "+strings.Repeat("f", longestLine), "the line is too long")
 
 	table, err := Read(strings.NewReader("at 7 0x1\nfunction a amd64 0x10 f\n"), "code")
