@@ -3,6 +3,7 @@ package dwarflines
 import (
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +23,10 @@ const (
 )
 
 // Of returns the rows of each of the functions, which must be sorted and must not overlap. Rows are nil if the lines of a
-// function are not known. The parameter name converts a mangled name. If stop returns an error, or if the data is damaged,
+// function are not known. info is the section .debug_info that d was made of. The parameter name converts a mangled name. If stop returns an error, or if the data is damaged,
 // Of returns the rows that it has so far, and the error.
-func Of(d *dwarf.Data, functions []Range, name func(mangled string) string, stop func() error) (rows [][]nativecode.Row, err error) {
-	f := &finder{data: d, wanted: make([]function, len(functions)), demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
+func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string, stop func() error) (rows [][]nativecode.Row, err error) {
+	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)), demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
 	for i, r := range functions {
 		f.wanted[i].Range = r
 	}
@@ -69,6 +70,7 @@ type inlined struct {
 // A finder reads debug information.
 type finder struct {
 	data     *dwarf.Data
+	ends     []dwarf.Offset // of the units, ascending
 	wanted   []function
 	demangle func(string) string
 	stop     func() error
@@ -119,14 +121,67 @@ func (f *finder) units() error {
 		if e.Tag == 0 {
 			continue
 		}
-		if _, wanted := f.overlap(e); !wanted || e.Tag != dwarf.TagCompileUnit {
-			r.SkipChildren()
-			continue
+		if _, wanted := f.overlap(e); wanted && e.Tag == dwarf.TagCompileUnit {
+			if err := f.unit(r, e); err != nil {
+				return err
+			}
 		}
-		if err := f.unit(r, e); err != nil {
+		f.skipUnit(r, e)
+	}
+}
+
+// skipUnit goes on to the last byte of the unit with an entry, which is 0 and ends its children. Reading the next entry
+// then goes on to the next unit.
+func (f *finder) skipUnit(r *dwarf.Reader, e *dwarf.Entry) {
+	i, _ := slices.BinarySearch(f.ends, e.Offset+1)
+	if i < len(f.ends) && f.ends[i]-1 > e.Offset && e.Children {
+		r.Seek(f.ends[i] - 1)
+	}
+}
+
+// unitEnds returns the ends of the units in a section .debug_info.
+func unitEnds(info []byte, order binary.ByteOrder) (ends []dwarf.Offset) {
+	const long = 0xffffffff // the size is in the next eight bytes
+	for at := uint64(0); at+4 <= uint64(len(info)); {
+		size := uint64(order.Uint32(info[at:]))
+		if at += 4; size == long && at+8 <= uint64(len(info)) {
+			size = order.Uint64(info[at:])
+			at += 8
+		}
+		if size == 0 || size > uint64(len(info))-at {
+			break
+		}
+		at += size
+		ends = append(ends, dwarf.Offset(at))
+	}
+	return ends
+}
+
+// skip goes on behind the children of an entry. Other than SkipChildren of package dwarf it does not recurse, so that
+// entries can't be nested too deep for the stack.
+func (f *finder) skip(r *dwarf.Reader, e *dwarf.Entry) error {
+	if !e.Children {
+		return nil
+	}
+	if at, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && at > e.Offset {
+		r.Seek(at)
+		return nil
+	}
+	for depth := 1; depth > 0; {
+		if err := f.stop(); err != nil {
 			return err
 		}
+		in, err := r.Next()
+		switch {
+		case err != nil || in == nil:
+			return err
+		case in.Tag == 0:
+			depth--
+		case in.Children:
+			depth++
+		}
 	}
+	return nil
 }
 
 // unit reads a unit: its lines, and its functions.
@@ -206,7 +261,9 @@ func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
 			ranges, wanted := f.overlap(e)
 			if !wanted || e.Tag == dwarf.TagInlinedSubroutine && depth < 0 {
-				r.SkipChildren()
+				if err := f.skip(r, e); err != nil {
+					return err
+				}
 				continue
 			}
 			if below++; e.Tag == dwarf.TagSubprogram {
@@ -216,11 +273,15 @@ func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 		case dwarf.TagNamespace, dwarf.TagModule:
 		case dwarf.TagLexDwarfBlock:
 			if depth < 0 {
-				r.SkipChildren()
+				if err := f.skip(r, e); err != nil {
+					return err
+				}
 				continue
 			}
 		default:
-			r.SkipChildren()
+			if err := f.skip(r, e); err != nil {
+				return err
+			}
 			continue
 		}
 		if e.Children {

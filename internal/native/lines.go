@@ -18,11 +18,11 @@ import (
 // another user may have written, because that is more work than an attacker should be given.
 func (d debugFinder) lines(path string, o object, functions []dwarflines.Range) (rows [][]nativecode.Row) {
 	use := func(o object) (found bool, err error) {
-		data, err := o.dwarf()
+		data, info, err := o.dwarf()
 		if data == nil {
 			return false, err
 		}
-		rows, err = dwarflines.Of(data, functions, Demangle, o.load.over)
+		rows, err = dwarflines.Of(data, info, functions, Demangle, o.load.over)
 		return true, err
 	}
 	found, err := false, error(nil)
@@ -92,15 +92,15 @@ func (o object) hasDWARF() bool {
 	return s != nil && s.Type != elf.SHT_NOBITS && s.Size > 0
 }
 
-// dwarf returns the debug information of o, or nil if there is none.
-func (o object) dwarf() (_ *dwarf.Data, err error) {
+// dwarf returns the debug information of o and its section .debug_info, or nil if there is none.
+func (o object) dwarf() (_ *dwarf.Data, info []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // debug/dwarf makes no promises about damaged data
 			err = fmt.Errorf("its debug information is damaged: %v", r)
 		}
 	}()
 	if !o.hasDWARF() {
-		return nil, nil
+		return nil, nil, nil
 	}
 	sections := map[string][]byte{}
 	left := uint64(longestDWARF)
@@ -110,15 +110,15 @@ func (o object) dwarf() (_ *dwarf.Data, err error) {
 			continue
 		}
 		if s.Size > left || s.FileSize > uint64(o.size) { // the size is that without compression
-			return nil, errLargeDWARF
+			return nil, nil, errLargeDWARF
 		}
 		left -= s.Size
 		if err := o.load.take(int64(s.Size)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		data, err := s.Data()
 		if err != nil {
-			return nil, fmt.Errorf("section %s: %w", s.Name, err)
+			return nil, nil, fmt.Errorf("section %s: %w", s.Name, err)
 		}
 		sections[name] = data
 	}
@@ -129,7 +129,7 @@ func (o object) dwarf() (_ *dwarf.Data, err error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return data, nil
+	return data, sections["info"], nil
 }

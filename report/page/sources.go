@@ -126,7 +126,7 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 	for i := range l.Lines {
 		for _, frame := range l.Lines[i].Frames {
-			if frame.File != "" {
+			if frame.File != "" && s.native != nil {
 				s.addNative(&frame)
 				continue
 			}
