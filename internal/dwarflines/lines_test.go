@@ -27,8 +27,8 @@ __attribute__((noinline)) int work(int x)
 
 // sections are the sections of program's debug information, and the range of the function work.
 type sections struct {
-	abbrev, info, line, str []byte
-	work                    Range
+	abbrev, info, line, ranges, str []byte
+	work                            Range
 }
 
 func compile(tb testing.TB) sections {
@@ -47,7 +47,7 @@ func compile(tb testing.TB) sections {
 		require.NoError(tb, err)
 		return b
 	}
-	s := sections{abbrev: data(".debug_abbrev"), info: data(".debug_info"), line: data(".debug_line"), str: data(".debug_str")}
+	s := sections{abbrev: data(".debug_abbrev"), info: data(".debug_info"), line: data(".debug_line"), ranges: data(".debug_ranges"), str: data(".debug_str")}
 	symbols, err := f.Symbols()
 	require.NoError(tb, err)
 	for _, symbol := range symbols {
@@ -59,7 +59,7 @@ func compile(tb testing.TB) sections {
 }
 
 func (s sections) of(functions []Range, stop func() error) ([][]nativecode.Row, error) {
-	d, err := dwarf.New(s.abbrev, nil, nil, s.info, s.line, nil, nil, s.str)
+	d, err := dwarf.New(s.abbrev, nil, nil, s.info, s.line, nil, s.ranges, s.str)
 	if err != nil {
 		return nil, err
 	}
@@ -121,14 +121,14 @@ func TestDeep(t *testing.T) {
 
 func FuzzOf(f *testing.F) {
 	s := compile(f)
-	f.Add(s.abbrev, s.info, s.line, s.str, s.work.Lo, s.work.Hi)
-	f.Add([]byte{1, 17, 0, 0, 0}, []byte{8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, []byte{}, []byte{}, uint64(0), uint64(1))
-	f.Fuzz(func(t *testing.T, abbrev, info, line, str []byte, lo, hi uint64) {
+	f.Add(s.abbrev, s.info, s.line, s.ranges, s.str, s.work.Lo, s.work.Hi)
+	f.Add([]byte{1, 17, 0, 0, 0}, []byte{8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, []byte{}, []byte{}, []byte{}, uint64(0), uint64(1))
+	f.Fuzz(func(t *testing.T, abbrev, info, line, ranges, str []byte, lo, hi uint64) {
 		if lo >= hi {
 			return
 		}
 		steps := 0
-		rows, _ := sections{abbrev: abbrev, info: info, line: line, str: str}.of([]Range{{lo, hi}}, func() error {
+		rows, _ := sections{abbrev: abbrev, info: info, line: line, ranges: ranges, str: str}.of([]Range{{lo, hi}}, func() error {
 			if steps++; steps > 1<<20 {
 				return errors.New("it takes too long")
 			}

@@ -36,7 +36,7 @@ type Function struct {
 	Arch   disasm.Arch // the instruction set
 	Lo     uint64      // the address of the first byte: in the file, as objdump shows it, or in memory for the kernel
 	Code   []byte
-	Rows   []Row   // sorted, without overlaps; nil if the lines are unknown
+	Rows   []Row // sorted, without overlaps; nil if the lines are unknown
 	// Targets are the functions that the code calls or jumps to, by address.
 	Targets map[uint64]string
 	Places  []Place // where processes had the function; empty for the kernel, whose addresses are the same for all

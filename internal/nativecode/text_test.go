@@ -24,7 +24,7 @@ func sample() []Function {
 				{0x2a41, 0x2a44, []Frame{{"add", "/home/me/my add.h", 3}, {"crc32_z", "/home/me/zip.c", 85}}},
 				{0x2a44, 0x2a45, []Frame{{"", "", 0}}}},
 			Targets: map[uint64]string{0x2980: "memcpy", 0x2970: "add"},
-			Places: []Place{{7, 0x7f0000002a40}, {8, 0x7f1000002a40}}},
+			Places:  []Place{{7, 0x7f0000002a40}, {8, 0x7f1000002a40}}},
 		{Module: "my lib\n.so", Symbol: " f<A, B>\\(x)\n", Arch: disasm.ARM64, Lo: 0x10, Code: long, Places: []Place{{7, 0x10}}},
 		{Module: "kernel", Arch: disasm.AMD64, Lo: 0xffffffff81000000, Code: []byte{0xc3}},
 	}
