@@ -313,3 +313,30 @@ func mappingOfFile(t testing.TB, path string) Mapping {
 	require.NoError(t, err)
 	return Mapping{Path: path, DevMajor: m.DevMajor, DevMinor: m.DevMinor, Inode: m.Inode}
 }
+
+// BenchmarkCode reads the code of 500 functions of libjvm.so, after its symbols were read.
+func BenchmarkCode(b *testing.B) {
+	j := jdks(b)[0]
+	symbols := nm(b, j.LibJVM())
+	for b.Loop() {
+		b.StopTimer()
+		r := NewResolver()
+		mapLibrary(b, r, j.LibJVM(), self, base)
+		img := load(b, j.LibJVM())
+		n := 0
+		for i := 0; i < len(symbols) && n < 500; i += 7 {
+			offset, ok := img.segments.offset(symbols[i].lo)
+			if !ok || !symbols[i].function() || symbols[i].size < 64 {
+				continue
+			}
+			for range leastSamples {
+				r.Sampled(self, base+offset, "")
+			}
+			n++
+		}
+		b.StartTimer()
+		if table := r.Code(openBounds); len(table.Functions) < 400 {
+			b.Fatal(len(table.Functions), r.Notes())
+		}
+	}
+}
