@@ -32,6 +32,9 @@ func readNativeCode(dir string) (table *nativecode.Table, note string, err error
 	}
 	if n, first := table.BadLines(); n > 0 {
 		note = fmt.Sprintf("%d lines of the native code could not be read, the first: %v", n, first)
+		if n == 1 {
+			note = fmt.Sprintf("a line of the native code could not be read: %v", first)
+		}
 	}
 	return table, note, nil
 }
