@@ -7,6 +7,7 @@
 //	                      the JVMs, the windows, and notes; see [Description]
 //	samples.txt           the sampler's own text, as perf script or dtrace prints it
 //	symbols.txt           the native functions that samples are in; see [native.Table]
+//	native-code.txt       the code of the native functions that have many samples; see package internal/nativecode
 //	stacks.txt            the call stacks of the samples; see package callstack
 //	asm-<pid>.log         the code of one JVM, as HotSpot prints it; see package printassembly
 //	ev-<pid>.log          the events of one JVM, as HotSpot logs them; see package event/hslog.

@@ -105,6 +105,7 @@ func openParts(dir string) (_ *Capture, err error) {
 		j.join(&c.parts[len(c.parts)-1])
 	}
 	j.joinFrequencies()
+	c.joinNativeCode()
 	return c, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/internal/regular"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -32,8 +33,9 @@ type Capture struct {
 	foreign map[int][]string // paths of the recordings from AddRecording, by process id
 	logs    []*printassembly.Log
 	samples source
-	symbols *native.Table // nil if the capture has no symbols.txt
-	parts   []part        // if this is a folder of captures: these captures
+	symbols *native.Table     // nil if the capture has no symbols.txt
+	native  *nativecode.Table // nil if the capture has no native-code.txt
+	parts   []part            // if this is a folder of captures: these captures
 	// chains is true if the sampler's text itself contains the stacks of the samples, as chains of return addresses.
 	// tree is the tree to which these stacks are added; it is nil before ReadStacks.
 	chains bool
@@ -69,6 +71,10 @@ func Open(dir string) (*Capture, error) {
 		return nil, err
 	}
 	c.Notes.Add(note)
+	if c.native, note, err = readNativeCode(dir); err != nil {
+		return nil, err
+	}
+	c.Notes.Add(note)
 	return c.open(logs)
 }
 
@@ -80,10 +86,10 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 }
 
 // OpenUnsaved opens a capture that could not be written completely because the disk is full. It reads only the logs
-// from the folder. The description and the table of native symbols come from memory; the table may be nil. The samples
-// come from the reader that open() returns.
-func OpenUnsaved(dir string, d Description, table *native.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
-	c := &Capture{dir: dir, Description: d, symbols: table, samples: source{name: SamplesFile, open: open}}
+// from the folder. The description, the table of native symbols and the native code come from memory; the tables may be
+// nil. The samples come from the reader that open() returns.
+func OpenUnsaved(dir string, d Description, table *native.Table, code *nativecode.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
+	c := &Capture{dir: dir, Description: d, symbols: table, native: code, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the capture: %w", err)

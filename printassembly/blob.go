@@ -1,6 +1,8 @@
 package printassembly
 
 import (
+	"fmt"
+	"path"
 	"strconv"
 
 	"github.com/gasm-profiler/gasm/disasm"
@@ -22,6 +24,8 @@ const (
 	// Unprinted is code that HotSpot does not print, between two pieces of the JVM's own code that it does print. It
 	// consists of i2c/c2i adapters and inline cache stubs. It is never in a log; package codemap adds it.
 	Unprinted
+	// Library is a function of a library, of the vDSO or of the kernel. It is never in a log; package jvmcode adds it.
+	Library
 )
 
 // IsStub reports whether the reports count code of this kind as stubs. Stubs are all code that belongs neither to a
@@ -49,6 +53,7 @@ type Blob struct {
 	Lo, Hi uint64
 	// Name is "pkg.Class::method" for Java code, and the name of the stub or codelet for other code.
 	Name     string
+	Module   string // of a function of Kind Library: "libjvm.so", "kernel"
 	Compiler string // c1, c2, jvmci; "" if no compiler made the code, or the compiler is unknown
 	ID       int    // compile id; 0 if there is none
 	Level    int    // tier
@@ -103,6 +108,8 @@ func (b *Blob) Source() string {
 		return "vtable stub"
 	case Unprinted:
 		return "stub, not printed"
+	case Library:
+		return b.Module
 	default:
 		return "interpreter"
 	}
@@ -111,8 +118,10 @@ func (b *Blob) Source() string {
 // A Frame is one level of an inlining chain.
 type Frame struct {
 	Method string // pkg.Class::method
-	BCI    int
-	Line   int // source line; 0 when unknown
+	BCI    int    // -1 if there is none, as in native code
+	Line   int    // source line; 0 when unknown
+	// File is the path of the source file of native code. It is "" for Java code, whose file is that of its class.
+	File string
 	// Guess says which parts of the frame are guesses of package safepoints. Frames from debug info are never guessed.
 	Guess Guess
 }
@@ -146,8 +155,12 @@ func (f Frame) Name() string {
 	return f.Method
 }
 
-// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)".
+// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)". That of native code has the name of the file:
+// "crc32_z (crc32.c:612)".
 func (f Frame) String() string {
+	if f.File != "" {
+		return fmt.Sprintf("%s (%s:%d)", f.Name(), path.Base(f.File), f.Line)
+	}
 	text := f.Name() + "@" + strconv.Itoa(f.BCI)
 	if f.Line > 0 {
 		text += " (line " + f.LineText() + ")"

@@ -74,7 +74,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	w.sampled = w.sampledBlobs()
 	w.readAhead()
 	p.SafepointsOnly = w.safepointsOnly()
-	merged := mergeForks(w.sampled, w.code, w.n)
+	merged := append(mergeForks(w.sampled, w.code, w.n), w.nativeCode()...)
 	parted := w.cutParts()
 	regions := regionCutter{p: &p, opts: w.opts, code: w.code, counters: w.n, warnf: w.warnf}
 	p.Regions = regions.cut(merged)
@@ -158,7 +158,7 @@ func (w *work) cutParts() *partedSpots {
 	if cut == nil {
 		return nil
 	}
-	return &partedSpots{cut, kept.spots}
+	return &partedSpots{cut, kept.spots, &w.trial.nativeAt}
 }
 
 // roomOfCallers is the share of the room for listings that is reserved for callers of hot code: methods that have no

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/nativesamples"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/printing"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -87,7 +88,7 @@ func NewBuilder(c Config) *Builder {
 		measured = windows.Measurements(c.JVMs, c.Trials)
 	}
 	b := &Builder{
-		jvms:          &jvmcode.JVMs{},
+		jvms:          &jvmcode.JVMs{Native: jvmcode.NewNative(c.NativeCode)},
 		processes:     map[int]*process{},
 		eventWindows:  c.eventWindows,
 		chosenEvents:  c.chosenEvents,
@@ -166,7 +167,8 @@ type joinedSample struct {
 	events  events.Set     // the events that were going on
 	context int32          // number in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
-	stack   callstack.ID // the callers; 0 if they are not known
+	native  nativesamples.At // where in native code, if that code is known
+	stack   callstack.ID     // the callers; 0 if they are not known
 }
 
 // A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
@@ -301,6 +303,7 @@ func (b *Builder) findEvents(j *joinedSample) {
 // locate finds the spot that the sample's PC was at.
 func (b *Builder) locate(j *joinedSample) {
 	module := j.Module
+	j.native = nativesamples.Nowhere
 	if j.Kernel() {
 		module = kernelModule
 	} else if code, ok := b.jvms.Find(j.pid, j.Sample); ok {
@@ -318,6 +321,9 @@ func (b *Builder) locate(j *joinedSample) {
 		b.folded++
 	}
 	j.spot = spot{jvm: inNative, blob: f}
+	if n, pc, ok := b.jvms.Native.Find(j.pid, j.PC, j.Kernel()); ok {
+		j.native = nativesamples.At{Function: int32(n), PC: pc}
+	}
 }
 
 // count counts a sample of a profile in all tables of its trial.
@@ -337,6 +343,7 @@ func (b *Builder) count(j *joinedSample) {
 			tally.BumpAt(t.vm, work, j.counter)
 		}
 		tally.BumpAt(t.native, nativeKey{j.pid, j.spot.blob, j.slice, context}, j.counter)
+		t.nativeAt.Bump(j.native, j.pid, j.counter)
 	case inUnresolved:
 		key := addressKey{j.pid, j.PC, j.slice, context}
 		if t.unresolved[key] == nil && !b.newAddress() {
@@ -353,7 +360,7 @@ func (b *Builder) count(j *joinedSample) {
 	}
 	outside := j.spot.jvm == inNative
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
-	t.kept.add(j)
+	t.keep(j)
 	if t.stacks != nil {
 		t.kept.addKey(t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack}, j.counter))
 	}

@@ -73,7 +73,7 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 		measured = whole.ByProgram(c.JVMs)
 	}
 	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
-		Code: c.Code, Sites: o.Sites, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
+		Code: c.Code, NativeCode: c.NativeCode(), Sites: o.Sites, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
 }
 
 // orderedCounters returns the names of several counters in the order in which they were asked for. For a single counter

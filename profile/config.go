@@ -4,6 +4,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -25,6 +26,8 @@ type Config struct {
 	// Code says how the code was obtained, as [capture.Description] does. If HotSpot printed some of it, the samples of
 	// the printing itself are kept out of the profiles.
 	Code string
+	// NativeCode has the code of native functions; nil if there is none.
+	NativeCode *nativecode.Table
 	// Sites says which frame of the stack names the place of a lock or an allocation. "" means event.SiteOwn.
 	Sites event.SiteRule
 	// Locations, Parts and History make the Builder keep what [Options.Locations], [Options.Parts] and

@@ -19,6 +19,7 @@ type Listing struct {
 	Source, Method string // as in [Region]
 	CompileID      int
 	OSR            bool
+	Native         bool  // it is a function of a library or of the kernel
 	PIDs           []int // the JVMs that have samples in it
 	Lo, Hi         uint64
 	Counts         tally.Counts
@@ -123,7 +124,7 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 
 // listing returns the listing of one piece of code.
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
-	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Lo: from.Lo, Hi: from.Hi,
+	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Native: from.Kind == printassembly.Library, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
 	out.Moved = from.moved
 	out.SafepointsOnly, out.Profiled = l.code.SafepointsOnly(from.Ref), l.code.Profiled(from.Ref)

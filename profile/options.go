@@ -36,6 +36,8 @@ type Options struct {
 	// SkipInterpreter and SkipStubs leave the interpreter's code and stubs out of the lists of regions and methods. The
 	// account still has their samples.
 	SkipInterpreter, SkipStubs bool
+	// SkipNative leaves the code of native functions out. The tables of functions still have them.
+	SkipNative bool
 	// Locations asks for [Profile.Locations].
 	Locations bool
 	// Stacks asks for [Profile.Stacks], and for the stacks of [Profile.Locations].
@@ -88,5 +90,5 @@ func DefaultOptions() Options {
 
 // skips reports whether the options leave code of a kind out of the lists.
 func (o *Options) skips(k printassembly.Kind) bool {
-	return o.SkipInterpreter && k == printassembly.Interpreter || o.SkipStubs && k.IsStub()
+	return o.SkipInterpreter && k == printassembly.Interpreter || o.SkipStubs && k.IsStub() || o.SkipNative && k == printassembly.Library
 }

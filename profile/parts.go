@@ -5,6 +5,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/nativesamples"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -35,12 +36,20 @@ type MethodLine struct {
 // partedSpots holds the samples at each spot of a profile, cut by time and by thread.
 type partedSpots struct {
 	*parts.Cut
-	numbers map[spot]int32 // the number of each spot
+	numbers map[keptSpot]int32 // the number of each spot
+	native  *nativesamples.Counts
 }
 
 // at returns the samples at an address of a blob's code.
 func (p *partedSpots) at(ref jvmcode.Ref, pc uint64) parts.Counts {
-	if n, ok := p.numbers[spot{int32(ref.JVM), int32(ref.Index), pc}]; ok {
+	if ref.JVM == jvmcode.OfNative {
+		sums := parts.Sums[bool]{}
+		for _, n := range p.native.Spots(nativesamples.At{Function: int32(ref.Index), PC: pc}) {
+			sums.Add(true, p.Spots[n])
+		}
+		return sums.ByKey()[true]
+	}
+	if n, ok := p.numbers[keptSpot{spot{int32(ref.JVM), int32(ref.Index), pc}, nativesamples.Nowhere}]; ok {
 		return p.Spots[n]
 	}
 	return nil

@@ -92,7 +92,7 @@ type Profile struct {
 	// [jvmcode.Reader.SafepointsOnly]), in JVMs that were started without it. It is nil if there are no such samples.
 	SafepointsOnly tally.Counts
 
-	Regions []Region // of code in the code cache, hottest first
+	Regions []Region // of code in the code cache, and of native functions whose code is known; hottest first
 	// TooFew is the number of regions that would be annotated if they had MinSamples samples or more.
 	TooFew  int
 	Methods []Method         // by source and name, hottest first
@@ -182,9 +182,11 @@ type Region struct {
 	Method    string
 	CompileID int
 	OSR       bool
-	PIDs      []int  // the JVMs that have samples in it
-	Lo, Hi    uint64 // from the first sampled instruction to the end of the last, in the JVM PIDs[0]
-	Counts    tally.Counts
+	// Native is true for a region of a native function. Profile.Native has its samples, too.
+	Native bool
+	PIDs   []int  // the JVMs that have samples in it
+	Lo, Hi uint64 // from the first sampled instruction to the end of the last, in the JVM PIDs[0]
+	Counts tally.Counts
 	// SafepointsOnly is true if HotSpot has recorded the method's frames at safepoints only, because it was compiled
 	// without DebugNonSafepoints. The frames of most of its instructions are guesses.
 	SafepointsOnly bool

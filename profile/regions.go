@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -56,7 +57,7 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 // region sums up one run of sampled PCs. Its end is the end of the last PC's instruction, or the byte after the last PC
 // if the log has no code.
 func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
-	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
+	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Native: from.Kind == printassembly.Library,
 		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters), SafepointsOnly: r.code.SafepointsOnly(from.Ref), Moved: from.moved}
 	for _, pc := range pcs {
 		region.Counts.Add(from.mergedAtPC[pc])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/nativesamples"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -19,6 +20,7 @@ type trialCounts struct {
 	kernel     tally.Counts
 	code       map[codeKey]tally.Counts
 	native     map[nativeKey]tally.Counts
+	nativeAt   nativesamples.Counts // the part of native whose code is known, by address
 	unresolved map[addressKey]tally.Counts
 	threads    map[threadKey]tally.Counts
 	vm         map[vmwork.Work]tally.Counts // of those in libjvm
@@ -59,7 +61,7 @@ func newTrialCounts(m windows.Measurement, parts bool, stacks *calltree.Stacks) 
 	t := &trialCounts{Measurement: m, code: map[codeKey]tally.Counts{}, native: map[nativeKey]tally.Counts{},
 		unresolved: map[addressKey]tally.Counts{}, threads: map[threadKey]tally.Counts{}, vm: map[vmwork.Work]tally.Counts{}}
 	if parts {
-		t.kept = &keptSamples{spots: map[spot]int32{}}
+		t.kept = &keptSamples{spots: map[keptSpot]int32{}}
 	}
 	if stacks != nil {
 		t.stacks = calltree.NewCounter[spot](stacks)

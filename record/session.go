@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/internal/cfi"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/record/jvmevents"
 	"github.com/gasm-profiler/gasm/record/patience"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -128,7 +131,11 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 			return nil, fmt.Errorf("reading the samples: %w", err)
 		}
 	}
-	table := s.resolver.Table()
+	table, code := s.resolver.Table(), s.resolver.Code(functionBounds)
+	if err := saveNativeCode(s.path(capture.NativeCodeFile), code); err != nil {
+		s.problem(err)
+		saved = false
+	}
 	if err := saveTable(s.path(capture.SymbolsFile), table); err != nil {
 		s.problem(err)
 		saved = false
@@ -146,7 +153,7 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 	if saved {
 		return capture.Open(s.folder.Path)
 	}
-	return capture.OpenUnsaved(s.folder.Path, d, table, samples)
+	return capture.OpenUnsaved(s.folder.Path, d, table, code, samples)
 }
 
 // description returns the part of the capture's description that does not depend on the kind of recording.
@@ -203,7 +210,7 @@ func (s *session) nameFunctions(text io.Reader) {
 	samples := sampler.NewReader(text, capture.SamplesFile)
 	for samples.Scan() {
 		if x, ok := samples.Record().(*sampler.Sample); ok && !x.Kernel() {
-			s.resolver.Resolve(x.PID, x.PC, x.Symbol)
+			s.resolver.Sampled(x.PID, x.PC, x.Symbol)
 		}
 	}
 }
@@ -235,6 +242,24 @@ func saveTable(path string, t *native.Table) error {
 	}
 	if err != nil {
 		return fmt.Errorf("writing the native symbols: %w", err)
+	}
+	return nil
+}
+
+// functionBounds returns the call frame information of a file, which says where functions without symbols begin and end.
+func functionBounds(f *elf.File) (native.Bounds, error) { return cfi.Open(f) }
+
+// saveNativeCode writes the code of native functions to a file. If there is none, it writes no file.
+func saveNativeCode(path string, t *nativecode.Table) error {
+	if len(t.Functions) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		err = errors.Join(t.Write(f), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("writing the native code: %w", err)
 	}
 	return nil
 }

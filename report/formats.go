@@ -22,6 +22,8 @@ type Options struct {
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
+	// NativeLines returns all lines of a file from which native code was made. It is nil if Place is.
+	NativeLines func(file string) []string
 }
 
 // A Format is a form in which a report can be written.

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"math"
@@ -188,7 +189,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 		lines = nil
 	}
 	return schema.Region{
-		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, PIDs: list(r.PIDs),
+		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, Native: r.Native, PIDs: list(r.PIDs),
 		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, Moved: r.Moved, TooBig: r.TooBig,
 		Deoptimized: deoptimized(r.Profiled),
 		Lines: each(lines, func(l *code.Line) schema.Line {
@@ -202,7 +203,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 }
 
 func (p jsonProfile) frame(f *printassembly.Frame) schema.Frame {
-	out := schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: p.all.SourceFile(f.Method)}
+	out := schema.Frame{Method: f.Method, BCI: f.BCI, Line: f.Line, File: cmp.Or(f.File, p.all.SourceFile(f.Method))}
 	if f.Guess == printassembly.GuessedAll {
 		out.Certain = new(bool)
 	}

@@ -44,6 +44,7 @@ type reportFlags struct {
 	skipAsm         bool
 	skipInterpreter bool
 	skipStubs       bool
+	skipNative      bool
 	ascii           bool
 	color           string
 	pid             int
@@ -98,6 +99,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.skipAsm, "skip-asm", false, "leave out the annotated code")
 	flags.BoolVar(&f.skipInterpreter, "skip-interpreter", false, "leave the interpreter out of the tables")
 	flags.BoolVar(&f.skipStubs, "skip-vm-stubs", false, "leave stubs out of the tables")
+	flags.BoolVar(&f.skipNative, "skip-native-code", false, "do not annotate native functions; the tables still have them")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
@@ -222,7 +224,7 @@ func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
 	html := f.format == "html"                       // the page has the code of whole methods instead of regions
 	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, SkipNative: f.skipNative,
 		Locations: locations, Stacks: true, Under: f.underMethod, By: f.byMethods, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
 		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {

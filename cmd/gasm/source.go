@@ -36,10 +36,10 @@ func openSources(values []string) (*sources, error) {
 	return &sources{paths: paths, finder: finder}, nil
 }
 
-// lineFinder returns a function that finds the source lines for a report. Without --source, it returns nil.
-func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int) text.SourceLine {
+// findLines lets a report find the lines of source. It does nothing without --source.
+func (s *sources) findLines(ps *profile.Profiles, o *text.Options) {
 	if s.finder == nil {
-		return nil
+		return
 	}
 	var classPath, versions []string
 	for _, j := range ps.Capture.JVMs {
@@ -54,7 +54,8 @@ func (s *sources) lineFinder(ps *profile.Profiles) func(method string, line int)
 	}
 	s.finder.Know(ps.SourceFiles, classPath)
 	s.addJDK(versions)
-	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
+	o.Source = func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
+	o.NativeSource = func(file string, line int) text.SourceLine { return text.SourceLine(s.finder.NativeLine(file, line)) }
 }
 
 // chosenByOther reports whether another user may have chosen the class path of a JVM: the user that the JVM ran as, or
@@ -112,7 +113,7 @@ func andMore(n int) string {
 // findFiles lets the HTML page find whole source files. It does nothing without --source.
 func (s *sources) findFiles(o *report.Options) {
 	if s.finder != nil {
-		o.Place, o.FileLines = s.finder.Place, s.finder.Lines
+		o.Place, o.FileLines, o.NativeLines = s.finder.Place, s.finder.Lines, s.finder.NativeLines
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report"
 )
 
 // Lines of Java stand behind the frames that they belong to, from a folder and
@@ -101,7 +102,9 @@ func TestClassPathOfOthers(t *testing.T) {
 		src, err := openSources([]string{gasmtest.Testdata("captures")})
 		require.NoError(t, err)
 		defer src.close()
-		require.NotNil(t, src.lineFinder(&profile.Profiles{Capture: c.Description}))
+		var o report.Options
+		src.findLines(&profile.Profiles{Capture: c.Description}, &o.Options)
+		require.NotNil(t, o.Source)
 		src.finder.Line("a.NoSuch", 1)
 		var said strings.Builder
 		src.sayMissing(&said)

@@ -191,6 +191,13 @@ func (t *Table) Size() int {
 	return len(t.data) + each*len(t.functions) + aRow*len(t.rows)
 }
 
+// Function returns the range [lo, hi) of the function that contains an address. ok is false if no function with call frame
+// information does.
+func (t *Table) Function(addr uint64) (lo, hi uint64, ok bool) {
+	f, ok := t.find(addr)
+	return f.lo, f.lo + uint64(f.size), ok
+}
+
 // find returns the function that contains an address. If several do, it is the one that starts last.
 func (t *Table) find(addr uint64) (f function, ok bool) {
 	after := sort.Search(len(t.functions), func(i int) bool { return t.functions[i].lo > addr })

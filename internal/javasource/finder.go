@@ -54,6 +54,7 @@ type Finder struct {
 	told      map[string]string // names of source files by class, as given to Know
 	classes   map[string]*classSource
 	files     map[sourceFile]*loaded
+	native    map[string]*nativeFile // source files of native code, by the compiler's path
 	asked     map[classLine]miss
 	left      allowance // number of bytes of source files that may still be read
 }

@@ -82,6 +82,10 @@ func (f *Finder) Missing() (asked, missing int, causes []string) {
 		causes = append(causes, fmt.Sprintf("%d of %d lines have no source, for %d other reasons", missing-told, asked,
 			len(keys)-maxCauses))
 	}
+	nativeAsked, nativeMissing, cause := f.missingNative()
+	if asked, missing = asked+nativeAsked, missing+nativeMissing; cause != "" {
+		causes = append(causes, cause)
+	}
 	if f.left == 0 || f.classPath.left == 0 {
 		causes = append(causes, fmt.Sprintf("the lines of this report need more than %d MiB of files: "+
 			"some files were not read", maxRead>>20))
@@ -163,9 +167,13 @@ func firstOf(group []miss, name func(m miss) string) string {
 		names = append(names, name(m))
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
+	return firstOfNames(slices.Compact(names))
+}
+
+// firstOfNames returns a list of at most maxNames of the names.
+func firstOfNames(names []string) string {
 	if len(names) > maxNames {
-		names = append(names[:maxNames], fmt.Sprintf("and %d more", len(names)-maxNames))
+		names = append(names[:maxNames:maxNames], fmt.Sprintf("and %d more", len(names)-maxNames))
 	}
 	return strings.Join(names, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -58,50 +59,30 @@ func (d debugFinder) symbols(path string, o object) symbolTable {
 
 // byBuildID reads the debug file whose name is the build id of o.
 func (d debugFinder) byBuildID(_ string, o object) (symbolTable, error) {
-	id := hex.EncodeToString(o.buildID())
-	if id == "" {
+	path := d.buildIDPath(o)
+	if path == "" {
 		return symbolTable{}, nil
 	}
-	return d.read(filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug"), regular.Open, o, nil)
+	return d.read(path, regular.Open, o, nil)
 }
 
-// byLink reads the debug file that is named in the section .gnu_debuglink. The section has the debug file's name
-// (without a folder) and its checksum.
-func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
-	section := o.Section(".gnu_debuglink")
-	if section == nil {
-		return symbolTable{}, nil
+// buildIDPath returns the path of the debug file whose name is the build id of o, or "" if o has no build id.
+func (d debugFinder) buildIDPath(o object) string {
+	id := hex.EncodeToString(o.buildID())
+	if id == "" {
+		return ""
 	}
-	data, err := o.data(section, 1<<12)
+	return filepath.Join(d.folder, ".build-id", id[:2], id[2:]+".debug")
+}
+
+// byLink reads the debug file that is named in the section .gnu_debuglink.
+func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
+	candidates, sum, err := d.linked(path, o)
 	if err != nil {
 		return symbolTable{}, err
 	}
-	end := bytes.IndexByte(data, 0)
-	at := end + 4 - end%4 // the checksum is aligned
-	if end <= 0 || at+4 > len(data) {
-		return symbolTable{}, errors.New("section .gnu_debuglink is cut")
-	}
-	name, sum := string(data[:end]), o.ByteOrder.Uint32(data[at:])
-	if strings.ContainsRune(name, '/') || name == "." || name == ".." {
-		return symbolTable{}, fmt.Errorf("section .gnu_debuglink has a path: %q", name)
-	}
-	folder := filepath.Dir(path)
 	var last error
-	type candidate struct {
-		path string
-		open func(string) (*os.File, int64, error)
-	}
-	var candidates []candidate
-	for _, beside := range []string{folder, filepath.Join(folder, ".debug")} {
-		if d.beside && isTrusted(beside) {
-			candidates = append(candidates, candidate{filepath.Join(beside, name), regular.OpenNoLink})
-		}
-	}
-	candidates = append(candidates, candidate{filepath.Join(d.folder, folder, name), regular.Open})
 	for _, c := range candidates {
-		if c.path == path {
-			continue
-		}
 		found, err := d.read(c.path, c.open, o, &sum)
 		if len(found.functions) > 0 {
 			return found, nil
@@ -113,34 +94,93 @@ func (d debugFinder) byLink(path string, o object) (symbolTable, error) {
 	return symbolTable{}, last
 }
 
+// A candidate is a path at which a debug file may be.
+type candidate struct {
+	path string
+	open opener
+}
+
+// linked returns the paths at which the debug file may be that is named in the section .gnu_debuglink. The section has
+// the debug file's name (without a folder) and its checksum. If there is no such section, linked returns no paths.
+func (d debugFinder) linked(path string, o object) (all []candidate, sum uint32, err error) {
+	section := o.Section(".gnu_debuglink")
+	if section == nil {
+		return nil, 0, nil
+	}
+	data, err := o.data(section, 1<<12)
+	if err != nil {
+		return nil, 0, err
+	}
+	end := bytes.IndexByte(data, 0)
+	at := end + 4 - end%4 // the checksum is aligned
+	if end <= 0 || at+4 > len(data) {
+		return nil, 0, errors.New("section .gnu_debuglink is cut")
+	}
+	name := string(data[:end])
+	if strings.ContainsRune(name, '/') || name == "." || name == ".." {
+		return nil, 0, fmt.Errorf("section .gnu_debuglink has a path: %q", name)
+	}
+	folder := filepath.Dir(path)
+	for _, beside := range []string{folder, filepath.Join(folder, ".debug")} {
+		if d.beside && isTrusted(beside) {
+			all = append(all, candidate{filepath.Join(beside, name), regular.OpenNoLink})
+		}
+	}
+	all = append(all, candidate{filepath.Join(d.folder, folder, name), regular.Open})
+	all = slices.DeleteFunc(all, func(c candidate) bool { return c.path == path })
+	return all, o.ByteOrder.Uint32(data[at:]), nil
+}
+
 // read returns the functions of o from the debug file at a path, which it opens with open(path). If sum is not nil, it
 // must be the CRC-32 of the debug file. A missing file is not an error; the result is just empty.
-func (d debugFinder) read(path string, open func(string) (*os.File, int64, error), o object, sum *uint32) (symbolTable, error) {
-	f, size, err := open(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return symbolTable{}, nil
-	}
-	if err != nil {
+func (d debugFinder) read(path string, open opener, o object, sum *uint32) (symbolTable, error) {
+	debug, f, err := openDebug(path, open, o, sum)
+	if f == nil {
 		return symbolTable{}, err
 	}
 	defer f.Close()
-	if size > longestDebugFile {
-		return symbolTable{}, fmt.Errorf("%s has %d bytes, which is too large for a debug file", path, size)
-	}
-	if sum != nil {
-		crc := crc32.NewIEEE()
-		if _, err := io.Copy(crc, io.NewSectionReader(limitedFile{o.load, f}, 0, size)); err != nil {
-			return symbolTable{}, err
-		}
-		if crc.Sum32() != *sum {
-			return symbolTable{}, fmt.Errorf("%s is of another build", path)
-		}
-	}
-	found, err := functionsOf(f, size, o)
+	found, err := debug.symbols(elf.SHT_SYMTAB)
 	if err != nil {
 		return symbolTable{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return found, nil
+}
+
+// An opener opens the regular file at a path, and returns its size in bytes.
+type opener func(path string) (*os.File, int64, error)
+
+// openDebug opens the debug file of o at a path. If sum is not nil, it must be the CRC-32 of the debug file. A missing
+// file is not an error; the result is just nil.
+func openDebug(path string, open opener, o object, sum *uint32) (_ object, _ *os.File, err error) {
+	f, size, err := open(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return object{}, nil, nil
+	}
+	if err != nil {
+		return object{}, nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	if size > longestDebugFile {
+		return object{}, nil, fmt.Errorf("%s has %d bytes, which is too large for a debug file", path, size)
+	}
+	if sum != nil {
+		crc := crc32.NewIEEE()
+		if _, err := io.Copy(crc, io.NewSectionReader(limitedFile{o.load, f}, 0, size)); err != nil {
+			return object{}, nil, err
+		}
+		if crc.Sum32() != *sum {
+			return object{}, nil, fmt.Errorf("%s is of another build", path)
+		}
+	}
+	debug, err := debugObject(f, size, o)
+	if err != nil {
+		return object{}, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return debug, f, nil
 }
 
 // packed reads the section .gnu_debugdata, which Fedora and related distributions add to stripped files. The section is
@@ -177,16 +217,25 @@ func (d debugFinder) packed(_ string, o object) (symbolTable, error) {
 
 // functionsOf returns the functions in a debug file. It returns an error if the debug file does not belong to o.
 func functionsOf(r io.ReaderAt, size int64, o object) (symbolTable, error) {
-	debug, err := newObject(o.load, r, size)
+	debug, err := debugObject(r, size, o)
 	if err != nil {
 		return symbolTable{}, err
+	}
+	return debug.symbols(elf.SHT_SYMTAB)
+}
+
+// debugObject reads the headers of a debug file. It returns an error if the debug file does not belong to o.
+func debugObject(r io.ReaderAt, size int64, o object) (object, error) {
+	debug, err := newObject(o.load, r, size)
+	if err != nil {
+		return object{}, err
 	}
 	ours, theirs := o.buildID(), debug.buildID()
 	if debug.Machine != o.Machine || debug.Class != o.Class ||
 		ours != nil && theirs != nil && !bytes.Equal(ours, theirs) {
-		return symbolTable{}, errors.New("it is of another build")
+		return object{}, errors.New("it is of another build")
 	}
-	return debug.symbols(elf.SHT_SYMTAB)
+	return debug, nil
 }
 
 // readAll reads r to its end. It returns an error if r has more than limit bytes. It takes the memory for the data from

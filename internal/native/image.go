@@ -16,6 +16,7 @@ type image struct {
 	texts    names          // the names of the pieces
 	named    map[int]string // names that Resolver.name has returned, by slot
 	plt      []span         // the stubs of imported functions
+	version  fileVersion    // of the file; the zero value for the vDSO, and if the file could not be read
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
 	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not

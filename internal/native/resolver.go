@@ -38,6 +38,7 @@ type Resolver struct {
 	notes     []string
 	more      int  // number of notes beyond maxNotes
 	full      bool // true if an image or a name did not fit into memory
+	sampled   int  // number of functions and addresses whose samples are counted; see Sampled
 
 	ctx    context.Context // the context of all reading; giveUp cancels it
 	giveUp context.CancelCauseFunc
@@ -65,6 +66,7 @@ type failureKey struct {
 type process struct {
 	parts []*part // sorted, without overlaps
 	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
+	past  []*part // those of these mappings that have samples
 	// version is that of the mappings; see Resolver.Version.
 	version int
 }
@@ -78,6 +80,9 @@ type part struct {
 	asked    map[int]struct{}  // the image's slots (functions and gaps, see image.find) that were resolved
 	found    []Range           // the ranges of these slots
 	oneBytes map[uint64]string // the names of Ranges of one byte, by PC; see Resolve
+
+	samples map[sampledKey]int // see Sampled; nil without samples
+	owner   owner              // of the process, as it was at the first sample
 }
 
 // NewResolver returns a Resolver without mappings.
@@ -139,10 +144,18 @@ func (p *process) add(m Mapping) bool {
 		if m.Hi < old.Hi {
 			replacement = append(replacement, newPart(old.Mapping, m.Hi, old.Hi))
 		}
-		p.gone = old.appendFound(p.gone)
+		p.end(old)
 	}
 	p.parts = slices.Replace(p.parts, first, last, replacement...)
 	return true
+}
+
+// end keeps what is still needed of a part that has been replaced or dropped.
+func (p *process) end(old *part) {
+	p.gone = old.appendFound(p.gone)
+	if len(old.samples) > 0 {
+		p.past = append(p.past, old)
+	}
 }
 
 // newPart returns the part [lo, hi) of a mapping.
@@ -198,7 +211,7 @@ func (r *Resolver) drop(pid int) {
 		return
 	}
 	for _, old := range p.parts {
-		p.gone = old.appendFound(p.gone)
+		p.end(old)
 	}
 	p.parts = nil
 	r.changed(p)
@@ -455,6 +468,7 @@ func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *im
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
+	img.version = versionOf(f)
 	return img, ""
 }
 

@@ -26,8 +26,9 @@ type Ref struct{ JVM, Index int }
 
 // JVMs are the JVMs of a profile, in the order in which they were added. The zero value has none.
 type JVMs struct {
-	List  []*JVM
-	index map[int]int // in List, by process id
+	List   []*JVM
+	Native *Native     // the native functions whose code is known; nil if there are none
+	index  map[int]int // in List, by process id
 }
 
 // Add adds a JVM, whose Log is not nil.

@@ -15,10 +15,12 @@ func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 	if ok {
 		return code
 	}
-	j, b := c.jvms[r.JVM], c.Blob(r)
 	code = &jitprofile.Code{}
-	if profiles := j.Log.Profiles.Of(b.Key()); b.Kind.Java() && len(profiles) > 0 {
-		code = jitprofile.Of(c.Listing(r), profiles, j.hasCallers)
+	if b := c.Blob(r); b.Kind.Java() {
+		j := c.jvms[r.JVM]
+		if profiles := j.Log.Profiles.Of(b.Key()); len(profiles) > 0 {
+			code = jitprofile.Of(c.Listing(r), profiles, j.hasCallers)
+		}
 	}
 	c.profiled[r] = code
 	return code

@@ -20,6 +20,7 @@ import (
 // can't read all of a blob's code, it warns once for that blob, and goes on with the instructions that it could read.
 type Reader struct {
 	jvms   []*JVM
+	native *Native
 	syntax disasm.Syntax
 	warnf  func(format string, args ...any) // adds a warning to the profile
 
@@ -35,12 +36,17 @@ type Reader struct {
 // NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls warnf for each
 // blob whose code can't be read completely.
 func NewReader(jvms *JVMs, syntax disasm.Syntax, warnf func(format string, args ...any)) *Reader {
-	return &Reader{jvms: jvms.List, syntax: syntax, warnf: warnf, listings: map[Ref][]printassembly.Instruction{},
+	return &Reader{jvms: jvms.List, native: jvms.Native, syntax: syntax, warnf: warnf, listings: map[Ref][]printassembly.Instruction{},
 		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}, guessed: map[Ref]bool{}, profiled: map[Ref]*jitprofile.Code{}}
 }
 
 // Blob returns the blob that r names.
-func (c *Reader) Blob(r Ref) *printassembly.Blob { return c.jvms[r.JVM].Code.Blob(r.Index) }
+func (c *Reader) Blob(r Ref) *printassembly.Blob {
+	if r.JVM == OfNative {
+		return &c.native.blobs[r.Index]
+	}
+	return c.jvms[r.JVM].Code.Blob(r.Index)
+}
 
 // A placed is what a Reader still knows about a sampled instruction after it has dropped the instructions of the
 // blob.
@@ -52,9 +58,16 @@ type placed struct {
 // read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
 // frames of the other instructions, and read returns true.
 func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
-	b := c.Blob(r)
-	insts, err = c.jvms[r.JVM].Log.Code(b, c.syntax)
-	return insts, c.sparse(r) && safepoints.Spread(b, insts), err
+	insts, err = c.instructions(r, c.syntax)
+	return insts, c.sparse(r) && safepoints.Spread(c.Blob(r), insts), err
+}
+
+// instructions returns a blob's instructions as its log has them.
+func (c *Reader) instructions(r Ref, syntax disasm.Syntax) ([]printassembly.Instruction, error) {
+	if r.JVM == OfNative {
+		return c.native.instructions(r.Index, syntax)
+	}
+	return c.jvms[r.JVM].Log.Code(c.Blob(r), syntax)
 }
 
 // SafepointsOnly reports whether a method was compiled without DebugNonSafepoints, so that HotSpot has recorded its
@@ -63,10 +76,11 @@ func (c *Reader) SafepointsOnly(r Ref) bool { return c.guessed[r] }
 
 // sparse reports whether a blob may have records of frames at safepoints only.
 func (c *Reader) sparse(r Ref) bool {
-	j, b := c.jvms[r.JVM], c.Blob(r)
+	b := c.Blob(r)
 	if b.Kind != printassembly.NMethod {
 		return false
 	}
+	j := c.jvms[r.JVM]
 	return j.SafepointsOnly || j.DetailedFromMillis > 0 && b.UptimeMillis < j.DetailedFromMillis+inCompilation
 }
 
@@ -221,10 +235,14 @@ func withoutAgent(chain []printassembly.Frame) []printassembly.Frame {
 // TargetName returns the name of the code to which a direct jump or call of the blob goes. It returns "" if the target
 // is in the blob itself, or in no known code.
 func (c *Reader) TargetName(r Ref, in *printassembly.Instruction) string {
-	b, j := c.Blob(r), c.jvms[r.JVM]
+	b := c.Blob(r)
 	if in.Target == 0 || in.Kind == disasm.Plain || in.Target >= b.Lo && in.Target < b.Hi {
 		return ""
 	}
+	if r.JVM == OfNative {
+		return c.native.table.Functions[r.Index].Targets[in.Target]
+	}
+	j := c.jvms[r.JVM]
 	i, ok := j.Code.Find(in.Target, b.UptimeMillis)
 	if !ok {
 		return ""
@@ -270,7 +288,7 @@ func (c *Reader) OtherSyntax(r Ref, insts []printassembly.Instruction) []string 
 	if c.syntax == disasm.Intel {
 		other = disasm.ATT
 	}
-	again, err := c.jvms[r.JVM].Log.Code(c.Blob(r), other)
+	again, err := c.instructions(r, other)
 	if err != nil || len(again) != len(insts) {
 		return nil
 	}

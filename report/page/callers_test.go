@@ -49,7 +49,7 @@ func TestCallersAreListed(t *testing.T) {
 
 	at := newPlaces(p, 0)
 	last := len(p.Listings) - 1
-	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: newSourceFiles(nil, nil)}).code(p, &schema.Profile{}, &p.Listings[last], at, []int64{all})
+	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: newSourceFiles(nil, nil, nil)}).code(p, &schema.Profile{}, &p.Listings[last], at, []int64{all})
 	assert.Empty(t, view.Share)
 	assert.EqualValues(t, called[handle], view.Total.Raw)
 	r := callsOf(t, ps, 0)

@@ -136,12 +136,22 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	switch {
 	case l.CompileID > 0 && some == 0:
 		about = append(about, "no lines of Java: HotSpot kept no debug info for this code")
+	case l.Native:
+		about = append(about, aboutNative(l, some))
 	case l.SafepointsOnly:
 		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
 	case own > 0:
 		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}
 	return about
+}
+
+// aboutNative says where the lines of a native function come from. lines is the number of its instructions that have one.
+func aboutNative(l *profile.Listing, lines int) string {
+	if lines == 0 {
+		return "no lines of source: " + shown(l.Source) + " has no debug information"
+	}
+	return "lines of source are from the debug information of " + shown(l.Source)
 }
 
 // inlinedIn returns up to 60 methods in the chains of a listing, the hottest first. A sample counts in Self for the

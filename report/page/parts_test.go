@@ -147,6 +147,11 @@ func TestSources(t *testing.T) {
 			return nil
 		}
 		return file
+	}, func(name string) []string {
+		if name == "/src/zip.c" {
+			return file
+		}
+		return nil
 	})
 	l := profile.Listing{Lines: make([]code.Line, 4)}
 	l.Lines[0].Frames = frames("a.Known::f|50", "b.Unknown::g|1")

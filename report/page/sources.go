@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 )
 
@@ -37,6 +38,7 @@ type sourceLine struct {
 type sourceFiles struct {
 	place   func(method string, line int) (string, int)
 	lines   func(file string) []string
+	native  func(file string) []string
 	byName  map[string]*collected // nil for files that do not exist
 	places  map[classLine]sourcePlace
 	order   []*collected
@@ -69,9 +71,9 @@ type sourcePlace struct {
 	moved bool
 }
 
-// newSourceFiles returns an empty collection. place and lines are the functions Place and FileLines of Input.
-func newSourceFiles(place func(string, int) (string, int), lines func(string) []string) *sourceFiles {
-	return &sourceFiles{place: place, lines: lines, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
+// newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of Input.
+func newSourceFiles(place func(string, int) (string, int), lines, native func(string) []string) *sourceFiles {
+	return &sourceFiles{place: place, lines: lines, native: native, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
 
 // find returns the place that a line number in a method's code refers to. For line 0, it returns the file of the
@@ -86,7 +88,7 @@ func (s *sourceFiles) find(method string, line int) sourcePlace {
 		return at
 	}
 	name, number := s.place(method, key.line)
-	at := sourcePlace{file: s.file(name), line: number}
+	at := sourcePlace{file: s.file(name, s.lines), line: number}
 	if key.line > 0 {
 		at.moved = number != key.line || at.file != s.find(method, 0).file
 	}
@@ -94,13 +96,13 @@ func (s *sourceFiles) find(method string, line int) sourcePlace {
 	return at
 }
 
-// file returns the file with a name, or nil if there is no such file. It reads each file only once.
-func (s *sourceFiles) file(name string) *collected {
+// file returns the file with a name, or nil if there is no such file. It reads each file only once, with read.
+func (s *sourceFiles) file(name string, read func(file string) []string) *collected {
 	f, known := s.byName[name]
 	if known {
 		return f
 	}
-	if lines := s.lines(name); len(lines) > 0 {
+	if lines := read(name); len(lines) > 0 {
 		f = &collected{id: -1, name: name, lines: lines, wanted: map[int]bool{}}
 		s.order = append(s.order, f)
 	}
@@ -124,6 +126,10 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 	for i := range l.Lines {
 		for _, frame := range l.Lines[i].Frames {
+			if frame.File != "" && s.native != nil {
+				s.addNative(&frame)
+				continue
+			}
 			if own := s.find(frame.Method, 0).file; own != nil && !s.methods[frame.Method] {
 				own.methods = append(own.methods, shown(frame.Method))
 			}
@@ -135,6 +141,16 @@ func (s *sourceFiles) add(l *profile.Listing) {
 				}
 			}
 		}
+	}
+}
+
+// addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of its
+// lines counts as moved.
+func (s *sourceFiles) addNative(f *printassembly.Frame) {
+	at := sourcePlace{s.file(f.File, s.native), f.Line, true}
+	if at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {
+		at.file.wanted[at.line] = true
+		s.elsewhere[profile.MethodLine{Method: f.Method, Line: f.Line}] = at
 	}
 }
 

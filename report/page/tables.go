@@ -190,7 +190,7 @@ func (t *tableBuilder) methods() *table {
 			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
 	}
 	for _, n := range t.r.Native {
-		items = append(items, item{n.Counts, row{Link: t.callsLink(n.Symbol), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
+		items = append(items, item{n.Counts, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
 			cell{Text: shown(n.Module), Kind: kindOf(n.Module)}, cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
@@ -330,7 +330,7 @@ func (t *tableBuilder) lines() *table {
 func (t *tableBuilder) native() *table {
 	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
-		out.Rows = append(out.Rows, row{Link: t.callsLink(n.Symbol), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
 			cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
 	}
 	return t.cut(out, len(t.r.Native))

@@ -114,7 +114,7 @@ type builder struct {
 
 // newView returns the view of the input.
 func newView(in Input) *view {
-	b := &builder{in: in, sources: newSourceFiles(in.Place, in.FileLines)}
+	b := &builder{in: in, sources: newSourceFiles(in.Place, in.FileLines, in.NativeLines)}
 	b.data.Unit = in.Unit
 	about := in.Report.Capture
 	v := &view{Title: "gasm: " + title(in), Gasm: shown(in.Report.Gasm), Facts: b.captureFacts()}

@@ -188,6 +188,7 @@ type Region struct {
 	Method    string  `json:"method"`
 	CompileID int     `json:"compile_id"`
 	OSR       bool    `json:"osr"`
+	Native    bool    `json:"native,omitempty"` // it is in a native function, whose counts Profile.Native has too
 	PIDs      []int   `json:"pids"`
 	Lo        Address `json:"lo"`
 	Hi        Address `json:"hi"`

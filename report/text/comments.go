@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -10,7 +11,10 @@ import (
 
 // fullComments writes instructions with all of their comments, as HotSpot and perfasm do. With the option None, it
 // writes them without comments.
-type fullComments struct{ *listing }
+type fullComments struct {
+	*listing
+	last *[]printassembly.Frame // the frames of the instruction before
+}
 
 // instruction writes line i: a row with the instruction and, if there is room, the first comment. Each other comment
 // has a row of its own.
@@ -44,7 +48,7 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 			first = append(first, c.Paint(layout.Dim, "  ; "+comment))
 		}
 	}
-	if l.OwnFrames {
+	if l.OwnFrames && !c.repeats(l) {
 		for i, f := range l.Frames {
 			text := "  ; - " + f.String()
 			source := ""
@@ -58,6 +62,14 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 		last = append(last, c.Paint(layout.Dim, "  ; "+note))
 	}
 	return append(first, last...)
+}
+
+// repeats reports whether an instruction of native code has the same frames as the one before. Debug information of native
+// code has lines for ranges, and not for single instructions.
+func (c fullComments) repeats(l *code.Line) bool {
+	same := len(l.Frames) > 0 && l.Frames[0].File != "" && slices.Equal(l.Frames, *c.last)
+	*c.last = l.Frames
+	return same
 }
 
 // sourceLine returns the source text of a frame, which is written after the frame's comment. column is where the

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -13,6 +14,7 @@ type fold struct {
 	ellipsis string
 	last     []printassembly.Frame // the previous line's chain
 	line     int                   // the last line number written for the chain's innermost frame; 0 if none
+	file     string                // the last file written; only for native code
 	guess    printassembly.Guess   // how certain that line number is
 	named    map[string]bool       // methods whose names were written with the package
 	chains   map[string]bool       // chains that were written before, by chainKey
@@ -52,6 +54,25 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	return strings.Join(parts, " in "), false
 }
 
+// newLine reports whether the line of an innermost frame differs from the last one. It goes on to this line.
+func (f *fold) newLine(inner printassembly.Frame) bool {
+	if inner.Line == f.line && inner.Guess == f.guess && (inner.File == "" || inner.File == f.file) {
+		return false
+	}
+	f.line, f.guess = inner.Line, inner.Guess
+	return true
+}
+
+// newFile returns the name of the file of native code if it differs from the last one, and goes on to this file. Otherwise,
+// and for Java, it returns "".
+func (f *fold) newFile(inner printassembly.Frame) string {
+	if inner.File == "" || inner.File == f.file {
+		return ""
+	}
+	f.file = inner.File
+	return path.Base(inner.File)
+}
+
 // common returns the number of callers that a chain shares with the previous chain, counted from the outermost caller.
 // The innermost frame does not count.
 func (f *fold) common(chain []printassembly.Frame) int {
@@ -84,6 +105,9 @@ func chainKey(chain []printassembly.Frame) string {
 	b.WriteString(chain[0].Name())
 	for _, caller := range chain[1:] {
 		fmt.Fprintf(&b, " %s@%d", caller.Name(), caller.BCI)
+		if caller.File != "" { // native code has lines instead
+			fmt.Fprintf(&b, ":%d", caller.Line)
+		}
 	}
 	return b.String()
 }

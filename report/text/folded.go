@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -54,22 +55,24 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 func (c *foldedComments) enter(i int, l *code.Line, room int) string {
 	methods, known := c.fold.enter(l.Frames)
 	line, source := "", ""
-	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && (l.Frames[0].Line != c.fold.line || l.Frames[0].Guess != c.fold.guess) {
-		c.fold.line, c.fold.guess = l.Frames[0].Line, l.Frames[0].Guess
+	if len(l.Frames) > 0 && l.Frames[0].Line > 0 && c.fold.newLine(l.Frames[0]) {
 		found := c.source(l.Frames[0])
 		line, source = lineNumber(l.Frames[0])+found.elsewhere(l.Frames[0]), found.Text
+		if file := c.fold.newFile(l.Frames[0]); file != "" {
+			line = fmt.Sprintf(" (%s%s)", file, line)
+		}
 	}
-	comment := methods + line
+	comment := strings.TrimSpace(methods + line)
 	fits := func() bool {
 		comments := shortComments(l, comment)
 		return len(comments) > 0 && layout.Width(comments[0]) <= room
 	}
 	if methods != "" && (!known || source != "" || !fits()) {
 		c.rowsBefore(i, methods)
-		comment = line
+		comment = strings.TrimSpace(line)
 	}
 	if source != "" {
-		c.rowBefore(i, line+commentBlanks+source)
+		c.rowBefore(i, strings.TrimSpace(line)+commentBlanks+source)
 		return ""
 	}
 	return comment

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// A hotspot is a region or a native function with a heading of its own in the annotated code. A native function has no
-// code there, only the heading.
+// A hotspot is a region or a native function with a heading of its own in the annotated code. A native function whose code
+// is not known has only the heading there.
 type hotspot struct {
 	source, name string
 	counts       tally.Counts
@@ -33,16 +33,29 @@ func hotspots(p *profile.Profile) []hotspot {
 	if len(regions) == 0 && len(p.Regions) > 0 {
 		return nil
 	}
+	type function struct{ module, name string }
+	shown := map[function]bool{} // native functions of which a region is shown
+	for i := range regions {
+		shown[function{regions[i].Source, hotspotName(&regions[i])}] = regions[i].Native
+	}
 	var all []hotspot
 	inOrder(regions, p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
 		switch {
 		case n == nil:
-			all = append(all, hotspot{reg.Source, reg.Method, reg.Counts, reg})
-		case p.IsHot(n.Counts):
+			all = append(all, hotspot{reg.Source, hotspotName(reg), reg.Counts, reg})
+		case p.IsHot(n.Counts) && !shown[function{n.Module, symbol(n)}]:
 			all = append(all, hotspot{n.Module, symbol(n), n.Counts, nil})
 		}
 	})
 	return all
+}
+
+// hotspotName returns the name that the tables have for the code of a region.
+func hotspotName(reg *profile.Region) string {
+	if reg.Native && strings.HasSuffix(reg.Method, noSymbol) {
+		return noSymbol
+	}
+	return reg.Method
 }
 
 // writeHotRegions writes the annotated code of the hot regions.
@@ -93,7 +106,11 @@ func writeHotspot(v *view, number int, h *hotspot) {
 // writeRegion writes the heading of a region and its code.
 func writeRegion(v *view, reg *profile.Region) {
 	tail := compileID(reg.CompileID) + moved(reg.Moved) + v.inJVMs(reg.PIDs) + safepointsOnly(v, reg)
-	v.Line("%s", reg.Source+", "+v.headingName(reg.Method, layout.ShortMethod, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
+	short := layout.ShortMethod
+	if reg.Native {
+		short = layout.ShortMiddle
+	}
+	v.Line("%s", reg.Source+", "+v.headingName(reg.Method, short, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
 	if reg.TooBig > 0 && len(reg.Lines) > 0 {
 		writeTooBig(v, reg)
 	}
@@ -118,6 +135,8 @@ func safepointsOnly(v *view, reg *profile.Region) string {
 		return j.SafepointsOnly || j.DetailedFromMillis > 0
 	}
 	switch {
+	case reg.Native:
+		return ""
 	case reg.SafepointsOnly:
 		return " (~: a guess, because HotSpot kept lines at safepoints only)"
 	case slices.ContainsFunc(reg.PIDs, sparse) && slices.ContainsFunc(reg.Lines, func(l code.Line) bool { return l.OwnFrames }):

@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/arrows"
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 )
@@ -57,7 +58,7 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 	ls.address = "0x%016x:   "
 	ls.margin = layoutMargin(lines, string(glyphs.Pass), v.Ellipsis())
 	ls.column = textColumn(lines, lineText)
-	return ls, fullComments{ls}
+	return ls, fullComments{ls, new([]printassembly.Frame)}
 }
 
 // writeCode writes a region's annotated instructions, and how much each gap leaves out.

@@ -128,13 +128,31 @@ func withClass(method, ellipsis string) string {
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
 }
 
+// lastScope returns the index of the last "::" of a name that is not in template arguments, or -1. Java's names have only
+// one.
+func lastScope(method string) int {
+	depth := 0
+	for i := len(method) - 1; i > 0; i-- {
+		switch {
+		case method[i] == '>' && method[i-1] != '-':
+			depth++
+		case method[i] == '<':
+			depth--
+		case depth == 0 && method[i] == ':' && method[i-1] == ':':
+			return i - 1
+		}
+	}
+	return strings.Index(method, "::") // an operator, or a name of Kotlin's with such characters
+}
+
 // simpleNames splits pkg.Outer$Inner::method into Inner and method. The name of an anonymous class keeps the class
 // around it (Outer$1). The name of a hidden class loses its address.
 func simpleNames(method string) (class, name string) {
-	class, name, found := strings.Cut(method, "::")
-	if !found {
+	at := lastScope(method)
+	if at < 0 {
 		return "", method
 	}
+	class, name = method[:at], method[at+len("::"):]
 	if i := strings.IndexAny(class, "/+"); i > 0 {
 		class = class[:i]
 	}

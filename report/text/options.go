@@ -27,6 +27,8 @@ type Options struct {
 	// Source returns the line of source that a method (pkg.Class::method) has at a line number. It is nil if there are no
 	// sources.
 	Source func(method string, line int) SourceLine
+	// NativeSource returns a line of a file from which native code was made. It is nil if Source is.
+	NativeSource func(file string, line int) SourceLine
 }
 
 // Counts says how numbers of samples are written.

@@ -20,10 +20,11 @@ func regionTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
 	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
-	for i := range v.p.Regions {
-		same[key(&v.p.Regions[i])]++
+	regions := slices.DeleteFunc(slices.Clone(v.p.Regions), func(reg profile.Region) bool { return reg.Native }) // the table has their functions
+	for i := range regions {
+		same[key(&regions[i])]++
 	}
-	inOrder(v.p.Regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
+	inOrder(regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
 		if n != nil {
 			t.addNative(n)
 			return
@@ -83,7 +84,11 @@ func (t *ranking) addNative(n *profile.NativeFunction) {
 }
 
 // symbol returns the name of a native function.
-func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, "(no symbol)") }
+func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, noSymbol) }
+
+// noSymbol is the name of all functions of a library for which there is no symbol. It is also the end of the name of a region
+// in one of them.
+const noSymbol = "(no symbol)"
 
 // addOutside adds rows for the samples that are in none of the table's rows, so that the table adds up to 100 %. It
 // must be called after all rows were added.

@@ -62,6 +62,12 @@ func (v *view) source(f printassembly.Frame) SourceLine {
 	if v.opts.Source == nil || f.Line <= 0 {
 		return SourceLine{}
 	}
+	if f.File != "" && v.opts.NativeSource == nil {
+		return SourceLine{}
+	}
+	if f.File != "" {
+		return v.opts.NativeSource(f.File, f.Line)
+	}
 	return v.opts.Source(f.Method, f.Line)
 }
 

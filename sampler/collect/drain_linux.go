@@ -183,7 +183,7 @@ func (d *drain) sample(r *perfevent.Record) {
 		s.Module, path = sampler.Vsyscall, sampler.Vsyscall
 	case r.Mode == perfevent.User:
 		path = d.resolver.Path(s.PID, r.IP)
-		if found, ok := d.resolver.Resolve(s.PID, r.IP, ""); ok {
+		if found, ok := d.resolver.Sampled(s.PID, r.IP, ""); ok {
 			s.Symbol, s.Module = found.Symbol, found.Module
 		}
 	}

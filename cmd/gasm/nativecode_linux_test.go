@@ -1,0 +1,184 @@
+package main
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/disasm/asm"
+	"github.com/gasm-profiler/gasm/disasm/disasmtest"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/internal/jdk"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
+	"github.com/gasm-profiler/gasm/report/schema"
+)
+
+// jniLibrary compiles the library of Jni.java, with debug information.
+func jniLibrary(t *testing.T) (path string) {
+	t.Helper()
+	gcc := gasmtest.NeedTool(t, "gcc", "scripts/setup.sh test installs it")
+	dir := t.TempDir()
+	path = filepath.Join(dir, "libjni.so")
+	out, err := exec.Command(gcc, "-O2", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-o", path, gasmtest.Testdata("programs", "jni.c")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
+
+// profileJNI profiles Jni.java with a library. With -Xcomp, libjvm.so has many samples, too.
+func profileJNI(t *testing.T, lib string, flags ...string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "capture")
+	args := slices.Concat([]string{"profile", "-o", dir, "--skip-asm"}, flags, []string{"--", gasmtest.NeedJava(t), "-Xcomp", "-cp", javaPrograms(t), "Jni", lib, "1500"})
+	r := runGasm(t, args)
+	require.Equal(t, 0, r.code, r.stderr)
+	return dir
+}
+
+// codeOf returns a capture's native functions, by module.
+func codeOf(t *testing.T, dir string) map[string][]nativecode.Function {
+	t.Helper()
+	c, err := capture.Open(dir)
+	require.NoError(t, err)
+	defer c.Close()
+	all := map[string][]nativecode.Function{}
+	if code := c.NativeCode(); code != nil {
+		for _, f := range code.Functions {
+			all[f.Module] = append(all[f.Module], f)
+		}
+	}
+	return all
+}
+
+// TestNativeCode: the code of sampled functions is that of their libraries, it is decoded as objdump does, and reports show it
+// without the libraries.
+func TestNativeCode(t *testing.T) {
+	gasmtest.NeedNative(t)
+	lib := jniLibrary(t)
+	dir := profileJNI(t, lib)
+	code := codeOf(t, dir)
+	mapped := map[string]string{"libjni.so": lib, "libjvm.so": jdk.LibJVM(filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))), "libc.so.6": libc(t)}
+	for module, path := range mapped {
+		require.NotEmpty(t, code[module], "functions of %s", module)
+		checkCode(t, path, code[module])
+	}
+
+	require.NoError(t, os.Remove(lib))
+	r := runGasm(t, []string{"report", "--format", "json", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	p := readReport(t, []byte(r.stdout)).Profiles[0]
+	i := slices.IndexFunc(p.Regions, func(r schema.Region) bool { return r.Method == "Java_Jni_work" })
+	require.GreaterOrEqual(t, i, 0)
+	region := &p.Regions[i]
+	assert.True(t, region.Native)
+	assert.Equal(t, "libjni.so", region.Source)
+	lines := map[string]bool{}
+	for _, l := range region.Lines {
+		var chain []string
+		for _, f := range l.Frames {
+			chain = append(chain, f.Method)
+			assert.Equal(t, "jni.c", filepath.Base(f.File))
+			assert.Positive(t, f.Line)
+		}
+		lines[strings.Join(chain, " ")] = true
+	}
+	assert.Contains(t, lines, "mix Java_Jni_work")
+	assert.Contains(t, lines, "Java_Jni_work")
+
+	r = runGasm(t, []string{"report", "--source", gasmtest.Testdata("programs"), dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.Regexp(t, regexp.MustCompile(`(?m)^libjni\.so, Java_Jni_work`), r.stdout)
+	assert.Contains(t, r.stdout, "x *= 0x9e3779b1;")
+	assert.Contains(t, r.stdout, "mix in Java_Jni_work")
+
+	r = runGasm(t, []string{"report", "--skip-native-code", dir})
+	require.Equal(t, 0, r.code, r.stderr)
+	assert.NotContains(t, r.stdout, "imul")
+	assert.Contains(t, r.stdout, "Java_Jni_work")
+}
+
+// checkCode compares functions of a library with the bytes in the file, and their instructions with objdump's.
+func checkCode(t *testing.T, path string, functions []nativecode.Function) {
+	t.Helper()
+	f, err := elf.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	var blobs []disasmtest.Blob
+	for i := range functions {
+		fn := &functions[i]
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Vaddr <= fn.Lo && fn.Hi() <= p.Vaddr+p.Filesz {
+				want := make([]byte, len(fn.Code))
+				_, err := p.ReadAt(want, int64(fn.Lo-p.Vaddr))
+				require.NoError(t, err)
+				require.Equal(t, want, fn.Code, "%s %s", path, fn.Symbol)
+				blobs = append(blobs, disasmtest.Blob{PC: fn.Lo, Code: fn.Code})
+			}
+		}
+	}
+	require.Len(t, blobs, len(functions))
+	compared := 0
+	for _, tool := range []disasmtest.Objdump{
+		{Name: "objdump", Package: "binutils", Target: "elf64-x86-64", Machine: uint16(elf.EM_X86_64)},
+		{Name: "objdump", Package: "binutils", Target: "elf64-littleaarch64", Machine: uint16(elf.EM_AARCH64)},
+	} {
+		if tool.Machine != uint16(f.Machine) {
+			continue
+		}
+		for i, want := range tool.Disassemble(t, asm.ATT, blobs) {
+			got, err := disasm.Decode(functions[i].Arch, disasm.ATT, blobs[i].Code, blobs[i].PC)
+			require.NoError(t, err)
+			require.Equal(t, len(want), len(got), "%s %s", path, functions[i].Symbol)
+			for k := range want {
+				require.Equal(t, disasmtest.Squeeze(want[k].Text), disasmtest.Squeeze(got[k].Text), "%s %s, %#x", path, functions[i].Symbol, got[k].Addr)
+			}
+			compared += len(want)
+		}
+	}
+	t.Logf("%s: %d functions, %d instructions", filepath.Base(path), len(functions), compared)
+}
+
+// libc returns the path of the libc that this process's programs use.
+func libc(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command(gasmtest.NeedTool(t, "ldd", "it is part of libc"), gasmtest.NeedJava(t)).Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 2 && fields[0] == "libc.so.6" {
+			return fields[2]
+		}
+	}
+	t.Skip("the JVM uses no libc.so.6")
+	return ""
+}
+
+// TestNativeCodeReplaced: a library that is replaced while the program runs has other code afterwards. The report says so, and
+// shows none.
+func TestNativeCodeReplaced(t *testing.T) {
+	gasmtest.NeedNative(t)
+	lib := jniLibrary(t)
+	dir := filepath.Join(t.TempDir(), "capture")
+	data, err := os.ReadFile(lib)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(lib+".new", data, 0o755))
+	script := fmt.Sprintf("%s -cp %s Jni %s 1000 && mv %s.new %s", gasmtest.NeedJava(t), javaPrograms(t), lib, lib, lib)
+	r := runGasm(t, []string{"profile", "-o", dir, "--", "sh", "-c", script})
+	require.Equal(t, 0, r.code, r.stderr)
+	code := codeOf(t, dir)
+	assert.Empty(t, code["libjni.so"])
+	assert.NotEmpty(t, code["libjvm.so"])
+	assert.Contains(t, r.stdout, "the code of functions in libjni.so is not shown: another file is at this path now")
+	assert.Contains(t, r.stdout, "Java_Jni_work")
+	assert.Contains(t, r.stdout, "(native code, which is not in HotSpot's log)")
+	assert.NotContains(t, r.stdout, "imul")
+}

@@ -1,0 +1,406 @@
+package dwarflines
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/nativecode"
+)
+
+// A Range is the range of addresses [Lo, Hi) of a function.
+type Range struct{ Lo, Hi uint64 }
+
+const (
+	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more has no lines.
+	mostRows = 1 << 16
+	// mostDepth limits how deep entries are nested in one another.
+	mostDepth = 200
+)
+
+// Of returns the rows of each of the functions, which must be sorted and must not overlap. Rows are nil if the lines of a
+// function are not known. info is the section .debug_info that d was made of. The parameter name converts a mangled name. If stop returns an error, or if the data is damaged,
+// Of returns the rows that it has so far, and the error.
+func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string, stop func() error) (rows [][]nativecode.Row, err error) {
+	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)), demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
+	for i, r := range functions {
+		f.wanted[i].Range = r
+	}
+	defer func() {
+		if r := recover(); r != nil { // debug/dwarf makes no promises about damaged data
+			rows, err = nil, fmt.Errorf("the DWARF data is damaged: %v", r)
+		}
+	}()
+	err = f.units()
+	rows = make([][]nativecode.Row, len(functions))
+	for i := range f.wanted {
+		rows[i] = f.wanted[i].rows()
+	}
+	return rows, err
+}
+
+// A function is a wanted function, with what was found about it.
+type function struct {
+	Range
+	lines   []line
+	inlined []inlined
+	tooMuch bool
+}
+
+// A line is a row of a line program.
+type line struct {
+	Range
+	file string
+	line int
+}
+
+// An inlined is a range of code of a function that was inlined, or of the function itself.
+type inlined struct {
+	Range
+	depth    int // 0 for the function itself
+	name     string
+	callFile string // the place in the caller
+	callLine int
+}
+
+// A finder reads debug information.
+type finder struct {
+	data     *dwarf.Data
+	ends     []dwarf.Offset // of the units, ascending
+	wanted   []function
+	demangle func(string) string
+	stop     func() error
+	names    map[dwarf.Offset]string
+	files    []*dwarf.LineFile // of the current unit
+}
+
+// within returns the wanted functions that overlap a range.
+func (f *finder) within(lo, hi uint64) []function {
+	first, _ := slices.BinarySearchFunc(f.wanted, lo, func(w function, lo uint64) int {
+		if w.Hi <= lo {
+			return -1
+		}
+		return 1
+	})
+	last := first
+	for last < len(f.wanted) && f.wanted[last].Lo < hi {
+		last++
+	}
+	return f.wanted[first:last]
+}
+
+// overlap reports whether an entry has code of a wanted function. It returns the ranges of its code.
+func (f *finder) overlap(e *dwarf.Entry) (ranges [][2]uint64, wanted bool) {
+	ranges, err := f.data.Ranges(e)
+	if err != nil {
+		return nil, false
+	}
+	for _, r := range ranges {
+		if r[0] < r[1] && len(f.within(r[0], r[1])) > 0 {
+			return ranges, true
+		}
+	}
+	return ranges, false
+}
+
+// units reads all units that have code of wanted functions.
+func (f *finder) units() error {
+	r := f.data.Reader()
+	for {
+		if err := f.stop(); err != nil {
+			return err
+		}
+		e, err := r.Next()
+		if err != nil || e == nil {
+			return err
+		}
+		if e.Tag == 0 {
+			continue
+		}
+		if _, wanted := f.overlap(e); wanted && e.Tag == dwarf.TagCompileUnit {
+			if err := f.unit(r, e); err != nil {
+				return err
+			}
+		}
+		f.skipUnit(r, e)
+	}
+}
+
+// skipUnit goes on to the last byte of the unit with an entry, which is 0 and ends its children. Reading the next entry
+// then goes on to the next unit.
+func (f *finder) skipUnit(r *dwarf.Reader, e *dwarf.Entry) {
+	i, _ := slices.BinarySearch(f.ends, e.Offset+1)
+	if i < len(f.ends) && f.ends[i]-1 > e.Offset && e.Children {
+		r.Seek(f.ends[i] - 1)
+	}
+}
+
+// unitEnds returns the ends of the units in a section .debug_info.
+func unitEnds(info []byte, order binary.ByteOrder) (ends []dwarf.Offset) {
+	const long = 0xffffffff // the size is in the next eight bytes
+	for at := uint64(0); at+4 <= uint64(len(info)); {
+		size := uint64(order.Uint32(info[at:]))
+		if at += 4; size == long && at+8 <= uint64(len(info)) {
+			size = order.Uint64(info[at:])
+			at += 8
+		}
+		if size == 0 || size > uint64(len(info))-at {
+			break
+		}
+		at += size
+		ends = append(ends, dwarf.Offset(at))
+	}
+	return ends
+}
+
+// skip goes on behind the children of an entry. Other than SkipChildren of package dwarf it does not recurse, so that
+// entries can't be nested too deep for the stack.
+func (f *finder) skip(r *dwarf.Reader, e *dwarf.Entry) error {
+	if !e.Children {
+		return nil
+	}
+	if at, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && at > e.Offset {
+		r.Seek(at)
+		return nil
+	}
+	for depth := 1; depth > 0; {
+		if err := f.stop(); err != nil {
+			return err
+		}
+		in, err := r.Next()
+		switch {
+		case err != nil || in == nil:
+			return err
+		case in.Tag == 0:
+			depth--
+		case in.Children:
+			depth++
+		}
+	}
+	return nil
+}
+
+// unit reads a unit: its lines, and its functions.
+func (f *finder) unit(r *dwarf.Reader, e *dwarf.Entry) error {
+	f.files = nil
+	lines, err := f.data.LineReader(e)
+	if err != nil {
+		return err
+	}
+	if lines != nil {
+		if err := f.lines(lines); err != nil {
+			return err
+		}
+		f.files = lines.Files()
+	}
+	if !e.Children {
+		return nil
+	}
+	return f.entries(r, -1, 0)
+}
+
+// lines reads the line program of a unit.
+func (f *finder) lines(r *dwarf.LineReader) error {
+	var last, next dwarf.LineEntry
+	open := false // last is the start of a row
+	for n := 0; ; n++ {
+		if n%1024 == 0 {
+			if err := f.stop(); err != nil {
+				return err
+			}
+		}
+		if err := r.Next(&next); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if open && last.Address < next.Address {
+			f.line(&last, next.Address)
+		}
+		last, open = next, !next.EndSequence
+	}
+}
+
+// line adds a row that ends at hi.
+func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
+	found := f.within(e.Address, hi)
+	for i := range found {
+		w := &found[i]
+		l := line{Range{max(e.Address, w.Lo), min(hi, w.Hi)}, "", e.Line}
+		if e.File != nil {
+			l.file = e.File.Name
+		}
+		if len(w.lines) == mostRows {
+			w.tooMuch = true
+			continue
+		}
+		w.lines = append(w.lines, l)
+	}
+}
+
+// entries reads the children of an entry: functions, and what is inlined into them. depth is the number of functions
+// around them, or -1 outside of all functions. nested is the number of entries around them.
+func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
+	if nested > mostDepth {
+		return errors.New("its entries are nested too deep")
+	}
+	for {
+		if err := f.stop(); err != nil {
+			return err
+		}
+		e, err := r.Next()
+		if err != nil || e == nil || e.Tag == 0 {
+			return err
+		}
+		below := depth
+		switch e.Tag {
+		case dwarf.TagSubprogram, dwarf.TagInlinedSubroutine:
+			ranges, wanted := f.overlap(e)
+			if !wanted || e.Tag == dwarf.TagInlinedSubroutine && depth < 0 {
+				if err := f.skip(r, e); err != nil {
+					return err
+				}
+				continue
+			}
+			if below++; e.Tag == dwarf.TagSubprogram {
+				below = 0
+			}
+			f.function(e, ranges, below)
+		case dwarf.TagNamespace, dwarf.TagModule:
+		case dwarf.TagLexDwarfBlock:
+			if depth < 0 {
+				if err := f.skip(r, e); err != nil {
+					return err
+				}
+				continue
+			}
+		default:
+			if err := f.skip(r, e); err != nil {
+				return err
+			}
+			continue
+		}
+		if e.Children {
+			if err := f.entries(r, below, nested+1); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// function adds a function, or a function that was inlined, with the ranges of its code.
+func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
+	in := inlined{depth: depth, name: f.nameOf(e, 0)}
+	if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(f.files)) && f.files[n] != nil {
+		in.callFile = f.files[n].Name
+	}
+	if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok && n > 0 && n < 1<<31 {
+		in.callLine = int(n)
+	}
+	for _, r := range ranges {
+		found := f.within(r[0], r[1])
+		for i := range found {
+			w := &found[i]
+			if len(w.inlined) == mostRows {
+				w.tooMuch = true
+				continue
+			}
+			in.Range = Range{max(r[0], w.Lo), min(r[1], w.Hi)}
+			if in.Lo < in.Hi {
+				w.inlined = append(w.inlined, in)
+			}
+		}
+	}
+}
+
+// nameOf returns the name of the function that an entry describes. If the entry refers to another one, that has the name.
+func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
+	const (
+		mipsLinkageName = dwarf.Attr(0x2007) // older than DW_AT_linkage_name
+		mostFollowed    = 8
+	)
+	for _, attr := range []dwarf.Attr{dwarf.AttrLinkageName, mipsLinkageName} {
+		if name, ok := e.Val(attr).(string); ok && name != "" {
+			return f.demangle(name)
+		}
+	}
+	for _, attr := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
+		at, ok := e.Val(attr).(dwarf.Offset)
+		if !ok || followed == mostFollowed {
+			continue
+		}
+		name, known := f.names[at]
+		if !known {
+			r := f.data.Reader()
+			r.Seek(at)
+			if other, err := r.Next(); err == nil && other != nil && other.Tag != 0 {
+				name = f.nameOf(other, followed+1)
+			}
+			f.names[at] = name
+		}
+		if name != "" {
+			return name
+		}
+	}
+	name, _ := e.Val(dwarf.AttrName).(string)
+	return name
+}
+
+// rows joins the lines of a function with the functions that are inlined there.
+func (w *function) rows() []nativecode.Row {
+	if w.tooMuch || len(w.lines) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(w.lines, func(a, b line) int { return cmp.Compare(a.Lo, b.Lo) })
+	slices.SortStableFunc(w.inlined, func(a, b inlined) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.depth, b.depth)) })
+	var rows []nativecode.Row
+	at := w.Lo
+	var open []inlined // those around the present address, outermost first
+	next := 0
+	for _, l := range w.lines {
+		for lo := max(l.Lo, at); lo < l.Hi; {
+			for ; next < len(w.inlined) && w.inlined[next].Lo <= lo; next++ {
+				open = append(open, w.inlined[next])
+			}
+			open = slices.DeleteFunc(open, func(in inlined) bool { return in.Hi <= lo })
+			hi := l.Hi
+			if next < len(w.inlined) {
+				hi = min(hi, w.inlined[next].Lo)
+			}
+			for i := range open {
+				hi = min(hi, open[i].Hi)
+			}
+			rows = appendRow(rows, nativecode.Row{Lo: lo, Hi: hi, Frames: frames(l, open)})
+			lo, at = hi, hi
+		}
+	}
+	return rows
+}
+
+// frames returns the frames of a line in functions, which are those around it in no certain order.
+func frames(l line, around []inlined) []nativecode.Frame {
+	around = slices.Clone(around)
+	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })
+	all := []nativecode.Frame{{File: l.file, Line: l.line}}
+	for i, in := range around {
+		all[len(all)-1].Function = in.name
+		if in.depth == 0 || i == len(around)-1 || len(all) == nativecode.MaxInlined {
+			break
+		}
+		all = append(all, nativecode.Frame{File: in.callFile, Line: in.callLine})
+	}
+	return all
+}
+
+// appendRow appends a row, or extends the last one if it has the same frames.
+func appendRow(rows []nativecode.Row, r nativecode.Row) []nativecode.Row {
+	if n := len(rows); n > 0 && rows[n-1].Hi == r.Lo && slices.Equal(rows[n-1].Frames, r.Frames) {
+		rows[n-1].Hi = r.Hi
+		return rows
+	}
+	return append(rows, r)
+}

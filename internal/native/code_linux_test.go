@@ -1,0 +1,342 @@
+package native
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
+)
+
+// inlining has functions that are inlined into one another, from two files, and a part that gcc splits off.
+const (
+	inlining = `#include "mix.h"
+#include <stdlib.h>
+static inline __attribute__((always_inline)) int twice(int x) {
+	int y = mix(x);
+	return mix(y) + 1;
+}
+__attribute__((noinline, noclone)) int work(const int *a, int n) {
+	int sum = 0;
+	for (int i = 0; i < n; i++) {
+		sum += twice(a[i]);
+		if (__builtin_expect(sum == 77, 0)) {
+			abort();
+		}
+	}
+	return sum;
+}
+__attribute__((noinline)) int other(int x) {
+	return mix(x) * 3;
+}
+`
+	mixing = `static inline __attribute__((always_inline)) int mix(int x) {
+	x ^= x >> 7;
+	x *= 0x9e3779b1;
+	return x ^ x >> 11;
+}
+`
+)
+
+// self is the process in which the tests map libraries. It runs, so that its user and its folders are known.
+var self = os.Getpid()
+
+func openBounds(f *elf.File) (Bounds, error) { return cfi.Open(f) }
+
+// compileInlining builds a library from inlining.
+func compileInlining(t testing.TB, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	source := write(t, filepath.Join(dir, "work.c"), []byte(inlining))
+	write(t, filepath.Join(dir, "mix.h"), []byte(mixing))
+	out := filepath.Join(dir, "libwork.so")
+	run(t, "gcc", append([]string{"-O2", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-o", out, source}, flags...)...)
+	return out
+}
+
+// sampledCode returns a library's code of the functions with these names, each of which gets samples.
+func sampledCode(t testing.TB, r *Resolver, full, lib string, names ...string) *nativecode.Table {
+	t.Helper()
+	mapLibrary(t, r, lib, self, base)
+	for _, s := range nm(t, full) {
+		for _, name := range names {
+			if s.name == name {
+				for range leastSamples {
+					_, ok := r.Sampled(self, base+s.lo+s.size/2, "")
+					require.True(t, ok)
+				}
+			}
+		}
+	}
+	return r.Code(openBounds)
+}
+
+// checkAddr2line compares the rows of a function with what addr2line prints for each of its instructions.
+func checkAddr2line(t testing.TB, debug string, f *nativecode.Function) {
+	t.Helper()
+	insts, err := disasm.Decode(f.Arch, disasm.ATT, f.Code, f.Lo)
+	require.NoError(t, err)
+	var addresses bytes.Buffer
+	for _, in := range insts {
+		fmt.Fprintf(&addresses, "%#x\n", in.Addr)
+	}
+	cmd := exec.Command(tool(t, "addr2line"), "-a", "-i", "-f", "-C", "-e", debug)
+	cmd.Stdin = &addresses
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var want []string // an address and its frames
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "0x") {
+			want = append(want, "")
+		} else {
+			place, _, _ := strings.Cut(line, " (discriminator")
+			want[len(want)-1] += strings.TrimSuffix(place, ":?") + "\n"
+		}
+	}
+	require.Len(t, want, len(insts))
+	for i, in := range insts {
+		got := ""
+		if row := f.Row(in.Addr); row != nil {
+			for _, frame := range row.Frames {
+				line := ":" + strconv.Itoa(frame.Line)
+				if frame.Line == 0 {
+					line = ""
+				}
+				got += frame.Function + "\n" + frame.File + line + "\n"
+			}
+		}
+		require.Equal(t, want[i], got, "%#x %s", in.Addr, in.Text)
+	}
+}
+
+// checkBytes compares the code of a function with objdump's bytes.
+func checkBytes(t testing.TB, lib string, f *nativecode.Function) {
+	t.Helper()
+	out := run(t, "objdump", "-d", "-w", "--no-addresses", "--start-address", fmt.Sprint(f.Lo), "--stop-address", fmt.Sprint(f.Hi()), lib)
+	var want bytes.Buffer
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Split(line, "\t"); len(fields) == 3 {
+			want.WriteString(strings.ReplaceAll(fields[1], " ", ""))
+		}
+	}
+	assert.Equal(t, want.String(), fmt.Sprintf("%x", f.Code))
+}
+
+func TestCode(t *testing.T) {
+	for _, flags := range [][]string{{}, {"-gdwarf-4"}, {"-gz"}, {"-ffunction-sections", "-gdwarf-5"}} {
+		lib := compileInlining(t, flags...)
+		table := sampledCode(t, NewResolver(), lib, lib, "work", "other")
+		require.Len(t, table.Functions, 2)
+		inlined := 0
+		for i := range table.Functions {
+			f := &table.Functions[i]
+			s := symbolOf(t, lib, f.Symbol)
+			assert.Equal(t, []uint64{s.lo, s.lo + s.size}, []uint64{f.Lo, f.Hi()})
+			assert.Equal(t, []nativecode.Place{{PID: self, Lo: base + s.lo}}, f.Places)
+			checkBytes(t, lib, f)
+			checkAddr2line(t, lib, f)
+			for _, row := range f.Rows {
+				inlined = max(inlined, len(row.Frames))
+			}
+		}
+		assert.Equal(t, 3, inlined, "mix in twice in work")
+		n, addr, ok := table.Find(self, base+symbolOf(t, lib, "other").lo+1)
+		assert.True(t, ok)
+		assert.Equal(t, "other", table.Functions[n].Symbol)
+		assert.Equal(t, symbolOf(t, lib, "other").lo+1, addr)
+	}
+}
+
+// TestCodeOfFewSamples: a function with a single sample is left out, and so is one that was only looked up.
+func TestCodeOfFewSamples(t *testing.T) {
+	lib := compileInlining(t)
+	r := NewResolver()
+	mapLibrary(t, r, lib, self, base)
+	r.Sampled(self, base+symbolOf(t, lib, "work").lo, "")
+	for range 10 {
+		r.Resolve(self, base+symbolOf(t, lib, "other").lo, "")
+	}
+	assert.Empty(t, r.Code(openBounds).Functions)
+}
+
+// TestCodeOfEnded: the samples of a process that has ended, or has replaced a mapping, still count.
+func TestCodeOfEnded(t *testing.T) {
+	lib := compileInlining(t)
+	r := NewResolver()
+	work := symbolOf(t, lib, "work").lo
+	for pid, end := range map[int]func(){
+		1: func() { r.Forget(1) },
+		2: func() { r.Add(Mapping{PID: 2, Lo: base, Hi: base + 1<<20}) },
+		3: func() { r.Exec(3); mapLibrary(t, r, lib, 3, base); r.Sampled(3, base+work, "") },
+	} {
+		mapLibrary(t, r, lib, pid, base)
+		r.Sampled(pid, base+work, "")
+		end()
+	}
+	table := r.Code(openBounds)
+	require.Len(t, table.Functions, 1)
+	assert.Len(t, table.Functions[0].Places, 3)
+}
+
+// TestCodeWithoutSymbols: where no symbol covers the code, .eh_frame has the range of the function, and it has no name.
+func TestCodeWithoutSymbols(t *testing.T) {
+	lib := compile(t, shared...)
+	stripped := lib + ".stripped"
+	run(t, "strip", "-s", "-o", stripped, lib)
+	table := sampledCode(t, NewResolver(), lib, stripped, "hidden_c", "static_e", "exported_d")
+	require.Len(t, table.Functions, 3)
+	names := map[string]string{"hidden_c": "", "static_e": "", "exported_d": "exported_d"}
+	for name, want := range names {
+		s := symbolOf(t, lib, name)
+		n, _, ok := table.Find(self, base+s.lo)
+		if assert.True(t, ok, name) {
+			f := &table.Functions[n]
+			assert.Equal(t, want, f.Symbol)
+			assert.Equal(t, []uint64{s.lo, s.lo + s.size}, []uint64{f.Lo, f.Hi()})
+			assert.Nil(t, f.Rows)
+			checkBytes(t, lib, f)
+		}
+	}
+}
+
+// TestDebugFileLines: lines come from a debug file too, but only from one of the same build.
+func TestDebugFileLines(t *testing.T) {
+	lib := compileInlining(t)
+	stripped := filepath.Join(t.TempDir(), "libwork.so")
+	debug := filepath.Join(filepath.Dir(stripped), "libwork.debug")
+	run(t, "objcopy", "--only-keep-debug", lib, debug)
+	run(t, "objcopy", "--strip-all", "--add-gnu-debuglink="+debug, lib, stripped)
+	code := func() (*nativecode.Table, []string) {
+		r := NewResolver()
+		r.folder = t.TempDir()
+		return sampledCode(t, r, lib, stripped, "work"), r.Notes()
+	}
+	table, notes := code()
+	require.Len(t, table.Functions, 1)
+	assert.Empty(t, notes)
+	checkAddr2line(t, lib, &table.Functions[0])
+
+	other := compileInlining(t, "-O1")
+	run(t, "objcopy", "--only-keep-debug", other, debug)
+	table, notes = code()
+	require.Len(t, table.Functions, 1)
+	assert.Equal(t, "work", table.Functions[0].Symbol)
+	assert.Nil(t, table.Functions[0].Rows)
+	checkBytes(t, lib, &table.Functions[0])
+	assert.Contains(t, strings.Join(notes, "\n"), "the lines of source of libwork.so could not be read ("+debug+" is of another build)")
+}
+
+// TestDebugFileByBuildID: a debug file with the right name may still be of another build.
+func TestDebugFileByBuildID(t *testing.T) {
+	lib := compileInlining(t)
+	stripped := filepath.Join(t.TempDir(), "libwork.so")
+	run(t, "strip", "-s", "-o", stripped, lib)
+	id := strings.TrimSpace(string(run(t, "readelf", "-n", lib)))
+	_, id, _ = strings.Cut(id, "Build ID: ")
+	id, _, _ = strings.Cut(id, "\n")
+	folder := t.TempDir()
+	path := filepath.Join(folder, ".build-id", id[:2], id[2:]+".debug")
+	for _, c := range []struct {
+		debug string
+		note  string
+	}{{lib, ""}, {compileInlining(t, "-O1"), "it is of another build"}} {
+		data, err := os.ReadFile(c.debug)
+		require.NoError(t, err)
+		write(t, path, data)
+		r := NewResolver()
+		r.folder = folder
+		table := sampledCode(t, r, lib, stripped, "work")
+		require.Len(t, table.Functions, 1)
+		if c.note == "" {
+			checkAddr2line(t, lib, &table.Functions[0])
+			assert.Empty(t, r.Notes())
+		} else {
+			assert.Nil(t, table.Functions[0].Rows)
+			assert.Contains(t, strings.Join(r.Notes(), "\n"), c.note)
+		}
+	}
+}
+
+// TestCodeOfReplaced: a library that was replaced, or written to, has other code now.
+func TestCodeOfReplaced(t *testing.T) {
+	check := func(want string, change func(lib string)) {
+		t.Helper()
+		lib := compileInlining(t)
+		full := filepath.Join(t.TempDir(), "full.so")
+		data, err := os.ReadFile(lib)
+		require.NoError(t, err)
+		write(t, full, data)
+		r := NewResolver()
+		noteOurs(t, r, self)
+		m, size := mappingOfFile(t, lib), uint64(len(data))
+		m.PID, m.Lo, m.Hi = self, base, base+size
+		r.Add(m)
+		for range leastSamples {
+			r.Sampled(self, base+symbolOf(t, full, "work").lo, "")
+		}
+		change(lib)
+		assert.Empty(t, r.Code(openBounds).Functions)
+		assert.Contains(t, strings.Join(r.Notes(), "\n"), want)
+	}
+	other, err := os.ReadFile(compileInlining(t, "-O1"))
+	require.NoError(t, err)
+	check("the code of functions in libwork.so is not shown: another file is at this path now", func(lib string) {
+		write(t, lib+".new", other)
+		require.NoError(t, os.Rename(lib+".new", lib))
+	})
+	check("the code of functions in libwork.so is not shown: the file was changed while the command ran", func(lib string) {
+		require.NoError(t, os.WriteFile(lib, other, 0o755))
+		require.NoError(t, os.Chtimes(lib, time.Time{}, time.Now().Add(time.Hour))) // a coarse clock may not see the change
+	})
+	check("the code of functions in libwork.so is not shown", func(lib string) { require.NoError(t, os.Remove(lib)) })
+}
+
+// mappingOfFile returns a mapping with the numbers of a file's device and inode.
+func mappingOfFile(t testing.TB, path string) Mapping {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	m, err := mappedAs(f)
+	require.NoError(t, err)
+	return Mapping{Path: path, DevMajor: m.DevMajor, DevMinor: m.DevMinor, Inode: m.Inode}
+}
+
+// BenchmarkCode reads the code of 500 functions of libjvm.so, after its symbols were read.
+func BenchmarkCode(b *testing.B) {
+	j := jdks(b)[0]
+	symbols := nm(b, j.LibJVM())
+	for b.Loop() {
+		b.StopTimer()
+		r := NewResolver()
+		mapLibrary(b, r, j.LibJVM(), self, base)
+		img := load(b, j.LibJVM())
+		n := 0
+		for i := 0; i < len(symbols) && n < 500; i += 7 {
+			offset, ok := img.segments.offset(symbols[i].lo)
+			if !ok || !symbols[i].function() || symbols[i].size < 64 {
+				continue
+			}
+			for range leastSamples {
+				r.Sampled(self, base+offset, "")
+			}
+			n++
+		}
+		b.StartTimer()
+		if table := r.Code(openBounds); len(table.Functions) < 400 {
+			b.Fatal(len(table.Functions), r.Notes())
+		}
+	}
+}
