@@ -53,8 +53,9 @@ type placed struct {
 // frames of the other instructions, and read returns true.
 func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
 	b := c.Blob(r)
-	insts, err = c.jvms[r.JVM].Log.Code(b, c.syntax)
-	return insts, c.sparse(r) && safepoints.Spread(b, insts), err
+	log := c.jvms[r.JVM].Log
+	insts, err = log.Code(b, c.syntax)
+	return insts, c.sparse(r) && safepoints.Spread(b, insts, &log.Bodies), err
 }
 
 // SafepointsOnly reports whether a method was compiled without DebugNonSafepoints, so that HotSpot has recorded its
