@@ -228,7 +228,7 @@ func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples 
 	if err != nil {
 		return err
 	}
-	compared := oracle.Compare(b, insts, samples, func(s *oracle.Sampled) {
+	compared := oracle.Compare(b, insts, &log.Bodies, samples, func(s *oracle.Sampled) {
 		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
 		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)
 		if s.Nameless {

@@ -18,6 +18,8 @@ type Index struct {
 	// Profiles has what HotSpot had counted in the methods whose code gasm has copied. Only gasm writes that into a log;
 	// see [AppendMethodProfile].
 	Profiles Profiles
+	// Bodies has what the bytecodes of these methods refer to. Only gasm writes that, too.
+	Bodies Bodies
 	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the position of the tag
 	// counts.
 	Blobs []Blob
@@ -268,7 +270,7 @@ func (x *indexer) tag(line []byte) {
 		x.idx.sourceFile(line)
 	case bytes.HasPrefix(line, threadNameTag):
 		x.idx.threadName(line)
-	case x.idx.Profiles.tag(line):
+	case x.idx.Profiles.tag(line), x.idx.Bodies.tag(line):
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
 		bytes.Equal(line, []byte("<command>")),
 		bytes.Equal(line, []byte("<args>")), bytes.Equal(line, []byte("<properties>")):

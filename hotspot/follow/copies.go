@@ -124,7 +124,7 @@ func (f *Follower) copyWith(c *nmethod.Copier, m *printassembly.Installed) error
 		}
 		if err == nil {
 			if f.log.text, err = code.AppendTo(f.log.text[:start]); err == nil {
-				f.log.text = c.AppendSourceFiles(code.AppendProfiles(f.log.text))
+				f.log.text = c.AppendSourceFiles(code.AppendBodies(code.AppendProfiles(f.log.text)))
 				return nil
 			}
 		}

@@ -50,6 +50,7 @@ type Copier struct {
 	untold  []sourceFile
 
 	profiler *profiler // nil until the first profile
+	bodies   bodies
 
 	forgetAt time.Time // when ForgetStale is to call Forget
 

@@ -44,6 +44,9 @@ type layout struct {
 	poolEnd                     uint64 // where the entries start
 	sourceFile                  sourceFileIndex
 	fieldEntries, methodEntries cacheArray
+	// JDK 9 and newer: where the ConstantPool has the address of the array of its classes, and where the table of
+	// virtual methods begins in an InstanceKlass. They are 0 if they are unknown.
+	resolvedKlasses, vtable uint64
 
 	// Klass and Symbol
 	className                uint64 // address of a Symbol
@@ -133,6 +136,8 @@ func (l *layout) findDebugInfo(q *query) {
 	l.poolCache = q.field("ConstantPool::_cache")
 	l.findImplicitExceptions(q.VM)
 	l.fieldEntries, l.methodEntries = q.cacheArrays()
+	l.resolvedKlasses, _ = q.VM.Offset("ConstantPool::_resolved_klasses")
+	l.vtable, _ = q.VM.Size("InstanceKlass")
 	l.findRelocations(q)
 	l.findHeaps(q)
 	l.methodDataMethod, l.accessFlags = q.field("MethodData::_method"), q.field("Method::_access_flags")

@@ -29,7 +29,7 @@ func (m *marker) chain(at guess, agreed int32) []printassembly.Frame {
 	if frames, ok := m.made[key]; ok {
 		return frames
 	}
-	frames := append([]printassembly.Frame(nil), m.graph.insts[at.record].Frames[at.cut:]...)
+	frames := append([]printassembly.Frame(nil), m.graph.framesOf(at.record)[at.cut:]...)
 	if at.method != "" {
 		frames = slices.Insert(frames, 0, printassembly.Frame{Method: at.method, BCI: -1})
 	}

@@ -32,7 +32,7 @@ func compare(t *testing.T, path string) (byNext, byFlow oracle.Score) {
 		full, err := log.Code(b, disasm.ATT)
 		require.NoError(t, err)
 		require.NotEmpty(t, full, b.Name)
-		require.True(t, oracle.Compare(b, full, samples[i], func(s *oracle.Sampled) {
+		require.True(t, oracle.Compare(b, full, &log.Bodies, samples[i], func(s *oracle.Sampled) {
 			byNext.Add(s.Samples, s.Record, s.ByAddress)
 			byFlow.Add(s.Samples, s.Record, s.ByFlow)
 		}), b.Name)

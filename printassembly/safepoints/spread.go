@@ -32,7 +32,7 @@ import (
 // changes nothing if the method has no records at all, or has records between safepoints as well. For a method with
 // records between safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may
 // be nonsense, because a damaged log may contain any bytes.
-func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepointsOnly bool) {
+func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
 	case g.detailed():
 		return false
@@ -40,7 +40,7 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction) (safepoint
 	case Excerpt(insts):
 		guessAll(insts)
 	default:
-		g.spread(b)
+		g.spread(b, bodies)
 	}
 	return true
 }
@@ -60,7 +60,7 @@ func (g *graph) detailed() bool {
 }
 
 // spread sets the frames of the instructions without a record.
-func (g *graph) spread(b *printassembly.Blob) {
+func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies) {
 	t := newTree(b.Name)
 	g.findChains(t)
 	g.findAnchors()
@@ -68,7 +68,10 @@ func (g *graph) spread(b *printassembly.Blob) {
 	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g.insts), ahead: g.nearest(&g.into), behind: g.nearest(&g.from),
 		agreed: g.around(t), made: marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}}
 	if b.Compiler == "c1" {
-		s.pace = paceC1
+		s.c1, s.pace = true, paceC1
+	}
+	if bodies.Any() {
+		s.witnesses(bodies)
 	}
 	for i := range g.insts {
 		if in := &g.insts[i]; !in.OwnFrames {
@@ -85,6 +88,8 @@ type spreader struct {
 	ahead, behind []nearby // of each instruction
 	agreed        []int32  // see around
 	made          marker
+	c1            bool    // C1 has compiled the method
+	witness       []int32 // the records of the instructions that witnesses has found; otherwise none. nil without bodies
 }
 
 // frames returns the frames of an instruction without a record.
@@ -98,8 +103,7 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	if s.followsCall(i) {
 		return s.made.chain(guess{record: int32(i - 1)}, s.agreed[i])
 	}
-	at := s.choose(s.ahead[i], s.behind[i], s.pace)
-	return s.made.chain(s.profiled(i, at), s.agreed[i])
+	return s.made.chain(s.guess(i), s.agreed[i])
 }
 
 // followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such

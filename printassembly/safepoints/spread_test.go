@@ -339,7 +339,7 @@ func TestSpread(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			insts := parse(t, c.code)
-			Spread(&printassembly.Blob{Name: "a", Compiler: c.compiler}, insts)
+			Spread(&printassembly.Blob{Name: "a", Compiler: c.compiler}, insts, nil)
 			for line := range strings.Lines(strings.TrimSpace(c.want)) {
 				at, want, _ := strings.Cut(strings.TrimSpace(line), ":")
 				i, err := strconv.Atoi(at)
@@ -387,7 +387,7 @@ func FuzzSpread(f *testing.F) {
 	f.Add([]byte("\x03\x80\x03\x81\x03\x00\x43\x22\x91\x10\xff\xfe"))
 	f.Fuzz(func(t *testing.T, code []byte) {
 		insts := fuzzed(code)
-		Spread(&printassembly.Blob{Name: "a", Compiler: "c2"}, insts)
+		Spread(&printassembly.Blob{Name: "a", Compiler: "c2"}, insts, nil)
 		records := 0
 		for i := range insts {
 			if insts[i].OwnFrames {
@@ -454,7 +454,7 @@ func BenchmarkSpread(b *testing.B) {
 			b.SetBytes(n)
 			for b.Loop() {
 				again := append([]printassembly.Instruction(nil), insts...)
-				Spread(&printassembly.Blob{Name: "a"}, again)
+				Spread(&printassembly.Blob{Name: "a"}, again, nil)
 			}
 		})
 	}

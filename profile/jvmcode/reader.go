@@ -59,7 +59,10 @@ type placed struct {
 // frames of the other instructions, and read returns true.
 func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
 	insts, err = c.instructions(r, c.syntax)
-	return insts, c.sparse(r) && safepoints.Spread(c.Blob(r), insts), err
+	if !c.sparse(r) {
+		return insts, false, err
+	}
+	return insts, safepoints.Spread(c.Blob(r), insts, &c.jvms[r.JVM].Log.Bodies), err
 }
 
 // instructions returns a blob's instructions as its log has them.

@@ -125,14 +125,14 @@ type Sampled struct {
 // address, and that of package safepoints. samples has the number of samples by address. Compare calls the function
 // each for every instruction that has samples and recorded frames. It returns false if there is nothing to compare,
 // because the method is an excerpt.
-func Compare(b *printassembly.Blob, insts []printassembly.Instruction, samples map[uint64]int, each func(*Sampled)) bool {
+func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies, samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {
 		return false
 	}
 	next := Hide(insts)
 	flow := slices.Clone(next)
 	ByAddress(next)
-	safepoints.Spread(b, flow)
+	safepoints.Spread(b, flow, bodies)
 	known := mentioned(b, next)
 	for i := range insts {
 		if n := samples[insts[i].Lo]; n > 0 && len(insts[i].Frames) > 0 {

@@ -1,0 +1,235 @@
+package nmethod
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/hotspot/methoddata"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// bodies has the methods whose bodies were written: what their bytecodes refer to.
+type bodies struct {
+	java    *[256]byte      // see javaBytecodes; nil until the first body
+	numbers map[bodyKey]int // of the methods that were read; 0 for a method without a body
+	written map[uint64]int  // the numbers of the bodies in the log, by the hash of their text
+	seed    maphash.Seed
+}
+
+// A bodyKey identifies a method for the time of the JVM's life. HotSpot may reuse the address of a Method after it has
+// unloaded a class, but hardly together with those of its bytecode and its constant pool.
+type bodyKey struct{ method, code, pool uint64 }
+
+const (
+	// maxCallee is the size in bytes of bytecode up to which the body of a called method is written although no frame
+	// mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), or more where they are hot. Larger
+	// ones nearly always have a call or a loop, and so a record.
+	maxCallee = 48
+	// maxCallDepth limits the chains of such called methods.
+	maxCallDepth = 6
+	// maxRefs limits the references of a body that are written.
+	maxRefs = 1 << 10
+)
+
+// AppendBodies appends what the bytecodes of the methods in the frames refer to, as far as AppendTo has written their
+// frames, and those of small methods that they call. Each body is written once in a log. It reads the JVM's memory, and
+// an error in that only means that there is no body.
+func (c *Code) AppendBodies(text []byte) []byte {
+	copier := c.copier
+	if copier.layout.noFrames != nil {
+		return text
+	}
+	b := &copier.bodies
+	if b.java == nil {
+		java := copier.javaBytecodes()
+		*b = bodies{java: &java, numbers: map[bodyKey]int{}, written: map[uint64]int{}, seed: maphash.MakeSeed()}
+	}
+	for _, at := range c.usedMethods() {
+		text, _ = copier.appendBody(text, at, 0)
+	}
+	return text
+}
+
+// appendBody appends the body of the Method at an address, after those of the small methods that it calls, and returns
+// its number. The number is 0 if the method has no body.
+func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
+	b := &c.bodies
+	m, err := c.method(at)
+	if err != nil || len(b.numbers) >= maxWritten {
+		return text, 0
+	}
+	key := bodyKey{at, m.code, m.pool}
+	if n, ok := b.numbers[key]; ok {
+		return text, n
+	}
+	if depth > 0 && len(m.bytecode) > maxCallee {
+		return text, 0
+	}
+	codes, ok := methoddata.Bytecodes(m.bytecode, b.java)
+	if !ok {
+		return text, 0
+	}
+	b.numbers[key] = 0 // until it has a number, because it may call itself
+	body := printassembly.MethodBody{Method: m.name}
+	for bci, code := range codes {
+		if int(code) >= len(bytecodeNames) || len(body.Refs) == maxRefs {
+			continue
+		}
+		var r printassembly.BodyRef
+		if text, r = c.appendRef(text, m, bci, bytecodeNames[code], depth); r.Kind != 0 {
+			body.Refs = append(body.Refs, r)
+		}
+	}
+	text, b.numbers[key] = b.append(text, &body)
+	return text, b.numbers[key]
+}
+
+// appendRef returns what the bytecode with this name at a bci refers to, after it has appended the body of a method that
+// it calls. The reference's Kind is 0 if the bytecode refers to nothing, or to something that is not known.
+func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth int) ([]byte, printassembly.BodyRef) {
+	r := printassembly.BodyRef{BCI: bci}
+	switch {
+	case name == "arraylength", len(name) == len("iaload") && strings.HasSuffix(name, "aload"), len(name) == len("iastore") && strings.HasSuffix(name, "astore"):
+		r.Kind = printassembly.ArrayRef
+		return text, r
+	case strings.HasPrefix(name, "get"):
+		r.Kind, r.Offset = printassembly.FieldRead, c.fieldOffset(m, bci)
+	case strings.HasPrefix(name, "put"):
+		r.Kind, r.Offset = printassembly.FieldWrite, c.fieldOffset(m, bci)
+	case strings.HasPrefix(name, "invoke") && name != "invokedynamic" && depth < maxCallDepth:
+		r.Kind = printassembly.CallRef
+		if callee := c.callee(m, bci, name); callee != 0 {
+			text, r.Offset = c.appendBody(text, callee, depth+1)
+		}
+	}
+	if r.Offset <= 0 {
+		r.Kind = 0
+	}
+	return text, r
+}
+
+// append appends a body, unless the log has the same already, and returns its number.
+func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, int) {
+	start, number := len(text), len(b.written)+1
+	text = printassembly.AppendMethodBody(text, number, body)
+	_, rest, _ := bytes.Cut(text[start:], []byte(" method=")) // without the number, equal bodies are equal texts
+	hash := maphash.Bytes(b.seed, rest)
+	if known, ok := b.written[hash]; ok {
+		return text[:start], known
+	}
+	b.written[hash] = number
+	return text, number
+}
+
+// resolved returns the address of the entry of the ConstantPoolCache that the bytecode at a bci refers to: that of its
+// two-byte index into the constant pool (cacheArray.index).
+func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) {
+	if len(m.bytecode) < bci+3 {
+		return 0, false
+	}
+	at, err := c.vm.Uint64(m.pool + c.layout.poolCache)
+	if err == nil && !array.inline {
+		at, err = c.vm.Uint64(at + array.pointer)
+	}
+	index := uint64(binary.LittleEndian.Uint16(m.bytecode[bci+1:]))
+	return at + array.first + index*array.stride + array.index, err == nil
+}
+
+// The entries of JDK 11 to 21 are four words: the indices, and f1, f2 and flags. For a field, f2 is its offset. For a
+// call, f1 is the Method. For a virtual call, f2 is the index in the table of virtual methods, or the Method if no
+// class overrides it.
+//
+// JDK 22 and newer have ResolvedFieldEntry and ResolvedMethodEntry. Before its index into the constant pool, the first
+// one has the class (8 bytes), the offset (4) and the number of the field (2), the second one has the Method (8), and
+// for a virtual call the index in the table (2, with 6 unused).
+const (
+	entryF1, entryF2   = 8, 16
+	beforeOffset       = 6
+	beforeMethod       = 16
+	beforeVirtualIndex = 8
+)
+
+// maxOffset limits the offset of a field in its object. Larger ones are nonsense.
+const maxOffset = 1 << 16
+
+// fieldOffset returns the offset of the field that the bytecode at a bci refers to, in bytes. It returns 0 if the field
+// has not been resolved.
+func (c *Copier) fieldOffset(m *method, bci int) int {
+	array := &c.layout.fieldEntries
+	at, ok := c.resolved(m, bci, array)
+	if !ok {
+		return 0
+	}
+	var offset uint64
+	if array.inline {
+		offset, _ = c.vm.Uint64(at + entryF2)
+	} else {
+		small, _ := c.vm.Uint32(at - beforeOffset)
+		offset = uint64(small)
+	}
+	if offset >= maxOffset {
+		return 0
+	}
+	return int(offset)
+}
+
+// callee returns the address of the Method that the bytecode at a bci calls, or 0 if it is not known. For a virtual call
+// it is the method of the class that the bytecode names, which a receiver's class may override.
+func (c *Copier) callee(m *method, bci int, name string) uint64 {
+	array := &c.layout.methodEntries
+	at, ok := c.resolved(m, bci, array)
+	if !ok || name == "invokeinterface" {
+		return 0
+	}
+	var method, virtual uint64
+	if array.inline {
+		method, _ = c.vm.Uint64(at + entryF1)
+		virtual, _ = c.vm.Uint64(at + entryF2)
+		if name == "invokevirtual" && virtual >= maxOffset {
+			method = virtual
+		}
+	} else {
+		method, _ = c.vm.Uint64(at - beforeMethod)
+		virtual, _ = c.vm.Uint64(at - beforeVirtualIndex)
+		virtual &= maxOffset - 1
+	}
+	if method == 0 && name == "invokevirtual" && virtual < maxOffset {
+		method = c.virtualMethod(m, at, virtual)
+	}
+	if method == 0 || len(c.tables) > 0 && c.kindOf(method) != methodMetadata {
+		return 0
+	}
+	return method
+}
+
+// virtualMethod returns the Method with an index in the table of virtual methods of the class that a bytecode names. The
+// entry of the bytecode in the ConstantPoolCache is at the address at.
+func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
+	if c.layout.resolvedKlasses == 0 || c.layout.vtable == 0 {
+		return 0
+	}
+	word, err := c.vm.Uint32(at)
+	if err != nil {
+		return 0
+	}
+	ref, err := c.poolEntry(m.pool, uint64(word&0xffff))
+	if err != nil {
+		return 0
+	}
+	class, err := c.poolEntry(m.pool, ref&0xffff) // its lower half is the index in the array of classes
+	if err != nil {
+		return 0
+	}
+	classes, err := c.vm.Uint64(m.pool + c.layout.resolvedKlasses)
+	if err != nil {
+		return 0
+	}
+	klass, err := c.vm.Uint64(classes + 8 + 8*(class&0xffff)) // after the length of the array
+	if err != nil || klass == 0 {
+		return 0
+	}
+	method, _ := c.vm.Uint64(klass + c.layout.vtable + 8*index)
+	return method
+}

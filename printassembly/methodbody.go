@@ -1,0 +1,126 @@
+package printassembly
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+)
+
+// Without DebugNonSafepoints, package safepoints finds out which inlined method an instruction belongs to by what the
+// instruction does, too. For that, gasm writes which fields each method accesses, at which offsets, and what it calls. A
+// method has a number. Each reference is the number of its bytecode, a letter, and what it refers to:
+//
+//	<method_body id='7' method='Shapes::sum' refs='1g16 5a 9c6 14p24'/>
+//
+// g reads and p writes a field at an offset in its object, a reads the length of an array or has it checked, and c calls
+// the method with that number.
+var methodBodyTag = []byte("<method_body ")
+
+// A MethodBody is what the bytecodes of a method refer to.
+type MethodBody struct {
+	Method string // "pkg.Class::method"
+	Refs   []BodyRef
+}
+
+// A BodyRef is a bytecode that refers to a field, an array or a method.
+type BodyRef struct {
+	BCI    int
+	Kind   RefKind
+	Offset int         // of the field in its object, or in that of its class if it is static
+	Callee *MethodBody // of a CallRef; nil if it is not known
+}
+
+// A RefKind says what a bytecode refers to. Its value is the letter in the log.
+type RefKind byte
+
+// The kinds of references.
+const (
+	FieldRead  RefKind = 'g'
+	FieldWrite RefKind = 'p'
+	ArrayRef   RefKind = 'a' // of an array's length or elements
+	CallRef    RefKind = 'c'
+)
+
+// AppendMethodBody appends a method's line to text. The number is to be used for no other method of the log. The number
+// of the callee is the Offset of a CallRef.
+func AppendMethodBody(text []byte, id int, m *MethodBody) []byte {
+	text = appendNumber(append(text, methodBodyTag[:len(methodBodyTag)-1]...), "id", int64(id))
+	text = append(append(append(text, " method='"...), Escape(m.Method)...), "' refs='"...)
+	for i, r := range m.Refs {
+		if i > 0 {
+			text = append(text, ' ')
+		}
+		text = append(strconv.AppendInt(text, int64(r.BCI), 10), byte(r.Kind))
+		if r.Kind != ArrayRef {
+			text = strconv.AppendInt(text, int64(r.Offset), 10)
+		}
+	}
+	return append(text, "'/>\n"...)
+}
+
+// Bodies are the bodies of methods that a log has.
+type Bodies struct {
+	byID map[int]*MethodBody
+	by   map[string][]*MethodBody
+	refs int
+}
+
+// Any reports whether there are any bodies. b may be nil.
+func (b *Bodies) Any() bool { return b != nil && len(b.by) > 0 }
+
+// Of returns the bodies of the methods with a name: overloaded methods have the same.
+func (b *Bodies) Of(method string) []*MethodBody { return b.by[method] }
+
+// maxBodyRefs limits the references of one method. The rest is ignored.
+const maxBodyRefs = 1 << 12
+
+func (b *Bodies) tag(line []byte) bool {
+	if !bytes.HasPrefix(line, methodBodyTag) {
+		return false
+	}
+	id, err := strconv.Atoi(string(attr(line, "id")))
+	name := attr(line, "method")
+	if err != nil || len(name) == 0 || len(name) > maxName || len(b.byID) >= maxProfiles || b.refs >= maxProfileSites {
+		return true
+	}
+	if b.byID == nil {
+		b.byID, b.by = map[int]*MethodBody{}, map[string][]*MethodBody{}
+	}
+	m := &MethodBody{Method: nameText(name)}
+	for word := range bytes.FieldsSeq(attr(line, "refs")) {
+		r, ok := b.ref(word)
+		if !ok || len(m.Refs) == maxBodyRefs {
+			break
+		}
+		m.Refs = append(m.Refs, r)
+	}
+	b.refs += len(m.Refs)
+	b.byID[id] = m
+	b.by[m.Method] = append(b.by[m.Method], m)
+	return true
+}
+
+// ref reads a reference: "9c6".
+func (b *Bodies) ref(word []byte) (r BodyRef, ok bool) {
+	at := slices.IndexFunc(word, func(c byte) bool { return c < '0' || c > '9' })
+	if at <= 0 {
+		return r, false
+	}
+	bci, err := strconv.ParseUint(string(word[:at]), 10, 16)
+	if err != nil {
+		return r, false
+	}
+	r.BCI, r.Kind = int(bci), RefKind(word[at])
+	if r.Kind == ArrayRef {
+		return r, len(word) == at+1
+	}
+	n, err := strconv.ParseUint(string(word[at+1:]), 10, 31)
+	if err != nil {
+		return r, false
+	}
+	r.Offset = int(n)
+	if r.Kind == CallRef {
+		r.Callee = b.byID[r.Offset]
+	}
+	return r, r.Kind == FieldRead || r.Kind == FieldWrite || r.Kind == CallRef
+}

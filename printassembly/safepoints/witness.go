@@ -1,0 +1,179 @@
+package safepoints
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// witnesses finds the instructions that are known by the objects that they access: of the methods between two records,
+// often only one has a bytecode that reads a field at that offset. It sets s.witness.
+func (s *spreader) witnesses(bodies *printassembly.Bodies) {
+	s.witness = make([]int32, len(s.insts))
+	for i := range s.insts {
+		s.witness[i] = none
+		a, ok := accessOf(&s.insts[i])
+		if !ok || s.out[i] || s.insts[i].OwnFrames || a.array && s.c1 {
+			continue
+		}
+		w := search{spreader: s, bodies: bodies, access: a}
+		switch behind := s.behind[i]; {
+		case s.anchor[i] >= 0:
+			w.called(s.anchor[i])
+		case a.store && !a.array && a.offset < header && behind.record >= 0 && behind.distance <= initializing:
+			s.witness[i] = behind.record
+		default:
+			w.between(s.ahead[i].record, behind.record)
+		}
+		if best := w.best(i); best != nil {
+			s.witness[i] = int32(len(s.insts) + len(s.witnessed))
+			s.witnessed = append(s.witnessed, s.chainOf(best))
+		}
+	}
+}
+
+// initializing is the distance from an allocation, whose slow path has a record, within which code writes the header of
+// the new object.
+const initializing = 12
+
+// guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it has
+// the same guess.
+func (s *spreader) guess(i int) guess {
+	if s.witness != nil {
+		if r := s.witness[i]; r >= 0 {
+			return guess{record: r}
+		}
+		next := &s.ahead[i]
+		for _, e := range s.from.of(int32(i)) {
+			near := e.length <= 1 && (next.record < 0 || next.distance > 1 || next.anchor == e.to)
+			if r := s.witness[e.to]; r >= 0 && near {
+				return guess{record: r}
+			}
+		}
+	}
+	return s.profiled(i, s.choose(s.ahead[i], s.behind[i], s.pace))
+}
+
+// A candidate is a bytecode that an access may have been made for.
+type candidate struct {
+	record int32 // of which the frame is, without the inner frames that cut says
+	cut    int
+	bci    int
+	calls  []string // the methods that are called there and have no record, innermost first
+}
+
+// A search collects the candidates for an access.
+type search struct {
+	*spreader
+	bodies *printassembly.Bodies
+	access access
+	found  []candidate
+}
+
+const (
+	// maxCandidates limits the candidates for an access. With that many, it says little.
+	maxCandidates = 64
+	// maxUnrecorded limits how many methods without a record call each other.
+	maxUnrecorded = 4
+	// endOfMethod is a bci after all bytecodes of a method.
+	endOfMethod = 1 << 16
+)
+
+// between looks for candidates on the way from the record behind to the record ahead: in the methods that control returns
+// from, in the method that both have in common, and in those that it enters.
+func (w *search) between(ahead, behind int32) {
+	var to, from []printassembly.Frame
+	if ahead >= 0 {
+		to = w.insts[ahead].Frames
+	}
+	if behind >= 0 {
+		from = w.insts[behind].Frames
+	}
+	common := 0
+	if ahead >= 0 && behind >= 0 {
+		same, shared := sharedFrames(to, from)
+		common = same + shared
+	}
+	for cut := range from[:len(from)-common] {
+		w.in(behind, cut, from[cut].BCI, endOfMethod)
+	}
+	if cut := len(to) - common; common > 0 {
+		first, last := from[len(from)-common].BCI, to[cut].BCI
+		if first >= last { // a loop leads back
+			w.in(behind, len(from)-common, first, endOfMethod)
+			first = 0
+		}
+		w.in(ahead, cut, first, last)
+	}
+	for cut := len(to) - common - 1; cut >= 0; cut-- {
+		w.in(ahead, cut, 0, to[cut].BCI)
+	}
+}
+
+// called looks for candidates in a method that the record's bytecode calls. A check for null that is made for such a call
+// may be combined with the first access of the method that is called.
+func (w *search) called(record int32) {
+	f := &w.insts[record].Frames[0]
+	w.in(record, 0, f.BCI, f.BCI)
+	w.found = slices.DeleteFunc(w.found, func(c candidate) bool { return len(c.calls) == 0 })
+}
+
+// in looks for candidates in a frame of a record, at the bytecodes first to last.
+func (w *search) in(record int32, cut, first, last int) {
+	for _, body := range w.bodies.Of(w.insts[record].Frames[cut].Method) {
+		w.body(body, candidate{record: record, cut: cut}, first, last)
+	}
+}
+
+// body looks for candidates in a method and in those that it calls and that HotSpot may have inlined without a record.
+func (w *search) body(body *printassembly.MethodBody, at candidate, first, last int) {
+	for i := range body.Refs {
+		r := &body.Refs[i]
+		switch {
+		case r.BCI < first || r.BCI > last || len(w.found) >= maxCandidates:
+		case r.Kind == printassembly.CallRef && r.Callee != nil && len(at.calls) < maxUnrecorded:
+			inner := at
+			inner.calls = append([]string{r.Callee.Method}, at.calls...)
+			w.body(r.Callee, inner, 0, endOfMethod)
+		case w.access.matches(r):
+			at.bci = r.BCI
+			w.found = append(w.found, at)
+		}
+	}
+}
+
+// best returns the first candidate in the method that the instruction would be in without the access, or else the first
+// candidate. It returns nil if there is none.
+func (w *search) best(i int) *candidate {
+	if len(w.found) == 0 {
+		return nil
+	}
+	at := w.profiled(i, w.choose(w.ahead[i], w.behind[i], w.pace))
+	method := at.method
+	if method == "" && at.record >= 0 {
+		method = w.insts[at.record].Frames[at.cut].Method
+	}
+	for k := range w.found {
+		if c := &w.found[k]; w.chainOf(c)[0].Method == method {
+			return c
+		}
+	}
+	return &w.found[0]
+}
+
+// chainOf returns the frames of a candidate. The lines of methods without a record are not known.
+func (s *spreader) chainOf(c *candidate) []printassembly.Frame {
+	frames := make([]printassembly.Frame, 0, len(c.calls)+8)
+	for _, method := range c.calls {
+		frames = append(frames, printassembly.Frame{Method: method, BCI: -1})
+	}
+	return append(frames, s.insts[c.record].Frames[c.cut:]...)
+}
+
+// framesOf returns the frames of a record, or those of an instruction that is known by what it accesses.
+func (g *graph) framesOf(record int32) []printassembly.Frame {
+	if at := int(record) - len(g.insts); at >= 0 {
+		return g.witnessed[at]
+	}
+	return g.insts[record].Frames
+}
