@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/jfr"
@@ -9,7 +10,7 @@ import (
 
 // An Inlining has what the compilers of a JVM decided about calls, as far as that was recorded and is about chosen code.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code. Of what was compiled before,
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none. Of what was compiled before,
 	// nothing is known, and of what was being compiled then, some decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
@@ -23,8 +24,7 @@ const (
 )
 
 // ReadInlining reads what the compilers decided about calls in the code of those compilations for which wanted returns
-// true. The result has an element for each JVM whose recordings have decisions, by its process id, and none if none were
-// asked for. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
+// true. The result has an element, by the process id, for each JVM whose recordings have decisions or were to have them. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
 	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, texts: map[string]string{}}
 	if len(c.parts) == 0 {
@@ -54,6 +54,9 @@ func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 		if !j.Inlining && len(c.foreign[j.PID]) == 0 {
 			continue
 		}
+		if j.Inlining {
+			r.of(pidOf(j.PID))
+		}
 		known := map[event.Inlined]bool{}
 		for _, path := range c.recordingsOf(j) {
 			r.recording(c, j, path, pidOf(j.PID), known)
@@ -82,17 +85,19 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 			r.left--
 		}
 	}
-	from, ok := x.FirstMonoNanos()
-	if !ok {
-		return
+	if from, ok := x.FirstMonoNanos(); ok {
+		of := r.of(pid)
+		of.FromMonoNanos = min(of.FromMonoNanos, from)
+		of.Decided = append(of.Decided, decided...)
 	}
-	of := r.byPID[pid]
-	if of == nil {
-		of = &Inlining{FromMonoNanos: from}
-		r.byPID[pid] = of
+}
+
+// of returns the decisions of a JVM, which are none at first.
+func (r *inliningReader) of(pid int) *Inlining {
+	if r.byPID[pid] == nil {
+		r.byPID[pid] = &Inlining{FromMonoNanos: math.MaxInt64}
 	}
-	of.FromMonoNanos = min(of.FromMonoNanos, from)
-	of.Decided = append(of.Decided, decided...)
+	return r.byPID[pid]
 }
 
 // shared returns a decision whose texts are in memory only once.

@@ -53,7 +53,7 @@ func (c *Reader) Decided(r Ref) *decisions.Code {
 	code, ok := c.decided[r]
 	if !ok {
 		source := decisions.Source{Decided: j.decided.byID[b.ID], Sizes: j.bytecodeSizes, Limits: j.Log.InliningLimits, Notes: c.Profiled(r).At,
-			Complete: j.StartMonoNanos+b.UptimeMillis*1e6 >= j.decided.from+inCompilationNanos}
+			Complete: j.StartMonoNanos+b.UptimeMillis*1e6-inCompilationNanos >= j.decided.from}
 		code = decisions.Of(c.Listing(r), &source)
 		c.decided[r] = code
 	}
