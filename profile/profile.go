@@ -22,6 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
+//   - decisions, callsites: what became of calls, and the table of those that were not inlined
 //   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops

@@ -30,7 +30,7 @@ func TestInlined(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel()
-			p, log := profileInlining(t, j, "-Dsec=4", "-cp", classPath, "Inlined")
+			p, log, dir := profileInlining(t, j, "-Xbatch", "-Dsec=2", "-cp", classPath, "Inlined")
 			found := map[string]string{}
 			for i := range p.Calls.Sites {
 				s := &p.Calls.Sites[i]
@@ -48,8 +48,10 @@ func TestInlined(t *testing.T) {
 			assert.Regexp(t, `^virtual: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
 			assert.NotContains(t, found, "small")
 			assert.NotContains(t, found, "legs")
-			assert.Zero(t, p.Calls.Outcomes[decisions.Unknown])
-			assert.Positive(t, checkDecisions(t, p.Calls, log))
+			assert.GreaterOrEqual(t, checkDecisions(t, p.Calls, log), 4)
+			if j.IsDefault() {
+				checkReports(t, dir)
+			}
 		})
 	}
 }
@@ -70,7 +72,7 @@ func TestInliningOfApplications(t *testing.T) {
 			"javac": {"-Dclasses=200", "-cp", programsOf(t, 17, "Compile"), "Compile"},
 		} {
 			t.Run(j.Name()+" "+name, func(t *testing.T) {
-				p, log := profileInlining(t, j, args...)
+				p, log, _ := profileInlining(t, j, args...)
 				calls := p.Calls.Calls()
 				known := calls - p.Calls.Outcomes[decisions.Unknown]
 				t.Logf("%d of %d calls have a decision: %d inlined, %v; %d of %d pieces were early", known, calls, p.Calls.Inlined, p.Calls.Outcomes, p.Calls.Early, p.Calls.Pieces)
@@ -90,10 +92,11 @@ func programsOf(t *testing.T, release int, name string) string {
 }
 
 // profileInlining profiles a program with the compilers' decisions, and has HotSpot log its compilations. It returns the
-// profile and the log.
-func profileInlining(t *testing.T, j gasmtest.JDK, args ...string) (*profile.Profile, inliningLog) {
+// profile, the log, and the capture's folder.
+func profileInlining(t *testing.T, j gasmtest.JDK, args ...string) (p *profile.Profile, found inliningLog, dir string) {
 	t.Helper()
-	dir, log := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "compilations.log")
+	dir = filepath.Join(t.TempDir(), "capture")
+	log := filepath.Join(t.TempDir(), "compilations.log")
 	r := runGasm(t, slices.Concat([]string{"profile", "--events", "inlining", "-o", dir, "--format", "json", "--report", os.DevNull, "--",
 		j.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + log}, args))
 	require.Equal(t, 0, r.code, r.stderr)
@@ -103,7 +106,7 @@ func profileInlining(t *testing.T, j gasmtest.JDK, args ...string) (*profile.Pro
 	ps, err := profile.Of(c, profile.Options{Stacks: true, Locations: true, HotThreshold: 0.1})
 	require.NoError(t, err)
 	require.NotNil(t, ps.Trials[0].Calls, ps.Capture.Notes)
-	return &ps.Trials[0], readInliningLog(t, log)
+	return &ps.Trials[0], readInliningLog(t, log), dir
 }
 
 // checkDecisions compares what is said about calls with the log, and returns how many are the same.
@@ -255,16 +258,13 @@ func (r *logReader) line(line string) {
 	}
 }
 
-// TestReportCalls: the calls are in the JSON report, the page and the text.
-func TestReportCalls(t *testing.T) {
-	gasmtest.NeedNative(t)
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"profile", "--events", "inlining", "-o", dir, "--", gasmtest.NeedJava(t), "-Dsec=4", "-cp", programs8(t, "Inlined"), "Inlined"})
-	require.Equal(t, 0, r.code, r.stderr)
-	require.Contains(t, r.stdout, "Calls Not Inlined in Hot Code")
+// checkReports checks that the calls are in the JSON report, the page and the text.
+func checkReports(t *testing.T, dir string) {
+	t.Helper()
+	const reason = "hot method too big: 398 bytecodes, FreqInlineSize 325"
 	text := runGasm(t, []string{"report", dir})
-	require.Contains(t, text.stdout, "hot method too big: 398 bytecodes, FreqInlineSize 325")
+	assert.Contains(t, text.stdout, "Calls Not Inlined in Hot Code")
+	assert.Contains(t, text.stdout, reason)
 	p := &jsonReport(t, dir).Profiles[0]
 	require.NotNil(t, p.Calls)
 	at := slices.IndexFunc(p.Calls.NotInlined, func(c schema.Call) bool { return c.Callee == "Inlined::big" })
@@ -275,5 +275,5 @@ func TestReportCalls(t *testing.T) {
 	assert.Positive(t, c.CalleeCounts.Values[0], "samples in big")
 	page := runGasm(t, []string{"report", "--format", "html", dir})
 	assert.Contains(t, page.stdout, "Calls not inlined in hot code")
-	assert.Contains(t, page.stdout, "not inlined: hot method too big: 398 bytecodes, FreqInlineSize 325")
+	assert.Contains(t, page.stdout, "not inlined: "+reason)
 }

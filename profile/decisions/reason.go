@@ -2,7 +2,6 @@ package decisions
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -56,15 +55,6 @@ var reasons = map[string]reason{
 
 // The values of flags that are constants in HotSpot, so that the JVM has no flags of these names.
 var constants = Limits{"NodeCountInliningCutoff": 18000, "DesiredMethodLimit": 8000}
-
-// Flags are the names of the flags in [Limits].
-func Flags() (names []string) {
-	for _, r := range reasons {
-		names = append(names, r.flags...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
 
 // limit returns the flag that has the limit of a reason, and its value. It returns "" if there is none, or if the JVM did
 // not say.

@@ -1,6 +1,9 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
 /**
  * Inlined has calls of which it knows what C2 makes: which are inlined, and why the others are not. It works for -Dsec
- * seconds.
+ * seconds of a processor, from the moment on at which Flight Recorder records.
  */
 public class Inlined {
     interface Shape { int area(); }
@@ -63,17 +66,42 @@ public class Inlined {
         return sum;
     }
 
-    public static void main(String[] args) {
+    /** Waits until Flight Recorder records. Its classes are not in all JDKs that compile this. */
+    static void awaitRecording() throws Exception {
+        Class<?> recorder = Class.forName("jdk.jfr.FlightRecorder");
+        while (!(Boolean) recorder.getMethod("isInitialized").invoke(null)) {
+            Thread.sleep(20);
+        }
+        Object it = recorder.getMethod("getFlightRecorder").invoke(null);
+        while (!running((java.util.List<?>) recorder.getMethod("getRecordings").invoke(it))) {
+            Thread.sleep(20);
+        }
+    }
+
+    static boolean running(java.util.List<?> recordings) throws Exception {
+        for (Object recording : recordings) {
+            if (recording.getClass().getMethod("getState").invoke(recording).toString().equals("RUNNING")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    public static void main(String[] args) throws Exception {
         Shape[] shapes = new Shape[999];
         Animal[] animals = new Animal[shapes.length];
         for (int i = 0; i < shapes.length; i++) {
             shapes[i] = i % 3 == 0 ? new Circle() : i % 3 == 1 ? new Square() : new Triangle();
             animals[i] = i % 2 == 0 ? new Cat() : new Bird();
         }
-        long end = System.nanoTime() + 1_000_000_000L * Integer.getInteger("sec", 4);
+        awaitRecording();
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long end = threads.getCurrentThreadCpuTime() + 1_000_000_000L * Integer.getInteger("sec", 2);
         int sum = 0;
-        while (System.nanoTime() < end) {
-            sum += work(shapes, animals, Runtime.getRuntime());
+        while (threads.getCurrentThreadCpuTime() < end) {
+            for (int i = 0; i < 100; i++) {
+                sum += work(shapes, animals, Runtime.getRuntime());
+            }
         }
         System.out.println("sum " + sum);
     }
