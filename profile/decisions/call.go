@@ -66,6 +66,9 @@ func (c *Call) Reason() string {
 		}
 		return strings.Join(texts, "; at another place: ")
 	case Virtual:
+		if len(c.Inlined) > 0 {
+			return "virtual, or for receivers other than those of " + shortNames(c.Inlined) + ", inlined here or in another copy of the method" + c.andReceivers()
+		}
 		return "virtual: " + c.receivers("which receivers it has is not known")
 	case Rest:
 		return "for receivers other than those of " + shortNames(c.Inlined) + c.andReceivers()

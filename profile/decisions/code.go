@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
@@ -55,26 +54,58 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 		at := place{plain(d.Caller), d.BCI}
 		f.decided[at] = append(f.decided[at], d)
 	}
-	chains, callers := &printassembly.Chains{}, map[int]bool{}
+	var calling []*printassembly.Instruction
 	for i := range insts {
 		in := &insts[i]
 		if !in.OwnFrames || len(in.Frames) == 0 || in.Frames[0].Guess != printassembly.Certain {
 			continue
 		}
-		for n := chains.Number(in.Frames); n > 0; {
-			if n = chains.Callers(n); n == 0 || callers[n] {
-				break
-			}
-			callers[n] = true
-		}
-		if dispatched, direct := jitprofile.JavaCall(in); (dispatched || direct) && in.Kind == disasm.Call && len(c.Calls) < maxCalls {
-			call := f.call(in, dispatched)
-			c.Calls = append(c.Calls, call)
-			c.At[in.Lo] = call
+		f.shape.add(in)
+		if dispatched, direct := jitprofile.JavaCall(in); (dispatched || direct) && len(calling) < maxCalls {
+			calling = append(calling, in)
 		}
 	}
-	c.Inlined = len(callers)
+	for _, in := range calling {
+		call := f.call(in)
+		c.Calls = append(c.Calls, call)
+		c.At[in.Lo] = call
+	}
+	c.Inlined = len(f.shape.inlined)
 	return c
+}
+
+// A shape knows what is inlined in a piece of code.
+type shape struct {
+	chains  printassembly.Chains
+	inlined map[int]bool         // chains at whose innermost frame a method is inlined
+	callers map[int]map[int]bool // by the number of a method: the chains that it is inlined at, or 0 for the outermost
+}
+
+// add adds the frames of an instruction.
+func (s *shape) add(in *printassembly.Instruction) {
+	if s.inlined == nil {
+		s.inlined, s.callers = map[int]bool{}, map[int]map[int]bool{}
+	}
+	for n := s.chains.Number(in.Frames); n > 0; {
+		method, at := s.chains.Innermost(n).Method, s.chains.Callers(n)
+		if s.callers[method] == nil {
+			s.callers[method] = map[int]bool{}
+		}
+		s.callers[method][at] = true
+		if n = at; n > 0 {
+			if s.inlined[n] {
+				return
+			}
+			s.inlined[n] = true
+		}
+	}
+}
+
+// mayBeElsewhere reports whether what was inlined at the bytecode of a call may have been inlined in another copy of its
+// method alone: nothing of it is in this one. A small method leaves no trace in the code, so it may also be in this one.
+func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
+	n := s.chains.Number(in.Frames)
+	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
 }
 
 // A place is a bytecode. Overloaded methods have the same name, so it may be that of several.
@@ -102,10 +133,12 @@ func plain(method string) string {
 type finder struct {
 	*Source
 	decided map[place][]*event.Inlined
+	shape   shape
 }
 
 // call returns the Call of an instruction.
-func (f *finder) call(in *printassembly.Instruction, dispatched bool) *Call {
+func (f *finder) call(in *printassembly.Instruction) *Call {
+	dispatched, _ := jitprofile.JavaCall(in)
 	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Callee: named(in), Note: f.Notes[in.Lo], limits: f.Limits}
 	for _, d := range about(f.decided[place{plain(in.Frames[0].Method), in.Frames[0].BCI}], c.Callee) {
 		f.add(c, d)
@@ -113,6 +146,8 @@ func (f *finder) call(in *printassembly.Instruction, dispatched bool) *Call {
 	switch {
 	case c.Outcome == Refused:
 		c.Size = f.size(c)
+	case len(c.Inlined) > 0 && dispatched && f.shape.mayBeElsewhere(in):
+		c.Outcome = Virtual
 	case len(c.Inlined) > 0 && dispatched:
 		c.Outcome = Rest
 	case len(c.Inlined) > 0:

@@ -97,6 +97,19 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestOtherCopies: what was inlined in one copy of a method need not be inlined in another one.
+func TestOtherCopies(t *testing.T) {
+	yes := event.Inlined{Caller: "A::b", BCI: 2, Callee: "X::v", Done: true}
+	sizes := func(string) []int { return nil }
+	inlined := call(20, "poll", "return", "X::v@1", "A::b@2", "A::a@3")
+	inlined.Kind = disasm.Plain
+	here, other := call(1, "virtual_call", "invokevirtual v", "A::b@2", "A::a@3"), call(9, "virtual_call", "invokevirtual v", "A::b@2", "A::a@4")
+	code := Of([]printassembly.Instruction{here, other, inlined}, &Source{Decided: []event.Inlined{yes}, Complete: true, Sizes: sizes})
+	assert.Equal(t, Rest, code.CallAt(1).Outcome)
+	assert.Equal(t, Virtual, code.CallAt(9).Outcome)
+	assert.Equal(t, "virtual, or for receivers other than those of X::v, inlined here or in another copy of the method", code.CallAt(9).Reason())
+}
+
 func TestInlinedOncePerPlace(t *testing.T) {
 	plain := func(lo uint64, frames ...string) printassembly.Instruction {
 		in := call(lo, "poll", "return", frames...)
