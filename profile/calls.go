@@ -26,7 +26,8 @@ const mostCallers = 200
 func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 	table := callsites.NewBuilder(w.n)
 	var called map[[2]uint64]tally.Counts // by JVM and return address
-	for i, n := 0, 0; i < len(merged) && n < mostCallers; i++ {
+	n := 0
+	for i := 0; i < len(merged) && n < mostCallers; i++ {
 		from := merged[i]
 		if w.opts.skips(from.Kind) || p.Share(from.counts) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
 			continue
@@ -42,7 +43,11 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 		}
 		table.Add(&piece)
 	}
-	return table.Table()
+	t := table.Table()
+	if t == nil && n > 0 {
+		w.warnf("the compilers' decisions about calls were recorded, but there is no table of calls: the hot code has none, or no frames to match them with")
+	}
+	return t
 }
 
 // calledFrom counts the samples in compiled code by the JVM and the address to which the code returns.
