@@ -45,6 +45,8 @@ type JVM struct {
 	// StartsUnasked is true if the user did not ask for the starts of threads. The recordings then have these events
 	// only because they are needed to interpret allocation samples. Reports do not show them.
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
+	// Inlining is true if the recordings have the compilers' decisions about calls (event.Inlined).
+	Inlining bool `json:"inlining,omitempty"`
 	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording, or that of the
 	// USDT probes, began after the sampling of the JVM. The first one is the time at which the recording began, and the
 	// second one is how late that was. Otherwise both are 0.

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 	home := "jdk " + filepath.Dir(filepath.Dir(java))
 	assert.Contains(t, finding(t, r.Checks, home, "version").Text, "(PATH")
 	assert.Regexp(t, `HotSpot prints (bytes|text)`, finding(t, r.Checks, home, "code").Text)
-	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, lock`, finding(t, r.Checks, home, "events").Text)
+	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, inlining, lock`, finding(t, r.Checks, home, "events").Text)
 	if runtime.GOARCH == "amd64" {
 		assert.Regexp(t, `^\d+ of \d+ whole, all as expected`, finding(t, r.Checks, home, "stacks").Text)
 	}

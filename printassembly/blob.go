@@ -58,6 +58,8 @@ type Blob struct {
 	ID       int    // compile id; 0 if there is none
 	Level    int    // tier
 	OSRBCI   int    // bci at which an OSR method is entered; 0 otherwise
+	// BytecodeSize is the size of a compiled method's bytecode, in bytes; 0 if it is unknown.
+	BytecodeSize int
 
 	// UptimeMillis is when the blob was printed, in milliseconds since the JVM's start ([Header.StartWallMillis]).
 	// HotSpot prints a method right after installing it. A blob without its own time has the last time before it in
@@ -196,6 +198,8 @@ type Header struct {
 	ReservedCodeCache uint64
 	// FramePointers is true if the JVM's arguments have -XX:+PreserveFramePointer.
 	FramePointers bool
+	// InliningLimits are the values of the flags that limit inlining, by name. Only gasm writes them into a log.
+	InliningLimits map[string]int64
 	// ClassPath is the property java.class.path: directories and jars, separated as on the JVM's system (":" or ";").
 	// It is "" if the log does not have it.
 	ClassPath string

@@ -270,6 +270,8 @@ func (x *indexer) tag(line []byte) {
 		x.idx.sourceFile(line)
 	case bytes.HasPrefix(line, threadNameTag):
 		x.idx.threadName(line)
+	case bytes.HasPrefix(line, inliningLimitsTag):
+		x.idx.inliningLimits(line)
 	case x.idx.Profiles.tag(line), x.idx.Bodies.tag(line):
 	case bytes.Equal(line, []byte("<release>")), bytes.Equal(line, []byte("<info>")),
 		bytes.Equal(line, []byte("<command>")),

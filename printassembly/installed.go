@@ -70,11 +70,17 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	return t, true
 }
 
+// maxBytecode is the largest size of a method's bytecode, in bytes.
+const maxBytecode = 65535
+
 // describe copies what the tag says about the compilation into a blob: its id, compiler, level,
 // kind and time.
 func (t *Installed) describe(b *Blob) {
 	b.ID, b.Compiler, b.Level = t.ID, t.Compiler, t.Level
 	b.UptimeMillis, b.Stamped = t.UptimeMillis, true
+	if 0 < t.BytecodeSize && t.BytecodeSize <= maxBytecode {
+		b.BytecodeSize = t.BytecodeSize
+	}
 	switch t.Kind {
 	case "osr":
 		b.OSR = true

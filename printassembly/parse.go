@@ -193,7 +193,7 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	if len(word) == 0 {
 		return b, false
 	}
-	b.Name, b.OSRBCI = compiledName(from, word)
+	b.Name, b.OSRBCI, b.BytecodeSize = compiledName(from, word)
 	b.Compiler = strings.ToLower(string(compiler))
 	if b.Compiler == "n/a" || b.Compiler == "nm" { // nm: JDK 8
 		b.Kind, b.Compiler = Native, ""
@@ -204,19 +204,23 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 // compiledName reads "Workload::dot @ 4 (28 bytes)", which may be followed by "   (static)". A name may contain blanks,
 // as the names of tests in Kotlin do. If the line is cut off, compiledName returns only word, the first word of the
 // name.
-func compiledName(text, word []byte) (name string, osrBCI int) {
+func compiledName(text, word []byte) (name string, osrBCI, size int) {
 	text, _, _ = bytes.Cut(text, []byte(")   "))
 	end := bytes.LastIndex(text, []byte(" ("))
 	if end < 0 {
-		return nameText(word), 0
+		return nameText(word), 0, 0
+	}
+	bytecode, _, _ := bytes.Cut(text[end+2:], []byte{' '})
+	if n, err := strconv.ParseUint(string(bytecode), 10, 16); err == nil {
+		size = int(n)
 	}
 	text = text[:end]
 	if at := bytes.LastIndex(text, []byte(" @ ")); at >= 0 {
 		if bci, err := strconv.Atoi(string(text[at+3:])); err == nil {
-			return nameText(text[:at]), bci
+			return nameText(text[:at]), bci, size
 		}
 	}
-	return nameText(text), 0
+	return nameText(text), 0, size
 }
 
 // parseDecoding reads the first line of a blob that is not a method:

@@ -81,6 +81,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	listings := listingMaker{p: &p, opts: w.opts, code: w.code, parted: parted, counters: w.n}
 	w.list(&listings, merged)
 	listings.findHottest(merged)
+	p.Calls = w.calls(&p, merged)
 
 	p.Methods = w.methods()
 	p.Compilations = w.compilations(&p)

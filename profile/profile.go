@@ -22,6 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
+//   - decisions, callsites: what became of calls, and the table of those that were not inlined
 //   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
 //   - code: lines of code, their basic blocks and loops
@@ -46,6 +47,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/callsites"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
@@ -126,6 +128,8 @@ type Profile struct {
 	Compilations []warmup.Version
 	// JIT is what the JIT compilers did in the whole run; nil if no source of events has it. Only Of sets it.
 	JIT *warmup.JIT
+	// Calls are the calls in hot code that were inlined or not; nil if the compilers' decisions were not recorded.
+	Calls *callsites.Table
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
 	// are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine

@@ -161,6 +161,7 @@ func (ps *Profiles) noteLimits() {
 // build makes the profiles from what the Builder has counted.
 func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
+	ps.Capture.Notes.Add(b.readInlining(c)...)
 	ps.Trials = b.Build(o)
 	compilers := warmup.Collect(events, b.trialOf)
 	for i := range ps.Trials {

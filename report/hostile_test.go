@@ -51,6 +51,7 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	lines[2].Comments, lines[2].OwnFrames = []string{"*iadd", "{oop(a 'java/lang/String')}", "other"}, true
 	profiles := reporttest.Profiles(d, ps...)
 	reporttest.AddWarmUp(profiles)
+	reporttest.AddCalls(profiles)
 	gasmtest.Inject(profiles, text)
 	profiles.Trials[0].Stacks = hostileStacks(t, text)
 	profiles.Trials[0].By = []profile.CallerTotal{{Method: "A::a" + text, Counts: c(7)}, {Counts: c(2993)}}

@@ -129,6 +129,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Compilations:      each(p.Compilations, p.compilation),
 		WarmUp:            p.warmUp(),
 		JIT:               p.jit(),
+		Calls:             p.calls(),
 		Library:           p.library(),
 		Interpreted:       p.interpreted(),
 		Hottest:           each(p.Hottest, p.hotLine),
@@ -196,7 +197,7 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 			return schema.Line{
 				Addr: schema.Address(l.Lo), Section: l.Section, Text: l.Text, Target: l.TargetName, Counts: p.counts(l.Counts),
 				Frames:   each(l.Frames, p.frame),
-				Comments: list(l.Comments), JITProfile: jitProfile(l.Note),
+				Comments: list(l.Comments), JITProfile: jitProfile(l.Note), Call: callText(l),
 			}
 		}),
 	}

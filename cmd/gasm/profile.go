@@ -34,7 +34,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; may be given several times")
 	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` gasm gets the code: copy reads it out of the JVM's memory, which costs very little; print has HotSpot print it; auto copies if that is possible")
-	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; or none; default stands for gc,safepoint if the command is java itself")
+	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, inlining, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; or none; default stands for gc,safepoint if the command is java itself")
 	flags.BoolVar(&o.SkipC1, "skip-c1", false, "leave out the code of methods that C1 compiled: printing that code slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
 	flags.StringVar(&o.WindowFile, "window-file", "", "measure in the windows that the program has written to `FILE` by its end")

@@ -53,7 +53,7 @@ func TestSettings(t *testing.T) {
 		assert.Equal(t, c.want, strings.Count(text, starts), "%v", c)
 	}
 	_, err = Settings(17, []event.Kind{event.GC, event.Probe})
-	assert.EqualError(t, err, `JFR has no events of the kind "usdt"; it has alloc, class, compile, gc, jfr, lock, park, safepoint, sleep, thread`)
+	assert.EqualError(t, err, `JFR has no events of the kind "usdt"; it has alloc, class, compile, gc, inlining, jfr, lock, park, safepoint, sleep, thread`)
 }
 
 // TestSettingsKnown looks for each event and setting in the settings files of the JDKs.

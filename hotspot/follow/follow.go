@@ -3,6 +3,7 @@ package follow
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -183,11 +184,11 @@ func (f *Follower) stubName(at uint64) string {
 // began is called when HotSpot's code cache has been found. It writes the head of the log, and finds all code that is
 // already there.
 func (f *Follower) began() {
-	flags, err := f.jvm.VM.Flags(debugInfoFlag, framePointersFlag)
+	flags, err := f.jvm.VM.Flags(slices.Concat([]string{debugInfoFlag, framePointersFlag}, inliningFlags)...)
 	if err == nil {
 		f.readDebugInfoFlag(flags)
 	}
-	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0)
+	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0, inliningLimits(flags))
 	f.names = newNames(f.pid, f.jvm.VM)
 	f.poll(always)
 	if f.gone && f.result.Unread == nil {
@@ -212,6 +213,21 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 	// If gasm or another profiler has set the flag while the JVM ran, there may be code from before. This code has
 	// records only at safepoints.
 	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
+}
+
+// inliningFlags are the flags that limit inlining. Which of them a JVM has differs by release.
+var inliningFlags = []string{"FreqInlineSize", "MaxInlineSize", "InlineSmallCode", "MaxInlineLevel", "MaxRecursiveInlineLevel", "MinInliningThreshold",
+	"NodeCountInliningCutoff", "DesiredMethodLimit", "C1MaxInlineSize", "C1MaxInlineLevel", "C1MaxRecursiveInlineLevel"}
+
+// inliningLimits returns the values of those flags that the JVM has.
+func inliningLimits(flags map[string]vmstructs.Flag) map[string]int64 {
+	limits := map[string]int64{}
+	for _, name := range inliningFlags {
+		if flag, ok := flags[name]; ok && flag.Type != "double" {
+			limits[name] = int64(flag.Value)
+		}
+	}
+	return limits
 }
 
 // framePointersFlag is the flag that makes Java code keep frame pointers.
@@ -362,13 +378,13 @@ func (f *Follower) await() bool {
 		}
 		if isGone(err) {
 			f.gone, f.result.EndedEarly = true, true
-			f.log.head(nil, false)
+			f.log.head(nil, false, nil)
 			<-f.stop
 			return false
 		}
 		select {
 		case <-f.stop:
-			f.log.head(nil, false)
+			f.log.head(nil, false, nil)
 			f.result.Unread = err
 			return false
 		case <-time.After(shortestPause):

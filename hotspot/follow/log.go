@@ -29,8 +29,9 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 
 // head writes the lines with which HotSpot's log begins (defaultStream::start_log), except those that no reader of the
 // log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, head writes only
-// -XX:+PreserveFramePointer, and only if the flag is on, no matter what has set it.
-func (w *logWriter) head(vm *vmstructs.VM, framePointers bool) {
+// -XX:+PreserveFramePointer, and only if the flag is on, no matter what has set it. limits are the values of the flags
+// that limit inlining, which HotSpot's log does not have.
+func (w *logWriter) head(vm *vmstructs.VM, framePointers bool, limits map[string]int64) {
 	version, info, args, command := "", "", "", w.o.Command
 	if framePointers {
 		args = "<args>\n-XX:+" + framePointersFlag + "\n</args>\n"
@@ -45,6 +46,7 @@ func (w *logWriter) head(vm *vmstructs.VM, framePointers bool) {
 		printassembly.Escape(version), printassembly.Escape(info))
 	w.text = fmt.Appendf(w.text, "<vm_arguments>\n%s<command>\n%s\n</command>\n%s</vm_arguments>\n",
 		args, printassembly.Escape(command), printassembly.Properties(w.o.ClassPath))
+	w.text = printassembly.AppendInliningLimits(w.text, limits)
 	w.text = append(w.text, "<tty>\n<writer thread='gasm'/>\n"...)
 }
 

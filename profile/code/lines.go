@@ -12,6 +12,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/decisions"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
@@ -24,6 +25,8 @@ type Line struct {
 	TargetName string
 	// Note is what HotSpot's profile says about the instruction; nil if it says nothing.
 	Note *jitprofile.Note
+	// Call says what became of the call of a Java method; nil for other instructions, and if nothing was recorded.
+	Call *decisions.Call
 }
 
 // Direct reports whether the line is a jump or a call to an address that is in its text.

@@ -165,7 +165,7 @@ func (f *finder) collect(in *printassembly.Instruction) {
 		return
 	}
 	c := f.call(n)
-	dispatched, direct := javaCall(in)
+	dispatched, direct := JavaCall(in)
 	c.dispatched, c.direct = c.dispatched || dispatched, c.direct || direct
 	for _, comment := range in.Comments {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(comment), "*"+s.Bytecode+" "); ok {
@@ -194,8 +194,8 @@ func (f *finder) collectInlined(n int) {
 	}
 }
 
-// javaCall reports whether an instruction calls a Java method: the one of the receiver's class, or always the same.
-func javaCall(in *printassembly.Instruction) (dispatched, direct bool) {
+// JavaCall reports whether an instruction calls a Java method: the one of the receiver's class, or always the same.
+func JavaCall(in *printassembly.Instruction) (dispatched, direct bool) {
 	for _, c := range in.Comments {
 		c = strings.TrimSpace(c)
 		dispatched = dispatched || strings.HasPrefix(c, "{virtual_call")
@@ -252,7 +252,7 @@ func belongs(in *printassembly.Instruction, s *printassembly.ProfileSite, c *cal
 		return begins
 	}
 	if c != nil && (c.dispatched || c.direct) {
-		dispatched, direct := javaCall(in)
+		dispatched, direct := JavaCall(in)
 		return in.OwnFrames && (dispatched || direct)
 	}
 	return begins

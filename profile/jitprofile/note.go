@@ -54,6 +54,15 @@ func (n *Note) String() string {
 	return "classes" + when + ": " + n.types()
 }
 
+// Seen says which classes the receivers of a call had: "receivers while profiled: Circle 50 %, Square 30 %, others 20 %".
+func (n *Note) Seen() string {
+	when := " while profiled"
+	if n.AllCallers {
+		when += " (all callers)"
+	}
+	return "receivers" + when + ": " + n.types()
+}
+
 // Place returns the place of the bytecode: "pkg.Class::method:21 (bci 14)".
 func (n *Note) Place() string {
 	return fmt.Sprintf("%s (bci %d)", strings.TrimSuffix(n.Method+":"+strconv.Itoa(n.Line), ":0"), n.BCI)
@@ -129,10 +138,15 @@ func percent(part, whole int64) string {
 func methodNames(methods []string) string {
 	var names []string
 	for _, m := range methods {
-		class, method, _ := strings.Cut(m, "::")
-		names = append(names, shortClass(class)+"::"+method)
+		names = append(names, ShortMethod(m))
 	}
 	return strings.Join(names, ", ")
+}
+
+// ShortMethod returns the name of a method without its package: "HashMap::get".
+func ShortMethod(name string) string {
+	class, method, _ := strings.Cut(name, "::")
+	return shortClass(class) + "::" + method
 }
 
 // classNames returns the names of classes without their packages, unless two of them would then be the same.

@@ -17,6 +17,8 @@ type JVM struct {
 	Code *codemap.Map
 
 	byName  map[string][]int32  // indexes of the log's blobs by method; made by Compiled
+	decided *decided            // nil if no decisions about calls were recorded
+	sizes   map[string][]int    // of the bytecode of compiled methods; made by bytecodeSizes
 	callers map[string][]string // of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
 }
 

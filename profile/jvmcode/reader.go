@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/printassembly/safepoints"
+	"github.com/gasm-profiler/gasm/profile/decisions"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
@@ -31,13 +32,15 @@ type Reader struct {
 	unread    map[Ref]bool                        // blobs whose code could not be read completely
 	guessed   map[Ref]bool                        // see SafepointsOnly
 	profiled  map[Ref]*jitprofile.Code            // see Profiled
+	decided   map[Ref]*decisions.Code             // see Decided
 }
 
 // NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls warnf for each
 // blob whose code can't be read completely.
 func NewReader(jvms *JVMs, syntax disasm.Syntax, warnf func(format string, args ...any)) *Reader {
 	return &Reader{jvms: jvms.List, native: jvms.Native, syntax: syntax, warnf: warnf, listings: map[Ref][]printassembly.Instruction{},
-		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}, guessed: map[Ref]bool{}, profiled: map[Ref]*jitprofile.Code{}}
+		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}, guessed: map[Ref]bool{}, profiled: map[Ref]*jitprofile.Code{},
+		decided: map[Ref]*decisions.Code{}}
 }
 
 // Blob returns the blob that r names.

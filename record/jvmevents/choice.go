@@ -45,7 +45,7 @@ func kindsOf(from Source) []event.Kind {
 }
 
 // askableKinds are all kinds that a user can ask for, in the order in which messages name them.
-var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Alloc, event.Park, event.Sleep,
+var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Inlining, event.Lock, event.Alloc, event.Park, event.Sleep,
 	event.ClassLoad, event.Thread, event.Own, event.JNI}
 
 // A Choice says which events are recorded, and from which source they come. A Choice that is not set (the zero value)

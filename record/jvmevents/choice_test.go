@@ -39,7 +39,7 @@ func TestParseEventChoice(t *testing.T) {
 		from Source
 		want string
 	}{
-		{"gc,", Auto, `"" is not a kind of events that can be recorded: use gc, safepoint, compile, lock,`},
+		{"gc,", Auto, `"" is not a kind of events that can be recorded: use gc, safepoint, compile, inlining, lock,`},
 		{"all", Auto, `usdt:PROVIDER:NAME for one of HotSpot's probes; default (gc,safepoint); or none`},
 		{"none,gc", Auto, `"none" is not a kind`},
 		{"lock", FromLog, "--events-from log has no events of the kind lock: it has gc, safepoint and compile; lock come from --events-from jfr"},

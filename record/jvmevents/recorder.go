@@ -312,7 +312,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	defer r.close()
 	if r.folder == nil {
 		if r.byOption { // the JVM writes these recordings directly into the capture
-			j.Recordings, j.StartsUnasked = r.takeRecordings(), r.o.Choice.startsUnasked()
+			j.Recordings, j.StartsUnasked, j.Inlining = r.takeRecordings(), r.o.Choice.startsUnasked(), r.o.Choice.inlining()
 		}
 		return r.notes
 	}
@@ -322,7 +322,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	}
 	if r.records {
 		j.Recordings = r.takeRecordings()
-		j.StartsUnasked = r.o.Choice.startsUnasked()
+		j.StartsUnasked, j.Inlining = r.o.Choice.startsUnasked(), r.o.Choice.inlining()
 		if r.byOption {
 			r.recordingMono = j.StartMonoNanos
 		}

@@ -86,6 +86,9 @@ func (r *recorder) logsByOption() bool {
 	return err == nil
 }
 
+// inlining returns the value of [capture.JVM.Inlining].
+func (c *Choice) inlining() bool { return slices.Contains(c.JFR, event.Inlining) }
+
 // startsUnasked returns the value of [capture.JVM.StartsUnasked].
 func (c *Choice) startsUnasked() bool {
 	return slices.Contains(c.JFR, event.Alloc) && !slices.Contains(c.JFR, event.Thread)

@@ -30,7 +30,7 @@
 //	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-loops, #p0-methods,
 //	                               #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
 //	                               #p0-allocations, #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account,
-//	                               #p0-interpreted, #p0-libjvm, #p0-jit, #p0-longest, #p0-jit-methods, #p0-again,
+//	                               #p0-not-inlined, #p0-interpreted, #p0-libjvm, #p0-jit, #p0-longest, #p0-jit-methods, #p0-again,
 //	                               #p0-deopts
 //	.warm                          when the JVMs were warm, and in a time line the line at that moment
 //	details.callers                the callers of a place in the tables #p0-locks, #p0-parks and #p0-allocations

@@ -396,7 +396,7 @@ func (w *rowWriter) comments(l *code.Line) []byte {
 		b = appendText(b, strings.Join(notes, "  "))
 		b = append(b, "</q>"...)
 	}
-	return appendJITNote(b, l)
+	return appendCallNote(appendJITNote(b, l), l)
 }
 
 // setFlags returns the flags that are not 0, in braces: " {reexecute=1}". It returns "" if all flags are 0.

@@ -73,7 +73,7 @@ type tableBuilder struct {
 // tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.notInlined(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-compilations") })+1, t.jitTables()...)
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {

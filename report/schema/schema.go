@@ -109,6 +109,8 @@ type Profile struct {
 	WarmUp []Warmth `json:"warm_up,omitempty"`
 	// JIT is what the JIT compilers did. It is absent if no events say so.
 	JIT *JIT `json:"jit,omitempty"`
+	// Calls are the calls in hot code, inlined or not. They are absent if the compilers' decisions were not recorded.
+	Calls *Calls `json:"calls,omitempty"`
 	// Library divides the samples of HotSpot's library between the kinds of its work.
 	Library []LibraryWork `json:"libjvm,omitempty"`
 	// Interpreted are the samples in the interpreter by method. Those whose method is not known are missing.
@@ -216,6 +218,8 @@ type Line struct {
 	Comments []string `json:"comments"`
 	// JITProfile is what HotSpot counted at the instruction's bytecode, see JITProfile. It is absent at most instructions.
 	JITProfile *JITProfile `json:"jit_profile,omitempty"`
+	// Call says why a call of a Java method was not inlined, as Call.Reason does.
+	Call string `json:"call,omitempty"`
 }
 
 // A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled it, so only the ratios of its counts mean

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
@@ -43,12 +44,16 @@ func newJITNotes(lines []code.Line) jitNotes {
 	return notes
 }
 
-// note returns the comment about HotSpot's profile that belongs at a line, or "".
+// note returns the comment about HotSpot's profile and about the call that belongs at a line, or "".
 func (n jitNotes) note(l *code.Line) string {
+	var texts []string
 	if note := n[l.Lo]; note != nil {
-		return note.String()
+		texts = append(texts, note.String())
 	}
-	return ""
+	if l.Call != nil && l.Call.String() != "" {
+		texts = append(texts, l.Call.String())
+	}
+	return strings.Join(texts, "; ")
 }
 
 // jitNote returns the comment of a line about HotSpot's profile as rows that fit beside the arrows.

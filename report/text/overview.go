@@ -46,6 +46,9 @@ func (o overview) write() {
 	if jit := jitSummary(o.view); len(jit) > 0 {
 		o.field("JIT", o.wrapped(jit)...)
 	}
+	if calls := inliningSummary(o.view); len(calls) > 0 {
+		o.field("Calls", o.wrapped(calls)...)
+	}
 	o.Line("")
 }
 

@@ -53,6 +53,7 @@ func (d *document) profile(p *profile.Profile) {
 		writeHotRegions(v)
 		writeLoops(v)
 		writeCalls(v)
+		writeNotInlined(v)
 		for _, t := range tables {
 			t.write()
 		}

@@ -1,0 +1,115 @@
+package capture
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/event/jfr"
+)
+
+// An Inlining has what the compilers of a JVM decided about calls, as far as that was recorded and is about chosen code.
+type Inlining struct {
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none. Of what was compiled before,
+	// nothing is known, and of what was being compiled then, some decisions may be missing.
+	FromMonoNanos int64
+	Decided       []event.Inlined // in the order of the recording, each once
+}
+
+// maxInlined limits the decisions that are read of a capture, and maxInlinedText the bytes of their different texts. C2
+// makes some twenty decisions per compilation, and it compiles some ten thousand methods of the largest programs.
+const (
+	maxInlined     = 1 << 20
+	maxInlinedText = 64 << 20
+)
+
+// ReadInlining reads what the compilers decided about calls in the code of those compilations for which wanted returns
+// true. The result has an element, by the process id, for each JVM whose recordings have decisions or were to have them. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
+func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
+	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, texts: map[string]string{}}
+	if len(c.parts) == 0 {
+		r.capture(c, func(pid int) int { return pid })
+	}
+	for _, p := range c.parts {
+		r.capture(p.Capture, p.pid)
+	}
+	if r.left < 0 || r.text < 0 {
+		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls: the rest is left out", maxInlined))
+	}
+	return r.byPID, notes
+}
+
+// An inliningReader reads the decisions of all JVMs.
+type inliningReader struct {
+	wanted     func(pid, compileID int) bool
+	byPID      map[int]*Inlining
+	left, text int // how many more decisions, and bytes of text, are read
+	texts      map[string]string
+}
+
+// capture reads the decisions of the JVMs of a capture. pidOf returns the process id that the caller knows a JVM by.
+func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
+	for i := range c.JVMs {
+		j := &c.JVMs[i]
+		if !j.Inlining && len(c.foreign[j.PID]) == 0 {
+			continue
+		}
+		if j.Inlining {
+			r.of(pidOf(j.PID))
+		}
+		known := map[event.Inlined]bool{}
+		for _, path := range c.recordingsOf(j) {
+			r.recording(c, j, path, pidOf(j.PID), known)
+		}
+	}
+}
+
+// recording reads the decisions of a file. It adds those to known that were not in an earlier file of the JVM, and drops
+// the others.
+func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, known map[event.Inlined]bool) {
+	anchor, _, err := c.anchor(j, path)
+	if err != nil {
+		return
+	}
+	f, recording, err := openRecording(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	x := jfr.NewInlining(recording, func(id int) bool { return r.wanted(pid, id) }, anchor)
+	var decided []event.Inlined
+	for r.left >= 0 && r.text >= 0 && x.Scan() {
+		if d := r.shared(x.Decided()); !known[d] {
+			known[d] = true
+			decided = append(decided, d)
+			r.left--
+		}
+	}
+	if from, ok := x.FirstMonoNanos(); ok {
+		of := r.of(pid)
+		of.FromMonoNanos = min(of.FromMonoNanos, from)
+		of.Decided = append(of.Decided, decided...)
+	}
+}
+
+// of returns the decisions of a JVM, which are none at first.
+func (r *inliningReader) of(pid int) *Inlining {
+	if r.byPID[pid] == nil {
+		r.byPID[pid] = &Inlining{FromMonoNanos: math.MaxInt64}
+	}
+	return r.byPID[pid]
+}
+
+// shared returns a decision whose texts are in memory only once.
+func (r *inliningReader) shared(d event.Inlined) event.Inlined {
+	for _, s := range []*string{&d.Caller, &d.Callee, &d.Message} {
+		kept, ok := r.texts[*s]
+		if !ok {
+			kept = *s
+			r.texts[kept] = kept
+			r.text -= len(kept)
+		}
+		*s = kept
+	}
+	return d
+}

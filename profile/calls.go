@@ -1,0 +1,68 @@
+package profile
+
+import (
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/callsites"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// readInlining reads what the compilers have decided about the calls in sampled code.
+func (b *Builder) readInlining(c *capture.Capture) (notes []string) {
+	sampled := map[jvmcode.Ref]bool{}
+	for _, t := range b.trials {
+		for key := range t.code {
+			sampled[jvmcode.Ref{JVM: key.jvm, Index: key.blob}] = true
+		}
+	}
+	return b.jvms.ReadInlining(c, sampled)
+}
+
+// mostCallers limits the pieces of code whose calls are in Profile.Calls.
+const mostCallers = 200
+
+// calls returns the calls in the hot code of a profile. It returns nil if the compilers' decisions were not recorded.
+func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
+	table := callsites.NewBuilder(w.n)
+	var called map[[2]uint64]tally.Counts // by JVM and return address
+	n := 0
+	for i := 0; i < len(merged) && n < mostCallers; i++ {
+		from := merged[i]
+		if w.opts.skips(from.Kind) || p.Share(from.counts) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
+			continue
+		}
+		if called == nil {
+			called = w.calledFrom()
+		}
+		n++
+		lines, _ := from.lines(w.code.Listing(from.Ref), w.code, w.n)
+		piece := callsites.Piece{Source: from.Source(), Method: from.Name, CompileID: from.ID, PID: from.pid, Code: w.code.Decided(from.Ref), Lines: lines}
+		if w.trial.stacks != nil {
+			piece.Called = func(returns uint64) tally.Counts { return called[[2]uint64{uint64(from.JVM), returns}] }
+		}
+		table.Add(&piece)
+	}
+	t := table.Table()
+	if t == nil && n > 0 {
+		w.warnf("the compilers' decisions about calls were recorded, but there is no table of calls: the hot code has none, or no frames to match them with")
+	}
+	return t
+}
+
+// calledFrom counts the samples in compiled code by the JVM and the address to which the code returns.
+func (w *work) calledFrom() map[[2]uint64]tally.Counts {
+	called := map[[2]uint64]tally.Counts{}
+	if w.trial.stacks == nil {
+		return called
+	}
+	w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
+		if k.Spot.jvm < 0 || !w.code.Blob(k.Spot.ref()).Kind.Java() {
+			return
+		}
+		if f, _ := w.b.stacks.Frame(k.Stack); f != nil && f.CompileID > 0 {
+			tally.AddTo(called, [2]uint64{uint64(k.Spot.jvm), f.PC}, c, w.n)
+		}
+	})
+	return called
+}

@@ -1,0 +1,121 @@
+// Package callsites lists the calls in hot code that the JIT compilers did not inline, the hottest first, with the reasons
+// (package decisions).
+//
+// How hot a call is, is told by two numbers. Around are the samples of the basic block that the instruction is in: how
+// often the code there runs. Callee are the samples in the code of the callee, and of what is inlined into it, that this
+// call has called, if the profile has call stacks. What the callee calls in turn is not in them: inlining this call would
+// not change it.
+package callsites
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/decisions"
+	"github.com/gasm-profiler/gasm/profile/tally"
+)
+
+// A Site is a call that was not inlined.
+type Site struct {
+	*decisions.Call
+	Source, Method string // of the compiled code that has the call, as in a profile's regions
+	CompileID      int
+	PID            int
+	// Around and Callee are described in the package comment, and Counts is their sum. Callee is nil without call stacks.
+	Around, Callee, Counts tally.Counts
+}
+
+// A Table has the calls in hot code.
+type Table struct {
+	// Sites are those that were not inlined and have samples, hottest first, at most [Most]. AllSites is the number of all
+	// of these. Calls of which nothing is known are not in them.
+	Sites    []Site
+	AllSites int
+	// Pieces is the number of pieces of code that have calls, and Early the number of those that were compiled before the
+	// decisions were recorded.
+	Pieces, Early int
+	// Inlined is the number of calls whose callee is part of the code. Outcomes counts the others, by outcome.
+	Inlined  int
+	Outcomes map[decisions.Outcome]int
+}
+
+// Most is the maximum number of sites of a Table.
+const Most = 100
+
+// A Piece is a piece of hot code.
+type Piece struct {
+	Source, Method string
+	CompileID      int
+	PID            int
+	Code           *decisions.Code
+	Lines          []code.Line // all of its instructions
+	// Called returns the samples in code that was called from the call that returns to an address; nil without call
+	// stacks.
+	Called func(returns uint64) tally.Counts
+}
+
+// A Builder makes a Table.
+type Builder struct {
+	counters int
+	table    Table
+	sites    []Site
+}
+
+// NewBuilder returns a Builder without code. counters is the number of counts that each line has.
+func NewBuilder(counters int) *Builder {
+	return &Builder{counters: counters, table: Table{Outcomes: map[decisions.Outcome]int{}}}
+}
+
+// Add adds a piece of code.
+func (b *Builder) Add(p *Piece) {
+	t := &b.table
+	if len(p.Code.Calls) > 0 {
+		t.Pieces++
+		if !p.Code.Complete {
+			t.Early++
+		}
+	}
+	t.Inlined += p.Code.Inlined
+	blocks := code.BlocksOf(p.Lines, b.counters)
+	for _, c := range p.Code.Calls {
+		t.Outcomes[c.Outcome]++
+		at := code.LineAt(p.Lines, c.Lo)
+		if c.Outcome == decisions.Unknown || at < 0 {
+			continue
+		}
+		s := Site{Call: c, Source: p.Source, Method: p.Method, CompileID: p.CompileID, PID: p.PID, Around: blocks[code.BlockAt(blocks, at)].Counts}
+		s.Counts = slices.Clone(s.Around)
+		if p.Called != nil {
+			s.Callee = make(tally.Counts, b.counters)
+			s.Callee.Add(p.Called(c.Hi))
+			s.Counts.Add(s.Callee)
+		}
+		if slices.Max(s.Counts) > 0 {
+			b.sites = append(b.sites, s)
+		}
+	}
+}
+
+// Table returns the table. It returns nil if no code was added.
+func (b *Builder) Table() *Table {
+	t := b.table
+	if t.Pieces == 0 && t.Inlined == 0 {
+		return nil
+	}
+	slices.SortStableFunc(b.sites, func(x, y Site) int {
+		return cmp.Or(tally.Compare(x.Counts, y.Counts), cmp.Compare(x.Method, y.Method), cmp.Compare(x.CompileID, y.CompileID), cmp.Compare(x.Lo, y.Lo))
+	})
+	t.AllSites = len(b.sites)
+	t.Sites = b.sites[:min(len(b.sites), Most)]
+	return &t
+}
+
+// Calls returns the number of calls in the code, inlined or not.
+func (t *Table) Calls() int {
+	n := t.Inlined
+	for _, of := range t.Outcomes {
+		n += of
+	}
+	return n
+}

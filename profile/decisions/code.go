@@ -1,0 +1,225 @@
+package decisions
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/jitprofile"
+)
+
+// A Code says what became of the calls of a piece of code.
+type Code struct {
+	Calls []*Call // that the code has, in the order of their addresses
+	// At has the Calls by their addresses.
+	At map[uint64]*Call
+	// Inlined is the number of calls whose callee is part of the code. A call at a place that the code has several copies
+	// of counts once.
+	Inlined int
+	// Complete is [Source.Complete].
+	Complete bool
+}
+
+// CallAt returns the call at an address, or nil. A nil Code has no calls.
+func (c *Code) CallAt(lo uint64) *Call {
+	if c == nil {
+		return nil
+	}
+	return c.At[lo]
+}
+
+// A Source has what is known about a piece of code.
+type Source struct {
+	// Decided are the decisions of the compilation. Complete is true if none can be missing. If it is false, the compiler may
+	// have decided before they were recorded.
+	Decided  []event.Inlined
+	Complete bool
+	// Sizes returns the sizes of the bytecode of all methods with a name, in bytes.
+	Sizes  func(method string) []int
+	Limits Limits
+	// Notes are what HotSpot's profile says, by the addresses of instructions.
+	Notes map[uint64]*jitprofile.Note
+}
+
+// maxCalls limits the calls of a piece of code. Code of C2 has some hundred.
+const maxCalls = 1 << 16
+
+// Of returns what became of the calls of some code. insts are all of its instructions.
+func Of(insts []printassembly.Instruction, s *Source) *Code {
+	c := &Code{At: map[uint64]*Call{}, Complete: s.Complete}
+	f := finder{Source: s, decided: map[place][]*event.Inlined{}}
+	for i := range s.Decided {
+		d := &s.Decided[i]
+		at := place{plain(d.Caller), d.BCI}
+		f.decided[at] = append(f.decided[at], d)
+	}
+	var calling []*printassembly.Instruction
+	for i := range insts {
+		in := &insts[i]
+		if !in.OwnFrames || len(in.Frames) == 0 || in.Frames[0].Guess != printassembly.Certain {
+			continue
+		}
+		f.shape.add(in)
+		if dispatched, direct := jitprofile.JavaCall(in); (dispatched || direct) && len(calling) < maxCalls {
+			calling = append(calling, in)
+		}
+	}
+	for _, in := range calling {
+		call := f.call(in)
+		c.Calls = append(c.Calls, call)
+		c.At[in.Lo] = call
+	}
+	c.Inlined = len(f.shape.inlined)
+	return c
+}
+
+// A shape knows what is inlined in a piece of code.
+type shape struct {
+	chains  printassembly.Chains
+	inlined map[int]bool         // chains at whose innermost frame a method is inlined
+	callers map[int]map[int]bool // by the number of a method: the chains that it is inlined at, or 0 for the outermost
+}
+
+// add adds the frames of an instruction.
+func (s *shape) add(in *printassembly.Instruction) {
+	if s.inlined == nil {
+		s.inlined, s.callers = map[int]bool{}, map[int]map[int]bool{}
+	}
+	for n := s.chains.Number(in.Frames); n > 0; {
+		method, at := s.chains.Innermost(n).Method, s.chains.Callers(n)
+		if s.callers[method] == nil {
+			s.callers[method] = map[int]bool{}
+		}
+		s.callers[method][at] = true
+		if n = at; n > 0 {
+			if s.inlined[n] {
+				return
+			}
+			s.inlined[n] = true
+		}
+	}
+}
+
+// mayBeElsewhere reports whether what was inlined at the bytecode of a call may have been inlined in another copy of its
+// method alone: nothing of it is in this one. A small method leaves no trace in the code, so it may also be in this one.
+func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
+	n := s.chains.Number(in.Frames)
+	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
+}
+
+// A place is a bytecode. Overloaded methods have the same name, so it may be that of several.
+type place struct {
+	method string
+	bci    int
+}
+
+// plain returns the name of a method without the addresses of hidden classes, which the sources write differently:
+//
+//	java.lang.invoke.LambdaForm$MH/0x00007f5a1c000000::invoke   in frames
+//	java.lang.invoke.LambdaForm$MH+0x00007f5a1c000000::invoke   in events
+func plain(method string) string {
+	class, name, ok := strings.Cut(method, "::")
+	if !ok {
+		return method
+	}
+	if at := strings.Index(class, "0x"); at > 0 && strings.IndexByte("/+.", class[at-1]) >= 0 {
+		class = class[:at-1]
+	}
+	return class + "::" + name
+}
+
+// A finder finds the decisions about calls.
+type finder struct {
+	*Source
+	decided map[place][]*event.Inlined
+	shape   shape
+}
+
+// call returns the Call of an instruction.
+func (f *finder) call(in *printassembly.Instruction) *Call {
+	dispatched, _ := jitprofile.JavaCall(in)
+	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Callee: named(in), Note: f.Notes[in.Lo], limits: f.Limits}
+	for _, d := range about(f.decided[place{plain(in.Frames[0].Method), in.Frames[0].BCI}], c.Callee) {
+		f.add(c, d)
+	}
+	switch {
+	case c.Outcome == Refused:
+		c.Size = f.size(c)
+	case len(c.Inlined) > 0 && dispatched && f.shape.mayBeElsewhere(in):
+		c.Outcome = Virtual
+	case len(c.Inlined) > 0 && dispatched:
+		c.Outcome = Rest
+	case len(c.Inlined) > 0:
+		c.Outcome = Reversed
+	case linksHandle(c.Callee):
+		c.Outcome = Refused
+		c.addReason(notConstant)
+	case dispatched && (f.Complete || c.Note != nil && len(c.Note.Types) > 0):
+		c.Outcome = Virtual
+	}
+	return c
+}
+
+// add adds a decision to a call.
+func (f *finder) add(c *Call, d *event.Inlined) {
+	if d.Done {
+		if !slices.Contains(c.Inlined, d.Callee) {
+			c.Inlined = append(c.Inlined, d.Callee)
+		}
+		return
+	}
+	if c.Outcome != Refused || !strings.Contains(c.Callee, "::") {
+		c.Callee = d.Callee
+	}
+	c.Outcome = Refused
+	c.addReason(d.Message)
+}
+
+// about returns those decisions that are about a method with a name, or all of them if none is: those about a method
+// handle are about the method that it stands for.
+func about(all []*event.Inlined, callee string) []*event.Inlined {
+	var named []*event.Inlined
+	for _, d := range all {
+		if _, name, _ := strings.Cut(d.Callee, "::"); name == callee {
+			named = append(named, d)
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return all
+}
+
+// named returns the name of the method that the bytecode of a call names, without its class; "" if there is no such
+// comment.
+func named(in *printassembly.Instruction) string {
+	for _, comment := range in.Comments {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(comment), "*invoke"); ok {
+			_, name, _ := strings.Cut(rest, " ")
+			name, _, _ = strings.Cut(name, " {")
+			return name
+		}
+	}
+	return ""
+}
+
+// linksHandle reports whether a method is one of those by which HotSpot calls the target of a method handle.
+func linksHandle(name string) bool {
+	return name == "invokeBasic" || strings.HasPrefix(name, "linkTo") && name != "linkToTargetMethod" && name != "linkToCallSite"
+}
+
+// size returns the size of the callee's bytecode in bytes, or 0. If there are several methods of that name, it returns the
+// size of the only one that agrees with the compiler's reasons.
+func (f *finder) size(c *Call) (found int) {
+	for _, size := range f.Sizes(c.Callee) {
+		if slices.ContainsFunc(c.Reasons, func(r string) bool { return !fits(r, size, f.Limits) }) {
+			continue
+		}
+		if found != 0 && found != size {
+			return 0
+		}
+		found = size
+	}
+	return found
+}

@@ -1,0 +1,77 @@
+package jvmcode
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/decisions"
+)
+
+// decided are the decisions that were recorded of a JVM, by compile id. JDK 8 numbers on-stack replacements separately, so
+// there the decisions of two compilations may have one id; they are about other methods.
+type decided struct {
+	from int64 // when the recording began, in ns on CLOCK_MONOTONIC
+	byID map[int][]event.Inlined
+}
+
+// ReadInlining reads what the compilers have decided about calls in the sampled code. The notes say what could not be
+// read.
+func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []string) {
+	type compilation struct{ pid, id int }
+	wanted := map[compilation]bool{}
+	for r := range sampled {
+		if j := s.List[r.JVM]; j.Code.Blob(r.Index).Kind.Java() {
+			wanted[compilation{j.PID, j.Code.Blob(r.Index).ID}] = true
+		}
+	}
+	byPID, notes := c.ReadInlining(func(pid, id int) bool { return wanted[compilation{pid, id}] })
+	for pid, recorded := range byPID {
+		j := s.Of(pid)
+		if j == nil {
+			continue
+		}
+		j.decided = &decided{from: recorded.FromMonoNanos, byID: map[int][]event.Inlined{}}
+		for _, d := range recorded.Decided {
+			j.decided.byID[d.CompileID] = append(j.decided.byID[d.CompileID], d)
+		}
+	}
+	return notes
+}
+
+// inCompilationNanos is how long a compilation takes at most, as far as it matters here. Of one whose code was installed
+// less than that after the recording began, some decisions may have been made before.
+const inCompilationNanos = inCompilation * 1e6
+
+// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
+// and for code of C1 that counts for C2: that is soon replaced.
+func (c *Reader) Decided(r Ref) *decisions.Code {
+	j, b := c.jvms[r.JVM], c.Blob(r)
+	if j.decided == nil || !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {
+		return nil
+	}
+	code, ok := c.decided[r]
+	if !ok {
+		source := decisions.Source{Decided: j.decided.byID[b.ID], Sizes: j.bytecodeSizes, Limits: j.Log.InliningLimits, Notes: c.Profiled(r).At,
+			Complete: j.StartMonoNanos+b.UptimeMillis*1e6-inCompilationNanos >= j.decided.from}
+		code = decisions.Of(c.Listing(r), &source)
+		c.decided[r] = code
+	}
+	return code
+}
+
+// bytecodeSizes returns the sizes of the bytecode of all compiled methods with a name, in bytes, each once.
+func (j *JVM) bytecodeSizes(method string) []int {
+	if j.sizes == nil {
+		j.sizes = map[string][]int{}
+		for i := range j.Log.Blobs {
+			if b := &j.Log.Blobs[i]; b.BytecodeSize > 0 && !slices.Contains(j.sizes[b.Name], b.BytecodeSize) && len(j.sizes[b.Name]) < maxSizes {
+				j.sizes[b.Name] = append(j.sizes[b.Name], b.BytecodeSize)
+			}
+		}
+	}
+	return j.sizes[method]
+}
+
+// maxSizes limits the sizes of overloaded methods. Few methods are overloaded that often.
+const maxSizes = 100
