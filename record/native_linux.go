@@ -100,6 +100,8 @@ func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Not
 
 func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number of lost samples
 
+func (n *nativeSampling) lostSoFar() int64 { return n.LostSoFar() }
+
 func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
 	if stacks := n.StacksFile(); stacks != "" {
 		// The samples are useful even without their stacks. Description.Stacks says whether the file with stacks is

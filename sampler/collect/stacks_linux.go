@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -55,7 +56,11 @@ func newStacks(path string, o Options) (*stacks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the call stacks: %w", err)
 	}
-	return &stacks{walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
+	var out io.Writer = file
+	if o.StacksTo != nil {
+		out = io.MultiWriter(o.StacksTo, file)
+	}
+	return &stacks{walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(out), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
 // of returns the ID of a sample's stack. After a failure to write stacks it returns 0.
