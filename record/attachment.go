@@ -60,6 +60,9 @@ type AttachOptions struct {
 	Window func(WindowChange)
 	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
+	// Pause is the longest time after which a sample is looked at. 0 means 50 ms. The longer it is, the less CPU time gasm
+	// takes, and the more methods have been replaced before they could be copied.
+	Pause time.Duration
 	// Live gets what is recorded while it is recorded. It may be nil.
 	Live Live
 }
@@ -170,7 +173,7 @@ func (a *Attachment) run(ctx context.Context) error {
 	}
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
-	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, StackPause: a.o.Pause}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}

@@ -56,6 +56,9 @@ func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampl
 	if err != nil {
 		return nil, nil, err
 	}
+	if n, ok := s.(*nativeSampling); ok && a.o.Pause > 0 {
+		return s, n.Subscribe(streamed, a.o.Pause).C, nil
+	}
 	return s, s.stream(), nil
 }
 

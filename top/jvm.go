@@ -3,11 +3,13 @@ package top
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/codemap"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -30,17 +32,19 @@ type jvm struct {
 	index map[blobKey]int // in blobs
 	codes map[*printassembly.Blob]*Code
 	// listed says for each blob whether the present recording has listed it.
-	listed []bool
-	fresh  int          // Ticks until blobs that are not listed are dropped; 0 if that was done
-	where  *codemap.Map // nil if blobs has changed
-	names  map[int]string
-	source map[string]string // files of classes
-	path   string            // the class path
-	what   watched
+	listed  []bool
+	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
+	where   *codemap.Map // nil if blobs has changed
+	threads *threads.Table
+	names   map[int][]string  // of threads; the latest last
+	named   int               // counts how often names has changed
+	source  map[string]string // files of classes
+	path    string            // the class path
+	what    watched
 }
 
 func newJVM(j JVM) *jvm {
-	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, names: map[int]string{}, source: map[string]string{}}
+	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
 }
 
 // A blobKey identifies a piece of code of a JVM.
@@ -88,9 +92,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	if err != nil {
 		return // the JVM's names of things are so odd that there is no code
 	}
-	for tid, names := range log.ThreadNames {
-		j.names[tid] = names[len(names)-1]
-	}
+	j.addNames(log.ThreadNames)
 	for class, file := range log.SourceFiles {
 		j.source[class] = file
 	}
@@ -123,6 +125,27 @@ func (m *Model) addCode(j *jvm, text []byte) {
 			}
 		}
 	}
+}
+
+// maxNames limits how many names of threads with the same id are kept.
+const maxNames = 8
+
+// addNames adds whole names of threads.
+func (j *jvm) addNames(names map[int][]string) {
+	if len(names) == 0 {
+		return
+	}
+	if len(j.names) > maxThreads {
+		clear(j.names)
+	}
+	for tid, latest := range names {
+		for _, name := range latest {
+			all := slices.DeleteFunc(j.names[tid], func(other string) bool { return other == name })
+			j.names[tid] = append(all[max(0, len(all)-maxNames+1):], name)
+		}
+	}
+	j.named++
+	j.threads.AddNames(j.PID, j.names)
 }
 
 // settle drops blobs that the present recording has not listed, because they are gone.

@@ -18,6 +18,6 @@ const (
 	leastRing = 30
 )
 
-// settleNanos is how old a sample must be to be resolved. The code of a method is copied some milliseconds after its
-// first sample. A younger sample waits for the next Tick.
-const settleNanos = 80e6
+// settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and the
+// code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
+const settleNanos = 250e6

@@ -3,7 +3,6 @@ package top
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -76,7 +75,8 @@ type Thread struct {
 	Name     string
 	Kind     string // threads.Application …
 
-	kernel, whole string // what the kernel and the JVM call it
+	kernel string // what the kernel calls it
+	named  int    // what was known of the JVM's threads when it got its name: jvm.named
 }
 
 type threadKey struct{ pid, tid int }
@@ -303,8 +303,7 @@ func (m *Model) function(f Function) int32 {
 	return id
 }
 
-// thread returns the number of a sample's thread. A thread has the whole name that the JVM's memory has for it, if that
-// is still its name.
+// thread returns the number of a sample's thread.
 func (m *Model) thread(j *jvm, s *sampler.Sample) int32 {
 	at := threadKey{s.PID, s.TID}
 	id, known := m.threadIDs[at]
@@ -323,27 +322,9 @@ func (m *Model) thread(j *jvm, s *sampler.Sample) int32 {
 		*t = Thread{Name: "(other threads)", Kind: threads.Application}
 		return id
 	}
-	if whole := j.names[s.TID]; t.kernel != s.Thread || whole != t.whole {
-		t.kernel, t.whole = s.Thread, whole
-		t.Name, t.Kind = s.Thread, threads.KindOf(s.Thread)
-		if isNameOf(whole, s.Thread) {
-			t.Name = whole
-		}
+	if t.kernel != s.Thread || t.named != j.named {
+		t.kernel, t.named = s.Thread, j.named
+		t.Name, t.Kind = j.threads.Name(s.PID, s.TID, s.Thread), threads.KindOf(s.Thread)
 	}
 	return id
-}
-
-// isNameOf reports whether the kernel may have this name for a thread whose whole name is another one. The kernel keeps
-// 15 bytes of a name. JDK 26 and newer shorten it in the middle.
-func isNameOf(whole, kernel string) bool {
-	const kept, start = 15, 7
-	switch {
-	case whole == "" || kernel == "":
-		return false
-	case len(kernel) == kept && kernel[start:start+2] == "..":
-		return strings.HasPrefix(whole, kernel[:start])
-	case len(kernel) < kept:
-		return whole == kernel
-	}
-	return strings.HasPrefix(whole, kernel)
 }

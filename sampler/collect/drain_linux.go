@@ -251,7 +251,7 @@ func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 		return pause
 	}
 	if d.stacks != nil {
-		pause = min(pause, stackPause)
+		pause = min(pause, d.stacks.pause)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

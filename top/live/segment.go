@@ -68,7 +68,7 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 		return false
 	}
 	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters, Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
-		Stacks: s.o.Stacks, Live: g, Problem: s.problem, Message: func(string) {}}
+		Stacks: s.o.Stacks, Pause: samplePause, Live: g, Problem: s.problem, Message: func(string) {}}
 	s.mu.Lock()
 	g.attachment = record.NewAttachment(o)
 	stopped := s.closed

@@ -75,29 +75,31 @@ func heatRow(row string, style Style) Line {
 
 // codeTitle says which code is shown, how much of the time it takes, and where its hottest loop is.
 func codeTitle(p *top.Picture, c *top.Code, l *top.Listing, look Look) string {
-	osr := ""
-	if c.OSR {
-		osr = ", OSR"
+	parts := []string{"  " + c.Source}
+	if l != nil && l.Loop != nil && l.Count > 0 {
+		parts = append(parts, fmt.Sprintf("  hottest loop 0x%x: %s", l.Loop.Head, percent(l.Loop.Amount/l.Count)))
 	}
-	version := fmt.Sprintf("  (%s, compile id %d%s)", c.Source, c.CompileID, osr)
-	if c.CompileID == 0 {
-		version = "  (" + c.Source + ")"
+	if c.CompileID != 0 {
+		parts = append(parts, fmt.Sprintf("  compile id %d", c.CompileID))
+	}
+	if c.OSR {
+		parts = append(parts, "  OSR")
 	}
 	text := ""
 	if l != nil {
 		all, now := p.Share(l.Amount)
 		text = fmt.Sprintf(" %s, now %s", percent(all), percent(now))
-		if l.Loop != nil && l.Count > 0 {
-			version += fmt.Sprintf("  hottest loop 0x%x: %s", l.Loop.Head, percent(l.Loop.Amount/l.Count))
+	}
+	const leastName = 16
+	room := look.Width - len(text) - 2 - leastName
+	about := ""
+	for _, part := range parts {
+		if n := layout.Width(part); n <= room {
+			about += part
+			room -= n
 		}
 	}
-	room := look.Width - len(text) - layout.Width(version) - 2
-	if room < 24 {
-		version, _, _ = strings.Cut(version, ", compile id")
-		version = strings.TrimSuffix(version, ")") + ")"
-		room = look.Width - len(text) - layout.Width(version) - 2
-	}
-	return text + "  " + method(c.Name, max(room, 16), look) + version
+	return text + "  " + method(c.Name, leastName+max(room, 0), look) + about
 }
 
 // codeRows lays out the instructions.
