@@ -43,6 +43,8 @@ func (p *Picture) Callers(s Scope, method string) (tree []Caller, ok bool) {
 					return true
 				}
 				at = root
+			} else if name == at.name {
+				return true // a method that calls itself is there once
 			} else {
 				next := at.callers[name]
 				if next == nil {
