@@ -165,13 +165,14 @@ func (p *Picture) Processors(samples float64) float64 {
 // A Scope limits the rows of a table to a JVM, a thread or both. The zero Scope has all.
 type Scope struct {
 	PID    int    // 0 for all JVMs
-	Thread string // the name of a thread; "" for all
+	TID    int    // 0 for all threads
+	Thread string // the thread's name, for people
 }
 
 // in reports whether an entry is in the scope.
 func (p *Picture) in(e *entry, s Scope) bool {
 	t := &p.m.threads[e.thread]
-	return (s.PID == 0 || t.PID == s.PID) && (s.Thread == "" || t.Name == s.Thread)
+	return (s.PID == 0 || t.PID == s.PID) && (s.TID == 0 || t.TID == s.TID)
 }
 
 // Amount is how many samples a row has.

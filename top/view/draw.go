@@ -253,7 +253,7 @@ func (s *State) tabs(look Look) Line {
 		}
 		l = append(l, span(style, fmt.Sprintf("%d %s  ", v+1, name)))
 	}
-	if scope := s.at().scope; scope.Thread != "" {
+	if scope := s.at().scope; scope.TID != 0 {
 		l = append(l, span(Good, "thread "+scope.Thread))
 	} else if scope.PID != 0 && s.Several {
 		l = append(l, span(Good, fmt.Sprintf("pid %d", scope.PID)))

@@ -174,7 +174,7 @@ func (s *State) threads(p *top.Picture, look Look) table {
 		room := look.Width - 2*shareWidth - 16 - nameWidth - 2
 		row := append(shares(p, r.Amount), span(Dim, fmt.Sprintf("  %-4s%8d  ", r.KindName, r.TID)),
 			span(Plain, pad(layout.CutEnd(layout.Escape(r.Name), nameWidth, look.ellipsis()), nameWidth)), span(Dim, "  "+method(r.Hottest, room, look)))
-		t.add(row, target{id: fmt.Sprint(r.PID, r.TID, r.Name), scope: top.Scope{PID: r.PID, Thread: r.Name}})
+		t.add(row, target{id: fmt.Sprint(r.PID, r.TID, r.Name), scope: top.Scope{PID: r.PID, TID: r.TID, Thread: r.Name}})
 	}
 	return t
 }
