@@ -115,7 +115,7 @@ func (f *topFlags) run(s streams, args []string) error {
 	}
 	if why := terminal.Usable(s.in, s.out); !f.batch && why != "" {
 		if !layout.IsTerminal(s.out) {
-			return usage("top: %s; --batch prints text", why)
+			return fmt.Errorf("%s; --batch prints text", why)
 		}
 		f.batch = true
 		say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
