@@ -60,6 +60,28 @@ type AttachOptions struct {
 	Window func(WindowChange)
 	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
+	// Pause is the longest time after which a sample is looked at. 0 means 50 ms. The longer it is, the less CPU time gasm
+	// takes, and the more methods have been replaced before they could be copied.
+	Pause time.Duration
+	// Live gets what is recorded while it is recorded. It may be nil.
+	Live Live
+}
+
+// A Live gets what an Attachment records, for a view of it while the recording goes on. Its methods are called from
+// several goroutines, which the recording waits for, so they must return soon. They must not keep their arguments.
+type Live interface {
+	// Begin is called before all other methods. frequency is the number of samples per second and CPU of each event.
+	Begin(frequency int, events []sampler.Event)
+	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with the
+	// log's head. Each piece has whole lines, and whole methods.
+	Code(pid int, text []byte)
+	// Write is called with the text of the file with the call stacks. A piece may end within a line. The text with the
+	// stack of a sample may come a moment after the sample.
+	Write(stacks []byte) (int, error)
+	// Sample is called with each sample.
+	Sample(*sampler.Sample)
+	// Lost is called about once a second with the number of samples that were lost so far.
+	Lost(total int64)
 }
 
 // AttachProgress has the numbers that are shown to the user during a recording of running JVMs.
@@ -151,9 +173,12 @@ func (a *Attachment) run(ctx context.Context) error {
 	}
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
-	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path}
+	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, StackPause: a.o.Pause}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
+	}
+	if a.o.Live != nil {
+		o.StacksTo = a.o.Live
 	}
 	var samples <-chan sampler.Sample
 	var err error
@@ -163,6 +188,9 @@ func (a *Attachment) run(ctx context.Context) error {
 	a.clocks.start = capture.ReadClock()
 	a.startedMonoNanos = a.clocks.start.MonoNanos
 	delivered := make(chan struct{})
+	if a.o.Live != nil {
+		a.o.Live.Begin(a.sampling.Frequency(), a.sampling.Events())
+	}
 	go a.deliver(samples, delivered)
 	a.wait()
 	if err := a.sampling.Stop(a.patience.Name(context.WithoutCancel(ctx))); err != nil {
@@ -220,7 +248,11 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 			return err
 		}
 	}
-	return j.follow(begin, a.folder.Path, follow.Options{JVMs: a.open})
+	o := follow.Options{JVMs: a.open}
+	if a.o.Live != nil {
+		o.Written = func(text []byte) { a.o.Live.Code(j.PID, text) }
+	}
+	return j.follow(begin, a.folder.Path, o)
 }
 
 // probed returns the recorded JVMs in the form that package probes needs.
@@ -262,6 +294,9 @@ func (a *Attachment) deliver(samples <-chan sampler.Sample, delivered chan<- str
 	}
 	for s := range samples {
 		a.samples.Add(1)
+		if a.o.Live != nil {
+			a.o.Live.Sample(&s)
+		}
 		a.events.Sampled(&s)
 		if j := byPID[s.PID]; j != nil {
 			j.sampled(&s)
@@ -283,7 +318,7 @@ func (a *Attachment) wait() {
 	if a.o.Length > 0 {
 		over = time.After(a.o.Delay + a.o.Length - sinceStart)
 	}
-	if a.sayProgress(0) {
+	if a.sayProgress(0) || a.o.Live != nil {
 		ticker := time.NewTicker(shownEvery)
 		defer ticker.Stop()
 		shown = ticker.C
@@ -328,6 +363,9 @@ func (a *Attachment) sayWindow(change WindowChange) {
 // sayProgress calls Progress, and returns whether Progress wants to be called again. It returns false if Progress is
 // nil.
 func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
+	if a.o.Live != nil {
+		a.o.Live.Lost(a.sampling.lostSoFar())
+	}
 	if a.o.Progress == nil {
 		return false
 	}

@@ -56,6 +56,9 @@ func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampl
 	if err != nil {
 		return nil, nil, err
 	}
+	if n, ok := s.(*nativeSampling); ok && a.o.Pause > 0 {
+		return s, n.Subscribe(streamed, a.o.Pause).C, nil
+	}
 	return s, s.stream(), nil
 }
 
@@ -99,6 +102,8 @@ func (n *nativeSampling) tool() Sampler { return SamplerNative }
 func (n *nativeSampling) Notes() []string { return append(fix.Texts(n.Native.Notes()), n.note) }
 
 func (n *nativeSampling) Lost() int64 { return 0 } // the sampler's text has the number of lost samples
+
+func (n *nativeSampling) lostSoFar() int64 { return n.LostSoFar() }
 
 func (n *nativeSampling) save(_ context.Context, path string, _ io.Writer) error {
 	if stacks := n.StacksFile(); stacks != "" {

@@ -38,6 +38,8 @@ type sampling interface {
 	Stop(ctx context.Context) error
 	// Lost returns the number of samples that the sampler has lost, or 0 if the sampler's text contains that number.
 	Lost() int64
+	// lostSoFar returns the number of lost samples that are known during the recording.
+	lostSoFar() int64
 	// save writes the sampler's text to a new file at path, and a copy to tee. If that fails, the text can still be
 	// read with open.
 	save(ctx context.Context, path string, tee io.Writer) error
@@ -168,6 +170,8 @@ func (p *perfSampling) Stop(context.Context) error { return p.Perf.Stop() }
 
 func (p *perfSampling) Lost() int64 { return 0 } // perf's text has the number of lost samples
 
+func (p *perfSampling) lostSoFar() int64 { return 0 }
+
 func (p *perfSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	var err error
 	if p.names == nil {
@@ -263,6 +267,8 @@ func (d *dtraceSampling) tool() Sampler { return SamplerDTrace }
 
 func (d *dtraceSampling) Notes() []string { return append(fix.Texts(d.Tracer.Notes()), d.notes...) }
 
+func (d *dtraceSampling) lostSoFar() int64 { return 0 }
+
 func (d *dtraceSampling) Stop(context.Context) error { return d.Tracer.Stop() }
 
 func (d *dtraceSampling) save(_ context.Context, path string, tee io.Writer) error {
@@ -314,6 +320,8 @@ func (x *xctraceSampling) Notes() []string { return append(fix.Texts(x.Recording
 func (x *xctraceSampling) Stop(context.Context) error { return x.Recording.Stop() }
 
 func (x *xctraceSampling) Lost() int64 { return 0 } // the text has the number of lost samples
+
+func (x *xctraceSampling) lostSoFar() int64 { return 0 }
 
 func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) error {
 	if err := saveText(ctx, x, path, tee); err != nil {

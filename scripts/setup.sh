@@ -7,7 +7,7 @@
 #   lint   nothing else
 #   unit   a JDK, gcc (for the race detector), binutils, also for aarch64, the C library's symbols
 #   live   what demo and unit need, and binutils' headers (for the tests' hsdis), xz, less, man, zsh, fish, bash's
-#          completions, sudo, procps, strace, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26
+#          completions, sudo, procps, strace, tmux, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26
 #          and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
 #   pages  rpm, and where they can be had Chromium, axe-core (in testdata/axe) and prettier and eslint (in testdata/web),
 #          by npm
@@ -374,6 +374,7 @@ if for_stages live; then
     setup_command sudo sudo
     setup_command pgrep procps # and ps, and the kill that sudo runs
     setup_command strace strace # it shows what gasm attach writes
+    setup_command tmux tmux     # gasm top draws in it
   fi
 fi
 if [ "$part" = arm64 ]; then setup_emulator; fi

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/top/terminal"
 )
 
 // Another user's process can mount a file system of its own. If a thread of gasm then looks at that process's memory or
@@ -62,7 +64,48 @@ const endTime = time.Second
 
 // runApart runs the command line of this process in a child. If the child's exit code is not 0, runApart returns an
 // *exitError with that code. The child is killed when this process ends.
-func runApart(s streams) error {
+func runApart(s streams) error { return runChild(s, syscall.SIGKILL, func(bool) {}) }
+
+// runWatched is like runApart, for a child that shows a full screen. When the child has ended, the terminal is as it was
+// before, even if the child was killed. If this process is killed, the child gets SIGTERM.
+func runWatched(s streams) error {
+	saved := terminal.Save(s.out)
+	nameGuard()
+	return runChild(s, syscall.SIGTERM, saved.Restore)
+}
+
+// nameGuard gives this process another name than the child, so that "killall -9 gasm" leaves it to put the terminal
+// back.
+func nameGuard() { _ = os.WriteFile("/proc/self/comm", []byte("top-guard"), 0) } // the name does not matter much
+
+// mayWatch reports whether this process may run its command line again in a child.
+func mayWatch() bool { return ownProcess && apart == nil }
+
+// isWatched reports whether this process is the child of runWatched or runApart.
+func isWatched() bool { return apart != nil }
+
+// shellHasTerminal reports whether the process that waited for this one is gone, and a shell uses the terminal again.
+// The terminal's modes are the shell's then. A shell takes the terminal back as soon as it notices the end; so
+// shellHasTerminal waits a moment.
+func shellHasTerminal(out *os.File) bool {
+	if !isWatched() || os.Getppid() == guardPID {
+		return false
+	}
+	time.Sleep(shellTime)
+	group, err := unix.IoctlGetInt(int(out.Fd()), unix.TIOCGPGRP)
+	return err == nil && group != unix.Getpgrp()
+}
+
+// shellTime is the time in which a shell notices that a program has ended. Usually it takes a millisecond.
+const shellTime = 30 * time.Millisecond
+
+// guardPID is the process that has started this one.
+var guardPID = os.Getppid()
+
+// runChild runs the command line of this process in a child. The child gets the signal death when this process ends.
+// When the child has ended, runChild calls over(killed). killed is true if the child has not reported that it ended by
+// itself.
+func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	defer signal.Stop(signals)
@@ -76,7 +119,7 @@ func runApart(s streams) error {
 	child.Stdin, child.Stdout, child.Stderr = s.in, s.out, s.err
 	child.ExtraFiles = []*os.File{said} // descriptor 3 of the child
 	child.Env = append(os.Environ(), apartEnv+"=3")
-	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: death}
 	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the child ends
 	defer runtime.UnlockOSThread()
 	err = child.Start()
@@ -84,8 +127,9 @@ func runApart(s streams) error {
 	if err != nil {
 		return err
 	}
-	code, ended := make(chan int, 1), make(chan struct{})
+	code, reported, ended := make(chan int, 1), make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(reported)
 		var b [1]byte
 		if n, _ := says.Read(b[:]); n == 1 { // a child that crashes reports nothing
 			code <- int(b[0])
@@ -100,6 +144,7 @@ func runApart(s streams) error {
 		case sig := <-signals:
 			handOn(child.Process, sig.(syscall.Signal)) // on Unix, all signals are of this type
 		case c := <-code:
+			over(false)
 			select {
 			case <-ended:
 			case <-time.After(endTime):
@@ -107,6 +152,13 @@ func runApart(s streams) error {
 			}
 			return exitOf(c)
 		case <-ended:
+			select {
+			case c := <-code: // the report came just before the end
+				over(false)
+				return exitOf(c)
+			case <-reported:
+			}
+			over(true)
 			status, _ := child.ProcessState.Sys().(syscall.WaitStatus)
 			if status.Signaled() {
 				return exitOf(128 + int(status.Signal()))

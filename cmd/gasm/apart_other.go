@@ -16,4 +16,12 @@ func leave(code int) { os.Exit(code) }
 
 func mayNotEnd() bool { return false }
 
+func mayWatch() bool { return false }
+
+func isWatched() bool { return false }
+
+func runWatched(streams) error { return errors.ErrUnsupported }
+
+func shellHasTerminal(*os.File) bool { return false }
+
 func runApart(streams) error { return errors.ErrUnsupported }

@@ -28,6 +28,7 @@ var choices = map[string][]string{
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},
 	"events-from": record.EventSources,
 	"stacks":      record.StackChoices(),
+	"view":        viewNames,
 }
 
 // otherFormats lists the values of --format for the commands that have this flag, but do not write a report.

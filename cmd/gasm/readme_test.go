@@ -41,7 +41,7 @@ func TestDocumentedFlags(t *testing.T) {
 	listed := flags(texts["docs/flags.md"] + texts["docs/diff.md"])
 	there := map[string]bool{"help": true, "version": true}
 	listed["help"] = true
-	for _, command := range []string{"profile", "attach", "report", "events", "diff", "doctor"} {
+	for _, command := range []string{"profile", "attach", "top", "report", "events", "diff", "doctor"} {
 		for name := range flags(runGasm(t, []string{command, "--help"}).stdout) {
 			there[name] = true
 			assert.Contains(t, listed, name, "flag of gasm %s that docs/flags.md lacks", command)
@@ -61,11 +61,11 @@ func TestExamples(t *testing.T) {
 	for _, document := range documents(t) {
 		text.WriteString(document)
 	}
-	for _, command := range []string{"profile", "report", "attach", "diff", "events"} {
+	for _, command := range []string{"profile", "report", "attach", "top", "diff", "events"} {
 		text.WriteString(runGasm(t, []string{command, "--help"}).stdout)
 	}
 	// What stands two spaces behind an example says what it does.
-	example := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|attach|report|diff|events) ([-a-z].*?)(?:  .*)?$`)
+	example := regexp.MustCompile(`(?m)^(?:    |  )gasm (profile|attach|top|report|diff|events) ([-a-z].*?)(?:  .*)?$`)
 	word := regexp.MustCompile(`'([^']*)'|(\S+)`)
 	examples := example.FindAllStringSubmatch(text.String(), -1)
 	assert.Greater(t, len(examples), 40)

@@ -20,6 +20,7 @@ import (
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
+	told   []string           // class paths of which live has told the finder
 	closed []int              // process ids of JVMs whose class paths were not opened, because others may have chosen them
 }
 
@@ -135,4 +136,16 @@ func (s *sources) notes(jvms []capture.JVM) []string {
 		}
 	}
 	return notes
+}
+
+// live returns a function that finds the source lines for gasm top, for what is known of the JVMs so far.
+func (s *sources) live(files map[string]string, classPaths []string) func(method string, line int) text.SourceLine {
+	var paths []string
+	for _, p := range classPaths {
+		if !slices.Contains(s.told, p) {
+			s.told, paths = append(s.told, p), append(paths, filepath.SplitList(p)...)
+		}
+	}
+	s.finder.Know(files, paths)
+	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
 }

@@ -47,16 +47,11 @@ func perfStrings(file []byte) (map[string]string, error) {
 // false if there is no such number.
 func perfLong(file []byte, name string) (value int64, found bool) {
 	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
-		nameOffset, dataOffset := order.Uint32(entry[nameAt:]), order.Uint32(entry[dataOffsetAt:])
-		if entry[dataTypeAt] != 'J' || uint64(nameOffset) > uint64(len(entry)) ||
-			uint64(dataOffset)+8 > uint64(len(entry)) {
-			return true
+		n, number, ok := longEntry(entry, order)
+		if found = ok && n == name; found {
+			value = number
 		}
-		if n, terminated := untilZero(entry[nameOffset:]); !terminated || n != name {
-			return true
-		}
-		value, found = int64(order.Uint64(entry[dataOffset:])), true
-		return false
+		return !found
 	})
 	return value, found
 }

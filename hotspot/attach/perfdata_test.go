@@ -74,6 +74,9 @@ func FuzzPerfData(f *testing.F) {
 	f.Add(perfFileOf(binary.LittleEndian, perfEntry{"sun.rt.javaCommand", "Main"}, perfEntry{"number", ""}))
 	f.Add(perfFileOf(binary.BigEndian, perfEntry{"java.property.java.vm.version", "17"}))
 	f.Fuzz(func(t *testing.T, file []byte) {
+		if a, _ := parseActivity(file); len(a.Collectors) > maxCollectors {
+			t.Fatal(a)
+		}
 		got, err := perfStrings(file)
 		if err != nil && len(got) > 0 {
 			t.Fatal("strings with an error")

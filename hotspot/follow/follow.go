@@ -39,6 +39,9 @@ type Options struct {
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
+	// Written is called with each piece of text that is written to the log, from the Follower's goroutine. A piece has
+	// whole lines, and whole methods. It is valid until the call returns. Written may be nil.
+	Written func(text []byte)
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
 }

@@ -87,6 +87,9 @@ func (w *logWriter) flush() {
 	if len(w.text) == 0 {
 		return
 	}
+	if w.o.Written != nil {
+		w.o.Written(w.text)
+	}
 	if w.failure == nil {
 		if _, err := w.file.Write(w.text); err != nil {
 			w.failure = fmt.Errorf("writing the code: %w", err)

@@ -110,8 +110,13 @@ var mayImport = map[string][]string{
 	"diff/asm":                 nil,
 	"mca":                      {"profile", "profile/loops"},
 	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
-	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler"},
+	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler", "top", "top/live", "top/terminal", "top/view"},
 	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
+	"top":                      {"callstack", "capture", "disasm", "printassembly", "profile/code", "profile/codemap", "profile/jvmcode", "profile/tally", "profile/threads", "sampler"},
+	"top/view":                 {"profile", "profile/tally", "report/text", "top", "top/toptest"},
+	"top/live":                 {"capture", "hotspot/attach", "record", "record/lockedfolder", "record/processend", "sampler", "top"},
+	"top/terminal":             {"top/view"},
+	"top/toptest":              {"callstack", "capture", "disasm", "printassembly", "sampler", "top"},
 	"internal/arrows":          nil,
 	"internal/cfi":             nil,
 	"internal/gasmtest":        nil,
@@ -173,7 +178,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile/...", "report/...", "diff/...", "event/...", "printassembly/...", "disasm", "sampler"}
+var readers = []string{"capture", "profile/...", "report/...", "diff/...", "top", "top/view", "event/...", "printassembly/...", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -105,6 +105,9 @@ func (ls *listing) gap(above int, gap profile.Gap) {
 
 // row returns line i without its comments. text is the instruction.
 func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
+	if ls.view.row != nil {
+		ls.view.row(i)
+	}
 	heat := ls.heat(l.Counts)
 	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
 		ls.addressCell(l.Lo), ls.Paint(heat, text))

@@ -20,6 +20,8 @@ type view struct {
 	opts   Options
 	about  *capture.Description
 	warmth []string // when the JVMs were warm, in lines
+	// row is called before the row of an instruction is written, with the index of its line. It may be nil.
+	row func(line int)
 }
 
 // view returns the view of a profile.

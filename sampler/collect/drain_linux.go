@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,6 +51,7 @@ type drain struct {
 	stacks      *stacks // nil if no stacks are recorded
 	// throttled counts how often the kernel has paused an event because its samples came too fast.
 	throttled int
+	lost      atomic.Int64 // samples that the kernel has reported as lost so far
 
 	mu      sync.Mutex
 	streams []*Stream
@@ -138,6 +140,7 @@ func (d *drain) take(r *perfevent.Record) {
 	case perfevent.Lost:
 		at := sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threadName(r)}
 		d.text.Lost(&at, int64(r.Count), false)
+		d.lost.Add(int64(r.Count))
 	case perfevent.Throttle:
 		d.throttled++
 	}
@@ -248,7 +251,7 @@ func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 		return pause
 	}
 	if d.stacks != nil {
-		pause = min(pause, stackPause)
+		pause = min(pause, d.stacks.pause)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

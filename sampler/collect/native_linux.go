@@ -186,6 +186,10 @@ func (n *Native) Frequency() int { return n.hertz }
 // Buffers returns the size of the kernel's buffers, in bytes.
 func (n *Native) Buffers() int { return n.buffers }
 
+// LostSoFar returns how many samples the kernel has reported as lost because its buffers were full. Any goroutine may
+// call it during the recording. The file with the samples has the final number.
+func (n *Native) LostSoFar() int64 { return n.drain.lost.Load() }
+
 // StackSize returns the number of bytes of a thread's stack that are copied for each sample. It is 0 if no stacks are
 // recorded.
 func (n *Native) StackSize() int { return n.stackSize }

@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -29,6 +31,7 @@ const ringPause = 20 * time.Millisecond
 
 // stacks has the call stacks of a recording, and writes them to a file.
 type stacks struct {
+	pause   time.Duration // Options.StackPause
 	walk    Walk
 	caller  func() uint64 // Options.Caller; may be nil
 	stop    func()        // Options.GiveUp; may be nil
@@ -55,7 +58,11 @@ func newStacks(path string, o Options) (*stacks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the call stacks: %w", err)
 	}
-	return &stacks{walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(file), calls: map[kernelCall]callstack.ID{}}, nil
+	var out io.Writer = file
+	if o.StacksTo != nil {
+		out = io.MultiWriter(o.StacksTo, file)
+	}
+	return &stacks{pause: cmp.Or(o.StackPause, stackPause), walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(out), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
 // of returns the ID of a sample's stack. After a failure to write stacks it returns 0.

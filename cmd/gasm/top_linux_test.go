@@ -1,0 +1,378 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/record/processend"
+)
+
+// A phasesJVM runs Phases, whose hottest method changes when it gets a line.
+type phasesJVM struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startPhases(t *testing.T, options ...string) *phasesJVM {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	j := &phasesJVM{cmd: exec.Command(gasmtest.NeedJava(t), append(options, "-cp", javaPrograms(t), "Phases")...)}
+	var err error
+	j.in, err = j.cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := j.cmd.StdoutPipe()
+	require.NoError(t, err)
+	j.out = bufio.NewReader(out)
+	require.NoError(t, j.cmd.Start())
+	t.Cleanup(func() {
+		if j.cmd.ProcessState == nil {
+			_ = j.cmd.Process.Kill()
+			_ = j.cmd.Wait()
+		}
+	})
+	j.expect(t, "READY")
+	return j
+}
+
+// exactLines are the options with which each instruction has the line that it was compiled from.
+var exactLines = []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
+
+func (j *phasesJVM) pid() string { return strconv.Itoa(j.cmd.Process.Pid) }
+
+// expect reads the next line of the program's output.
+func (j *phasesJVM) expect(t *testing.T, line string) {
+	t.Helper()
+	got, err := j.out.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, line+"\n", got)
+}
+
+// tell sends a line to the program, and waits for the line that answers it.
+func (j *phasesJVM) tell(t *testing.T, line, answer string) {
+	t.Helper()
+	_, err := io.WriteString(j.in, line+"\n")
+	require.NoError(t, err)
+	j.expect(t, answer)
+}
+
+// startTop starts gasm top in a terminal, and waits for its first picture with samples.
+func startTop(t *testing.T, x *tmux, j *phasesJVM, args ...string) {
+	t.Helper()
+	x.line(strings.Join(append([]string{binary, "top"}, append(args, j.pid())...), " "))
+	x.await("alpha is the hottest method", func(s string) bool { return strings.Contains(screenRow(s, 5), "Phases::alpha") })
+}
+
+// screenRow returns a row of a screen, counted from 0; "" if there is none.
+func screenRow(screen string, n int) string {
+	rows := strings.Split(screen, "\n")
+	if n >= len(rows) {
+		return ""
+	}
+	return rows[n]
+}
+
+// TestTop drives gasm top by keys. Each view shows the method that the program knows to be its hottest one, and follows
+// it when it changes. Afterwards the terminal is as before.
+func TestTop(t *testing.T) {
+	t.Parallel()
+	j := startPhases(t, exactLines...)
+	x := startTmux(t)
+	before := x.modes("before")
+	startTop(t, x, j)
+	row := func(n int, parts ...string) func(string) bool {
+		return func(s string) bool {
+			for _, p := range parts {
+				if !strings.Contains(screenRow(s, n), p) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	const title, first = 4, 5
+	assert.Regexp(t, `pid `+j.pid()+` Phases  JDK \d+.*threads \d+`, screenRow(x.screen(), 0))
+	for _, step := range []struct {
+		what, key string
+		wanted    func(string) bool
+	}{
+		{"the program with its hottest method", "1", row(first, j.pid(), "Phases", "alpha")},
+		{"its methods", "Enter", row(first, "c2, level 4", "Phases::alpha")},
+		{"the frames, with the hottest line", "3", row(first, "Phases::alpha:"+phasesLine(t, "hottest line of alpha"))},
+		{"the code of the frame", "Enter", row(title, "Phases::alpha", "hottest loop")},
+		{"back", "Escape", row(title, "inlining undone")},
+		{"the threads", "t", row(first, "app", "hot-worker", "Phases::alpha")},
+		{"the callers", "5", func(s string) bool {
+			return strings.Contains(screenRow(s, first), "Phases::alpha") && strings.Contains(screenRow(s, first+1), "Phases::first")
+		}},
+		{"the events", "e", row(title, "EVENT")},
+		{"the keys", "?", row(title, "Keys")},
+		{"any key", "x", row(title, "EVENT")},
+		{"the methods", "2", row(first, "Phases::alpha")},
+		{"a filter", "/", func(s string) bool { return strings.Contains(s, "filter:") }},
+		{"without a match", "~", func(s string) bool { return !strings.Contains(s, "Phases::alpha") }},
+		{"no filter", "Escape", row(first, "Phases::alpha")},
+		{"the pause", "p", row(0, "PAUSED")},
+		{"its end", "p", func(s string) bool { return !strings.Contains(s, "PAUSED") }},
+		{"all the time", "m", row(0, "since start")},
+		{"decaying", "m", row(0, "decaying")},
+		{"the last seconds", "m", row(0, "last 10 s")},
+	} {
+		x.keys(step.key)
+		x.await(step.what, step.wanted)
+	}
+
+	x.keys("Enter")
+	code := x.await("the code", row(title, "Phases::alpha", "hottest loop"))
+	m := regexp.MustCompile(`hottest loop 0x[0-9a-f]+: (\d+)%`).FindStringSubmatch(code)
+	require.NotNil(t, m, "%s", code)
+	share, _ := strconv.Atoi(m[1])
+	assert.Greater(t, share, 80, "of the samples in alpha are in its loop")
+	assert.Regexp(t, `\d\.\d\d%.*0x[0-9a-f]{12}:`, code, "instructions with samples are in sight")
+
+	x.resize(20, 5)
+	x.await("a small screen", func(s string) bool {
+		return strings.HasPrefix(s, "gasm top") && strings.Contains(s, "q quit") && strings.Count(s, "\n") <= 5
+	})
+	x.resize(80, 24)
+	x.await("the screen as before", row(title, "Phases::alpha", "hottest loop"))
+
+	x.keys("2")
+	checkPhases(t, x, j)
+
+	j.tell(t, "gc", "GC 1")
+	x.keys("e")
+	x.await("the collection", func(s string) bool { return strings.Contains(screenRow(s, first)+screenRow(s, first+1), "GC ") })
+	assert.Regexp(t, `^GC [1-9]`, screenRow(x.screen(), 2))
+
+	x.keys("w", "c")
+	written := x.await("the capture is written", func(s string) bool { return strings.Contains(s, "written: gasm-top-") })
+	checkWritten(t, filepath.Join(x.dir, regexp.MustCompile(`gasm-top-\d+-\d+`).FindString(written)))
+	x.keys("w", "p")
+	x.await("the page is written", func(s string) bool { return regexp.MustCompile(`written: gasm-top-\d+-\d+\.html`).MatchString(s) })
+
+	x.keys("q")
+	x.await("the shell", func(s string) bool { return !strings.Contains(s, "gasm top  pid") })
+	assert.Equal(t, before, x.modes("after"))
+}
+
+// phasesLine returns the number of the line of Phases.java that contains a text.
+func phasesLine(t *testing.T, text string) string {
+	t.Helper()
+	for i, line := range strings.Split(string(readFile(t, gasmtest.Testdata("programs", "Phases.java"))), "\n") {
+		if strings.Contains(line, text) {
+			return strconv.Itoa(i + 1)
+		}
+	}
+	require.FailNow(t, "no such line")
+	return ""
+}
+
+// checkPhases changes the program's phase, and checks that the new hottest method is on the screen within two seconds,
+// as the hottest one of the last second. On a busy machine the program, gasm and this test may all get no processor for
+// a while, so the phase is changed until that has been seen once.
+func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
+	t.Helper()
+	const limit = 2 * time.Second
+	var took []time.Duration
+	for i := range 20 {
+		method := []string{"beta", "alpha"}[i%2]
+		now := regexp.MustCompile(`(?m)^ *\d+\.\d+% +(\d+)\.\d+% .*Phases::` + method + `$`)
+		j.tell(t, "", "PHASE "+method)
+		began := time.Now()
+		x.await(method+" has most of the last second", func(s string) bool {
+			m := now.FindStringSubmatch(s)
+			if m == nil {
+				return false
+			}
+			share, _ := strconv.Atoi(m[1])
+			return share >= 50
+		})
+		if took = append(took, time.Since(began).Round(time.Millisecond)); took[i] <= limit {
+			t.Logf("the new phase was on the screen after %v", took)
+			return
+		}
+	}
+	assert.Fail(t, "no change of the phase was on the screen in time", "%v", took)
+}
+
+// checkWritten checks a capture that w has written: gasm report reads it, and its windows are the last seconds.
+func checkWritten(t *testing.T, dir string) {
+	t.Helper()
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	require.Len(t, d.Trials, 1)
+	require.NotEmpty(t, d.Trials[0].Windows)
+	for _, w := range d.Trials[0].Windows {
+		length := time.Duration(w.ToMonoNanos - w.FromMonoNanos)
+		assert.Greater(t, length, time.Duration(0))
+		assert.LessOrEqual(t, length, 10*time.Second+time.Millisecond)
+	}
+	got := runGasm(t, []string{"report", "--no-pager", dir})
+	assert.Zero(t, got.code, "%s", got.stderr)
+	assert.Contains(t, got.stdout, "Phases::")
+}
+
+// TestTopTerminal: however gasm top ends, the terminal is as before. The processes are found by their names: the one that
+// the shell has started waits, and its child shows the screen.
+func TestTopTerminal(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		kill func(t *testing.T, x *tmux, j *phasesJVM, guard, worker int)
+	}{
+		{"kill -9 of the JVM", func(t *testing.T, x *tmux, j *phasesJVM, _, _ int) {
+			require.NoError(t, j.cmd.Process.Kill())
+			_ = j.cmd.Wait() // it was killed
+			s := x.await("the end of the JVM", func(s string) bool { return strings.Contains(s, "has ended") })
+			assert.Contains(t, s, "Phases::alpha", "the last picture stays")
+			x.keys("q")
+		}},
+		{"kill -9 of gasm", func(t *testing.T, _ *tmux, _ *phasesJVM, _, worker int) {
+			require.NoError(t, syscall.Kill(worker, syscall.SIGKILL))
+		}},
+		{"kill -9 of the gasm that waits", func(t *testing.T, _ *tmux, _ *phasesJVM, guard, _ int) {
+			require.NoError(t, syscall.Kill(guard, syscall.SIGKILL))
+		}},
+		{"SIGTERM", func(t *testing.T, _ *tmux, _ *phasesJVM, guard, _ int) {
+			require.NoError(t, syscall.Kill(guard, syscall.SIGTERM))
+		}},
+		{"a crash", func(t *testing.T, _ *tmux, _ *phasesJVM, _, worker int) { // Go prints the stacks of all goroutines
+			require.NoError(t, syscall.Kill(worker, syscall.SIGABRT))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			j := startPhases(t)
+			x := startTmux(t)
+			before := x.modes("before")
+			startTop(t, x, j)
+			worker, guard := topProcesses(t, j.pid())
+			workerTicks, guardTicks := processend.StartTicks(worker), processend.StartTicks(guard)
+			c.kill(t, x, j, guard, worker)
+			require.Eventually(t, func() bool {
+				return processend.HasEnded(worker, workerTicks) && processend.HasEnded(guard, guardTicks)
+			}, time.Minute, 10*time.Millisecond, "gasm ends")
+			x.await("the shell", func(s string) bool { return !strings.Contains(s, "gasm top  pid") })
+			assert.Equal(t, before, x.modes("after"))
+		})
+	}
+}
+
+// topProcesses returns the process of gasm top that shows the screen, and the one that waits for it. Both have the JVM's
+// id as their last argument.
+func topProcesses(t *testing.T, jvm string) (worker, guard int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	parents := map[int]int{}
+	for _, path := range all {
+		text, err := os.ReadFile(path) // it may have ended
+		if err != nil || !strings.Contains(string(text), "\x00top\x00") || !strings.HasSuffix(string(text), "\x00"+jvm+"\x00") {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join(filepath.Dir(path), "stat"))
+		require.NoError(t, err)
+		fields := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:]))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		parents[pid], _ = strconv.Atoi(fields[1])
+	}
+	require.Len(t, parents, 2)
+	for pid, parent := range parents {
+		if _, ok := parents[parent]; ok {
+			return pid, parent
+		}
+	}
+	require.FailNow(t, "neither process is the other's parent")
+	return 0, 0
+}
+
+// TestTopBatch: the same as text, as often as asked, and with TERM=dumb without being asked.
+func TestTopBatch(t *testing.T) {
+	t.Parallel()
+	j := startPhases(t, exactLines...)
+	out, err := exec.Command(binary, "top", "--batch", "-n", "2", "-d", "2", "--source", gasmtest.Testdata("programs"), j.pid()).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	gasmtest.TerminalText(t, string(out), false)
+	assert.Equal(t, 2, strings.Count(string(out), "gasm top  pid "+j.pid()+" Phases"), "%s", out)
+	for _, want := range []string{"Phases::alpha:" + phasesLine(t, "hottest line of alpha") + "  sum += a[i] * round;", "hot-worker", "← Phases::first", "hottest loop"} {
+		assert.Contains(t, string(out), want)
+	}
+	cmd := exec.Command(binary, "top", j.pid())
+	text, err := cmd.CombinedOutput()
+	assert.Error(t, err)
+	assert.Contains(t, string(text), "stdout is not a terminal; --batch prints text")
+	x := startTmux(t)
+	x.line(fmt.Sprintf("TERM=dumb %s top -n 1 -d 1 %s; echo $?", binary, j.pid()))
+	x.await("text", func(s string) bool { return strings.Contains(s, "   0x") && strings.Contains(s, "\n0\n") })
+}
+
+// TestTopLooks: without colours, without UTF-8, and for all JVMs.
+func TestTopLooks(t *testing.T) {
+	t.Parallel()
+	j := startPhases(t, "-XX:-UsePerfData")
+	x := startTmux(t, "NO_COLOR=1")
+	x.line("export LC_ALL=C")
+	startTop(t, x, j)
+	x.keys("6")
+	s := x.await("code", func(s string) bool { return strings.Contains(s, "hottest loop") })
+	assert.NotRegexp(t, `[^\x00-\x7f]`, s)
+	assert.Contains(t, screenRow(s, 2), "GC -  safepoints -", "without performance data")
+	colored := x.run("capture-pane", "-p", "-e")
+	assert.NotRegexp(t, `\x1b\[(\d+;)*(3[0-7]|38|9[0-7])`, colored)
+	x.keys("q")
+	x.await("the shell", func(s string) bool { return !strings.Contains(s, "gasm top  pid") })
+	x.line(binary + " top --view programs")
+	x.await("the program among all", func(s string) bool { return strings.Contains(s, j.pid()+"  Phases") })
+	x.keys("q")
+}
+
+// TestTopLong measures what an open view costs, and how its memory grows, for ten minutes. It needs -long.
+func TestTopLong(t *testing.T) {
+	if !gasmtest.Long() {
+		return // it takes 11 minutes
+	}
+	j := startPhases(t)
+	x := startTmux(t)
+	startTop(t, x, j, "--view", "methods")
+	x.keys("6")
+	worker, _ := topProcesses(t, j.pid())
+	time.Sleep(time.Minute) // the first minute decodes and caches
+	memory := func() (kib int) {
+		m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", worker)))
+		require.NotNil(t, m)
+		kib, _ = strconv.Atoi(string(m[1]))
+		return kib
+	}
+	cpu := func() time.Duration {
+		stat := string(readFile(t, fmt.Sprintf("/proc/%d/stat", worker)))
+		fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+		user, _ := strconv.Atoi(fields[11])
+		system, _ := strconv.Atoi(fields[12])
+		return time.Duration(user+system) * 10 * time.Millisecond
+	}
+	began, took, first, most := time.Now(), cpu(), memory(), 0
+	for time.Since(began) < 10*time.Minute {
+		time.Sleep(10 * time.Second)
+		most = max(most, memory())
+	}
+	share := float64(cpu()-took) / float64(time.Since(began))
+	t.Logf("%.2f %% of a processor; memory after a minute %d KiB, at most %d KiB later", 100*share, first, most)
+	assert.Less(t, share, 0.02)
+	assert.Less(t, most, first+first/4+16<<10)
+}

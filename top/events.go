@@ -1,0 +1,89 @@
+package top
+
+import "fmt"
+
+// An Activity is what a JVM's performance data say at a time. A number that is not known is -1.
+type Activity struct {
+	Collectors                            []Collector
+	Safepoints, SafepointNanos, SyncNanos int64
+	Threads                               int64
+}
+
+// A Collector is one of a JVM's garbage collectors, with the number of its collections since the JVM's start and their
+// time.
+type Collector struct {
+	Name         string
+	Count, Nanos int64
+}
+
+// An Event says that collections or safepoints have happened between two looks at a JVM's performance data.
+type Event struct {
+	MonoNanos int64 // when that was noticed
+	PID       int
+	What      string // "GC", "safepoint"
+	Name      string // the collector's
+	Count     int64
+	Nanos     int64 // their time in all; -1 if it is unknown
+}
+
+// String returns the event in words: "GC G1 Young Generation: 2 pauses, 12.3 ms".
+func (e *Event) String() string {
+	text := e.What
+	if e.Name != "" {
+		text += " " + e.Name
+	}
+	if e.Count != 1 {
+		text += fmt.Sprintf(" ×%d", e.Count)
+	}
+	if e.Nanos >= 0 {
+		text += fmt.Sprintf(" %.1f ms", float64(e.Nanos)/1e6)
+	}
+	return text
+}
+
+// watched is what is known of a JVM's performance data.
+type watched struct {
+	known bool
+	last  Activity
+}
+
+// Observe takes what a JVM's performance data say now.
+func (m *Model) Observe(pid int, monoNanos int64, a Activity) {
+	j := m.jvms[pid]
+	if j == nil {
+		return
+	}
+	before, known := j.what.last, j.what.known
+	j.what = watched{true, a}
+	if !known {
+		return
+	}
+	for i, c := range a.Collectors {
+		if i < len(before.Collectors) && before.Collectors[i].Name == c.Name {
+			m.happened(Event{MonoNanos: monoNanos, PID: pid, What: "GC", Name: c.Name, Count: c.Count - before.Collectors[i].Count,
+				Nanos: since(c.Nanos, before.Collectors[i].Nanos)})
+		}
+	}
+	if a.Safepoints >= 0 && before.Safepoints >= 0 {
+		m.happened(Event{MonoNanos: monoNanos, PID: pid, What: "safepoint", Count: a.Safepoints - before.Safepoints,
+			Nanos: since(a.SafepointNanos, before.SafepointNanos)})
+	}
+}
+
+// since returns the difference of two readings, or -1 if one of them is not known.
+func since(now, before int64) int64 {
+	if now < 0 || before < 0 || now < before {
+		return -1
+	}
+	return now - before
+}
+
+func (m *Model) happened(e Event) {
+	if e.Count <= 0 {
+		return
+	}
+	m.events = append(m.events, e)
+	if n := len(m.events) - maxEvents; n > 0 {
+		m.events = append(m.events[:0], m.events[n:]...)
+	}
+}

@@ -1,0 +1,221 @@
+package top
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/codemap"
+	"github.com/gasm-profiler/gasm/profile/jvmcode"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A JVM is a running JVM.
+type JVM struct {
+	PID            int
+	Main, Version  string // "" if unknown
+	StartMonoNanos int64
+	Ended          bool
+}
+
+// A jvm is a JVM with its code.
+type jvm struct {
+	JVM
+	head  []byte // of its log: the lines before the first blob
+	blobs []printassembly.Blob
+	code  []*Code         // for each blob; nil if it has had no samples
+	copy  []*chunk        // for each blob, where its code is; nil if it was not copied
+	at    []int           // for each blob, its index in copy
+	index map[blobKey]int // in blobs
+	codes map[*printassembly.Blob]*Code
+	// listed says for each blob whether the present recording has listed it.
+	listed  []bool
+	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
+	where   *codemap.Map // nil if blobs has changed
+	threads *threads.Table
+	names   map[int][]string  // of threads; the latest last
+	named   int               // counts how often names has changed
+	source  map[string]string // files of classes
+	path    string            // the class path
+	what    watched
+}
+
+func newJVM(j JVM) *jvm {
+	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
+}
+
+// A blobKey identifies a piece of code of a JVM.
+type blobKey struct {
+	lo   uint64
+	id   int
+	osr  bool
+	name string // "" for methods
+}
+
+func keyOf(b *printassembly.Blob) blobKey {
+	if b.ID != 0 {
+		return blobKey{lo: b.Lo, id: b.ID, osr: b.OSR}
+	}
+	return blobKey{lo: b.Lo, name: b.Name}
+}
+
+// A chunk is a part of a log that has the copies of methods.
+type chunk struct {
+	jvms   jvmcode.JVMs
+	reader *jvmcode.Reader // nil until something is decoded
+	size   int
+	// decoded is the number of instructions that the reader may keep.
+	decoded int
+	round   int   // counts how often what was decoded has been dropped
+	used    int64 // the Tick that has used it last
+}
+
+// headEnd is the last line of the head of a log that gasm writes.
+var headEnd = []byte("<writer thread='gasm'/>\n")
+
+// settleTicks is the number of Ticks after which all code that a new recording has found is listed.
+const settleTicks = 3
+
+// addCode reads text of a JVM's log.
+func (m *Model) addCode(j *jvm, text []byte) {
+	if at := bytes.Index(text, headEnd); bytes.HasPrefix(text, []byte("<hotspot_log ")) && at >= 0 {
+		j.head = bytes.Clone(text[:at+len(headEnd)])
+		text = text[at+len(headEnd):]
+		clear(j.listed)
+		j.fresh = settleTicks
+	}
+	whole := append(bytes.Clone(j.head), text...)
+	log, err := printassembly.NewLog(bytes.NewReader(whole), int64(len(whole)), fmt.Sprintf("the code of JVM %d", j.PID))
+	if err != nil {
+		return // the JVM's names of things are so odd that there is no code
+	}
+	j.addNames(log.ThreadNames)
+	for class, file := range log.SourceFiles {
+		j.source[class] = file
+	}
+	if log.ClassPath != "" {
+		j.path = log.ClassPath
+	}
+	var c *chunk
+	for i := range log.Blobs {
+		b := &log.Blobs[i]
+		n, known := j.index[keyOf(b)]
+		if !known {
+			n = len(j.blobs)
+			j.index[keyOf(b)] = n
+			j.blobs, j.code, j.copy, j.at, j.listed = append(j.blobs, *b), append(j.code, nil), append(j.copy, nil), append(j.at, 0), append(j.listed, true)
+			j.where = nil
+		}
+		j.listed[n] = true
+		if b.HasCode && j.copy[n] == nil {
+			if c == nil {
+				c = &chunk{size: len(whole)}
+				// Which methods have records of frames at safepoints only shows when they are decoded.
+				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
+				m.chunks = append(m.chunks, c)
+				m.textBytes += c.size
+			}
+			j.copy[n], j.at[n] = c, i
+			j.blobs[n].HasCode = true
+			if j.code[n] != nil {
+				j.code[n].copied(c, i)
+			}
+		}
+	}
+}
+
+// maxNames limits how many names of threads with the same id are kept.
+const maxNames = 8
+
+// addNames adds whole names of threads.
+func (j *jvm) addNames(names map[int][]string) {
+	if len(names) == 0 {
+		return
+	}
+	if len(j.names) > maxThreads {
+		clear(j.names)
+	}
+	for tid, latest := range names {
+		for _, name := range latest {
+			all := slices.DeleteFunc(j.names[tid], func(other string) bool { return other == name })
+			j.names[tid] = append(all[max(0, len(all)-maxNames+1):], name)
+		}
+	}
+	j.named++
+	j.threads.AddNames(j.PID, j.names)
+}
+
+// settle drops blobs that the present recording has not listed, because they are gone.
+func (j *jvm) settle() {
+	if j.fresh == 0 {
+		return
+	}
+	if j.fresh--; j.fresh > 0 {
+		return
+	}
+	n := 0
+	index := map[blobKey]int{}
+	for i := range j.blobs {
+		if !j.listed[i] {
+			continue
+		}
+		j.blobs[n], j.code[n], j.copy[n], j.at[n], j.listed[n] = j.blobs[i], j.code[i], j.copy[i], j.at[i], true
+		index[keyOf(&j.blobs[n])] = n
+		n++
+	}
+	if n == len(j.blobs) {
+		return
+	}
+	clear(j.blobs[n:])
+	clear(j.code[n:])
+	clear(j.copy[n:])
+	j.blobs, j.code, j.copy, j.at, j.listed = j.blobs[:n], j.code[:n], j.copy[:n], j.at[:n], j.listed[:n]
+	j.index, j.where = index, nil
+}
+
+// find returns the code that a sample was in, or nil.
+func (j *jvm) find(s *sampler.Sample) *Code {
+	if j.where == nil {
+		// The map keeps the blobs, which change later.
+		j.where = codemap.New(append([]printassembly.Blob(nil), j.blobs...))
+		clear(j.codes)
+	}
+	uptime := (s.MonoNanos - j.StartMonoNanos) / 1e6
+	i, ok := j.where.Find(s.PC, uptime)
+	if !ok && s.Module == "" {
+		i, ok = j.where.FindUnprinted(s.PC)
+	}
+	if !ok {
+		return nil
+	}
+	if i >= len(j.code) {
+		b := j.where.Blob(i)
+		c := j.codes[b]
+		if c == nil {
+			c = newCode(j.PID, b)
+			j.codes[b] = c
+		}
+		return c
+	}
+	if j.code[i] == nil {
+		j.code[i] = newCode(j.PID, &j.blobs[i])
+		if j.copy[i] != nil {
+			j.code[i].copied(j.copy[i], j.at[i])
+		}
+	}
+	return j.code[i]
+}
+
+// nameAt returns the name of the code at an address, or "".
+func (j *jvm) nameAt(pc uint64) string {
+	if j.where == nil {
+		return ""
+	}
+	if i, ok := j.where.Find(pc, 1<<60); ok {
+		return j.where.Blob(i).Name
+	}
+	return ""
+}

@@ -1,0 +1,23 @@
+package top
+
+// What a Model keeps is limited. Programs do not reach most of these limits; what is beyond them is counted, but
+// without its details.
+const (
+	maxPending   = 1 << 18  // samples that wait for a Tick; further ones count as lost
+	maxFunctions = 1 << 16  // native functions; further ones have no name
+	maxThreads   = 1 << 14  // threads; further ones are one thread
+	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
+	maxKeys      = 1 << 17  // keys since the start; beyond that, their stacks are dropped, and then the coldest keys
+	maxText      = 96 << 20 // bytes of code that is not decoded
+	maxDecoded   = 1 << 18  // decoded instructions
+	maxFrames    = 1 << 16  // addresses of one method whose inlined methods are kept
+	maxHistory   = 10 * 60  // seconds of the load that a sparkline can show
+	maxEvents    = 500
+	// leastRing is the number of seconds whose samples are kept separately. It is the longest time that [Decaying] looks
+	// back.
+	leastRing = 30
+)
+
+// settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and the
+// code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
+const settleNanos = 250e6

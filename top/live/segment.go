@@ -1,0 +1,162 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record"
+	"github.com/gasm-profiler/gasm/record/lockedfolder"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/top"
+)
+
+// A segment is one recording of JVMs.
+type segment struct {
+	*top.Segment
+	jvms       []attach.Process
+	folder     *record.Folder
+	attachment *record.Attachment
+	began      chan struct{} // closed when the sampling has begun
+	over       chan struct{} // closed when the recording has ended, or could not begin
+	err        error         // why it could not begin; set before over is closed
+	release    chan struct{} // closed when nobody wants to keep the recording any more
+	ended      chan struct{} // closed when its folder is removed
+	startMono  int64
+	releasing  sync.Once
+	keep       chan keeping // what becomes of the recording
+}
+
+// A keeping says that a recording is to be kept as a capture.
+type keeping struct {
+	dir string // a new folder
+	// The samples between these times count.
+	fromMono, toMono int64
+	done             func(err error)
+}
+
+// Begin tells the session that the sampling has begun.
+func (s *segment) Begin(hertz int, events []sampler.Event) {
+	s.Segment.Begin(hertz, events)
+	close(s.began)
+}
+
+// startSegment begins a recording of JVMs. It does not wait until the sampling has begun.
+func (s *Session) startSegment(ctx context.Context, jvms []attach.Process) *segment {
+	g := &segment{Segment: s.model.NewSegment(), jvms: jvms, began: make(chan struct{}), over: make(chan struct{}),
+		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos()}
+	go func() {
+		defer close(g.ended)
+		if g.record(ctx, s) {
+			g.finish(ctx)
+		}
+	}()
+	return g
+}
+
+// record records until it is stopped or the JVMs have ended. It returns false if it could not begin.
+func (g *segment) record(ctx context.Context, s *Session) bool {
+	defer close(g.over)
+	defer g.End()
+	if g.folder, g.err = record.NewFolder(ctx, ""); g.err != nil {
+		return false
+	}
+	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters, Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
+		Stacks: s.o.Stacks, Pause: samplePause, Live: g, Problem: s.problem, Message: func(string) {}}
+	s.mu.Lock()
+	g.attachment = record.NewAttachment(o)
+	stopped := s.closed
+	s.mu.Unlock()
+	if stopped {
+		g.err = g.folder.Remove()
+		return false
+	}
+	g.err = g.attachment.Run(ctx) // after an error, it has removed the folder
+	return g.err == nil
+}
+
+// stop ends the recording.
+func (s *Session) stop(g *segment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if g.attachment != nil {
+		g.attachment.Signal(syscall.SIGTERM)
+	}
+	g.releasing.Do(func() { close(g.release) })
+}
+
+// finish keeps the recording as a capture, if somebody wants it, and removes its folder. If all JVMs have ended, the last
+// recording waits until the session ends.
+func (g *segment) finish(ctx context.Context) {
+	defer g.folder.Remove() // a later gasm removes what can't be removed now
+	select {
+	case k := <-g.keep:
+		k.done(g.save(ctx, k))
+		return
+	case <-g.release:
+	}
+	select {
+	case k := <-g.keep:
+		k.done(g.save(ctx, k))
+	default:
+	}
+}
+
+func (g *segment) save(ctx context.Context, k keeping) error {
+	c, err := g.attachment.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	c.Close()
+	to, err := record.NewFolder(ctx, k.dir)
+	if err != nil {
+		return err
+	}
+	if err := copyFiles(to.Path, g.folder.Path); err != nil {
+		return err
+	}
+	d, err := capture.ReadDescription(to.Path)
+	if err != nil {
+		return err
+	}
+	narrow(d, k.fromMono, k.toMono)
+	return d.Write(to.Path)
+}
+
+// narrow limits the windows of a capture to a time.
+func narrow(d *capture.Description, fromMono, toMono int64) {
+	for i := range d.Trials {
+		for j := range d.Trials[i].Windows {
+			w := &d.Trials[i].Windows[j]
+			w.ToMonoNanos = max(min(w.ToMonoNanos, toMono), w.FromMonoNanos)
+			w.FromMonoNanos = min(max(w.FromMonoNanos, fromMono), w.ToMonoNanos)
+		}
+	}
+}
+
+// copyFiles copies the files of a capture.
+func copyFiles(to, from string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return fmt.Errorf("keeping the capture: %w", err)
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || filepath.Ext(e.Name()) == ".part" || e.Name() == lockedfolder.LockFile {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, e.Name()), text, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("keeping the capture: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,355 @@
+// Package live records running JVMs for gasm top. A recording writes to the disk all the time. So a [Session] consists
+// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends when
+// other JVMs are to be recorded, or when the user wants to keep it as a capture. The next one begins before it ends, so
+// no time is missing.
+//
+// Everything that gasm attach promises holds here, because the recordings are those of gasm attach.
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/record"
+	"github.com/gasm-profiler/gasm/record/processend"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/top"
+)
+
+// Options say what is recorded, and how.
+type Options struct {
+	Gasm string // the version of gasm
+	JVMs []attach.Process
+	// All is true if JVMs that start later are recorded, too.
+	All            bool
+	Counters       []sampler.Event // as in record.AttachOptions
+	Frequency      int
+	FixedFrequency bool
+	Stacks         record.StackChoice
+	Segment        time.Duration // how long a recording is; 0 for the default
+}
+
+const (
+	// samplePause is the longest time after which a sample is looked at. A view that is drawn once a second needs no
+	// shorter one, and each look costs 0.2 ms of CPU time.
+	samplePause = 150 * time.Millisecond
+	segmentTime = 5 * time.Minute
+	// listEvery is the time between two looks for new JVMs. A look costs about as much as a second of sampling.
+	listEvery = 5 * time.Second
+	// watchEvery is the time between two looks at a JVM's performance data.
+	watchEvery = 500 * time.Millisecond
+)
+
+// A Session records JVMs for a Model. Its methods are called by the goroutine that calls the Model's.
+type Session struct {
+	o     Options
+	model *top.Model
+	ctx   context.Context
+	end   context.CancelFunc
+
+	present *segment
+	next    *segment // it takes the place of present when its sampling has begun
+	kept    *keeping // what becomes of present then
+	ending  []*segment
+	jvms    map[int]*watched
+	noted   chan reading
+	listed  chan []attach.Process
+	listing bool
+	listAt  time.Time
+	cpu     int64 // CPU time that gasm had taken at the last Step, in ns
+	cpuMono int64
+
+	mu      sync.Mutex
+	closed  bool
+	failure error // the last problem
+}
+
+// A watched is a JVM whose performance data are read.
+type watched struct {
+	attach.Process
+	ticks uint64
+	stop  chan struct{}
+	ended bool
+}
+
+// A reading is what the performance data of a JVM said at a time.
+type reading struct {
+	pid       int
+	monoNanos int64
+	activity  attach.Activity
+}
+
+// Start begins to record. It returns when the sampling has begun, or could not begin. Without JVMs, it returns at once.
+func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
+	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1), listAt: time.Now()}
+	if s.o.Segment == 0 {
+		s.o.Segment = segmentTime
+	}
+	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	if len(o.JVMs) == 0 {
+		return s, nil
+	}
+	s.know(o.JVMs)
+	s.present = s.startSegment(s.ctx, o.JVMs)
+	select {
+	case <-s.present.began:
+		return s, nil
+	case <-s.present.over:
+		if s.present.err == nil {
+			return s, nil // the JVMs have ended at once
+		}
+		return nil, s.present.err
+	case <-ctx.Done():
+		s.Close()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// know notes which JVMs are recorded now.
+func (s *Session) know(jvms []attach.Process) {
+	var known []top.JVM
+	for _, j := range jvms {
+		known = append(known, top.JVM{PID: j.PID, Main: j.Main, Version: j.Version, StartMonoNanos: j.StartMonoNanos})
+		if w := s.jvms[j.PID]; w != nil && w.StartMonoNanos == j.StartMonoNanos {
+			continue
+		} else if w != nil {
+			w.leave()
+		}
+		w := &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
+		s.jvms[j.PID] = w
+		go w.watch(s.ctx, s.noted)
+	}
+	s.model.SetJVMs(known)
+}
+
+func (w *watched) leave() {
+	if !w.ended {
+		w.ended = true
+		close(w.stop)
+	}
+}
+
+// watch reads a JVM's performance data again and again.
+func (w *watched) watch(ctx context.Context, to chan<- reading) {
+	data, err := attach.StartWatch(ctx, w.PID)
+	if err != nil {
+		return // the view shows that they are not known
+	}
+	defer data.Close()
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		if a, known := data.Read(); known {
+			select {
+			case to <- reading{w.PID, monotonic.Nanos(), a}:
+			default: // nobody takes them
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-w.stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Step does what is due: it passes on what was read, notices ends, and begins the next recording. It is called before
+// each Tick of the Model, and does not wait for anything.
+func (s *Session) Step() {
+	for len(s.noted) > 0 {
+		r := <-s.noted
+		a := top.Activity{Safepoints: r.activity.Safepoints, SafepointNanos: r.activity.SafepointNanos, SyncNanos: r.activity.SyncNanos, Threads: r.activity.Threads}
+		for _, c := range r.activity.Collectors {
+			a.Collectors = append(a.Collectors, top.Collector(c))
+		}
+		s.model.Observe(r.pid, r.monoNanos, a)
+	}
+	for _, w := range s.jvms {
+		if !w.ended && processend.HasEnded(w.PID, w.ticks) {
+			w.leave()
+			s.model.EndJVM(w.PID)
+		}
+	}
+	s.measure()
+	s.list()
+	s.turn()
+}
+
+// Alive returns the JVMs that run.
+func (s *Session) Alive() (jvms []attach.Process) {
+	for _, w := range s.jvms {
+		if !w.ended {
+			jvms = append(jvms, w.Process)
+		}
+	}
+	slices.SortFunc(jvms, func(a, b attach.Process) int { return a.PID - b.PID })
+	return jvms
+}
+
+// measure tells the Model what gasm itself costs.
+func (s *Session) measure() {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return
+	}
+	now, cpu := monotonic.Nanos(), usage.Utime.Nano()+usage.Stime.Nano()
+	if s.cpuMono != 0 && now > s.cpuMono {
+		s.model.SetCost(float64(cpu-s.cpu) / float64(now-s.cpuMono))
+	}
+	s.cpu, s.cpuMono = cpu, now
+}
+
+// list looks for JVMs that have started, in a goroutine of its own.
+func (s *Session) list() {
+	if !s.o.All {
+		return
+	}
+	select {
+	case jvms := <-s.listed:
+		s.listing = false
+		readable := jvms[:0]
+		for _, j := range jvms {
+			if j.Unreadable == nil {
+				readable = append(readable, j)
+			}
+		}
+		isNew := func(j attach.Process) bool {
+			w := s.jvms[j.PID]
+			return w == nil || w.StartMonoNanos != j.StartMonoNanos
+		}
+		if slices.ContainsFunc(readable, isNew) && s.next == nil {
+			s.know(readable)
+			s.next = s.startSegment(s.ctx, s.Alive())
+		}
+	default:
+	}
+	if !s.listing && time.Since(s.listAt) > listEvery {
+		s.listing, s.listAt = true, time.Now()
+		go func() {
+			jvms, _ := attach.List(s.ctx) // after an error, there are none
+			s.listed <- jvms
+		}()
+	}
+}
+
+// turn begins the next recording when the present one is long enough, and ends the present one when the next one has
+// begun.
+func (s *Session) turn() {
+	s.ending = slices.DeleteFunc(s.ending, func(g *segment) bool { return isClosed(g.ended) })
+	alive := s.Alive()
+	due := s.present != nil && !isClosed(s.present.over) && time.Duration(monotonic.Nanos()-s.present.startMono) > s.o.Segment
+	if due && s.next == nil && len(alive) > 0 {
+		s.next = s.startSegment(s.ctx, alive)
+	}
+	if s.next == nil {
+		return
+	}
+	began := isClosed(s.next.began)
+	if !began && isClosed(s.next.over) { // it could not begin; the present one goes on
+		if s.next.err != nil {
+			s.problem(s.next.err)
+		}
+		if s.present != nil {
+			s.present.startMono = monotonic.Nanos() // try again later
+		}
+		s.giveUpKeeping(s.next.err)
+		s.next = nil
+		return
+	}
+	if !began {
+		return
+	}
+	if s.present != nil {
+		if s.kept != nil {
+			s.present.keep <- *s.kept
+			s.kept = nil
+		}
+		s.stop(s.present)
+		s.ending = append(s.ending, s.present)
+	}
+	s.present, s.next = s.next, nil
+}
+
+func (s *Session) giveUpKeeping(err error) {
+	if s.kept != nil {
+		if err == nil {
+			err = errors.New("the JVM has ended")
+		}
+		s.kept.done(err)
+		s.kept = nil
+	}
+}
+
+// Keep writes the samples between two times (CLOCK_MONOTONIC, in ns) as a capture into a new folder, as far as the present
+// recording has them. It returns at once. done is called once, usually from another goroutine.
+func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error)) {
+	k := keeping{dir, fromMono, toMono, done}
+	switch {
+	case s.kept != nil || s.next != nil:
+		done(errors.New("wait a moment, until the last recording is written"))
+	case s.present == nil || isClosed(s.present.ended):
+		done(errors.New("there is no recording"))
+	case isClosed(s.present.over):
+		select {
+		case s.present.keep <- k:
+		default:
+			done(errors.New("the recording is being written already"))
+		}
+	default:
+		s.kept = &k
+		s.next = s.startSegment(s.ctx, s.Alive())
+	}
+}
+
+// Failure returns the last problem, and forgets it.
+func (s *Session) Failure() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err, s.failure = s.failure, nil
+	return err
+}
+
+func (s *Session) problem(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = err
+}
+
+// Close ends all recordings, and removes their folders.
+func (s *Session) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	for _, w := range s.jvms {
+		w.leave()
+	}
+	all := append(s.ending, s.present, s.next)
+	for _, g := range all {
+		if g != nil {
+			s.stop(g)
+		}
+	}
+	for _, g := range all {
+		if g != nil {
+			<-g.ended
+		}
+	}
+	s.end()
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,330 @@
+package top
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/sampler"
+)
+
+// A Model counts the samples of running JVMs. A goroutine of the user interface calls its methods; recordings write to
+// its Segments from other goroutines.
+type Model struct {
+	syntax disasm.Syntax
+	ring   int // number of buckets that are kept
+
+	segmentsMu sync.Mutex
+	segments   []*Segment
+
+	jvms  map[int]*jvm
+	order []int // process ids, in the order in which the JVMs were added
+
+	functions   []Function
+	functionIDs map[Function]int32
+	threads     []Thread
+	threadIDs   map[threadKey]int32
+	tree        *callstack.Tree
+	epoch       int // counts how often tree was replaced
+
+	buckets   []bucket // oldest first; the last one is of the last Tick
+	all       map[key]float64
+	allTotal  float64
+	seconds   float64 // covered by all
+	lastTick  int64
+	hertz     int
+	lost      int64
+	counter   string
+	history   []Load
+	events    []Event
+	cost      float64
+	textBytes int
+	decoded   int
+	chunks    []*chunk
+	listed    listed
+}
+
+// A bucket has the samples between two Ticks.
+type bucket struct {
+	counts  map[key]int32
+	total   int32
+	seconds float64
+}
+
+// A key is what samples have in common that are counted together.
+type key struct {
+	code     *Code  // nil outside of code
+	function int32  // if code is nil
+	pc       uint64 // in code
+	thread   int32
+	stack    callstack.ID
+}
+
+// A Function is a function outside the code cache.
+type Function struct {
+	Module string // "libjvm.so", "kernel"; "" if it is unknown
+	Symbol string // "" if it is unknown
+}
+
+// A Thread is a thread of a JVM.
+type Thread struct {
+	PID, TID int
+	Name     string
+	Kind     string // threads.Application …
+
+	kernel string // what the kernel calls it
+	named  int    // what was known of the JVM's threads when it got its name: jvm.named
+}
+
+type threadKey struct{ pid, tid int }
+
+// A Load is the CPU time of all JVMs between two Ticks by kinds of threads, in processors: 1.5 means that one and a
+// half processors were busy.
+type Load struct{ App, JIT, GC, JVM float64 }
+
+// Total returns the sum of all kinds.
+func (l Load) Total() float64 { return l.App + l.JIT + l.GC + l.JVM }
+
+func (l *Load) add(kind string, n float64) {
+	switch kind {
+	case threads.Compilers:
+		l.JIT += n
+	case threads.Collector:
+		l.GC += n
+	case threads.OtherJVM:
+		l.JVM += n
+	default:
+		l.App += n
+	}
+}
+
+// NewModel returns a Model without JVMs. It keeps the samples of at least the given number of seconds separately. The
+// instructions that it shows have this syntax.
+func NewModel(seconds int, syntax disasm.Syntax) *Model {
+	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
+		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}}
+}
+
+// SetJVMs says which JVMs run now. Those that have ended, which are missing from the list, stay in the pictures as long
+// as they have samples there.
+func (m *Model) SetJVMs(list []JVM) {
+	for _, j := range m.jvms {
+		j.Ended = !slices.ContainsFunc(list, func(other JVM) bool { return other.PID == j.PID })
+	}
+	for _, j := range list {
+		if known := m.jvms[j.PID]; known != nil && known.StartMonoNanos == j.StartMonoNanos {
+			continue
+		}
+		if m.jvms[j.PID] == nil {
+			m.order = append(m.order, j.PID)
+		}
+		m.jvms[j.PID] = newJVM(j)
+	}
+}
+
+// EndJVM notes that a JVM has ended.
+func (m *Model) EndJVM(pid int) {
+	if j := m.jvms[pid]; j != nil {
+		j.Ended = true
+	}
+}
+
+// SetCost says how much CPU time gasm itself takes, in processors.
+func (m *Model) SetCost(processors float64) { m.cost = processors }
+
+// Tick resolves the samples that have come in, and ends the present second. now is on CLOCK_MONOTONIC, in ns.
+func (m *Model) Tick(now int64) {
+	b := bucket{counts: map[key]int32{}}
+	if m.lastTick != 0 {
+		b.seconds = float64(now-m.lastTick) / 1e9
+	}
+	m.lastTick = now
+	load := Load{}
+	if m.tree.Len() > maxStacks {
+		m.compactStacks()
+	}
+	for _, taken := range m.take(now - settleNanos) {
+		for pid, text := range taken.code {
+			if j := m.jvms[pid]; j != nil {
+				m.addCode(j, text)
+			}
+		}
+		for i := range taken.samples {
+			s := &taken.samples[i]
+			if k, ok := m.resolve(s, taken.stacks[i]); ok {
+				b.counts[k]++
+				b.total++
+				load.add(m.threads[k.thread].Kind, 1)
+			}
+		}
+	}
+	m.close(b, load)
+	m.evict()
+}
+
+// close adds the bucket of a second.
+func (m *Model) close(b bucket, load Load) {
+	scale := 0.0
+	if m.hertz > 0 && b.seconds > 0 {
+		scale = 1 / (float64(m.hertz) * b.seconds)
+	}
+	m.history = append(m.history, Load{load.App * scale, load.JIT * scale, load.GC * scale, load.JVM * scale})
+	if n := len(m.history) - maxHistory; n > 0 {
+		m.history = append(m.history[:0], m.history[n:]...)
+	}
+	m.buckets = append(m.buckets, b)
+	if n := len(m.buckets) - m.ring; n > 0 {
+		clear(m.buckets[:n]) // frees the maps
+		m.buckets = append(m.buckets[:0], m.buckets[n:]...)
+	}
+	for k, n := range b.counts {
+		m.all[k] += float64(n)
+	}
+	m.allTotal += float64(b.total)
+	m.seconds += b.seconds
+	if len(m.all) > maxKeys {
+		m.shrink()
+	}
+}
+
+// shrink drops the stacks from the counts since the start. If that is not enough, the coldest keys are counted together
+// by code and thread.
+func (m *Model) shrink() {
+	merged := map[key]float64{}
+	for k, n := range m.all {
+		k.stack = 0
+		merged[k] += n
+	}
+	if len(merged) > maxKeys/2 {
+		counts := slices.Sorted(maps.Values(merged))
+		limit := counts[len(counts)-maxKeys/4]
+		colder := merged
+		merged = map[key]float64{}
+		for k, n := range colder {
+			if n <= limit {
+				k.pc = 0
+			}
+			merged[k] += n
+		}
+	}
+	m.all = merged
+}
+
+// compactStacks keeps only the stacks of the last seconds.
+func (m *Model) compactStacks() {
+	old := m.tree
+	m.tree, m.epoch = &callstack.Tree{}, m.epoch+1
+	ids := map[callstack.ID]callstack.ID{0: 0}
+	for i := range m.buckets {
+		counts := make(map[key]int32, len(m.buckets[i].counts))
+		for k, n := range m.buckets[i].counts {
+			k.stack = copyStack(old, m.tree, k.stack, func(id callstack.ID) (callstack.ID, bool) { to, ok := ids[id]; return to, ok },
+				func(id, to callstack.ID) { ids[id] = to })
+			counts[k] += n
+		}
+		m.buckets[i].counts = counts
+	}
+	merged := map[key]float64{}
+	for k, n := range m.all {
+		k.stack = ids[k.stack] // 0 for a stack that is forgotten
+		merged[k] += n
+	}
+	m.all = merged
+}
+
+// copyStack copies a stack to another tree. known returns the number that a stack has there, and learn is told of it.
+func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool), learn func(id, to callstack.ID)) callstack.ID {
+	var missing []callstack.ID
+	at := callstack.ID(0)
+	for id != 0 {
+		if found, ok := known(id); ok {
+			at = found
+			break
+		}
+		missing = append(missing, id)
+		_, id = from.Frame(id)
+	}
+	for _, id := range slices.Backward(missing) {
+		f, _ := from.Frame(id)
+		if f == nil {
+			return 0
+		}
+		if at = to.Push(at, *f); at == callstack.NoRoom {
+			return 0
+		}
+		learn(id, at)
+	}
+	return at
+}
+
+// resolve returns the key of a sample. ok is false if the sample is of no known JVM, or of another event than the
+// first.
+func (m *Model) resolve(s *sampler.Sample, stack callstack.ID) (k key, ok bool) {
+	j := m.jvms[s.PID]
+	if j == nil || s.Event != m.counter {
+		return k, false
+	}
+	k = key{thread: m.thread(j, s), stack: stack}
+	switch {
+	case s.Kernel():
+		k.function = m.function(Function{sampler.KernelModule, s.Symbol})
+	default:
+		if c := j.find(s); c != nil {
+			k.code, k.pc = c, s.PC
+			return k, true
+		}
+		f := Function{s.Module, s.Symbol}
+		if f.Module == "" {
+			f = Function{}
+		}
+		k.function = m.function(f)
+	}
+	return k, true
+}
+
+func (m *Model) function(f Function) int32 {
+	if id, ok := m.functionIDs[f]; ok {
+		return id
+	}
+	if len(m.functions) >= maxFunctions {
+		f.Symbol = ""
+		if id, ok := m.functionIDs[f]; ok {
+			return id
+		}
+		if len(m.functions) >= 2*maxFunctions {
+			return 0
+		}
+	}
+	id := int32(len(m.functions))
+	m.functions, m.functionIDs[f] = append(m.functions, f), id
+	return id
+}
+
+// thread returns the number of a sample's thread.
+func (m *Model) thread(j *jvm, s *sampler.Sample) int32 {
+	at := threadKey{s.PID, s.TID}
+	id, known := m.threadIDs[at]
+	if !known && len(m.threads) >= maxThreads {
+		if id, known = m.threadIDs[threadKey{}]; known {
+			return id
+		}
+		at = threadKey{}
+	}
+	if !known {
+		id = int32(len(m.threads))
+		m.threads, m.threadIDs[at] = append(m.threads, Thread{PID: s.PID, TID: s.TID}), id
+	}
+	t := &m.threads[id]
+	if at == (threadKey{}) {
+		*t = Thread{Name: "(other threads)", Kind: threads.Application}
+		return id
+	}
+	if t.kernel != s.Thread || t.named != j.named {
+		t.kernel, t.named = s.Thread, j.named
+		t.Name, t.Kind = j.threads.Name(s.PID, s.TID, s.Thread), threads.KindOf(s.Thread)
+	}
+	return id
+}

@@ -1,0 +1,175 @@
+package top_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/top"
+	"github.com/gasm-profiler/gasm/top/toptest"
+)
+
+// report returns the profile that gasm report makes of the capture.
+func report(t *testing.T) *profile.Profile {
+	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
+	require.NoError(t, err)
+	defer c.Close()
+	o := profile.DefaultOptions()
+	o.Stacks, o.Listings = true, 1_000_000
+	ps, err := profile.Of(c, o)
+	require.NoError(t, err)
+	require.Len(t, ps.Trials, 1)
+	return &ps.Trials[0]
+}
+
+// TestLikeReport compares all tables with those of gasm report, of the same samples: a live picture of all samples has the
+// same numbers.
+func TestLikeReport(t *testing.T) {
+	r := toptest.New(t, "stacks", nil)
+	r.All()
+	p := r.Model.Picture(top.SinceStart)
+	want := report(t)
+	require.EqualValues(t, want.Accounts[0].Profiled, p.Total)
+
+	methods := map[string]float64{}
+	for _, m := range p.Methods(top.Scope{}) {
+		methods[m.Source+" "+m.Name] = m.Count
+	}
+	for _, m := range want.Methods {
+		if m.Source == "interpreter" {
+			continue // the view has the interpreted methods instead
+		}
+		assert.InDelta(t, float64(m.Counts[0]), methods[m.Source+" "+m.Name], 0.1, "%s %s", m.Source, m.Name)
+	}
+	for _, n := range want.Native {
+		if n.Symbol != "" && n.Module != profile.UnknownModule {
+			assert.InDelta(t, float64(n.Counts[0]), methods[n.Module+" "+n.Symbol], 0.1, "%s %s", n.Module, n.Symbol)
+		}
+	}
+	frames := map[string]top.Frame{}
+	for _, f := range p.Frames(top.Scope{}) {
+		frames[f.Name] = f
+	}
+	for i := range want.Frames {
+		f := &want.Frames[i]
+		assert.InDelta(t, float64(f.Counts[0]), frames[f.Method].Count-interpreted(want, f.Method), 0.1, f.Method)
+		if f.WithCallees != nil {
+			assert.InDelta(t, float64(f.WithCallees[0]), frames[f.Method].Total.Count, 0.1, "%s, with callees", f.Method)
+		}
+	}
+	sum := 0.0
+	for _, thread := range p.Threads(top.Scope{}) {
+		sum += thread.Count
+		assert.Equal(t, thread.Count, p.ScopeTotal(top.Scope{PID: r.PID, TID: thread.TID}).Count, thread.Name)
+	}
+	assert.Equal(t, p.Total, sum, "threads")
+
+	compared := 0
+	for i := range want.Listings {
+		l := &want.Listings[i]
+		c := p.CodeOf(top.Scope{}, l.Method)
+		if c == nil || c.CompileID != l.CompileID || c.CompileID == 0 || tally.Counts(l.Counts)[0] == 0 {
+			continue
+		}
+		got := p.Listing(top.Scope{}, c)
+		require.NotNil(t, got, l.Method)
+		require.Len(t, got.Lines, len(l.Lines), l.Method)
+		for n := range l.Lines {
+			assert.Equal(t, l.Lines[n].Text, got.Lines[n].Text)
+			assert.Equal(t, l.Lines[n].Counts, got.Lines[n].Counts, "%s at 0x%x", l.Method, l.Lines[n].Lo)
+			assert.Equal(t, l.Lines[n].Frames, got.Lines[n].Frames, "%s at 0x%x", l.Method, l.Lines[n].Lo)
+		}
+		compared++
+	}
+	assert.Greater(t, compared, 10, "listings")
+}
+
+// interpreted returns the samples of a method in the interpreter.
+func interpreted(p *profile.Profile, method string) float64 {
+	for _, m := range p.Interpreted {
+		if m.Method == method {
+			return float64(m.Counts[0])
+		}
+	}
+	return 0
+}
+
+// TestModes: the last second is in all modes, and older samples count less and less, or not at all.
+func TestModes(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	const pid = 7
+	m.SetJVMs([]top.JVM{{PID: pid, Main: "M"}})
+	s := m.NewSegment()
+	s.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	now := int64(1e9)
+	second := func(symbol string, n int) {
+		for range n {
+			s.Sample(&sampler.Sample{PID: pid, TID: pid, Thread: "main", Event: "cpu-clock", Module: "lib.so", Symbol: symbol, PC: 1, MonoNanos: now - 5e8})
+		}
+		m.Tick(now)
+		now += 1e9
+	}
+	m.Tick(now - 1e9)
+	for range 20 {
+		second("old", 100)
+	}
+	second("new", 100)
+	share := func(mode top.Mode, symbol string) (all, latest float64) {
+		p := m.Picture(mode)
+		for _, row := range p.Methods(top.Scope{}) {
+			if row.Name == symbol {
+				return p.Share(row.Amount)
+			}
+		}
+		return 0, 0
+	}
+	for _, c := range []struct {
+		mode top.Mode
+		want float64
+	}{{top.Last(10), 0.1}, {top.SinceStart, 1.0 / 21}, {top.Last(1), 1}} {
+		all, latest := share(c.mode, "new")
+		assert.InDelta(t, c.want, all, 1e-9)
+		assert.Equal(t, 1.0, latest)
+		old, latest := share(c.mode, "old")
+		assert.InDelta(t, 1-c.want, old, 1e-9)
+		assert.Zero(t, latest)
+	}
+	decayed, _ := share(top.Decaying, "new")
+	assert.Greater(t, decayed, 0.1)
+	assert.InDelta(t, 1, m.Picture(top.Last(10)).Head.Mean.App, 1e-9, "processors")
+}
+
+// TestFlat: what a Model keeps does not grow with the time, also if all samples have other stacks and addresses.
+func TestFlat(t *testing.T) {
+	r := toptest.New(t, "stacks", nil)
+	r.All()
+	m := r.Model
+	s := m.NewSegment()
+	s.Begin(1000, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	now := r.Now()
+	for i := range 300 {
+		for k := range 1000 {
+			s.Sample(&sampler.Sample{PID: r.PID, TID: 1e6 + i*1000 + k, Thread: fmt.Sprint("thread ", k), Event: "cpu-clock", Module: "lib.so", Symbol: fmt.Sprint(i, k), PC: 1, MonoNanos: now})
+		}
+		now += 1e9
+		m.Tick(now)
+	}
+	keys, threads, functions := m.Sizes()
+	assert.LessOrEqual(t, keys, 1<<17)
+	assert.LessOrEqual(t, threads, 1<<14+1)
+	assert.LessOrEqual(t, functions, 1<<17)
+	p := m.Picture(top.SinceStart)
+	sum := 0.0
+	for _, row := range p.Methods(top.Scope{}) {
+		sum += row.Count
+	}
+	assert.InDelta(t, p.Total, sum, 1e-3, "all samples count")
+}
