@@ -17,6 +17,7 @@ import (
 // A JVM that has its classes, and from JDK 26 on its adapters and stubs, out of an AOT cache: profiled
 // and attached to, all addresses have names, and hot code has frames.
 func TestAOTCache(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	jar := jarOf(t, "Shares") // a cache needs jars

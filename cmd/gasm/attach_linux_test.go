@@ -78,6 +78,7 @@ func attachJSON(t *testing.T, args ...string) (schema.Report, result) {
 // Programs that run without any flag: their shares are what they measured themselves, all
 // addresses have names, and the code has frames.
 func TestAttachShares(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir, err := oldClasses()
 	require.NoError(t, err)

@@ -146,6 +146,7 @@ func TestAttachEventsFail(t *testing.T) {
 
 // A JVM in PID and mount namespaces of its own: its events are joined by the sampler's ids of its threads.
 func TestAttachEventsInNamespaces(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedTime(t)
@@ -187,6 +188,7 @@ func TestAttachEventsInNamespaces(t *testing.T) {
 
 // A JVM that is killed leaves what it has recorded until a second before.
 func TestKilledWhileRecording(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Requests")

@@ -14,6 +14,7 @@ import (
 // without a poll in the loop, HotSpot has no record in the loop, and the next one by address may be that of the call. The
 // loop's method comes first in the report, in which a ~ says that this is a guess.
 func TestAttachNamesLoop(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, collector := range []string{"Serial", "G1"} {

@@ -104,6 +104,7 @@ func debugNonSafepoints(t *testing.T, j *runningJVM) bool {
 
 // --debug-info is on while gasm is attached, and off again after a signal. The report says which code has its own lines.
 func TestAttachDebugInfo(t *testing.T) {
+	t.Parallel()
 	j := spinningUnlocked(t)
 	require.False(t, debugNonSafepoints(t, j))
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -125,6 +126,7 @@ func TestAttachDebugInfo(t *testing.T) {
 // What is compiled while --debug-info is on has its own lines: many more instructions of a method have debug info. (C2's code of
 // this one had 31 and 34 comments in place of 4, with JDK 17 and 25.)
 func TestAttachDebugInfoLines(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -205,6 +207,7 @@ func TestAttachKilled(t *testing.T) {
 
 // A flag that the user has set stays set.
 func TestAttachDebugInfoSet(t *testing.T) {
+	t.Parallel()
 	j := spinningUnlocked(t, "-XX:+DebugNonSafepoints")
 	rep, _ := attachJSON(t, "--debug-info", "--length", "500ms", j.pid())
 	assert.False(t, rep.Capture.JVMs[0].SafepointsOnly)

@@ -140,6 +140,7 @@ func TestBadOutputFolder(t *testing.T) {
 
 // A disk that fills up ends the capture, not the program.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	// Less than what each way writes, and more than what it writes at first: of the copied code 110 kB.

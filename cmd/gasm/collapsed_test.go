@@ -13,6 +13,7 @@ import (
 
 // The collapsed stacks of each capture end in the frames of the JSON report, with their samples, and have them all.
 func TestCollapsedOfCaptures(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"jdk8-full-hsdis", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

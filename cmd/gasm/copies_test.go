@@ -23,6 +23,7 @@ import (
 // prints all methods, and gasm copies those with samples. The program runs for 5 s of CPU
 // time, its compilers' included, so that as much is compiled on a busy machine.
 func TestCode(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
 	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +29,16 @@ func withOnly(t *testing.T, commands ...string) runOpt {
 		require.NoError(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	return withEnv("PATH=" + dir)
+}
+
+var dtraceInUse sync.Mutex // by a parallel test
+
+// takeDTrace waits until no other parallel test uses DTrace, and keeps it until the test ends: of two DTraces that start at
+// once, one can fail. Tests that are not parallel have it for themselves.
+func takeDTrace(t *testing.T) {
+	t.Helper()
+	dtraceInUse.Lock()
+	t.Cleanup(dtraceInUse.Unlock)
 }
 
 // Without perf_event_open and perf auto takes dtrace, and says why.

@@ -45,6 +45,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 func TestDoctorBadJavaOptions(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
+	takeDTrace(t) // the doctor tries it
 	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, oneLine(r.stdout), "JAVA_TOOL_OPTIONS keeps java from starting")

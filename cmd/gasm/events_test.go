@@ -47,6 +47,7 @@ func eventsOfKind(p *schema.Profile, kind string) (count int, millis float64) {
 // Pauses of the collector are as many and as long as the JVM's own beans say, and each lies
 // in a safepoint.
 func TestPausesAndBeans(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs8(t, "Pauses")
@@ -108,6 +109,7 @@ func checkStopped(t *testing.T, dir string) {
 // A loop without a poll keeps others waiting for a safepoint: its method, and an instruction of
 // its loop, come first.
 func TestTimeToSafepoint(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs8(t, "Delay")

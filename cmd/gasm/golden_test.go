@@ -18,6 +18,7 @@ var ownParts = regexp.MustCompile(`(?s)(<style>|<script(?: type="module")?>|Cont
 // packed, since one report has the code of its hot regions: go test -update
 // rewrites them, and zcat shows them.
 func TestReportGoldens(t *testing.T) {
+	t.Parallel()
 	dot := []string{"--hot-threshold", "0.08", "--top", "6"} // libmLog and a loop
 	for _, c := range []struct {
 		name, capture string

@@ -47,6 +47,9 @@ const (
 // size of the input says. With -long the inputs are as large as those that are promised to
 // cost no more than mostTime and mostMemory.
 func TestHostile(t *testing.T) {
+	if !gasmtest.Long() {
+		t.Parallel()
+	}
 	size := shortInput
 	if gasmtest.Long() {
 		size = longInput

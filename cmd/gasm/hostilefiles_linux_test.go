@@ -186,6 +186,9 @@ func init() {
 
 // TestMutated gives gasm captures that are real, but damaged by chance.
 func TestMutated(t *testing.T) {
+	if !gasmtest.Long() {
+		t.Parallel()
+	}
 	seed := randomSeed()
 	t.Logf("-seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 0))

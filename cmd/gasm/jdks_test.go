@@ -35,6 +35,7 @@ var startWays = []startWay{
 // program's own, and its hottest method has its name. The default JDK is started in all ways. The others are started
 // directly, and by sudo, which takes the environment away, unless the whole is tested.
 func TestEveryJDK(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := filepath.Join(filepath.Dir(binary), "classes8") // where other users can read it
@@ -105,6 +106,7 @@ func checkResolved(t *testing.T, j gasmtest.JDK, p *schema.Profile) {
 // TestJMHOnEveryJDK profiles JMH, which starts a JVM of its own for the benchmark, on each
 // JDK.
 func TestJMHOnEveryJDK(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	gasmtest.NeedBenchmarks(t)

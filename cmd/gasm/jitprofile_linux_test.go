@@ -14,6 +14,7 @@ import (
 // A program that knows the classes that its calls see, and how often its branches are taken, gets its shares back, at
 // the instructions of the calls and the branches. The JVM has no flag but the one for lines at all instructions.
 func TestJITProfile(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {

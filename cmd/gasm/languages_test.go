@@ -135,6 +135,7 @@ func TestLanguages(t *testing.T) {
 // Reports of a Scala and of a Kotlin program: what is hot, with the lines of the program and of its
 // libraries, each of which is in the file that it is said to be of.
 func TestLanguageGoldens(t *testing.T) {
+	t.Parallel()
 	project := gasmtest.NeedLanguages(t)
 	for _, p := range languagePrograms {
 		t.Run(p.language, func(t *testing.T) {

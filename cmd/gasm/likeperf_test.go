@@ -17,6 +17,7 @@ import (
 // perf samples gasm and what it runs, while gasm samples that: both have the same shares
 // of the program's methods in one run, by the same log of its code.
 func TestSharesLikePerf(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)

@@ -165,6 +165,7 @@ func (own *sharesFigures) compareShares(t *testing.T, got map[string]int64) (tot
 // apart. With -Xbatch the JVM waits for its compilers, so the caller is compiled by C2
 // before the measurement begins.
 func TestInlinedShares(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 // it was 20 and more. On an idle machine it was 0.6, or 0.7 points, because the samples go through the program's period
 // evenly; what else a busy machine does makes them independent, and fewer.
 func TestLockstep(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	java := gasmtest.NeedJava(t)
 	rates := []int{1001}

@@ -113,10 +113,14 @@ func checkStripped(t *testing.T, java string) {
 // Functions of libraries that HotSpot loads have names, from all samplers alike, in the
 // same proportion.
 func TestNativeNames(t *testing.T) {
+	t.Parallel()
 	share := map[string]float64{}
 	for sampler, need := range samplers {
 		t.Run(sampler, func(t *testing.T) {
 			need(t)
+			if sampler == "dtrace" {
+				takeDTrace(t)
+			}
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
 				"--", "java", "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})

@@ -33,6 +33,7 @@ var notFiles = map[string]func(t *testing.T, path string){
 
 // What is no file is named at once: it is not waited for, and not read for ever.
 func TestNotFiles(t *testing.T) {
+	t.Parallel()
 	for kind, create := range notFiles {
 		t.Run(strings.TrimPrefix(kind, "a "), func(t *testing.T) {
 			t.Parallel()

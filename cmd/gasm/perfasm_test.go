@@ -35,6 +35,7 @@ const (
 // JMH's perfasm and gasm give each sample of the same files the same place, or
 // the reason is a known one of perfasm's.
 func TestPerfasm(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		capture string
 		agreed  int            // samples

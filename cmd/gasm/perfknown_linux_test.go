@@ -75,6 +75,7 @@ func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpre
 // TestPerfKnownStacks: with frame pointers, perf's chains become the stacks that the source of a program says, and none of
 // them is wrong without a mark.
 func TestPerfKnownStacks(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedTime(t)
 	ps := recordChains(t, 500_000, "-XX:+PreserveFramePointer")
@@ -111,6 +112,7 @@ func TestPerfKnownStacks(t *testing.T) {
 
 // TestPerfStacksWithoutFramePointers: without the option, no frame beyond the innermost Java frame is believed.
 func TestPerfStacksWithoutFramePointers(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedTime(t)
 	ps := recordChains(t, 100_000)

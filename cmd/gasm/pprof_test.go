@@ -71,6 +71,7 @@ func selfCounts(p *schema.Profile) map[string]int64 {
 
 // The pprof profile of each capture says what the JSON report says.
 func TestPprofOfCaptures(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,7 @@ var printing = regexp.MustCompile(`ElfSymbolTable|ElfFile|xmlStream|xmlTextStrea
 // What HotSpot spends on printing for gasm is nothing where its code is copied. Where it prints,
 // the account has it in a row of its own, and neither the tables nor a comparison have it.
 func TestNoPrintingInProfile(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	for name, java := range jdks(t) {

@@ -215,6 +215,7 @@ func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {
 
 // --window-method has the samples of the handler, and not those of a background thread, or of the handler's thread elsewhere.
 func TestWindowMethod(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")

@@ -16,6 +16,7 @@ import (
 // Reports of programs that are no benchmarks, on a terminal of 100 columns. Each has in its
 // first 60 lines what one wants to know first.
 func TestProgramReports(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, capture string
 		flags         []string

@@ -18,6 +18,7 @@ import (
 
 // What users see of a command that started several programs.
 func TestProgramGoldens(t *testing.T) {
+	t.Parallel()
 	short := []string{"--skip-asm", "--top", "5"}
 	for _, c := range []struct {
 		name, capture string
@@ -329,6 +330,7 @@ func TestOtherTrials(t *testing.T) {
 // JVMs that end before gasm can read their code are counted, and a note says how many they are. No JVM lacks its name
 // without that note.
 func TestShortPrograms(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	const jvms = 10
 	java := gasmtest.NeedJava(t)

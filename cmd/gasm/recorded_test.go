@@ -46,6 +46,7 @@ func lineOf(t *testing.T, program, text string) int {
 // A program allocates in one line, and waits for a lock in another: both are named, with at least
 // nine tenths of what was waited and allocated.
 func TestRecordedSites(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Contended")
@@ -167,6 +168,7 @@ func ownEvents(t *testing.T, jsonl string) (off []int64) {
 // The windows of a server's requests have the handler's code, and nothing of the thread in the
 // background. The events are on the samples' clock.
 func TestWindowOfRequests(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Requests")
@@ -245,6 +247,7 @@ func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 
 // A recording of the user's own tells of a capture that has none; and a JVM that takes no commands costs a note.
 func TestOwnRecording(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Requests")

@@ -21,6 +21,7 @@ var (
 
 // The counts in the saved log add up to what the account has in code.
 func TestSaveLogSums(t *testing.T) {
+	t.Parallel()
 	for name, blobs := range map[string]int{"jdk8-full-hsdis": 807, "jdk11-lean-hsdis": 658, "jdk11-lean-none": 666,
 		"jdk17-lean-none": 639, "jdk25-full-hsdis": 771} {
 		t.Run(name, func(t *testing.T) {

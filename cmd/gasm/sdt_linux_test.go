@@ -278,6 +278,7 @@ func runRecipe(t *testing.T, command, home string) string {
 // The commands of docs/probes.md, as they stand: DTrace, bpftrace and perf watch a method at the same time, and each counts all calls.
 // Nothing is left of them, of gasm and of its file, and the program runs on.
 func TestProbeSDT(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedNative(t)
@@ -294,6 +295,7 @@ func TestProbeSDT(t *testing.T) {
 	whole := t // the tracers run on behind their subtests
 	t.Run("dtrace", func(t *testing.T) {
 		gasmtest.NeedDTrace(t)
+		takeDTrace(whole)
 		listed := strings.Fields(runRecipe(t, recipe("dtrace -l"), home))
 		for _, name := range []string{"Svc.tiny-entry", "Svc.tiny-return", "Svc_tiny-entry", "Svc.init-entry", "Svc.tiny(int,String)", "java" + s.pid()} {
 			assert.Contains(t, listed, name)
@@ -398,9 +400,10 @@ func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	})
 }
 
-// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched. One is started by
-// gasm, and the others were there before.
+// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched. The newest is
+// started by gasm, and the others were there before.
 func TestProbeSDTOfJDKs(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedTime(t)
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedNative(t)
@@ -411,10 +414,11 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 		usdt:*:java:Svc_tiny__return /arg2 == 0/ { @["return", ""] = count(); }
 		usdt:*:java:Svc_tiny__return /arg2 != 0/ { @["thrown", str(arg2)] = count(); }
 		usdt:*:java:Svc_init__entry /(int64)arg1 == -3 && arg3 == 0x4000000000000000/ { @["init", str(arg2)] = count(); }`
-	for _, jdk := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) }) {
+	some := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return slices.Contains([]int{8, 11, 25, 28}, j.Feature) })
+	for i, jdk := range some {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
-			if jdk.Feature == 25 {
+			if i == len(some)-1 {
 				s, object := profiledSvc(t, jdk.Java(), dir)
 				s.traced(t, script, object)
 				s.end(t)

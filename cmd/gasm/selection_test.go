@@ -14,6 +14,7 @@ import (
 
 // Of methods whose code is not printed, the samples are counted all the same.
 func TestSelectedMethods(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {

@@ -56,8 +56,9 @@ func recordsFromStart(j gasmtest.JDK) bool {
 // A java program gets its options on its command line, about which it prints nothing. All its methods have exact lines,
 // and its events are logged.
 func TestProfileIsSilent(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
-	for _, j := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature >= 17 }) {
+	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 17 }) {
 		t.Run(j.Name(), func(t *testing.T) {
 			command := fills(t, j, "20")
 			rep, d := profileSilently(t, []string{"--events", "default,alloc"}, command, command)
@@ -104,6 +105,7 @@ func TestAllocationsFromStart(t *testing.T) {
 // JVMs that start without options print nothing either. DebugNonSafepoints is switched on in their memory, and they are
 // told to log events when they take commands.
 func TestChildrenAreSilent(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for _, j := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(j.Name(), func(t *testing.T) {

@@ -273,6 +273,7 @@ func TestStackFlags(t *testing.T) {
 }
 
 func TestJoinStacks(t *testing.T) {
+	t.Parallel()
 	check := func(args, want string) {
 		t.Helper()
 		assert.Equal(t, strings.Fields(want), joinStacks(strings.Fields(args)))

@@ -37,6 +37,7 @@ func needNobody(t *testing.T, command []string) {
 
 // A command that becomes another user is profiled as any other one.
 func TestOtherUser(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {
@@ -60,6 +61,7 @@ func TestOtherUser(t *testing.T) {
 // Where other users must not write where root does, their JVMs that print their code log in
 // /tmp, and live.
 func TestOtherUserShutOut(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {
@@ -85,6 +87,7 @@ func TestOtherUserShutOut(t *testing.T) {
 // A JVM that is to print its code and starts after gasm has ended lives, and the folder
 // that it logs in is removed by a later gasm.
 func TestLateJVM(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	javaPrograms(t)
 	for name, java := range jdks(t) {

@@ -34,6 +34,7 @@ type printed struct {
 
 // Compilations and the code that HotSpot discarded are the same that PrintCompilation has printed in the same run.
 func TestWarmUpAndPrintCompilation(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classPath := programs8(t, "WarmUp")
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {

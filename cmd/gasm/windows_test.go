@@ -236,6 +236,7 @@ func TestWindowNotClosed(t *testing.T) {
 
 // JMH's trials are found where it writes into a file, also when a script has it do so.
 func TestJMHOutputFile(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	for _, form := range []string{"-o %s", "-o%s", "script"} {
 		dir, script := t.TempDir(), form == "script"
