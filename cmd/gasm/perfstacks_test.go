@@ -19,7 +19,6 @@ import (
 // `perf record -g` has them, without them, and with the fields that gasm asks for. With stacks, the report has them as
 // well, and all formats have the same totals.
 func TestPerfStacks(t *testing.T) {
-	t.Parallel()
 	gasmtest.NeedPerf(t)
 	dir := t.TempDir()
 	data, log := filepath.Join(dir, "perf.data"), filepath.Join(dir, "asm.log")
