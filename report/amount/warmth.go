@@ -24,8 +24,8 @@ type JVMWarmth struct {
 // Warmths returns when the JVMs of a profile were warm, in the order of their process ids. It returns nil if the profiles
 // have no history.
 func Warmths(ps *profile.Profiles, p *profile.Profile) (list []JVMWarmth) {
-	windows := windowsOf(ps, p)
 	jvms := ps.History.Of(p.PIDs)
+	windows := windowsOf(ps, p, jvms)
 	for i := range jvms {
 		j := &jvms[i]
 		window := windows[j.PID]
@@ -50,16 +50,24 @@ func Origin(ps *profile.Profiles, pid int) int64 {
 	return 0
 }
 
-// windowsOf returns the time from the first to the last window of each JVM of a trial, by process id.
-func windowsOf(ps *profile.Profiles, p *profile.Profile) map[int]capture.Span {
+// windowsOf returns the time from the first to the last window of each of these JVMs in a trial, by process id. A JVM that
+// has no window is not in the map, or its time is 0. A capture may have very many trials of one name, whose windows are of
+// other JVMs.
+func windowsOf(ps *profile.Profiles, p *profile.Profile, jvms []history.JVM) map[int]capture.Span {
 	all := map[int]capture.Span{}
+	for i := range jvms {
+		all[jvms[i].PID] = capture.Span{}
+	}
 	for _, t := range ps.Capture.Trials {
 		if t.Name != p.Trial {
 			continue
 		}
 		for _, w := range t.Windows {
 			span, ok := all[w.PID]
-			if !ok {
+			switch {
+			case !ok:
+				continue
+			case span == capture.Span{}:
 				span = w.Span
 			}
 			all[w.PID] = capture.Span{FromMonoNanos: min(span.FromMonoNanos, w.FromMonoNanos), ToMonoNanos: max(span.ToMonoNanos, w.ToMonoNanos)}
