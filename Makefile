@@ -9,6 +9,8 @@ GO ?= scripts/go.sh
 # Packages that were compiled in another folder are the same then: a new clone takes them from the cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(GOFLAGS)) -trimpath)
 MVN ?= mvn
+# Maven works for seconds, in which C2's code does not pay: without it, a build needs half of the CPU time.
+BUILD_JAVA = MAVEN_OPTS="$${MAVEN_OPTS:-} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never
 FUZZTIME ?= 60s
 VERSION = $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
@@ -64,48 +66,48 @@ benchmarks: $(JAR) ## build the JMH benchmarks that the demo and the tests run
 
 $(JAR): $(JAR_SOURCES)
 	$(call step,building $(JAR))
-	@$(MVN) -q -B -Dstyle.color=never -f $(BENCH)/pom.xml package
+	@$(BUILD_JAVA) -f $(BENCH)/pom.xml package
 	@touch $(JAR)
 
 perfasm: $(PERFASM_JAR) ## build the JMH perfasm that the tests compare gasm with
 
 $(PERFASM_JAR): $(PERFASM_SOURCES)
 	$(call step,building $(PERFASM_JAR))
-	@$(MVN) -q -B -Dstyle.color=never -f $(PERFASM)/pom.xml package
+	@$(BUILD_JAVA) -f $(PERFASM)/pom.xml package
 	@touch $(PERFASM_JAR)
 
 jmh: $(JMH_JAR) ## build gasm-jmh.jar, JMH's profiler -prof gasm
 
 $(JMH_JAR): $(JMH_SOURCES)
 	$(call step,building $(JMH_JAR))
-	@$(MVN) -q -B -Dstyle.color=never -f $(JMH)/pom.xml package
+	@$(BUILD_JAVA) -f $(JMH)/pom.xml package
 	@touch $(JMH_JAR)
 
 surefire: $(SUREFIRE_DONE) ## fetch what Maven needs for the tests in forks that gasm is tested with
 
 $(SUREFIRE_DONE): $(SUREFIRE_SOURCES)
 	$(call step,testing $(SUREFIRE))
-	@$(MVN) -q -B -Dstyle.color=never -f $(SUREFIRE)/pom.xml -Dsec=0.1 test
+	@$(BUILD_JAVA) -f $(SUREFIRE)/pom.xml -Dsec=0.1 test
 	@touch $(SUREFIRE_DONE)
 
 languages: $(LANGUAGES_DONE) ## build the programs in Scala and Kotlin whose source lines the tests look for
 
 $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	$(call step,building $(LANGUAGES))
-	@MAVEN_OPTS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" $(MVN) -q -B -Dstyle.color=never -f $(LANGUAGES)/pom.xml compile # it is short
+	@$(BUILD_JAVA) -f $(LANGUAGES)/pom.xml compile
 	@touch $(LANGUAGES_DONE)
 
 applications: $(APPLICATIONS_DONE) ## fetch and build large programs, whose call stacks bench -only stacks compares
 
 $(APPLICATIONS_DONE): $(APPLICATIONS_SOURCES)
 	$(call step,building $(APPLICATIONS))
-	@$(MVN) -q -B -Dstyle.color=never -f $(APPLICATIONS)/pom.xml compile
+	@$(BUILD_JAVA) -f $(APPLICATIONS)/pom.xml compile
 	@touch $(APPLICATIONS_DONE)
 
 agent: ## build the agent that probes methods, which is a part of gasm (hotspot/probe/agent.jar)
 	$(call step,building hotspot/probe/agent.jar)
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
-	$(MVN) -q -B -Dstyle.color=never -Dgasm.target="$$dir" -f $(AGENT)/pom.xml package && cp "$$dir/agent.jar" hotspot/probe/agent.jar
+	$(BUILD_JAVA) -Dgasm.target="$$dir" -f $(AGENT)/pom.xml package && cp "$$dir/agent.jar" hotspot/probe/agent.jar
 
 demo: ## set up, build, and profile a JMH benchmark
 	$(call step,setting up this machine)
