@@ -45,7 +45,7 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test prepared test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -117,12 +117,9 @@ demo: ## set up, build, and profile a JMH benchmark
 	@bin/gasm profile -- $(DEMO)
 
 test: ## set up, and run every check there is: the stages lint, unit, live and pages
-	@scripts/setup.sh lint
-	@$(MAKE) -j2 lint prepared
+	@scripts/setup.sh demo # Go, with which lint runs, and a JDK and Maven: both are busy while setup waits for what it downloads
+	@$(MAKE) -j3 lint setup java
 	@$(MAKE) tests
-
-prepared: setup # waits for what it downloads: so lint, which needs Go alone, runs beside it
-	@$(MAKE) java
 
 test-all: ## make test with every JDK of the machine, and with all that takes too long for each change
 	@GASM_TESTS=all $(MAKE) test

@@ -11,12 +11,12 @@
 # live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
 #         than they compute:
 #           - those that compare what they read from JVMs, or ask tools, two at a time;
-#           - one at a time those that start DTrace again and again (ONE), beside these and the stage unit: of two
-#             DTraces that start at once one can fail.
-#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. cmd/gasm/hostile is
-#         among them: it measures how soon gasm ends, and the doctor would end what its tests leave in a JVM. In each of
-#         these packages the tests that measure nothing are parallel (t.Parallel), and so run after the others. They
-#         wait for JVMs more than they compute: one more at a time than there are processors.
+#           - one at a time those that start DTrace again and again, and cmd/gasm/hostile (ONE), beside these and the
+#             stage unit: of two DTraces that start at once one can fail, and the doctor would end what the tests of
+#             hostile leave in a JVM. These measure how soon gasm ends, and beside it how late the machine is.
+#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
+#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
+#         than they compute: one more at a time than there are processors.
 # pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the
 #         other stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the
 #         last.
@@ -31,8 +31,8 @@ cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
-ONE='/(doctor|sampler/collect/dtrace)$'
-ALONE='/(cmd/gasm(/hostile)?|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
+ONE='/(cmd/gasm/hostile|doctor|sampler/collect/dtrace)$'
+ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
 MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))

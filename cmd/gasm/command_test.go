@@ -65,6 +65,7 @@ func TestScript(t *testing.T) {
 
 // With --delay and --length the profile has the samples of that time and no others.
 func TestDelayAndLength(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
 	delay := max(time.Second, warmUp(t))
@@ -264,6 +265,7 @@ func ctrlC(t *testing.T, flags ...string) string {
 // The sampler takes next to nothing of the command's processor. (A perf that
 // polls for threads that are gone takes a whole core.)
 func TestSamplerIsQuiet(t *testing.T) {
+	t.Parallel()
 	for _, sampler := range []string{"native", "perf"} {
 		t.Run(sampler, func(t *testing.T) {
 			sideBySide(t, sampler) // CPU times are compared

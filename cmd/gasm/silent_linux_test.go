@@ -80,6 +80,7 @@ func TestProfileIsSilent(t *testing.T) {
 // busy machine it may take its samples of a second early in it. So the program rests before its last allocations, which
 // are sampled then.
 func TestAllocationsFromStart(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	const megabytes = 2000
 	for _, j := range gasmtest.NeedJDKs(t, recordsFromStart) {

@@ -31,6 +31,7 @@ func stackNode(t *testing.T, p *schema.Profile, path ...string) *schema.StackNod
 
 // The call stacks of a JVM that was started without an option are whole, and say who called what.
 func TestStacksLive(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	if !stack.Supported() {

@@ -40,6 +40,7 @@ func lineWith(t *testing.T, program, text string) int {
 // What a program allocates in one line is found there, and in the instruction that calls the
 // JVM, whether C1 or C2 compiled it; and the probes of a command need no option of the user's.
 func TestUSDTAllocations(t *testing.T) {
+	t.Parallel()
 	needUSDT(t)
 	classPath := programs8(t, "Probed")
 	line := lineWith(t, "Probed.java", "the line that allocates")
@@ -96,6 +97,7 @@ func TestUSDTAllocations(t *testing.T) {
 
 // gasm attach records the probes of a JVM that runs, and leaves it as it was.
 func TestUSDTAttach(t *testing.T) {
+	t.Parallel()
 	needUSDT(t)
 	classPath := programs8(t, "Pauses")
 	j := startJVM(t, "collections", gasmtest.NeedJava(t), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")

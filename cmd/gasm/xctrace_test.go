@@ -224,6 +224,7 @@ func withXCRun(t *testing.T) runOpt {
 // A recording from its beginning to the report: the arguments are right, it begins before the command and ends after it, and
 // its times are those of the windows, by either of its clocks.
 func TestXCTrace(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	if out, err := exec.Command("perf", "record", "-q", "-a", "-e", "cpu-clock:u", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("perf can't sample all processes here: %s", out)
@@ -264,6 +265,7 @@ func TestXCTrace(t *testing.T) {
 }
 
 func TestXCTraceRefused(t *testing.T) {
+	t.Parallel()
 	profile := []string{"profile", "--sampler", "xctrace"}
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, c := range []struct {
