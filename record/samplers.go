@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/fix"
 	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/sampler/collect"
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
@@ -47,6 +48,8 @@ type sampling interface {
 	// resolver returns the sampler's own resolver. When Stop has returned, this resolver has looked up the native
 	// functions of all samples. If the sampler does not look up native functions, resolver returns nil.
 	resolver() *native.Resolver
+	// KernelCode returns the code of the kernel's hottest functions, or nil if it is not known. It is called after Stop.
+	KernelCode() []nativecode.Function
 	discard() // removes the samples; called if the command did not run
 	wait()    // waits until the sampler has ended completely
 }
@@ -161,6 +164,8 @@ type perfSampling struct {
 	names    *native.Resolver
 	progress func(bytes int) // Options.Progress if perf records stacks
 }
+
+func (p *perfSampling) KernelCode() []nativecode.Function { return nil }
 
 func (p *perfSampling) tool() Sampler { return SamplerPerf }
 
@@ -288,6 +293,8 @@ func (d *dtraceSampling) save(_ context.Context, path string, tee io.Writer) err
 
 func (d *dtraceSampling) open(context.Context) (io.ReadCloser, error) { return os.Open(d.TextFile()) }
 
+func (d *dtraceSampling) KernelCode() []nativecode.Function { return nil }
+
 func (d *dtraceSampling) resolver() *native.Resolver { return nil }
 
 func (d *dtraceSampling) discard() { os.Remove(d.TextFile()) }
@@ -332,6 +339,8 @@ func (x *xctraceSampling) save(ctx context.Context, path string, tee io.Writer) 
 }
 
 func (x *xctraceSampling) open(ctx context.Context) (io.ReadCloser, error) { return openText(ctx, x) }
+
+func (x *xctraceSampling) KernelCode() []nativecode.Function { return nil }
 
 func (x *xctraceSampling) resolver() *native.Resolver { return nil }
 

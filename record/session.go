@@ -132,6 +132,10 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 		}
 	}
 	table, code := s.resolver.Table(), s.resolver.Code(functionBounds)
+	for _, f := range s.sampling.KernelCode() {
+		code.Add(f)
+	}
+	code.Index()
 	if err := saveNativeCode(s.path(capture.NativeCodeFile), code); err != nil {
 		s.problem(err)
 		saved = false

@@ -39,7 +39,7 @@ func jniLibrary(t *testing.T) (path string) {
 func profileJNI(t *testing.T, lib string, flags ...string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "capture")
-	args := slices.Concat([]string{"profile", "-o", dir, "--skip-asm"}, flags, []string{"--", gasmtest.NeedJava(t), "-Xcomp", "-cp", javaPrograms(t), "Jni", lib, "1500"})
+	args := slices.Concat([]string{"profile", "-o", dir, "--skip-asm"}, flags, []string{"--", gasmtest.NeedJava(t), "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Jni", lib, "1500"})
 	r := runGasm(t, args)
 	require.Equal(t, 0, r.code, r.stderr)
 	return dir

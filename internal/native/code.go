@@ -105,11 +105,14 @@ func (r *Resolver) targets(f *sampledFunction) map[uint64]string {
 			continue
 		}
 		slot, lo, _ := f.in.find(to)
-		name := r.name(f.in.image, slot)
+		name, offset := r.name(f.in.image, slot), to > lo
+		if stub := f.in.stubs[to]; stub != "" {
+			name, offset = stub, false
+		}
 		if name == "" {
 			continue
 		}
-		if to > lo {
+		if offset {
 			name = fmt.Sprintf("%s+%#x", name, to-lo)
 		}
 		targets[to] = name
@@ -189,6 +192,7 @@ type content struct {
 	arch disasm.Arch
 	code [][]byte           // of each function; nil if it could not be read
 	rows [][]nativecode.Row // of each function, or nil without debug information
+	plt  map[uint64]string  // see object.stubs
 }
 
 // readCode reads the code of functions of one image.
@@ -203,7 +207,7 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	}
 	path := filepath.Clean(s.parts[0].Path)
 	c, err := again(r, s, func(o object, debug debugFinder) (content, error) {
-		c := content{arch: archOf(o.File), rows: debug.lines(path, o, ranges)}
+		c := content{arch: archOf(o.File), rows: debug.lines(path, o, ranges), plt: o.stubs()}
 		for _, f := range ranges {
 			c.code = append(c.code, o.code(f.Lo, f.Hi))
 		}
@@ -213,7 +217,7 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 		r.note(fmt.Sprintf("the code of functions in %s is not shown: %v", s.parts[0].module, err))
 		return
 	}
-	s.arch = c.arch
+	s.arch, s.stubs = c.arch, c.plt
 	for i, f := range functions {
 		if f.code = c.code[i]; c.rows != nil {
 			f.rows = c.rows[i]

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,6 +158,49 @@ func TestCode(t *testing.T) {
 		assert.True(t, ok)
 		assert.Equal(t, "other", table.Functions[n].Symbol)
 		assert.Equal(t, symbolOf(t, lib, "other").lo+1, addr)
+	}
+}
+
+// TestStubs: the stubs of imported functions have the names that objdump makes up for them.
+func TestStubs(t *testing.T) {
+	for _, flags := range [][]string{{}, {"-Wl,-z,now"}, {"-Wl,-z,lazy", "-fcf-protection"}, {"-fno-plt"}} {
+		lib := compileInlining(t, flags...)
+		table := sampledCode(t, NewResolver(), lib, lib, "work", "work.cold")
+		require.Len(t, table.Functions, 2)
+		if table.Functions[0].Arch != disasm.AMD64 {
+			t.Skip("stubs are known on x86-64 only")
+		}
+		want := map[uint64]string{}
+		for line := range strings.Lines(string(run(t, "objdump", "-d", lib))) {
+			head, ok := strings.CutSuffix(strings.TrimSpace(line), "@plt>:")
+			if addr, name, found := strings.Cut(head, " <"); ok && found {
+				at, err := strconv.ParseUint(addr, 16, 64)
+				require.NoError(t, err)
+				want[at] = name + "@plt"
+			}
+		}
+		f, err := os.Open(lib)
+		require.NoError(t, err)
+		defer f.Close()
+		info, err := f.Stat()
+		require.NoError(t, err)
+		o, err := newObject(&reading{ctx: t.Context(), left: 1 << 30}, f, info.Size())
+		require.NoError(t, err)
+		got := o.stubs()
+		for at, name := range want {
+			assert.Equal(t, name, got[at], "%v: %#x", flags, at)
+		}
+		targets := map[string]bool{}
+		for i := range table.Functions {
+			for _, name := range table.Functions[i].Targets {
+				targets[name] = true
+			}
+		}
+		assert.Contains(t, targets, "work.cold")
+		if !slices.Contains(flags, "-fno-plt") {
+			assert.Contains(t, slices.Collect(maps.Values(want)), "abort@plt")
+			assert.Contains(t, targets, "abort@plt")
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 )
 
 // An image has the functions of an ELF file. The addresses are those in the file itself, and not those at which the
@@ -75,8 +74,7 @@ var ErrReplaced = errors.New("another file is at this path now")
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: LoadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {
-		if s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") ||
-			s.Name == ".iplt") {
+		if isPLTSection(s) {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
 		}
 	}

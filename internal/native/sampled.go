@@ -54,6 +54,7 @@ type sampledImage struct {
 	parts   []*part
 	samples map[sampledKey]int // in all parts
 	arch    disasm.Arch        // set by readCode
+	stubs   map[uint64]string  // set by readCode; see object.stubs
 }
 
 // sampledImages returns the images that have samples.

@@ -94,7 +94,11 @@ func writeHotspot(v *view, number int, h *hotspot) {
 	if h.region == nil {
 		v.Line("%s", h.source+", "+v.headingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
 		v.Line("")
-		v.Line("    (native code, which is not in HotSpot's log)")
+		if h.source == "kernel" {
+			v.Line("    (the kernel's code, which only root can read, from /proc/kcore)")
+		} else {
+			v.Line("    (native code, which is not in HotSpot's log)")
+		}
 	} else {
 		writeRegion(v, h.region)
 	}

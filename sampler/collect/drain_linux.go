@@ -46,7 +46,8 @@ type drain struct {
 	alive       map[int32]int        // number of running threads of each process
 	mapped      func(native.Mapping) // see Options.Mapped; may be nil
 	kernel      *kernelSymbols
-	kallsyms    *os.File // the file that kernel reads; nil if it is not open
+	kernelPCs   map[uint64]int // samples in the kernel; see KernelCode
+	kallsyms    *os.File       // the file that kernel reads; nil if it is not open
 	last        sampler.Sample
 	stacks      *stacks // nil if no stacks are recorded
 	// throttled counts how often the kernel has paused an event because its samples came too fast.
@@ -182,6 +183,7 @@ func (d *drain) sample(r *perfevent.Record) {
 	case r.Mode == perfevent.Kernel:
 		name := d.kernelNames().at(r.IP)
 		s.Symbol, s.Module, path = name.symbol, sampler.KernelModule, name.module
+		d.countKernel(r.IP)
 	case r.Mode == perfevent.User && r.IP >= sampler.KernelStart:
 		s.Module, path = sampler.Vsyscall, sampler.Vsyscall
 	case r.Mode == perfevent.User:
