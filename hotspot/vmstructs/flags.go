@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 )
 
 // A Flag is one of the JVM's -XX options. The name of -XX:CodeEntryAlignment is "CodeEntryAlignment".
@@ -46,56 +47,87 @@ func flagSize(typeName string) uint64 {
 // maxFlags limits the number of flags. JDK 8 to 28 have up to 1400.
 const maxFlags = 1 << 14
 
-// Flags returns the flags with these names. Flags that this JVM does not have are not in the map.
+// Flags returns the flags with these names. Flags that this JVM does not have are not in the map. The first call reads the
+// names of all flags, which takes a millisecond. Later calls read the values alone.
 func (vm *VM) Flags(names ...string) (map[string]Flag, error) {
-	wanted := map[string]bool{}
-	for _, name := range names {
-		wanted[name] = true
-	}
-	t, err := vm.flagTable()
+	t, err := vm.namedFlags()
 	if err != nil {
 		return nil, fmt.Errorf("reading the JVM's flags: %w", err)
 	}
-	r := pageReader{vm.Memory, map[uint64][]byte{}}
-	var texts []uint64
-	for row := range t.rows() {
-		texts = append(texts, t.name.In(row))
+	var there []string
+	var rows []Piece
+	for _, name := range names {
+		if index, ok := t.index[name]; ok {
+			there = append(there, name)
+			rows = append(rows, Piece{t.at + uint64(index)*t.stride, make([]byte, t.stride)})
+		}
 	}
-	r.prefetch(0, texts...)
+	if _, err := vm.Gather(rows); err != nil {
+		return nil, fmt.Errorf("reading the JVM's flags: %w", err)
+	}
+	r := pageReader{vm.Memory, map[uint64][]byte{}}
 	found := map[string]Flag{}
-	for row := range t.rows() {
-		at := t.name.In(row)
-		if at == 0 {
-			continue // the last row of some releases is empty
-		}
-		name, err := r.text(at)
-		if err != nil {
-			return nil, fmt.Errorf("reading the JVM's flags: %w", err)
-		}
-		if !wanted[name] {
-			continue
-		}
-		if found[name], err = vm.flag(name, row, t, &r); err != nil {
+	for i, name := range there {
+		if found[name], err = vm.flag(name, rows[i].Buf, t, &r); err != nil {
 			return nil, fmt.Errorf("reading the JVM's flag %s: %w", name, err)
 		}
 	}
 	return found, nil
 }
 
-// A flagTable is a copy of HotSpot's list of its flags (JVMFlag::flags).
+// flagNames keeps the table of flags.
+type flagNames struct {
+	sync.Mutex
+	table *flagTable // nil until it is needed
+}
+
+// namedFlags returns the table of flags with the index of their names. It reads them once, because they do not change.
+func (vm *VM) namedFlags() (*flagTable, error) {
+	vm.flags.Lock()
+	defer vm.flags.Unlock()
+	if vm.flags.table != nil {
+		return vm.flags.table, nil
+	}
+	t, data, err := vm.flagTable()
+	if err != nil {
+		return nil, err
+	}
+	r := pageReader{vm.Memory, map[uint64][]byte{}}
+	var texts []uint64
+	for row := range t.rows(data) {
+		texts = append(texts, t.name.In(row))
+	}
+	r.prefetch(0, texts...)
+	t.index = make(map[string]int, len(texts))
+	for i, at := range texts {
+		if at == 0 {
+			continue // the last row of some releases is empty
+		}
+		name, err := r.text(at)
+		if err != nil {
+			return nil, err
+		}
+		t.index[name] = i
+	}
+	vm.flags.table = t
+	return t, nil
+}
+
+// A flagTable describes HotSpot's list of its flags (JVMFlag::flags).
 type flagTable struct {
-	data                []byte
-	stride              uint64
+	at                  uint64         // the address of the first row
+	index               map[string]int // of the rows, by the names of flags
+	stride              uint64         // the size of a row in bytes
 	name, typ, addr     Field
 	origin              Field
 	hasOrigin           bool
 	hasTextsAsFlagTypes bool
 }
 
-// rows yields the row of each flag.
-func (t *flagTable) rows() func(yield func([]byte) bool) {
+// rows yields the rows of a copy of the list.
+func (t *flagTable) rows(data []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
-		for rest := t.data; uint64(len(rest)) >= t.stride; rest = rest[t.stride:] {
+		for rest := data; uint64(len(rest)) >= t.stride; rest = rest[t.stride:] {
 			if !yield(rest[:t.stride]) {
 				return
 			}
@@ -103,12 +135,13 @@ func (t *flagTable) rows() func(yield func([]byte) bool) {
 	}
 }
 
-func (vm *VM) flagTable() (*flagTable, error) {
+// flagTable returns the table without its index, and a copy of the list.
+func (vm *VM) flagTable() (t *flagTable, data []byte, err error) {
 	class := "JVMFlag"
 	if vm.Release == 8 {
 		class = "Flag"
 	}
-	t := &flagTable{}
+	t = &flagTable{}
 	var ok [7]bool
 	var flags, count Field
 	flags, ok[0] = vm.StaticField(class + "::flags")
@@ -120,25 +153,24 @@ func (vm *VM) flagTable() (*flagTable, error) {
 	ok[6] = t.stride >= 24 && t.stride <= maxStride
 	for _, there := range ok {
 		if !there {
-			return nil, errors.New("HotSpot's tables do not describe them as those of JDK 8 to 28 do")
+			return nil, nil, errors.New("HotSpot's tables do not describe them as those of JDK 8 to 28 do")
 		}
 	}
 	t.origin, t.hasOrigin = vm.Field(class + "::_flags")
 	t.addr.Size = 8 // the field is a void*, but HotSpot's tables have no type for it
 	t.hasTextsAsFlagTypes = t.typ.Size == 8
-	at, err := vm.Uint64(flags.At)
-	if err != nil {
-		return nil, err
+	if t.at, err = vm.Uint64(flags.At); err != nil {
+		return nil, nil, err
 	}
 	n, err := vm.Uint64(count.At)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n > maxFlags {
-		return nil, fmt.Errorf("there can't be %d", n)
+		return nil, nil, fmt.Errorf("there can't be %d", n)
 	}
-	t.data, err = vm.Read(nil, at, n*t.stride)
-	return t, err
+	data, err = vm.Read(nil, t.at, n*t.stride)
+	return t, data, err
 }
 
 // flag decodes the row of a flag in the table, and reads the flag's value from the JVM's memory.

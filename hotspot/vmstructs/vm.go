@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// A VM is a running HotSpot whose memory can be read. The VM's fields do not change, so several goroutines may use a
-// VM at once.
+// A VM is a running HotSpot whose memory can be read. Several goroutines may use a VM at once.
 type VM struct {
 	Memory
 	// Release is the feature release of the JDK: 17, 25.
@@ -17,12 +16,14 @@ type VM struct {
 	symbols func(names []string) (map[string]uint64, error)
 	// variables are the address ranges of libjvm.so's own variables.
 	variables [][2]uint64
+
+	flags *flagNames
 }
 
 // New returns the VM in the memory of a process. memory.ReadAt takes an address in the process as the offset.
 // symbol(name) returns the address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
-	vm := &VM{Memory: Memory{reader: memory}}
+	vm := &VM{Memory: Memory{reader: memory}, flags: &flagNames{}}
 	vm.symbols = func(names []string) (map[string]uint64, error) {
 		found := map[string]uint64{}
 		for _, name := range names {

@@ -50,6 +50,11 @@ func isThere(pattern string) bool {
 	return len(found) > 0
 }
 
+// hasEvents reports whether a folder for the JVM's events has a file.
+func (v *jvm) hasEvents(file string) bool {
+	return slices.ContainsFunc(v.eventFolders(), func(f string) bool { return isThere(filepath.Join(f, file)) })
+}
+
 // inReport reports whether the agent has said something.
 func (v *jvm) inReport(word string) bool {
 	found, _ := filepath.Glob(fmt.Sprintf("/tmp/gasm-probes-%s/*/probes-%s.txt", v.pid(), v.pid()))
@@ -75,9 +80,9 @@ var moments = []moment{
 	{"gasm samples with probes", withProbes, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
 	{"gasm is to take the probes out", withProbes, true, func(*jvm, *started) bool { return true }},
 	{"the agent has stopped", withProbes, true, func(v *jvm, _ *started) bool { return v.inReport("stopped") }},
-	{"the folder for events is made", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*") }},
-	{"the JVM logs", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/*/events.log") }},
-	{"the settings are written", withEvents, false, func(*jvm, *started) bool { return isThere("/tmp/gasm-jvm-*/*/gasm.jfc") }},
+	{"the folder for events is made", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("") }},
+	{"the JVM logs", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("*/events.log") }},
+	{"the settings are written", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("*/gasm.jfc") }},
 	{"gasm samples with events", withEvents, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
 	{"gasm is to end the events", withEvents, true, func(*jvm, *started) bool { return true }},
 	{"gasm ends with all", slices.Concat(withProbes, withEvents), true, func(*jvm, *started) bool { return true }},
@@ -106,12 +111,8 @@ var faults = []fault{
 		return func() {}
 	}, false},
 	{"/tmp is cleaned up", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
-		for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/gasm-jvm-*", "/tmp/.attach_pid" + v.pid()} {
-			found, err := filepath.Glob(pattern)
-			require.NoError(t, err)
-			for _, path := range found { // gasm or the JVM may make another file in it meanwhile
-				require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s", path)
-			}
+		for _, path := range v.files(t) { // gasm or the JVM may make another file in it meanwhile
+			require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s", path)
 		}
 		return func() {}
 	}, false},

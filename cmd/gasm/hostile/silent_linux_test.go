@@ -44,7 +44,7 @@ func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
 	require.NoError(t, cmd.Start())
-	v := &jvm{cmd: cmd, jdk: j, dead: make(chan struct{}), others: eventFolders(t)}
+	v := &jvm{cmd: cmd, jdk: j, dead: make(chan struct{}), others: eventFolders()}
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan() && strings.HasPrefix(lines.Text(), "READY"), lines.Text())
 	go func() {
@@ -93,20 +93,18 @@ func (v *jvm) files(t *testing.T) (paths []string) {
 		require.NoError(t, err)
 		paths = append(paths, found...)
 	}
-	for _, f := range eventFolders(t) {
-		if !slices.Contains(v.others, f) {
-			paths = append(paths, f)
-		}
-	}
-	return paths
+	return append(paths, v.eventFolders()...)
 }
 
-// eventFolders returns the folders into which JVMs of the user nobody write events.
-func eventFolders(t *testing.T) (paths []string) {
-	t.Helper()
-	folders, err := filepath.Glob("/tmp/gasm-jvm-*")
-	require.NoError(t, err)
-	for _, f := range folders {
+// eventFolders returns those folders that were not there before the JVM.
+func (v *jvm) eventFolders() []string {
+	return slices.DeleteFunc(eventFolders(), func(f string) bool { return slices.Contains(v.others, f) })
+}
+
+// eventFolders returns the folders into which JVMs of the user nobody write events, without those that are not of this
+// test.
+func eventFolders() (paths []string) {
+	for _, f := range gasmtest.OwnFolders("/tmp/gasm-jvm-*") {
 		if info, err := os.Stat(f); err == nil && info.Sys().(*syscall.Stat_t).Uid == gasmtest.Nobody {
 			paths = append(paths, f)
 		}
