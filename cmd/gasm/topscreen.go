@@ -157,7 +157,7 @@ func (t *topView) report(dir, format, file string) error {
 	}
 	defer src.close()
 	o := flags.reportOptions(t.streams.out)
-	o.Source = src.lineFinder(ps)
+	src.findLines(ps, &o.Options)
 	src.findFiles(&o)
 	return flags.files.write(file, func(w io.Writer) error { return report.FormatOf(format).Write(w, ps, o) })
 }

@@ -68,11 +68,14 @@ type search struct {
 	bodies *printassembly.Bodies
 	access access
 	found  []candidate
+	seen   int // how many references were looked at
 }
 
 const (
 	// maxCandidates limits the candidates for an access. With that many, it says little.
 	maxCandidates = 64
+	// maxSeen limits the references that are looked at for an access. Some hundred are common.
+	maxSeen = 1 << 12
 	// maxUnrecorded limits how many methods without a record call each other.
 	maxUnrecorded = 4
 	// endOfMethod is a bci after all bytecodes of a method.
@@ -128,9 +131,12 @@ func (w *search) in(record int32, cut, first, last int) {
 // body looks for candidates in a method and in those that it calls and that HotSpot may have inlined without a record.
 func (w *search) body(body *printassembly.MethodBody, at candidate, first, last int) {
 	for i := range body.Refs {
+		if w.seen++; w.seen > maxSeen || len(w.found) == maxCandidates {
+			return
+		}
 		r := &body.Refs[i]
 		switch {
-		case r.BCI < first || r.BCI > last || len(w.found) >= maxCandidates:
+		case r.BCI < first || r.BCI > last:
 		case r.Kind == printassembly.CallRef && r.Callee != nil && len(at.calls) < maxUnrecorded:
 			inner := at
 			inner.calls = append([]string{r.Callee.Method}, at.calls...)

@@ -232,3 +232,28 @@ func TestWitnesses(t *testing.T) {
 		})
 	}
 }
+
+// A hostile log may have methods that call each other more often than can be followed, and a chain of frames with as many
+// of them as it likes.
+func TestManyBodies(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n")
+	for id := range 6 {
+		text.WriteString("<method_body id='" + strconv.Itoa(id) + "' method='a' refs='")
+		for bci := range 1000 {
+			text.WriteString(" " + strconv.Itoa(bci) + "c" + strconv.Itoa(max(0, id-1)))
+		}
+		text.WriteString("'/>\n")
+	}
+	log, err := printassembly.NewLog(strings.NewReader(text.String()), int64(text.Len()), "many")
+	require.NoError(t, err)
+	insts := parse(t, `
+		1 call | a@1
+		2 op
+		3 op
+		4 call | a@900
+		5 ret`)
+	insts[1].Text = "mov 0x10(%rsi),%eax"
+	Spread(&printassembly.Blob{Name: "a"}, insts, &log.Bodies)
+	assert.Equal(t, "a@~900", show(&insts[1]))
+}
