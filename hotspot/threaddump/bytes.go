@@ -21,5 +21,5 @@ func le32(data []byte, at uint64) uint32 {
 	return binary.LittleEndian.Uint32(data[at:])
 }
 
-// hex returns an address as text.
-func hex(address uint64) string { return fmt.Sprintf("0x%x", address) }
+// hexadecimal returns an address as text.
+func hexadecimal(address uint64) string { return fmt.Sprintf("0x%x", address) }

@@ -100,7 +100,7 @@ func (t *Thread) json() jsonThread {
 	j := jsonThread{Name: t.Name, TID: t.TID, NID: t.NID, CPUNanos: t.CPU.Nanoseconds(), Compiling: t.Compiling, Stack: string(t.Stack),
 		Kernel: jsonKernel{string(t.Kernel.State), t.Kernel.Call, t.Kernel.On}, Frames: []jsonFrame{}}
 	if t.Java != nil {
-		j.Java = &jsonJava{t.Java.ID, hex(t.Java.Address), t.Java.Daemon, t.Java.Priority, t.Java.State}
+		j.Java = &jsonJava{t.Java.ID, hexadecimal(t.Java.Address), t.Java.Daemon, t.Java.Priority, t.Java.State}
 	}
 	if t.Virtual != nil {
 		j.Virtual = &jsonVirtual{t.Virtual.ID, t.Virtual.Name}
@@ -114,13 +114,13 @@ func (t *Thread) json() jsonThread {
 func (f *Frame) json() jsonFrame {
 	j := jsonFrame{Kind: f.Kind.String(), Name: f.Name, Module: f.Module, File: f.Source, Line: max(f.Line, 0), CompileID: f.CompileID, Native: f.Native}
 	if f.PC != 0 {
-		j.PC = hex(f.PC)
+		j.PC = hexadecimal(f.PC)
 	}
 	if bci := f.BCI; f.Kind.Java() && bci != callstack.Unknown {
 		j.BCI = &bci
 	}
 	for _, l := range f.Locks {
-		lock := jsonLock{string(l.Kind), hex(l.Address), l.Class, l.Of, nil}
+		lock := jsonLock{string(l.Kind), hexadecimal(l.Address), l.Class, l.Of, nil}
 		if owner := l.Owner; owner >= 0 {
 			lock.Owner = &owner
 		}
