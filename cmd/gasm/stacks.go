@@ -63,6 +63,9 @@ func (f *stacksFlags) run(s streams, name string) error {
 	if err != nil {
 		return err
 	}
+	if apart == nil && anyOfOther(jvms) {
+		return runApart(s)
+	}
 	dump, err := threaddump.Read(context.Background(), jvms[0].PID)
 	if err != nil {
 		return fmt.Errorf("JVM %s: %w", &jvms[0], err)

@@ -63,6 +63,16 @@ func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames
 	})
 }
 
+// Reading reports whether a library is still being read, without which a walk may have failed. A later one may succeed.
+func (w *Walker) Reading() bool {
+	for _, l := range w.libraries {
+		if l.reading != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // WalkSample returns the frames of a sample, as WalkState does.
 func (w *Walker) WalkSample(r *perfevent.Record, mappings *native.Resolver) (frames []Place, mark callstack.Kind) {
 	if r.ThreadState == nil || r.ABI != perfevent.ABI64 {

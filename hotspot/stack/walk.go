@@ -168,6 +168,9 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 			return callstack.Unwalked
 		}
 		p := k.place()
+		if k.places && p.isInterpreter() {
+			k.findFP(p.code)
+		}
 		if !k.late && (!k.leaf || inKernel || p.isInterpreter()) {
 			k.emit(p)
 			k.noteWheres()

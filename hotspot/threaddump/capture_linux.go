@@ -18,6 +18,8 @@ const (
 	// attempts is how often a thread is read that moves, and attemptPause the time between two attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
+	// captureTime is how long all threads are read more than once.
+	captureTime = 2 * time.Second
 	// runningAttempts is the same for a thread that runs, which is sampled afterwards.
 	runningAttempts = 2
 	// maxText is how many bytes of a text in /proc are read. A thread with thousands of groups has a long status.
@@ -44,6 +46,7 @@ type capturer struct {
 	process *foreign.Process
 	vm      memory
 	layout  *offsets
+	began   time.Time
 }
 
 // memory is the memory of a JVM.
@@ -62,7 +65,7 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 			time.Sleep(attemptPause)
 		}
 		t.result = c.attempt(&t)
-		if t.result == Whole || t.result == Unread || t.result == Running && n >= runningAttempts {
+		if t.result == Whole || t.result == Unread || t.result == Running && n >= runningAttempts || time.Since(c.began) > captureTime {
 			break
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
@@ -19,8 +20,12 @@ type descriptors struct {
 	files   map[uint64]string
 }
 
-// maxSockets limits how many bytes are read of each list of the sockets in the process's network namespace.
-const maxSockets = 4 << 20
+// maxSockets limits how many bytes are read of each list of the sockets in the process's network namespace. After
+// socketTime, no further list is read.
+const (
+	maxSockets = 4 << 20
+	socketTime = 500 * time.Millisecond
+)
 
 // file describes a descriptor: "/data/log", "socket 127.0.0.1:40512 to 127.0.0.1:5432", "descriptor 7".
 func (d *descriptors) file(fd uint64) string {
@@ -65,7 +70,11 @@ func (d *descriptors) polled(at, n uint64) string {
 func (d *descriptors) socket(inode string) string {
 	if d.sockets == nil {
 		d.sockets = map[string]string{}
+		until := time.Now().Add(socketTime)
 		for _, list := range []string{"tcp", "tcp6", "udp", "udp6"} {
+			if time.Now().After(until) {
+				return "socket"
+			}
 			text, _ := d.process.Read("net/"+list, maxSockets) // what was read until an error
 			addSockets(d.sockets, string(text))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/heap"
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
@@ -23,6 +24,10 @@ const (
 	MaxThreads = 1 << 14
 	// MaxFrames limits how many frames of a thread are reported. It is also the default limit of jstack.
 	MaxFrames = 1024
+	// maxAllFrames limits how many frames are kept of all threads, and walkTime how long all stacks are walked. The threads
+	// after that have no stack.
+	maxAllFrames = 1 << 19
+	walkTime     = 5 * time.Second
 	// longest is how long reading a JVM may take.
 	longest = 15 * time.Second
 )
@@ -45,6 +50,7 @@ type reader struct {
 	mappings *native.Resolver
 	dump     *Dump
 	captures []capture
+	until    time.Time // when no further stack is walked
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
@@ -99,7 +105,7 @@ func (r *reader) prepare(process *foreign.Process) error {
 		return err
 	}
 	r.dump.Version, _, _ = vm.Version() // "" after an error
-	r.capturer = capturer{process: process, vm: vm, layout: l}
+	r.capturer = capturer{process: process, vm: vm, layout: l, began: time.Now()}
 	r.objects = objects{vm: vm, heap: h, layout: l, thread: newThreadFields(h), classes: map[uint64]string{}, owners: map[uint64]uint64{}}
 	r.descriptors = descriptors{process: process, vm: vm, files: map[uint64]string{}}
 	maps, err := native.ReadMaps(r.pid)
@@ -159,12 +165,19 @@ func (r *reader) captureAll() error {
 // walkAll walks the stacks of all threads.
 func (r *reader) walkAll() {
 	var running []int
+	r.until = time.Now().Add(walkTime)
+	frames := 0
 	for i := range r.captures {
 		t := &r.captures[i]
 		r.dump.Threads = append(r.dump.Threads, r.describe(t))
 		switch t.result {
 		case Whole:
+			if frames > maxAllFrames || time.Now().After(r.until) {
+				r.dump.Threads[i].Stack = Unread
+				continue
+			}
 			r.walk(t, &r.dump.Threads[i])
+			frames += len(r.dump.Threads[i].Frames)
 		case Running, Moved:
 			running = append(running, t.tid)
 		}
@@ -247,7 +260,7 @@ func (r *reader) sampleAll(tids []int) {
 			continue
 		}
 		record.PID = int32(r.pid) // which the kernel gives as it is in gasm's namespace, too
-		places, mark := r.walker.WalkSample(&record, r.mappings)
+		places, mark := r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkSample(&record, r.mappings) })
 		t.setFrames(places, mark != 0)
 		t.Stack = Sampled
 		t.Kernel = Kernel{State: OnProcessor}
