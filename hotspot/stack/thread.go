@@ -65,12 +65,18 @@ func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames
 
 // Reading reports whether a library is still being read, without which a walk may have failed. A later one may succeed.
 func (w *Walker) Reading() bool {
+	reading := false
 	for _, l := range w.libraries {
 		if l.reading != nil {
-			return true
+			select {
+			case c := <-l.reading.done:
+				w.take(l, c)
+			default:
+			}
 		}
+		reading = reading || l.reading != nil || l.attempts == 0
 	}
-	return false
+	return reading
 }
 
 // WalkSample returns the frames of a sample, as WalkState does.

@@ -68,7 +68,8 @@ const (
 	Whole Stack = "whole"
 	// Partly means that frames are missing where a frame is a mark, or after the last one.
 	Partly Stack = "partly"
-	// Sampled means that the thread ran, and that its stack is that of a moment while it ran.
+	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If frames are missing after
+	// the last one, that is a mark.
 	Sampled Stack = "sampled"
 	// Running means that the thread runs, and was not sampled.
 	Running Stack = "running"

@@ -261,7 +261,10 @@ func (r *reader) sampleAll(tids []int) {
 		}
 		record.PID = int32(r.pid) // which the kernel gives as it is in gasm's namespace, too
 		places, mark := r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkSample(&record, r.mappings) })
-		t.setFrames(places, mark != 0)
+		if mark != 0 {
+			places = append(places, stack.Place{Frame: callstack.At(mark, 0)})
+		}
+		t.setFrames(places, false)
 		t.Stack = Sampled
 		t.Kernel = Kernel{State: OnProcessor}
 	}

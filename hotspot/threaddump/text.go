@@ -138,7 +138,10 @@ func (p *textPage) body(t *Thread) {
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		inJava = inJava || f.Kind.Java()
-		if p.options.All || p.shown(t, i, hasJava, inJava) {
+		switch {
+		case f.Kind == callstack.Unwalked && i < len(t.Frames)-1:
+			p.note("... (native frames may be missing here)")
+		case p.options.All || p.shown(t, i, hasJava, inJava):
 			p.frame(f)
 		}
 	}
@@ -190,7 +193,7 @@ func (f *Frame) text() string {
 	case callstack.Cut:
 		return "... (the stack is deeper)"
 	}
-	return "... (frames that could not be found)"
+	return "... (outer frames could not be found)"
 }
 
 // java returns a Java method as jstack writes it.
