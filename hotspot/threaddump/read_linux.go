@@ -79,6 +79,9 @@ func read(pid int) (*Dump, error) {
 	if err := r.captureAll(); err != nil {
 		return nil, err
 	}
+	if err := r.readMaps(); err != nil {
+		return nil, err
+	}
 	r.walkAll()
 	r.findOwners()
 	r.addLocks()
@@ -108,12 +111,15 @@ func (r *reader) prepare(process *foreign.Process) error {
 	r.capturer = capturer{process: process, vm: vm, layout: l, began: time.Now()}
 	r.objects = objects{vm: vm, heap: h, layout: l, thread: newThreadFields(h), classes: map[uint64]string{}, owners: map[uint64]uint64{}}
 	r.descriptors = descriptors{process: process, vm: vm, files: map[uint64]string{}}
-	maps, err := native.ReadMaps(r.pid)
-	if err != nil {
-		return err
-	}
-	r.mappings.Add(maps...)
 	return nil
+}
+
+// readMaps reads which files are mapped. It is called after stacks were read, which may lead into files that were mapped
+// shortly before.
+func (r *reader) readMaps() error {
+	maps, err := native.ReadMaps(r.pid)
+	r.mappings.Add(maps...)
+	return err
 }
 
 // captureAll reads all threads.
@@ -253,6 +259,9 @@ func (r *reader) compiling(java uint64) string {
 func (r *reader) sampleAll(tids []int) {
 	samples, err := sample(tids)
 	r.dump.Unsampled = err
+	if len(samples) > 0 {
+		_ = r.readMaps() // after an error, what is known already is used
+	}
 	for i := range r.dump.Threads {
 		t := &r.dump.Threads[i]
 		record, ok := samples[t.TID]
