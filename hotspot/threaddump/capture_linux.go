@@ -34,6 +34,7 @@ type capture struct {
 	kernel    Kernel
 	cpu       time.Duration
 	java      uint64        // the address of its JavaThread; 0 if it has none
+	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
 	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
 	places    []stack.Place // as in the Thread's Frames

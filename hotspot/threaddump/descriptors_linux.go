@@ -128,7 +128,7 @@ func parseAddress(text string) (netip.AddrPort, bool) {
 func addUnixSockets(to map[string]string, text string) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
-		if len(fields) < 7 {
+		if len(fields) < 7 || fields[6] == "Inode" {
 			continue
 		}
 		name := "Unix socket"

@@ -2,6 +2,7 @@ package threaddump
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -128,3 +129,6 @@ func (f *Frame) json() jsonFrame {
 	}
 	return j
 }
+
+// hexadecimal returns an address as text.
+func hexadecimal(address uint64) string { return fmt.Sprintf("0x%x", address) }

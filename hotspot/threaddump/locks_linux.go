@@ -17,8 +17,8 @@ func (r *reader) findOwners() {
 			continue
 		}
 		r.byJava[c.java] = i
-		if t.Java.object != 0 {
-			r.byObject[t.Java.object] = i
+		if c.object != 0 {
+			r.byObject[c.object] = i
 		}
 		if t.Java.ID != 0 {
 			r.byID[t.Java.ID] = i
@@ -122,7 +122,7 @@ func (r *reader) awaited(c *capture, t *Thread, wanted uint64) (lock Lock, ok bo
 	if !strings.HasSuffix(t.Java.State, "(parking)") || r.thread.blocker == 0 {
 		return lock, false
 	}
-	blocker, _ := r.heap.Ref(t.Java.object, r.thread.blocker) // 0 after an error
+	blocker, _ := r.heap.Ref(c.object, r.thread.blocker) // 0 after an error
 	if lock, ok = r.objects.describe(ParkingFor, blocker); !ok {
 		return lock, false
 	}

@@ -208,6 +208,7 @@ func (r *reader) describe(c *capture) Thread {
 		return t
 	}
 	object, _ := r.names.Object(c.java) // 0 after an error
+	c.object = object
 	j := r.readThread(object)
 	j.Address = c.java
 	t.Java = &j

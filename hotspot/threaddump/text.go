@@ -62,10 +62,13 @@ func (p *textPage) head() {
 }
 
 func (d *Dump) version() string {
-	if d.Version != "" {
-		return d.Version
+	switch {
+	case d.Version == "":
+		return strconv.Itoa(d.Release)
+	case d.Release == 8: // whose HotSpot has the version 25
+		return "8 (HotSpot " + d.Version + ")"
 	}
-	return strconv.Itoa(d.Release)
+	return d.Version
 }
 
 func (p *textPage) thread(t *Thread) {

@@ -1,9 +1,6 @@
 package threaddump
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "encoding/binary"
 
 // le64 returns the eight bytes at an offset, or 0 if the data ends before.
 func le64(data []byte, at uint64) uint64 {
@@ -20,6 +17,3 @@ func le32(data []byte, at uint64) uint32 {
 	}
 	return binary.LittleEndian.Uint32(data[at:])
 }
-
-// hexadecimal returns an address as text.
-func hexadecimal(address uint64) string { return fmt.Sprintf("0x%x", address) }

@@ -119,7 +119,6 @@ func (o *objects) exclusiveOwner(object uint64) uint64 {
 
 // readThread reads what a java.lang.Thread has.
 func (o *objects) readThread(object uint64) (j JavaThread) {
-	j.object = object
 	if object == 0 {
 		return j
 	}
