@@ -185,6 +185,25 @@ func (h *Heap) classOf(header []byte) uint64 {
 	return binary.LittleEndian.Uint64(header[h.klassAt:])
 }
 
+// ClassOf returns the address of the class of an object, or 0 if the object can't be read.
+func (h *Heap) ClassOf(object uint64) uint64 {
+	if object == 0 || object%8 != 0 {
+		return 0
+	}
+	header, err := h.vm.Read(nil, object, 16)
+	if err != nil {
+		return 0
+	}
+	return h.classOf(header)
+}
+
+// Narrow returns the address of the object that a compressed reference stands for, or 0 for null.
+func (h *Heap) Narrow(ref uint32) uint64 { return h.wide(ref) }
+
+// Wide returns the address of the object that a reference which is not compressed stands for, or 0 for null. It returns
+// 0 for a reference that has no valid colour.
+func (h *Heap) Wide(ref uint64) uint64 { return h.address(ref) }
+
 // String returns the text of a java.lang.String. Of a longer String, it returns only the first chars, as many as most
 // says. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {

@@ -10,6 +10,11 @@ type Frame struct {
 	Method string // "pkg.Class::method"
 	BCI    int    // -1 if it is unknown
 	Line   int    // of the source; 0 if it is unknown
+	Native bool   // the method is native
+	Source string // the name of the source file, without its folder; "" if it is unknown
+	// Monitors are the monitors that a compiled frame holds, in the order in which it has locked them. They are nil for
+	// an interpreted frame, which has them on the stack.
+	Monitors []Monitor
 }
 
 // FramesAt returns the frames of a compiled method at a return address, innermost first: the methods that were inlined
@@ -41,7 +46,7 @@ func (c *Code) chain(offset int) (frames []Frame, err error) {
 		if err != nil {
 			return nil, err
 		}
-		frames = append(frames, Frame{Method: m.name, BCI: s.bci, Line: m.line(s.bci)})
+		frames = append(frames, Frame{Method: m.name, BCI: s.bci, Line: m.line(s.bci), Source: m.source, Native: m.native, Monitors: c.monitors(s)})
 		offset = s.sender
 	}
 	if offset > 0 {
@@ -80,7 +85,7 @@ func (c *Copier) Interpreted(at, bcp uint64) (Frame, error) {
 	if err != nil {
 		return Frame{}, err
 	}
-	f := Frame{Method: m.name, BCI: -1}
+	f := Frame{Method: m.name, BCI: -1, Source: m.source, Native: m.native}
 	if bci := bcp - m.code; bcp >= m.code && bci < uint64(len(m.bytecode)) {
 		f.BCI, f.Line = int(bci), m.line(int(bci))
 	}

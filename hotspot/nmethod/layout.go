@@ -39,11 +39,14 @@ type layout struct {
 	constMethodEnd   uint64 // where the bytecode starts
 
 	// ConstantPool and ConstantPoolCache
-	poolHolder                  uint64 // address of the Klass
-	poolCache                   uint64 // address of the ConstantPoolCache
-	poolEnd                     uint64 // where the entries start
-	sourceFile                  sourceFileIndex
-	fieldEntries, methodEntries cacheArray
+	poolHolder uint64 // address of the Klass
+	poolCache  uint64 // address of the ConstantPoolCache
+	poolEnd    uint64 // where the entries start
+	// The kinds of places that have a reference, see monitors.go.
+	locationOop, locationNarrowOop uint32
+	knowsLocations                 bool
+	sourceFile                     sourceFileIndex
+	fieldEntries, methodEntries    cacheArray
 	// JDK 9 and newer: where the ConstantPool has the address of the array of its classes, and where the table of
 	// virtual methods begins in an InstanceKlass. They are 0 if they are unknown.
 	resolvedKlasses, vtable uint64
@@ -112,7 +115,15 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 		l.noFrames = fmt.Errorf("gasm does not know the debug info of JDK %d", vm.Release)
 	}
 	l.sourceFile = newSourceFileIndex(vm)
+	l.findLocations(vm)
 	return l, nil
+}
+
+// findLocations sets the kinds of places in debug info that the objects of monitors have.
+func (l *layout) findLocations(vm *vmstructs.VM) {
+	oop, ok1 := vm.Int("Location::oop")
+	narrow, ok2 := vm.Int("Location::narrowoop")
+	l.locationOop, l.locationNarrowOop, l.knowsLocations = uint32(oop), uint32(narrow), ok1 && ok2
 }
 
 // findScopes sets the fields that scopes and line numbers need.

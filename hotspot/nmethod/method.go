@@ -15,6 +15,8 @@ import (
 // A method holds the parts of a Java method that its debug info needs (HotSpot's Method and ConstMethod).
 type method struct {
 	name     string // class and name, "pkg.Class::method"
+	native   bool
+	source   string // the name of the class's source file; "" if it is unknown
 	bytecode []byte // includes HotSpot's own bytecodes (see rewrittenNames)
 	code     uint64 // the address of the bytecode
 	lines    []lineNumber
@@ -69,9 +71,18 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	if flags&l.hasLineNumbers != 0 {
 		m.lines = readLineNumbers(rest[bytecodeSize:], l.release)
 	}
+	if l.accessFlags != 0 {
+		var flags [2]byte
+		if _, err := c.vm.Read(flags[:], at+l.accessFlags, 2); err == nil {
+			m.native = binary.LittleEndian.Uint16(flags[:])&accNative != 0
+		}
+	}
 	m.name, err = c.nameOf(head)
 	return m, err
 }
+
+// accNative is ACC_NATIVE of the class file format.
+const accNative = 0x100
 
 // readConstMethod reads the fixed part of the ConstMethod that belongs to the Method at an address.
 func (c *Copier) readConstMethod(method uint64) (at uint64, head []byte, err error) {

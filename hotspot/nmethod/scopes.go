@@ -46,6 +46,8 @@ type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
 	method int // index of the method in the nmethod's metadata, counted from 1
 	bci    int // may be negative, see placesOutside
+	// monitors is the offset in the scopes data of the list of monitors; 0 if there are none.
+	monitors int
 }
 
 // readScope returns the scope at an offset of the scopes data. It returns false if there is no scope at this offset.
@@ -55,7 +57,13 @@ func readScope(data []byte, offset, release int) (scope, bool) {
 	}
 	u := unsigned5.New(data, offset, release)
 	s := scope{sender: int(u.Unsigned()), method: int(u.Unsigned()), bci: int(int32(u.Unsigned())) - 1}
+	short := u.Short()
+	u.Unsigned() // locals
+	u.Unsigned() // expressions
+	if s.monitors = int(u.Unsigned()); u.Short() {
+		s.monitors = 0
+	}
 	// HotSpot records the outermost frame first (describe_scope), so a caller's scope has a lower offset. This check
 	// also prevents an endless loop if the data is damaged.
-	return s, !u.Short() && s.sender < offset
+	return s, !short && s.sender < offset
 }

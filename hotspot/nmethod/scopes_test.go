@@ -85,14 +85,15 @@ func TestScope(t *testing.T) {
 	data = append(data, unsigned5.Append(nil, 0, 17)...) // no caller
 	data = append(data, unsigned5.Append(nil, 3, 17)...)
 	data = append(data, unsigned5.Append(nil, 0, 17)...) // bci -1
+	data = append(data, 0, 0, 7)                         // no locals, no expressions, monitors
 	at := len(data)
 	data = append(append(append(data, unsigned5.Append(nil, 1, 17)...), unsigned5.Append(nil, 200, 17)...), unsigned5.Append(nil, 300, 17)...)
 	outer, ok := readScope(data, 1, 17)
 	assert.True(t, ok)
-	assert.Equal(t, scope{0, 3, -1}, outer)
+	assert.Equal(t, scope{sender: 0, method: 3, bci: -1, monitors: 7}, outer)
 	inner, ok := readScope(data, at, 17)
 	assert.True(t, ok)
-	assert.Equal(t, scope{1, 200, 299}, inner)
+	assert.Equal(t, scope{sender: 1, method: 200, bci: 299}, inner)
 	none := []int{0, -1, len(data), len(data) - 1}
 	require.NotEmpty(t, none)
 	for _, bad := range none {

@@ -28,16 +28,17 @@ func newSourceFileIndex(vm *vmstructs.VM) (s sourceFileIndex) {
 // A sourceFile says from which source file a class was compiled.
 type sourceFile struct{ class, file string }
 
-// learnSourceFile reads the source file of a method's class, unless it was read before.
+// learnSourceFile reads the name of the source file of a method's class.
 func (c *Copier) learnSourceFile(m *method) {
+	// An error is ignored: the method can be copied without the name of its source file.
+	m.source, _ = c.sourceFile(m.pool)
 	class, _, _ := strings.Cut(m.name, "::")
 	if c.sourced[class] {
 		return
 	}
 	c.sourced[class] = true
-	// An error is ignored: the method can be copied without the name of its source file.
-	if file, err := c.sourceFile(m.pool); err == nil && file != "" {
-		c.untold = append(c.untold, sourceFile{class, file})
+	if m.source != "" {
+		c.untold = append(c.untold, sourceFile{class, m.source})
 	}
 }
 

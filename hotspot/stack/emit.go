@@ -75,7 +75,7 @@ func (k *walk) compiled(c *code, pc uint64) (frames []*frame, ok bool) {
 		at := callstack.At(callstack.Inlined, pc)
 		at.CompileID = c.Method.ID
 		describe(&at, &f)
-		frames = append(frames, &frame{Frame: at})
+		frames = append(frames, &frame{Frame: at, method: f})
 	}
 	frames[len(frames)-1].Kind = callstack.Compiled
 	if ok && len(c.frames) < mostReturns {
@@ -95,6 +95,7 @@ func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	case k.exact || c.Method.Size > mostCode || len(c.frames) >= mostReturns:
 		return alone, false
 	case c.Method.Kind == "c2n" || c.Method.Kind == "cnt":
+		alone[0].Native = true
 		return alone, true
 	}
 	view := k.jvm.view
@@ -144,6 +145,7 @@ func (k *walk) interpretedAt(at methodAt) *frame {
 	})
 	if !k.late {
 		describe(&f.Frame, &found)
+		f.method = found
 	}
 	return f
 }

@@ -41,6 +41,8 @@ type processor struct {
 	// methodSlot and bcpSlot say where an interpreter frame has these two addresses, in bytes below fp. For JDK 8,
 	// bcpSlot8 replaces bcpSlot.
 	methodSlot, bcpSlot, bcpSlot8 uint64
+	// monitorsBelowBCP is how far below the slot of the bytecode's address the slot is that says where the monitors are.
+	monitorsBelowBCP uint64
 
 	// endsWithCall reports whether the last instruction of a piece of code is a call.
 	endsWithCall func(code []byte) bool
@@ -81,7 +83,7 @@ var amd64 = &processor{
 	pc: perfevent.IP, sp: rsp, fp: rbp, link: -1,
 	preserved: 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15,
 	bcp:       r13, method: rbx, // frame_x86.hpp
-	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, // JDK 8's frames have no slot for the mirror of the class
+	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, monitorsBelowBCP: 8, // JDK 8's frames have no slot for the mirror of the class
 	endsWithCall: func(code []byte) bool {
 		b := code[len(code)-7:]
 		if b[2] == 0xe8 { // call rel32
@@ -109,7 +111,7 @@ var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
 	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
-	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, // JDK 9 and newer have two more slots: the mirror and another word
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, monitorsBelowBCP: 8, // JDK 9 and newer have two more slots: the mirror and another word
 	endsWithCall: func(code []byte) bool {
 		const armLen = 4
 		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -24,7 +25,8 @@ type mapped struct {
 // A frame is a frame of a stack. id is its number in the Writer, or 0 if the Writer has not been asked for it yet.
 type frame struct {
 	callstack.Frame
-	id callstack.FrameID
+	id     callstack.FrameID
+	method nmethod.Frame // what was read of a Java method, with its source file and its locks
 }
 
 // A site is what is known about a return address. It is kept, because nearly all stacks consist of the same few

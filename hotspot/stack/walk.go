@@ -52,8 +52,11 @@ type walk struct {
 	native bool  // the callee is a library's function
 	here   *site // the last result of site, which was for herePC; may be nil
 	herePC uint64
-	late   bool           // the JVM's memory was not read in time
-	frames []*frame       // innermost first
+	late   bool     // the JVM's memory was not read in time
+	frames []*frame // innermost first
+	// If places is true, wheres[i] says where frames[i] is on the stack.
+	places bool
+	wheres []where
 	mark   callstack.Kind // what is missing after the outermost frame; 0 if nothing is missing
 	until  time.Time      // when the walk may be given up
 	// cpuUntil is the CPU time of this process at which the walk is given up. It is set only after the time in the
@@ -83,7 +86,8 @@ func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *nati
 	j.open(r.MonoNanos)
 	began := time.Now()
 	if r.ABI == perfevent.ABI64 && !j.refused() {
-		if k.begin(w, j, r, mappings) {
+		if k.begin(w, j, r.MonoNanos, mappings) {
+			k.enter(r)
 			k.until = began.Add(longestWalk)
 			k.mark = k.climb(r.Mode == perfevent.Kernel)
 		}
@@ -119,27 +123,31 @@ func (w *Walker) forgetNumbers() {
 	}
 }
 
-// begin starts a walk at the leaf, the sampled instruction. It returns false if the JVM's memory can't be read in time.
-func (k *walk) begin(w *Walker, j *jvm, r *perfevent.Record, mappings *native.Resolver) bool {
-	if j.openJVM != nil && j.asked.Load() || !j.poll(r.MonoNanos) {
+// begin starts a walk at the leaf. It returns false if the JVM's memory can't be read in time.
+func (k *walk) begin(w *Walker, j *jvm, monoNanos int64, mappings *native.Resolver) bool {
+	if j.openJVM != nil && j.asked.Load() || !j.poll(monoNanos) {
 		return false
 	}
 	generation := 0
 	if j.openJVM != nil {
 		generation = j.view.Cache.Generation()
 	}
-	j.sites.refresh(generation, mappings.Version(j.pid), r.MonoNanos)
+	j.sites.refresh(generation, mappings.Version(j.pid), monoNanos)
 	frames := k.frames[:0]
-	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: r.MonoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
+	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: monoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
 	if k.signs {
 		k.mask = native.AddressMask(mappings.Highest(j.pid))
 	}
+	return true
+}
+
+// enter makes the sampled instruction the current frame.
+func (k *walk) enter(r *perfevent.Record) {
 	k.dump = cfi.Memory{Base: r.Regs[k.sampled[k.sp]], Data: r.Stack}
 	for to, from := range k.sampled {
 		k.at.Set(to, r.Regs[from])
 	}
 	k.at.PC = r.Regs[k.pc]
-	return true
 }
 
 // A step is the result of an attempt to find a frame's caller.
@@ -160,8 +168,12 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 			return callstack.Unwalked
 		}
 		p := k.place()
+		if k.places && p.isInterpreter() {
+			k.findFP(p.code)
+		}
 		if !k.late && (!k.leaf || inKernel || p.isInterpreter()) {
 			k.emit(p)
+			k.noteWheres()
 			k.count(p)
 		}
 		if k.late {
@@ -170,6 +182,7 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 		sp, exact := k.at.Values[k.sp], k.exact
 		k.pushed = k.pushed && p.code != nil
 		result := k.unwind(p)
+		k.noteWheres()
 		k.native = p.mapped != nil
 		switch result {
 		case bottom:

@@ -128,30 +128,42 @@ func (r *Reader) inArray(list uint64) ([]uint64, error) {
 
 // thread reads one JavaThread.
 func (r *Reader) thread(at uint64) (t Thread, err error) {
-	osThread, err := r.vm.Uint64(at + r.osThread.At)
+	if t.TID, err = r.TID(at); err != nil {
+		return t, err
+	}
+	object, err := r.Object(at)
 	if err != nil {
 		return t, err
 	}
-	id, err := r.vm.Uint32(osThread + r.id.At)
-	if err != nil {
-		return t, err
-	}
-	object, err := r.javaObject(at)
-	if err != nil {
-		return t, err
-	}
-	name, err := r.heap.Ref(object, r.name)
-	if err != nil {
-		return t, err
-	}
-	t.Name, err = r.heap.String(name, MaxName)
-	t.TID = int(int32(id))
+	t.Name, err = r.Name(object)
 	return t, err
 }
 
-// javaObject returns the address of the java.lang.Thread that belongs to the JavaThread at an address. Since JDK 17 a
+// Addresses returns the addresses of the JavaThreads.
+func (r *Reader) Addresses() ([]uint64, error) { return r.javaThreads() }
+
+// TID returns the kernel's id of the JavaThread at an address, in the JVM's own PID namespace.
+func (r *Reader) TID(at uint64) (int, error) {
+	osThread, err := r.vm.Uint64(at + r.osThread.At)
+	if err != nil {
+		return 0, err
+	}
+	id, err := r.vm.Uint32(osThread + r.id.At)
+	return int(int32(id)), err
+}
+
+// Name returns the first MaxName chars of the name of the java.lang.Thread at an address.
+func (r *Reader) Name(object uint64) (string, error) {
+	name, err := r.heap.Ref(object, r.name)
+	if err != nil {
+		return "", err
+	}
+	return r.heap.String(name, MaxName)
+}
+
+// Object returns the address of the java.lang.Thread that belongs to the JavaThread at an address. Since JDK 17 a
 // JavaThread has an OopHandle, which points to the reference.
-func (r *Reader) javaObject(at uint64) (uint64, error) {
+func (r *Reader) Object(at uint64) (uint64, error) {
 	if r.object.Type != "OopHandle" {
 		return r.heap.Handle(at + r.object.At)
 	}

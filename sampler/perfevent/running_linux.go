@@ -53,6 +53,35 @@ func openThreads(pids []int, o Options) (*Set, error) {
 	return s, nil
 }
 
+// OpenThreads opens events on some running threads, and enables them at once. Threads that these create do not inherit
+// the events. Threads that have ended are skipped; it is an error only if all of them have ended.
+func OpenThreads(tids []int, o Options) (*Set, error) {
+	s, err := newSet(o, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.tids = map[int32]int64{}
+	for _, tid := range tids {
+		switch err = s.addRunning(tid); {
+		case errors.Is(err, unix.ESRCH):
+			err = nil
+		case err == nil:
+			s.tids[int32(tid)] = monotonic.Nanos()
+		}
+		if err != nil {
+			break
+		}
+	}
+	if err == nil && len(s.tids) == 0 {
+		err = &OpenError{o.Events[0].Name, "perf_event_open", unix.ESRCH}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
 // mostRounds is the maximum number of times that addAll looks for new threads.
 const mostRounds = 20
 

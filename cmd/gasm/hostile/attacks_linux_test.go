@@ -52,6 +52,8 @@ func TestAttacks(t *testing.T) {
 				if c.plan[:9] == "no attack" {
 					gasmtest.Sampled(t, r.code, r.stderr)
 				}
+				runGasm(t, "stacks", strconv.Itoa(a.pid))
+				canary.check(t)
 				a.end()
 				if t.Failed() {
 					return

@@ -68,6 +68,11 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	assert.Equal(t, 1, r.code)
 	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
 	assert.Less(t, r.took, 10*time.Second)
+	refused := r.stderr
+	r = runGasm(t, "stacks", pid)
+	assert.Equal(t, 1, r.code)
+	assert.Equal(t, refused, r.stderr)
+	assert.Less(t, r.took, 10*time.Second)
 	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--stacks", v.pid())
 	gasmtest.Sampled(t, r.code, r.stderr)
 }

@@ -173,6 +173,38 @@ func TestNoPathAsRoot(t *testing.T) {
 	assert.Equal(t, 1, signals, "to have the JVM listen")
 }
 
+// TestStacksNoPathAsRoot checks the same of gasm stacks, which needs none of a JVM's files but those that it has mapped. It
+// sends no signal, stops no thread, and writes nothing.
+func TestStacksNoPathAsRoot(t *testing.T) {
+	needNative(t)
+	v := startJVM(t, someJDKs(t)[0])
+	allowed := rootsPaths(gasmtest.Testdata("programs"))
+	user := map[string]bool{}
+	checked := 0
+	for _, call := range straceOf(t, "stacks", v.pid()) {
+		m := callLine.FindStringSubmatch(call)
+		if m == nil || strings.Contains(call, " resumed>") || noSignal.MatchString(call) {
+			continue
+		}
+		if becomes.MatchString(call) {
+			user[m[1]] = true
+		}
+		switch m[2] {
+		case "ptrace", "process_vm_writev", "pidfd_send_signal", "mount", "setns":
+			assert.Fail(t, "gasm stacks only reads", "%s", call)
+		case "tgkill":
+			assert.Contains(t, call, "SIGURG", "which Go sends to gasm's own threads")
+		}
+		asked, _ := pathsOf(call)
+		for _, path := range asked {
+			checked++
+			assert.True(t, user[m[1]] || allowed.MatchString(path), "as root: %s", call)
+			assert.NotContains(t, call, "O_RDWR", "of a process")
+		}
+	}
+	assert.Greater(t, checked, 100)
+}
+
 var (
 	// A descriptor has its path: `3</proc/12>, "root"`, `AT_FDCWD</>, "/etc/passwd"`.
 	pathArgument = regexp.MustCompile(`(?:(?:\d+|AT_FDCWD)<((?:[^>\\]|\\.)*)>(?:\(deleted\))?, )?"((?:[^"\\]|\\.)*)"`)
@@ -215,8 +247,8 @@ func rootsPaths(sources string) *regexp.Regexp {
 	patterns := []string{
 		// The kernel's texts of processes, and its links to the files that these have mapped. Below root, cwd and fd there are
 		// files of the JVM's.
-		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
-		`/proc/\d+/task/\d+`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
+		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|schedstat|syscall|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
+		`/proc/\d+/task/\d+`, `/proc/\d+/net/(?:tcp6?|udp6?|unix)`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
 		`/proc(?:/self(?:/(?:stat|status|maps|mem|mountinfo|cgroup|exe|fd|fd/\d+|fdinfo/\d+|ns/\w+))?)?`,
 		`/proc/(?:kallsyms|stat|cpuinfo|meminfo|filesystems|sys/.*)`, `/sys/.*`, `/dev/(?:null|tty|shm)`,
 		// The system's.

@@ -1,0 +1,61 @@
+package nmethod
+
+import "github.com/gasm-profiler/gasm/hotspot/unsigned5"
+
+// A Monitor is a monitor that a compiled frame has locked. Its object is in a word of the frame.
+type Monitor struct {
+	// Offset is where the frame has the reference to the object, in bytes from the frame's stack pointer.
+	Offset uint64
+	// Narrow is true if the reference is a compressed one, of 32 bits.
+	Narrow bool
+}
+
+// A frame locks few monitors: javac makes one for each synchronized block that contains the place.
+const maxMonitors = 64
+
+// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a Location (location.hpp): its kind in
+// the lowest four bits, whether it is a register in the next bit, and then the offset in units of four bytes. The number
+// of each kind differs between releases, and is in HotSpot's tables.
+const (
+	locationValue    = 0
+	constantOopValue = 2
+
+	locationKind     = 15
+	locationRegister = 1 << 4
+	locationShift    = 5
+)
+
+// monitors returns the monitors of a scope whose objects are on the stack. Those whose lock the compiler has eliminated
+// are left out, and so are those whose object is a constant, or in a register.
+//
+// A list of monitors begins with their number. Each has the place of its BasicLock, the object, and a byte that is not 0 if
+// the lock was eliminated (MonitorValue in debugInfo.hpp). Objects of other kinds than a place or a constant have
+// different lengths, so the list is read only up to the first one of them.
+func (c *Code) monitors(s scope) (all []Monitor) {
+	if s.monitors <= 0 || s.monitors >= len(c.scopesData) {
+		return nil
+	}
+	if !c.copier.layout.knowsLocations {
+		return nil
+	}
+	u := unsigned5.New(c.scopesData, s.monitors, c.copier.layout.release)
+	for range min(u.Unsigned(), maxMonitors) {
+		u.Unsigned() // the BasicLock
+		value, owner := u.Unsigned(), u.Unsigned()
+		if value != locationValue && value != constantOopValue {
+			return all
+		}
+		eliminated := u.Byte() != 0
+		if u.Short() {
+			return all
+		}
+		if value == constantOopValue {
+			continue
+		}
+		kind, l := owner&locationKind, &c.copier.layout
+		if !eliminated && owner&locationRegister == 0 && (kind == l.locationOop || kind == l.locationNarrowOop) {
+			all = append(all, Monitor{Offset: 4 * uint64(owner>>locationShift), Narrow: kind == l.locationNarrowOop})
+		}
+	}
+	return all
+}

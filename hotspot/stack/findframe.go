@@ -1,0 +1,61 @@
+package stack
+
+import "github.com/gasm-profiler/gasm/hotspot/nmethod"
+
+// mostSearched is how far above the stack pointer the own words of an interpreter frame are searched, in words. Below them
+// there are only the values that the method has pushed, and the monitors that it holds.
+const mostSearched = 1 << 12
+
+// findFP searches for the frame pointer of an interpreter frame if it is unknown, which it is where a walk begins with
+// two registers only. It belongs to the first place above the stack pointer with what such a frame has: a Method, the
+// address of one of its bytecodes, the caller's stack pointer, and a return address.
+func (k *walk) findFP(c *code) {
+	if _, known := k.at.Get(k.fp); known || k.late {
+		return
+	}
+	if k.exact { // the frame may not be there yet, or no more
+		frame, ok := k.frameAt(c)
+		if !ok || frame.RA != k.arch().Interpreted().RA {
+			return
+		}
+	}
+	sp := k.at.Values[k.sp]
+	for fp := sp + 8*k.ownWords(); fp < sp+8*mostSearched; fp += 8 {
+		if k.isFP(fp) {
+			k.at.Set(k.fp, fp)
+			return
+		}
+		if k.late {
+			return
+		}
+	}
+}
+
+// ownWords returns how many words an interpreter frame has below the frame pointer at least.
+func (k *walk) ownWords() uint64 { return k.bcpAt() / 8 }
+
+// isFP reports whether an interpreter frame of a method that is not native has its frame pointer at an address.
+func (k *walk) isFP(fp uint64) bool {
+	pc, ok := k.dump.Word(fp + 8)
+	if !ok || !k.isCode(pc&k.mask) {
+		return false
+	}
+	sender, ok1 := k.dump.Word(fp - senderSP)
+	method, ok2 := k.dump.Word(fp - k.methodSlot)
+	bcp, ok3 := k.dump.Word(fp - k.bcpAt())
+	if !ok1 || !ok2 || !ok3 || method == 0 || method%8 != 0 || sender%8 != 0 || !k.low && (sender < fp+8 || sender > fp+farthestSender) {
+		return false
+	}
+	view := k.jvm.view
+	return ask(k, func() (is bool) {
+		view.Copy(func(copier *nmethod.Copier) {
+			f, err := copier.Interpreted(method, bcp)
+			is = err == nil && f.BCI >= 0
+		})
+		return is
+	})
+}
+
+// farthestSender is how far above a frame's frame pointer its caller's stack pointer can be: the method's local variables
+// are between them, of which there are 65535 at most.
+const farthestSender = 8 * (1<<16 + 16)

@@ -1,0 +1,125 @@
+package stack
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/nmethod"
+	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/native"
+	"github.com/gasm-profiler/gasm/sampler/perfevent"
+)
+
+// A State is what is known of a frame of a thread that does not run: where its walk begins.
+type State struct {
+	PC, SP uint64
+	FP     uint64 // the frame pointer; 0 if it is unknown
+	// Exact is true if PC is the address of the instruction at which the thread was interrupted, or entered the kernel.
+	// Otherwise it is a return address.
+	Exact bool
+	// Stack is a copy of the stack, from SP upwards.
+	Stack     []byte
+	MonoNanos int64 // when Stack was copied; CLOCK_MONOTONIC
+}
+
+// A Place is a frame, and where it is on the stack.
+type Place struct {
+	callstack.Frame
+	where
+	// Method has more about a Java method: the source file, and the monitors that a compiled method holds.
+	Method nmethod.Frame
+}
+
+// A where says where a frame is on the stack.
+type where struct {
+	SP uint64 // the stack pointer of the frame that contains it
+	FP uint64 // the frame pointer; 0 if it is unknown
+}
+
+// noteWheres notes where the frames are that were appended since the last call.
+func (k *walk) noteWheres() {
+	if !k.places {
+		return
+	}
+	fp, _ := k.at.Get(k.fp)
+	for len(k.wheres) < len(k.frames) {
+		k.wheres = append(k.wheres, where{k.at.Values[k.sp], fp})
+	}
+}
+
+// WalkState returns the frames of a thread from a known state on, innermost first. Unlike the result of Walk, they begin
+// with the frame of the state itself. mark says what is missing after the last one; it is 0 if nothing is.
+func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames []Place, mark callstack.Kind) {
+	return w.walkThread(pid, s.MonoNanos, mappings, func(k *walk) {
+		k.exact = s.Exact
+		k.dump = cfi.Memory{Base: s.SP, Data: s.Stack}
+		k.at.PC = s.PC & k.mask
+		k.at.Set(k.sp, s.SP)
+		if s.FP != 0 {
+			k.at.Set(k.fp, s.FP)
+		}
+		k.trueReturn()
+	})
+}
+
+// Reading reports whether a library is still being read, without which a walk may have failed. A later one may succeed.
+func (w *Walker) Reading() bool {
+	reading := false
+	for _, l := range w.libraries {
+		if l.reading != nil {
+			select {
+			case c := <-l.reading.done:
+				w.take(l, c)
+			default:
+			}
+		}
+		reading = reading || l.reading != nil || l.attempts == 0
+	}
+	return reading
+}
+
+// WalkSample returns the frames of a sample, as WalkState does.
+func (w *Walker) WalkSample(r *perfevent.Record, mappings *native.Resolver) (frames []Place, mark callstack.Kind) {
+	if r.ThreadState == nil || r.ABI != perfevent.ABI64 {
+		return nil, callstack.Unwalked
+	}
+	return w.walkThread(int(r.PID), r.MonoNanos, mappings, func(k *walk) { k.enter(r) })
+}
+
+func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver, enter func(*walk)) (frames []Place, mark callstack.Kind) {
+	if w.processor == nil {
+		return nil, callstack.Unwalked
+	}
+	k := &w.walk
+	k.frames = k.frames[:0]
+	j := w.process(pid, monoNanos)
+	j.open(monoNanos)
+	began := time.Now()
+	if j.refused() || !k.begin(w, j, monoNanos, mappings) {
+		return nil, callstack.Unwalked
+	}
+	k.until, k.places = began.Add(longestWalk), true
+	enter(k)
+	mark = k.climb(true)
+	j.took(time.Since(began))
+	for i, f := range k.frames {
+		frames = append(frames, Place{f.Frame, k.wheres[i], f.method})
+	}
+	return frames, mark
+}
+
+// MonitorSlot returns where an interpreter frame says which monitors it has, in bytes below the frame pointer: the
+// monitors are below this slot, and the slot has the place of the first of them. MonitorSlot returns 0 if it is unknown.
+// release is that of the JDK.
+func MonitorSlot(release int) uint64 {
+	p := processors[runtime.GOARCH]
+	if p == nil {
+		return 0
+	}
+	slot := p.bcpSlot
+	if release == 8 {
+		slot = p.bcpSlot8
+	}
+	return slot + p.monitorsBelowBCP
+}

@@ -1,0 +1,167 @@
+package threaddump
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+const (
+	// maxStack is how much of a stack is copied, in bytes. Its outer frames are cut. In HotSpot, a Java thread's stack
+	// has 1 MB, and the frames that are reported fit into half of it.
+	maxStack = 512 << 10
+	// maxNative is how much is copied of the stack of a thread that is not a Java thread.
+	maxNative = 64 << 10
+	// attempts is how often a thread is read that moves, and attemptPause the time between two attempts.
+	attempts     = 8
+	attemptPause = 500 * time.Microsecond
+	// captureTime is how long all threads are read more than once.
+	captureTime = 2 * time.Second
+	// runningAttempts is the same for a thread that runs, which is sampled afterwards.
+	runningAttempts = 2
+	// maxText is how many bytes of a text in /proc are read. A thread with thousands of groups has a long status.
+	maxText = 1 << 16
+)
+
+// A capture is what was read of one thread at a moment at which it did not run.
+type capture struct {
+	tid, nid  int
+	comm      string // the kernel's name
+	call      call
+	kernel    Kernel
+	cpu       time.Duration
+	java      uint64        // the address of its JavaThread; 0 if it has none
+	object    uint64        // the address of its java.lang.Thread
+	fields    []byte        // the beginning of the JavaThread
+	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
+	places    []stack.Place // as in the Thread's Frames
+	monoNanos int64
+	result    Stack // Whole if stack is right, Running, Moved or Unread
+}
+
+// A capturer reads threads.
+type capturer struct {
+	process *foreign.Process
+	vm      memory
+	layout  *offsets
+	began   time.Time
+}
+
+// memory is the memory of a JVM.
+type memory interface {
+	Read(buf []byte, addr, size uint64) ([]byte, error)
+	Uint64(addr uint64) (uint64, error)
+	Uint32(addr uint64) (uint32, error)
+}
+
+// capture reads a thread.
+func (c *capturer) capture(tid int, java uint64) (t capture) {
+	t.tid, t.nid, t.java = tid, tid, java
+	t.comm = c.text(tid, "comm")
+	for n := range attempts {
+		if n > 0 {
+			time.Sleep(attemptPause)
+		}
+		t.result = c.attempt(&t)
+		if t.result == Whole || t.result == Unread || t.result == Running && n >= runningAttempts || time.Since(c.began) > captureTime {
+			break
+		}
+	}
+	return t
+}
+
+func (c *capturer) text(tid int, name string) string {
+	text, err := c.process.Read(fmt.Sprintf("task/%d/%s", tid, name), maxText)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// runs returns how often a thread has begun to run.
+func (c *capturer) runs(tid int) runs {
+	r := parseSchedstat(c.text(tid, "schedstat"))
+	if r.known {
+		return r
+	}
+	return parseSwitches(c.text(tid, "status"))
+}
+
+// attempt reads a thread once.
+func (c *capturer) attempt(t *capture) Stack {
+	before := c.runs(t.tid)
+	text, err := c.process.Read(fmt.Sprintf("task/%d/syscall", t.tid), maxText)
+	if err != nil || !before.known {
+		return Unread
+	}
+	t.cpu = time.Duration(before.cpu)
+	t.call = parseCall(string(text))
+	t.kernel = Kernel{State: c.state(t.tid)}
+	if !t.call.known {
+		t.kernel.State = OnProcessor
+		return Running
+	}
+	t.monoNanos = monotonic.Nanos()
+	if !c.copyStack(t) {
+		return Unread
+	}
+	again := c.text(t.tid, "syscall")
+	if after := c.runs(t.tid); again != string(text) || after.count != before.count {
+		return Moved
+	}
+	return Whole
+}
+
+// state returns the state of a thread.
+func (c *capturer) state(tid int) State {
+	return stateOf(foreign.StateIn(c.text(tid, "stat")))
+}
+
+// copyStack copies the thread's stack and the beginning of its JavaThread.
+func (c *capturer) copyStack(t *capture) (ok bool) {
+	most := uint64(maxNative)
+	if t.java != 0 {
+		var err error
+		if t.fields, err = c.vm.Read(t.fields, t.java, c.layout.javaThread); err != nil {
+			return false
+		}
+		if base := c.layout.stackBase.In(t.fields); base > t.call.sp {
+			most = min(base-t.call.sp, maxStack)
+		}
+	}
+	// If the stack has fewer bytes, the largest size is found by halving.
+	var err error
+	if t.stack, err = c.vm.Read(nil, t.call.sp, most); err == nil {
+		return true
+	}
+	ok = false
+	size := uint64(0)
+	for step := most / 2; step >= 64; step /= 2 {
+		if data, err := c.vm.Read(nil, t.call.sp, size+step); err == nil {
+			t.stack, size, ok = data, size+step, true
+		}
+	}
+	return ok
+}
+
+// anchor returns the state that a Java thread has noted when it left Java code. ok is false if it has noted none.
+func (c *capturer) anchor(t *capture) (pc, sp, fp uint64, ok bool) {
+	if t.java == 0 {
+		return 0, 0, 0, false
+	}
+	word := func(at uint64) uint64 { return le64(t.fields, at) }
+	sp, pc = word(c.layout.sp), word(c.layout.pc)
+	if c.layout.fp != 0 {
+		fp = word(c.layout.fp)
+	}
+	if sp < t.call.sp || sp-t.call.sp >= uint64(len(t.stack)) {
+		return 0, 0, 0, false
+	}
+	if pc == 0 && sp-t.call.sp >= 8 { // JavaFrameAnchor::make_walkable
+		pc = le64(t.stack, sp-t.call.sp-8)
+	}
+	return pc, sp, fp, pc != 0
+}

@@ -1,0 +1,124 @@
+package threaddump
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/callstack"
+)
+
+// A Dump has the threads of a JVM, and what each of them does.
+type Dump struct {
+	PID       int
+	Release   int       // the feature release of the JDK
+	Version   string    // "17.0.15+6-Debian-1deb12u1"; "" if it is unknown
+	Time      time.Time // when the first thread was read
+	Took      time.Duration
+	Threads   []Thread
+	Deadlocks []Deadlock
+	// Moved is the number of threads that ran each time they were read, so that their stacks are not known.
+	Moved int
+	// Unsampled is why threads that run could not be sampled. It is nil if they could be, or if no thread ran.
+	Unsampled error
+	// More is true if the JVM has more threads than are read.
+	More bool
+}
+
+// A Thread is a thread of a JVM.
+type Thread struct {
+	// Name is the whole name of a Java thread. Of another thread, it is the name that the kernel has, of 15 bytes at most.
+	Name string
+	TID  int // as gasm sees it
+	// NID is the id that the thread has in the JVM's own PID namespace, which jstack prints.
+	NID  int
+	CPU  time.Duration // how long it has run
+	Java *JavaThread   // nil for the JVM's own threads, such as those of a collector
+	// Kernel says what the kernel knows of the thread.
+	Kernel Kernel
+	// Virtual is the virtual thread that is mounted on this carrier thread; nil if there is none.
+	Virtual *Virtual
+	// Compiling is the method that a compiler's thread compiles; "" if there is none.
+	Compiling string
+	Frames    []Frame // innermost first
+	Stack     Stack   // how much of the stack is known
+}
+
+// A JavaThread is what a Java thread has and other threads do not have.
+type JavaThread struct {
+	ID       int64  // Thread.getId
+	Address  uint64 // of HotSpot's JavaThread, which jstack prints as tid
+	Daemon   bool
+	Priority int
+	// State is the thread's state as jstack prints it: "WAITING (parking)". It is "" if it could not be read.
+	State string
+}
+
+// A Virtual is a virtual thread.
+type Virtual struct {
+	ID   int64
+	Name string // "" if it has none
+}
+
+// A Stack says how much is known of a thread's stack.
+type Stack string
+
+const (
+	// Whole means that each frame is known, except where a frame is a mark.
+	Whole Stack = "whole"
+	// Partly means that frames are missing where a frame is a mark, or after the last one.
+	Partly Stack = "partly"
+	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If frames are missing after
+	// the last one, that is a mark.
+	Sampled Stack = "sampled"
+	// Running means that the thread runs, and was not sampled.
+	Running Stack = "running"
+	// Moved means that the thread ran each time that it was read.
+	Moved Stack = "moved"
+	// Unread means that the thread could not be read: it has ended, or the kernel refuses.
+	Unread Stack = "unread"
+)
+
+// A Frame is a frame of a thread's stack.
+type Frame struct {
+	callstack.Frame
+	Source string // the name of the source file of a Java method; "" if it is unknown
+	Native bool   // it is a native Java method
+	Locks  []Lock
+}
+
+// A Lock is a lock that a frame holds, or waits for.
+type Lock struct {
+	Kind    LockKind
+	Address uint64 // of the object
+	Class   string // of the object; "pkg.Class"
+	// Of is the class that a java.lang.Class stands for; "" for other objects.
+	Of string
+	// Owner is the index in Dump.Threads of the thread that has the lock that is waited for; -1 if it is unknown.
+	Owner int
+}
+
+// A LockKind says what a frame does with a lock.
+type LockKind string
+
+// The words are those of jstack.
+const (
+	Locked        LockKind = "locked"
+	WaitingToLock LockKind = "waiting to lock"
+	WaitingOn     LockKind = "waiting on"
+	ParkingFor    LockKind = "parking to wait for"
+)
+
+// A Deadlock has the indexes in Dump.Threads of threads each of which waits for a lock that the next one has. The last
+// one waits for a lock of the first one.
+type Deadlock []int
+
+// waits returns the lock that a thread waits for, or nil.
+func (t *Thread) waits() *Lock {
+	for i := range t.Frames {
+		for j := range t.Frames[i].Locks {
+			if l := &t.Frames[i].Locks[j]; l.Kind == WaitingToLock || l.Kind == ParkingFor {
+				return l
+			}
+		}
+	}
+	return nil
+}

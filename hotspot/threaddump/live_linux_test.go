@@ -1,0 +1,364 @@
+package threaddump
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+)
+
+// A program is a running Doing.java.
+type program struct {
+	cmd     *exec.Cmd
+	lines   *bufio.Scanner // of its output
+	ports   [2]string      // of the server and of the client
+	release int
+}
+
+// classFolder has the classes of Doing.java.
+var (
+	classFolder string
+	compiled    sync.Once
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if classFolder, err = os.MkdirTemp("", "gasm-threaddump-*"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(classFolder)
+	os.Exit(code)
+}
+
+// needStacks returns the folder with the classes of Doing.java.
+func needStacks(t *testing.T) (classes string) {
+	t.Helper()
+	if !stack.Supported() {
+		t.Skip("stacks can't be walked on this processor")
+	}
+	compiled.Do(func() { gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java")) })
+	return classFolder
+}
+
+// start starts Doing.java, and waits until all its threads do what they will do.
+func start(t *testing.T, j gasmtest.JDK, classes, what string, flags ...string) *program {
+	t.Helper()
+	p := &program{cmd: exec.Command(j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...), release: j.Feature}
+	stdin, err := p.cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	p.cmd.Stderr = os.Stderr
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		stdin.Close()
+		_ = p.cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = p.cmd.Wait()
+	})
+	p.lines = bufio.NewScanner(stdout)
+	require.True(t, p.lines.Scan())
+	_, err = fmt.Sscanf(p.lines.Text(), "READY %s %s", &p.ports[0], &p.ports[1])
+	require.NoError(t, err, p.lines.Text())
+	return p
+}
+
+func (p *program) read(t *testing.T) *Dump {
+	t.Helper()
+	d, err := Read(context.Background(), p.cmd.Process.Pid)
+	require.NoError(t, err)
+	return d
+}
+
+// stop stops the JVM, and reads it when all its threads have stopped.
+func (p *program) stop(t *testing.T) (d *Dump) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(unix.SIGSTOP))
+	require.Eventually(t, func() bool {
+		d = p.read(t)
+		return !slices.ContainsFunc(d.Threads, func(t Thread) bool { return t.Kernel.State != Stopped })
+	}, time.Minute, time.Millisecond)
+	return d
+}
+
+// named returns the thread of a name.
+func (d *Dump) named(t *testing.T, name string) *Thread {
+	t.Helper()
+	i := slices.IndexFunc(d.Threads, func(t Thread) bool { return t.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return &d.Threads[i]
+}
+
+// javaLines returns the Java frames and the locks of a thread as they are written.
+func (d *Dump) javaLines(t *Thread) (lines []string) {
+	p := &textPage{dump: d}
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		if !f.Kind.Java() {
+			continue
+		}
+		lines = append(lines, f.text())
+		for j := range f.Locks {
+			lines = append(lines, "- "+p.lock(&f.Locks[j]))
+		}
+	}
+	return lines
+}
+
+// known has for each thread of Doing.java its state, what the kernel says, and what its innermost lines are, as regular
+// expressions.
+var known = map[string]struct{ state, kernel, lines string }{
+	"holding":   {`TIMED_WAITING \(sleeping\)`, `(futex|clock_nanosleep) for a limited time`, `at java.lang.Thread.sleep\S*\(.*\nat Doing.nested\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Class for Doing\)\nat Doing.holding\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"blocked":   {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.blocked\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "holding"\n`},
+	"waiting":   {`WAITING \(on object monitor\)`, `futex`, `^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.waiting\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"timed":     {`TIMED_WAITING \(on object monitor\)`, `futex for a limited time`, `^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.timed\(`},
+	"parked":    {`WAITING \(parking\)`, `futex`, `^at (sun|jdk.internal).misc.Unsafe.park\(Native Method\)\n- parking to wait for  <\w+> \(a java.lang.String\)\nat java.util.concurrent.locks.LockSupport.park\(.*\nat Doing.parked\(`},
+	"owning":    {`TIMED_WAITING \(sleeping\)`, `for a limited time`, `at Doing.owning\(`},
+	"locking":   {`WAITING \(parking\)`, `futex`, `- parking to wait for  <\w+> \(a java.util.concurrent.locks.ReentrantLock\$NonfairSync\) owned by "owning"\n(.*\n)*at Doing.locking\(`},
+	"recursing": {`WAITING \(parking\)`, `futex`, `LockSupport.park\(.*\n(at Doing.recursing\(Doing.java:\d+\)\n){51}at Doing\.lambda`},
+	"left":      {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.left\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "right"\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"right":     {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.right\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "left"\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"accepting": {`RUNNABLE`, `(accept|poll|ppoll) on socket \S+:SERVER`, `at Doing.accepting\(`},
+	"receiving": {`RUNNABLE`, `(recvfrom|poll|ppoll|read) on socket \S+:CLIENT to \S+:SERVER`, `at Doing.receiving\(`},
+}
+
+// check checks the threads that known has.
+func (p *program) check(t *testing.T, d *Dump) {
+	t.Helper()
+	for name, want := range known {
+		thread := d.named(t, name)
+		if !assert.Contains(t, []Stack{Whole, Sampled}, thread.Stack, name) {
+			continue
+		}
+		require.NotNil(t, thread.Java, name)
+		assert.Regexp(t, `^(`+want.state+`)$`, thread.Java.State, name)
+		if thread.Kernel.State == Asleep {
+			kernel := strings.NewReplacer("SERVER", p.ports[0], "CLIENT", p.ports[1]).Replace(want.kernel)
+			assert.Regexp(t, kernel+`$`, thread.Kernel.text(), name)
+		}
+		assert.Regexp(t, want.lines, strings.Join(d.javaLines(thread), "\n")+"\n", name)
+		assert.True(t, thread.Java.Daemon, name)
+		assert.Equal(t, 5, thread.Java.Priority, name)
+		assert.Positive(t, thread.Java.ID, name)
+	}
+	require.Len(t, d.Deadlocks, 1)
+	var names []string
+	for _, i := range d.Deadlocks[0] {
+		names = append(names, d.Threads[i].Name)
+	}
+	assert.ElementsMatch(t, []string{"left", "right"}, names)
+}
+
+// TestKnown compares the stacks of each JDK's JVM with what the program knows, and with what the JVM itself prints a
+// moment later.
+func TestKnown(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	modes := [][]string{nil, {"-Xint"}, {"-XX:TieredStopAtLevel=1", "-XX:CompileThreshold=1", "-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,Doing::*"}}
+	for i, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
+		some := modes
+		if !gasmtest.Long() {
+			some = modes[i%len(modes):][:1]
+		}
+		for _, flags := range some {
+			t.Run(strings.Join(append([]string{j.Name()}, flags...), " "), func(t *testing.T) {
+				p := start(t, j, classes, "", flags...)
+				d := p.read(t)
+				p.check(t, d)
+				p.compare(t, d)
+			})
+		}
+	}
+}
+
+var (
+	quoted     = regexp.MustCompile(`^"(.*)" #`)
+	ofModule   = regexp.MustCompile(`(\(|^at )[\w.]+(@[^/()]*)?/`)
+	owned      = regexp.MustCompile(` owned by ".*"$`)
+	hiddenName = regexp.MustCompile(`Lambda\S*`)
+)
+
+// printed asks the JVM to print its own stacks, and returns the lines of each thread.
+func (p *program) printed(t *testing.T) map[string][]string {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(unix.SIGQUIT))
+	threads, name := map[string][]string{}, ""
+	for p.lines.Scan() {
+		line := strings.TrimSpace(p.lines.Text())
+		switch m := quoted.FindStringSubmatch(line); {
+		case m != nil:
+			name = m[1]
+		case strings.HasPrefix(line, "JNI global ref"):
+			return threads
+		case strings.HasPrefix(line, "Found"):
+			name = ""
+		case strings.HasPrefix(line, "at ") || strings.HasPrefix(line, "- "):
+			threads[name] = append(threads[name], simple(line))
+		}
+	}
+	t.Fatal("the JVM has not printed its stacks to the end")
+	return nil
+}
+
+// simple removes from a line what only one of the two has: the module, the owner, and the numbers of hidden classes.
+func simple(line string) string {
+	line = ofModule.ReplaceAllString(line, "$1")
+	line = owned.ReplaceAllString(line, "")
+	line = strings.Replace(line, "waiting to re-lock in wait()", "locked", 1)
+	return hiddenName.ReplaceAllString(line, "Lambda")
+}
+
+// compare compares the threads that known has with what the JVM prints itself.
+func (p *program) compare(t *testing.T, d *Dump) {
+	t.Helper()
+	printed := p.printed(t)
+	for name := range known {
+		var lines []string
+		for _, line := range d.javaLines(d.named(t, name)) {
+			lines = append(lines, simple(line))
+		}
+		want := printed[name]
+		for i, line := range want { // it does not find the object in a compiled native method
+			if strings.HasPrefix(line, "- waiting on <no object") && i < len(lines) {
+				want[i] = lines[i]
+			}
+		}
+		assert.Equal(t, want, lines, name)
+	}
+}
+
+// TestStopped reads JVMs in states in which jstack gets no answer, or only late.
+func TestStopped(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
+	j := jdks[len(jdks)-1]
+	t.Run("SIGSTOP", func(t *testing.T) {
+		p := start(t, j, classes, "busy")
+		inNative := false
+		for range 20 {
+			d := p.stop(t)
+			p.check(t, d)
+			assert.Regexp(t, `^at Doing.busy\(`, strings.Join(d.javaLines(d.named(t, "busy")), "\n"))
+			lines := strings.Join(d.javaLines(d.named(t, "compressing")), "\n")
+			assert.Regexp(t, `at Doing.compressing\(`, lines, "%+v", d.named(t, "compressing"))
+			if inNative = strings.HasPrefix(lines, "at java.util.zip.Deflater.deflateBytes"); inNative {
+				break
+			}
+			require.NoError(t, p.cmd.Process.Signal(unix.SIGCONT))
+			time.Sleep(100 * time.Millisecond)
+		}
+		assert.True(t, inNative, "it compresses nearly all the time")
+	})
+	t.Run("running", func(t *testing.T) {
+		p := start(t, j, classes, "busy")
+		d := p.read(t)
+		p.check(t, d)
+		for name, want := range map[string]string{"busy": `^at Doing.busy\(`, "compressing": `Doing.compressing\(`} {
+			if thread := d.named(t, name); thread.Stack != Running { // it may have got no processor
+				assert.Regexp(t, want, strings.Join(d.javaLines(thread), "\n"), "%+v", thread)
+			}
+		}
+	})
+	t.Run("collecting", func(t *testing.T) {
+		p := start(t, j, classes, "collecting", "-XX:+UseSerialGC", "-Xmx256m")
+		for range 5 {
+			d := p.read(t)
+			for name, want := range map[string]string{"busy": `^at Doing.busy\(`, "collecting": `(?s)^at java.lang.\S+gc\(.*at Doing.collecting\(`} {
+				if thread := d.named(t, name); thread.Stack == Whole {
+					assert.Regexp(t, want, strings.Join(d.javaLines(thread), "\n"))
+				}
+			}
+		}
+	})
+	t.Run("memory", func(t *testing.T) {
+		p := start(t, j, classes, "memory", "-Xmx32m", "-XX:+UseSerialGC")
+		p.check(t, p.read(t))
+	})
+}
+
+// possible are the Java frames that a switching thread can have.
+var possible = regexp.MustCompile(`^((at .*(Unsafe|LockSupport|Thread|VirtualThread|\bU)\S*\(.*\n)*` +
+	`((at Doing.even\(.*\n){1,4}|(at Doing.odd\(.*\n){1,6})?(at java.lang.Thread.yield\S*\(.*\n)?at Doing.switching\(.*\n` +
+	`at Doing.lambda\S+\(.*\nat Doing\$\$Lambda\S*\(.*\nat Doing.lambda\S+\(.*\nat Doing\$\$Lambda\S*\(.*\n(at java.lang.Thread.run\S*\(.*\n)+)?$`)
+
+// TestSwitching reads threads that run and block all the time. No stack is wrong.
+func TestSwitching(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
+	p := start(t, jdks[len(jdks)-1], classes, "switching")
+	counts := map[Stack]int{}
+	for range 30 {
+		d := p.read(t)
+		moved := 0
+		for i := range d.Threads {
+			thread := &d.Threads[i]
+			if thread.Stack == Moved {
+				moved++
+			}
+			if thread.Name != "switching" {
+				continue
+			}
+			counts[thread.Stack]++
+			if lines := strings.Join(d.javaLines(thread), "\n"); lines != "" {
+				assert.Regexp(t, possible, lines+"\n", "%s", thread.Stack)
+			}
+		}
+		assert.Equal(t, d.Moved, moved)
+	}
+	t.Log(counts)
+	assert.Positive(t, counts[Whole]+counts[Partly]+counts[Sampled])
+}
+
+// TestUndisturbed checks that reading a JVM wakes none of its threads up.
+func TestUndisturbed(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
+	p := start(t, jdks[len(jdks)-1], classes, "")
+	tids := map[string]int{}
+	for name := range known {
+		tids[name] = p.read(t).named(t, name).TID
+	}
+	switches := func(tid int) string {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", p.cmd.Process.Pid, tid))
+		require.NoError(t, err)
+		return parseSwitches(string(text)).count
+	}
+	for _, name := range []string{"holding", "waiting", "timed", "parked", "owning", "locking", "accepting", "receiving"} {
+		before := switches(tids[name])
+		p.read(t)
+		assert.Equal(t, before, switches(tids[name]), name)
+	}
+}
+
+// TestVirtual reads a virtual thread by its carrier.
+func TestVirtual(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	jdks := gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature >= 21 })
+	p := start(t, jdks[len(jdks)-1], classes, "virtual")
+	d := p.stop(t)
+	i := slices.IndexFunc(d.Threads, func(t Thread) bool { return t.Virtual != nil })
+	require.GreaterOrEqual(t, i, 0)
+	carrier := &d.Threads[i]
+	assert.Equal(t, "a virtual thread", carrier.Virtual.Name)
+	assert.Regexp(t, `(?s)^at Doing.busy\(.*at Doing.virtual\(.*at java.lang.VirtualThread.run\(.*Continuation.enterSpecial\(.*ForkJoinWorkerThread.run\(`, strings.Join(d.javaLines(carrier), "\n"))
+}

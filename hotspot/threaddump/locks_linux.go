@@ -1,0 +1,189 @@
+package threaddump
+
+import (
+	"strings"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+)
+
+// findOwners notes how the owner of a lock can be told: by the JavaThread, by the java.lang.Thread, by its id, or by the
+// locks that a thread has without an ObjectMonitor.
+func (r *reader) findOwners() {
+	l := r.capturer.layout
+	for i := range r.dump.Threads {
+		t, c := &r.dump.Threads[i], &r.captures[i]
+		if t.Java == nil {
+			continue
+		}
+		r.byJava[c.java] = i
+		if c.object != 0 {
+			r.byObject[c.object] = i
+		}
+		if t.Java.ID != 0 {
+			r.byID[t.Java.ID] = i
+		}
+		if t.Virtual != nil && t.Virtual.ID != 0 {
+			r.byID[t.Virtual.ID] = i
+		}
+		if l.lockStack == 0 {
+			continue
+		}
+		top := uint64(le32(c.fields, l.lockStackTop.At))
+		for at := l.lockStack; at < top && at < l.lockStack+8*mostLocks; at += 8 {
+			if object := r.heap.Wide(le64(c.fields, at)); object != 0 {
+				r.lockStacks[object] = i
+			}
+		}
+	}
+}
+
+// anonymous is the owner of an ObjectMonitor that was made for an object which a thread had locked without one
+// (ObjectMonitor::ANONYMOUS_OWNER).
+const anonymous = 1
+
+// owner returns the index of the thread that has an ObjectMonitor, or -1.
+func (r *reader) owner(monitor, object uint64) int {
+	l := r.capturer.layout
+	owner, err := r.view.VM.Uint64(monitor + l.owner.At)
+	if err != nil || owner == 0 {
+		return -1
+	}
+	if i, ok := r.lockStacks[object]; ok && owner == anonymous {
+		return i
+	}
+	if l.ownerID.At != 0 {
+		if i, ok := r.byID[int64(owner)]; ok {
+			return i
+		}
+		return -1
+	}
+	if i, ok := r.byJava[owner]; ok {
+		return i
+	}
+	for i := range r.captures { // the owner is the address of a BasicLock on a stack
+		c := &r.captures[i]
+		if c.java != 0 && owner >= c.call.sp && owner < l.stackBase.In(c.fields) && c.result == Whole {
+			return i
+		}
+	}
+	return -1
+}
+
+// addLocks adds the locks of all threads to their frames.
+func (r *reader) addLocks() {
+	for i := range r.captures {
+		if c, t := &r.captures[i], &r.dump.Threads[i]; c.result == Whole && c.java != 0 {
+			r.addLocksOf(c, t)
+		}
+	}
+}
+
+func (r *reader) addLocksOf(c *capture, t *Thread) {
+	l := r.capturer.layout
+	innermost := -1
+	wanted := r.monitorObject(le64(c.fields, l.pending.At))
+	for i := range t.Frames {
+		if i >= len(c.places) || !t.Frames[i].Kind.Java() {
+			continue
+		}
+		if innermost < 0 {
+			innermost = i
+		}
+		for _, object := range r.held(c, &c.places[i]) {
+			if i == innermost && object == wanted {
+				continue // it does not have this one yet
+			}
+			if lock, ok := r.objects.describe(Locked, object); ok {
+				t.Frames[i].Locks = append(t.Frames[i].Locks, lock)
+			}
+		}
+	}
+	if innermost < 0 {
+		return
+	}
+	to := &t.Frames[innermost].Locks
+	if lock, ok := r.awaited(c, t, wanted); ok {
+		*to = append([]Lock{lock}, *to...)
+	}
+}
+
+// awaited returns the lock that a thread waits for. wanted is the object whose monitor it wants to enter, or 0.
+func (r *reader) awaited(c *capture, t *Thread, wanted uint64) (lock Lock, ok bool) {
+	l := r.capturer.layout
+	if wanted != 0 {
+		lock, ok = r.objects.describe(WaitingToLock, wanted)
+		lock.Owner = r.owner(le64(c.fields, l.pending.At), wanted)
+		return lock, ok
+	}
+	if object := r.monitorObject(le64(c.fields, l.waiting.At)); object != 0 {
+		return r.objects.describe(WaitingOn, object)
+	}
+	if !strings.HasSuffix(t.Java.State, "(parking)") || r.thread.blocker == 0 {
+		return lock, false
+	}
+	blocker, _ := r.heap.Ref(c.object, r.thread.blocker) // 0 after an error
+	if lock, ok = r.objects.describe(ParkingFor, blocker); !ok {
+		return lock, false
+	}
+	if owner := r.exclusiveOwner(blocker); owner != 0 {
+		if i, known := r.byObject[owner]; known {
+			lock.Owner = i
+		}
+	}
+	return lock, true
+}
+
+// Slots of an interpreter frame, in words from the frame pointer (frame_x86.hpp, frame_aarch64.hpp). The monitors of a
+// frame are between the last of its own words and the address in that word, the newest first.
+const (
+	maxFrameMonitors = 64
+	// relative is a bound for the contents of the slot where it is a number of words from the frame pointer, and not an
+	// address (JDK 21 and newer).
+	relative = 1 << 20
+)
+
+// held returns the objects whose monitors a frame holds, the last one first.
+func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
+	if p.Kind != callstack.Interpreted {
+		for i := len(p.Method.Monitors) - 1; i >= 0; i-- {
+			m := p.Method.Monitors[i]
+			if object := r.reference(c, p.SP+m.Offset, m.Narrow); object != 0 {
+				objects = append(objects, object)
+			}
+		}
+		return objects
+	}
+	l := r.capturer.layout
+	slot := stack.MonitorSlot(r.view.VM.Release)
+	if p.FP == 0 || slot == 0 || l.lockSize == 0 {
+		return nil
+	}
+	bottom := p.FP - slot
+	top := c.word(bottom)
+	if distance := int64(top); distance > -relative && distance < relative {
+		top = p.FP + uint64(8*distance)
+	}
+	for at := top; at < bottom && bottom-at <= maxFrameMonitors*l.lockSize && top%8 == 0; at += l.lockSize {
+		if object := r.reference(c, at+l.lock, false); object != 0 {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// reference returns the object to which a reference on the stack points, or 0.
+func (r *reader) reference(c *capture, at uint64, narrow bool) uint64 {
+	if narrow {
+		return r.heap.Narrow(le32(c.stack, at-c.call.sp))
+	}
+	return r.heap.Wide(c.word(at))
+}
+
+// word returns a word of the copied stack.
+func (c *capture) word(at uint64) uint64 {
+	if at < c.call.sp {
+		return 0
+	}
+	return le64(c.stack, at-c.call.sp)
+}

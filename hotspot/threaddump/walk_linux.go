@@ -1,0 +1,72 @@
+package threaddump
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+)
+
+// complete calls walk(), which walks a stack, until the libraries that it needs have been read, or until the time for
+// walks is over.
+func (r *reader) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
+	for {
+		places, mark = walk()
+		if mark == 0 || !r.walker.Reading() || time.Now().After(r.until) {
+			return places, mark
+		}
+		time.Sleep(readingPause)
+	}
+}
+
+// readingPause is the time between two walks while a library is being read.
+const readingPause = 2 * time.Millisecond
+
+// walkState walks from a known state on.
+func (r *reader) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
+	return r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkState(r.pid, s, r.mappings) })
+}
+
+// walk walks the stack of a thread that does not run: the native frames from the system call on, and then the frames
+// from the anchor on.
+func (r *reader) walk(c *capture, t *Thread) {
+	state := &stack.State{PC: c.call.pc, SP: c.call.sp, Exact: true, Stack: c.stack, MonoNanos: c.now()}
+	places, mark := r.walkState(state)
+	pc, sp, fp, ok := r.anchor(c)
+	if ok && le32(c.fields, r.capturer.layout.state.At) != uint32(r.capturer.layout.inJava) {
+		// All frames between the system call and the anchor are native ones.
+		upTo := slices.IndexFunc(places, func(p stack.Place) bool { return p.Kind != callstack.Native || p.SP >= sp })
+		reached := upTo >= 0
+		if reached {
+			places = places[:upTo]
+		}
+		if !reached {
+			places = append(places, stack.Place{Frame: callstack.At(callstack.Unwalked, 0)})
+		}
+		state := &stack.State{PC: pc, SP: sp, FP: fp, Stack: c.stack[sp-c.call.sp:], MonoNanos: c.now()}
+		var below []stack.Place
+		below, mark = r.walkState(state)
+		places = append(places, below...)
+	}
+	if mark != 0 {
+		places = append(places, stack.Place{Frame: callstack.At(mark, 0)})
+	}
+	t.setFrames(places, mark != 0)
+	c.places = places
+}
+
+// setFrames sets the frames of a thread. cut is true if frames are missing after the last one.
+func (t *Thread) setFrames(places []stack.Place, cut bool) {
+	t.Stack = Whole
+	if len(places) > MaxFrames {
+		places, cut = places[:MaxFrames], true
+	}
+	for i := range places {
+		p := &places[i]
+		t.Frames = append(t.Frames, Frame{Frame: p.Frame, Source: p.Method.Source, Native: p.Method.Native})
+	}
+	if cut {
+		t.Stack = Partly
+	}
+}
