@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -76,7 +77,7 @@ func TestDelaysOfApplication(t *testing.T) {
 	p := build(t, b, DefaultOptions())[0]
 	require.Len(t, p.Delays, 3)
 	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
-	assert.Equal(t, Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: tally.Counts{1}}, p.Delays[2])
+	assert.Equal(t, delays.Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: tally.Counts{1}}, p.Delays[2])
 }
 
 // An event counts for the trial in whose window it begins.

@@ -50,6 +50,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/callsites"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/numbers"
@@ -112,7 +113,7 @@ type Profile struct {
 	// Probes are what probed methods have counted.
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
-	Delays []Delay
+	Delays []delays.Delay
 	// Locks are the places where threads waited for locks, and Parks those where they waited for something other than a
 	// lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait

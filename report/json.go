@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -150,9 +151,9 @@ func (p jsonProfile) event(t *events.Total) schema.Event {
 		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
 }
 
-func (p jsonProfile) delay(d *profile.Delay) schema.Delay {
+func (p jsonProfile) delay(d *delays.Delay) schema.Delay {
 	return schema.Delay{Source: d.Source, Name: d.Method, CompileID: d.CompileID, Counts: p.counts(d.Counts),
-		Lines: each(d.Lines, func(l *profile.DelayLine) schema.DelayLine {
+		Lines: each(d.Lines, func(l *delays.Line) schema.DelayLine {
 			return schema.DelayLine{Addr: schema.Address(l.Lo), Text: l.Text, Counts: p.counts(l.Counts),
 				Frames: each(l.Frames, p.frame)}
 		})}

@@ -22,6 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/warmup"
@@ -70,7 +71,7 @@ func small() profile.Profile {
 		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
 		Events: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
 			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000, LongestWaitNanos: 900_000, Counts: c(1, 0)}},
-		Delays: []profile.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []profile.DelayLine{{
+		Delays: []delays.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []delays.Line{{
 			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
 			Counts:      c(1, 0),
 		}}}},

@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
 )
@@ -39,7 +40,7 @@ func writeDelays(v *view) {
 }
 
 // writeDelay writes one method with its hottest instructions. total is the number of samples of all methods.
-func writeDelay(v *view, d *profile.Delay, total int64) {
+func writeDelay(v *view, d *delays.Delay, total int64) {
 	tail := compileID(d.CompileID) + regionNumber(v.p, d)
 	name := d.Method
 	if d.Native && name == "" {
@@ -66,7 +67,7 @@ func delayAmount(v *view, c tally.Counts, total int64) string {
 
 // regionNumber returns the number of the annotated region that contains the code of a delay: ", region 2". It returns
 // "" if no annotated region contains it.
-func regionNumber(p *profile.Profile, d *profile.Delay) string {
+func regionNumber(p *profile.Profile, d *delays.Delay) string {
 	if d.Region < 0 {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
@@ -25,8 +26,8 @@ func paused(t *testing.T) profile.Profile {
 		{Kind: event.GC, Name: "Pause \x1b[31mFull", Count: 1, Nanos: 2_000_000, LongestNanos: 2_000_000, Counts: c(0)},
 		{Kind: event.Safepoint, Name: "G1CollectForAllocation", Count: 13, Nanos: 61_000_000, LongestNanos: 31_000_000, WaitNanos: 24_000_000, LongestWaitNanos: 23_400_000, Counts: c(45)},
 	}
-	p.Delays = []profile.Delay{
-		{Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, Region: 0, Counts: c(18), Lines: []profile.DelayLine{
+	p.Delays = []delays.Delay{
+		{Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, Region: 0, Counts: c(18), Lines: []delays.Line{
 			{Instruction: lines[1].Instruction, Counts: c(12)}, {Instruction: lines[2].Instruction, Counts: c(6)}}},
 		{Source: "libjvm.so", Method: "", Native: true, Region: -1, Counts: c(2)},
 	}
