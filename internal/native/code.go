@@ -207,7 +207,7 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	}
 	path := filepath.Clean(s.parts[0].Path)
 	c, err := again(r, s, func(o object, debug debugFinder) (content, error) {
-		c := content{arch: archOf(o.File), rows: debug.lines(path, o, ranges), plt: o.stubs()}
+		c := content{arch: ArchOf(o.File), rows: debug.lines(path, o, ranges), plt: o.stubs()}
 		for _, f := range ranges {
 			c.code = append(c.code, o.code(f.Lo, f.Hi))
 		}
@@ -303,8 +303,8 @@ func (o object) code(lo, hi uint64) []byte {
 	return nil
 }
 
-// archOf returns the instruction set of an ELF file. It may be one that package disasm does not know.
-func archOf(f *elf.File) disasm.Arch {
+// ArchOf returns the instruction set of an ELF file. It may be one that package disasm does not know.
+func ArchOf(f *elf.File) disasm.Arch {
 	switch f.Machine {
 	case elf.EM_X86_64:
 		return disasm.AMD64

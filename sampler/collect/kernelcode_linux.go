@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/native"
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -106,12 +105,6 @@ func (k *kernelSymbols) rangeOf(pc uint64) (lo, hi uint64, ok bool) {
 
 // readKernelCode reads the code of functions out of the kernel's memory. It leaves out those that are not there.
 func readKernelCode(memory *elf.File, functions []kernelFunction) []nativecode.Function {
-	arch := disasm.AMD64
-	if memory.Machine == elf.EM_AARCH64 {
-		arch = disasm.ARM64
-	} else if memory.Machine != elf.EM_X86_64 {
-		return nil
-	}
 	var all []nativecode.Function
 	for _, f := range functions {
 		for _, p := range memory.Progs {
@@ -120,7 +113,7 @@ func readKernelCode(memory *elf.File, functions []kernelFunction) []nativecode.F
 			}
 			code := make([]byte, f.hi-f.lo)
 			if n, _ := p.ReadAt(code, int64(f.lo-p.Vaddr)); n == len(code) {
-				all = append(all, nativecode.Function{Module: sampler.KernelModule, Symbol: f.name, Arch: arch, Lo: f.lo, Code: code})
+				all = append(all, nativecode.Function{Module: sampler.KernelModule, Symbol: f.name, Arch: native.ArchOf(memory), Lo: f.lo, Code: code})
 				break
 			}
 		}
