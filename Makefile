@@ -90,7 +90,7 @@ $(SUREFIRE_DONE): $(SUREFIRE_SOURCES)
 	@$(BUILD_JAVA) -f $(SUREFIRE)/pom.xml -Dsec=0.1 test
 	@touch $(SUREFIRE_DONE)
 
-languages: $(LANGUAGES_DONE) ## build the programs in Scala and Kotlin whose source lines the tests look for
+languages: $(LANGUAGES_DONE) ## build the programs in Scala and Kotlin whose source lines the tests look for, and fetch Graal
 
 $(LANGUAGES_DONE): $(LANGUAGES_SOURCES)
 	$(call step,building $(LANGUAGES))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,7 +294,7 @@ func FuzzUnpack(f *testing.F) {
 			if !ok {
 				break
 			}
-			if s.sender < 0 || s.sender >= offset || s.bci < -1 || s.method < 0 {
+			if s.sender < 0 || s.sender >= offset || s.bci < math.MinInt32-1 || s.bci > math.MaxInt32 || s.method < 0 {
 				t.Fatalf("at %d: %+v", offset, s)
 			}
 			offset = s.sender

@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"profile/chains":           {"callstack", "disasm", "printassembly"},
 	"profile/callsites":        {"profile/code", "profile/decisions", "profile/tally"},
 	"profile/code":             {"disasm", "printassembly", "profile/decisions", "profile/jitprofile", "profile/tally"},
-	"profile/delays":          {"printassembly", "profile/jvmcode", "profile/numbers", "profile/tally"},
+	"profile/delays":           {"printassembly", "profile/jvmcode", "profile/numbers", "profile/tally"},
 	"profile/decisions":        {"disasm", "event", "printassembly", "profile/jitprofile"},
 	"profile/codemap":          {"printassembly"},
 	"profile/events":           {"event", "profile/tally"},
