@@ -79,7 +79,8 @@ func open(t *testing.T, path string) (*printassembly.Log, map[int]map[uint64]int
 // The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
 // bytecode that it happened to be at. So no rule can reach 100 %. Methods without any record, such as inlined getters,
 // can't be found either. Where the rule by address is rarely wrong, or where there are many such methods, the innermost
-// method is not wrong half as often as by address: PERFORMANCE.md has the figures.
+// method is not wrong half as often as by address: PERFORMANCE.md has the figures. Only the log of JRuby has the bodies
+// of methods.
 func TestOracle(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.xz")
 	require.NoError(t, err)
@@ -93,7 +94,7 @@ func TestOracle(t *testing.T) {
 				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples), 100-share(next.Chain, next.Samples),
 				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples), share(flow.Certain, flow.Samples))
 			program, _, _ := strings.Cut(name, "-")
-			most := cmp.Or(map[string]float64{"javac": 0.66, "jruby": 0.66, "scala": 0.7}[program], 0.5)
+			most := cmp.Or(map[string]float64{"javac": 0.66, "jruby": 0.58, "scala": 0.7}[program], 0.5)
 			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), most*float64(next.Samples-next.Method), "the innermost method is wrong too often")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")

@@ -113,9 +113,8 @@ type Sampled struct {
 	Samples           int
 	Record            []printassembly.Frame
 	ByAddress, ByFlow []printassembly.Frame
-	// Beyond is true if control does not go on from this instruction to the one that has the record, or if the
-	// instruction only counts for C1's profile. HotSpot has then taken the record from other code, so the record says
-	// little about this instruction.
+	// Beyond is true if control does not go on from this instruction to the one that has the record. HotSpot has then
+	// taken the record from other code, so the record says little about this instruction.
 	Beyond bool
 	// Nameless is true if the innermost method is not the compiled method, and is in none of the records that Compare
 	// has left to the rules. So no rule can find it by means of records.
@@ -134,10 +133,10 @@ func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *p
 	flow := slices.Clone(next)
 	ByAddress(next)
 	safepoints.Spread(b, flow, bodies)
-	known, counts := mentioned(b, next), counting(insts)
+	known := mentioned(b, next)
 	for i := range insts {
 		if n := samples[insts[i].Lo]; n > 0 && len(insts[i].Frames) > 0 {
-			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, counts[i] || beyond(insts[i:]), !known[insts[i].Frames[0].Method]})
+			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, beyond(insts[i:]), !known[insts[i].Frames[0].Method]})
 		}
 	}
 	return true
@@ -154,35 +153,6 @@ func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[str
 		}
 	}
 	return known
-}
-
-// maxCounting limits the code that counts once for a profile, in instructions.
-const maxCounting = 16
-
-// counting returns which instructions count for the profile of a method (MethodData), in C1's code of level 3. C1 records
-// frames at those instructions only that have a state of the interpreter. Counting has none, so it gets the record of
-// whatever follows, mostly that of another method.
-func counting(insts []printassembly.Instruction) []bool {
-	counts := make([]bool, len(insts))
-	for i := range insts {
-		if !slices.ContainsFunc(insts[i].Comments, func(c string) bool { return strings.HasPrefix(c, "{metadata(method data for ") }) {
-			continue
-		}
-		operands := strings.Split(insts[i].Text, ",")
-		profile, last := "("+operands[len(operands)-1], i
-		for k := i + 1; k < min(len(insts), i+maxCounting) && insts[k].Kind != disasm.Call; k++ {
-			if strings.Contains(insts[k].Text, profile) {
-				last = k
-			}
-		}
-		for last+1 < len(insts) && (strings.HasPrefix(insts[last+1].Text, "and ") || strings.HasPrefix(insts[last+1].Text, "test ")) {
-			last++ // has the method been called often enough?
-		}
-		for k := i; k <= last; k++ {
-			counts[k] = true
-		}
-	}
-	return counts
 }
 
 // beyond reports whether a jump or a return is between the first instruction and the one that has its record.
