@@ -305,7 +305,7 @@ func TestSwitching(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
 	p := start(t, jdks[len(jdks)-1], classes, "switching")
 	counts := map[Stack]int{}
-	for range 30 {
+	for range 20 {
 		d := p.read(t)
 		moved := 0
 		for i := range d.Threads {
