@@ -59,6 +59,9 @@ func TestUsage(t *testing.T) {
 		{[]string{"report", "--hot-threshold", "7", "."}, "a share from 0 to 1"},
 		{[]string{"report", "--top", "-1", "."}, "--top is -1"},
 		{[]string{"report", "bad_test.go"}, "at least one assembly log"},
+		{[]string{"stacks"}, "name one JVM"},
+		{[]string{"stacks", "1", "2"}, "name one JVM"},
+		{[]string{"stacks", "--format", "xml", "1"}, `--format is "xml"; it can be text or json`},
 		{[]string{"version", "x"}, "takes no arguments"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

@@ -88,6 +88,7 @@ func TestCompletions(t *testing.T) {
 		"completion ":        {"bash", "fish", "zsh", ":4"},
 		"diff --format ":     slices.Concat(otherFormats["diff"], []string{":4"}),
 		"events --format ":   slices.Concat(otherFormats["events"], []string{":4"}),
+		"stacks --format ":   {"text", "json", ":4"},
 		"diff --before ":     {":0"},
 	} {
 		words := strings.Split(line, " ")

@@ -90,16 +90,30 @@ const mostReturns = 1 << 12
 // inlined reads the frames at a return address from the method's debug info. If that is not possible, or if the thread
 // was not in a call, it returns the method alone, and ok is false.
 func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
-	alone := []nmethod.Frame{{Method: c.Name, BCI: -1}}
+	wrapper := c.Method.Kind == "c2n" || c.Method.Kind == "cnt" // of a native method
+	alone := []nmethod.Frame{{Method: c.Name, BCI: -1, Native: wrapper}}
+	if k.exact && k.places && c.Method.Size <= mostCode { // the file is the same for the whole method
+		if frames := k.copied(c, pc); len(frames) > 0 {
+			alone[0].Source = frames[len(frames)-1].Source
+		}
+		return alone, false
+	}
 	switch {
 	case k.exact || c.Method.Size > mostCode || len(c.frames) >= mostReturns:
 		return alone, false
-	case c.Method.Kind == "c2n" || c.Method.Kind == "cnt":
-		alone[0].Native = true
+	case wrapper:
 		return alone, true
 	}
+	if frames = k.copied(c, pc); len(frames) == 0 {
+		return alone, false
+	}
+	return frames, true
+}
+
+// copied reads the frames at a return address from a copy of the method. It returns nil if the method can't be copied.
+func (k *walk) copied(c *code, pc uint64) []nmethod.Frame {
 	view := k.jvm.view
-	frames = ask(k, func() (frames []nmethod.Frame) {
+	return ask(k, func() (frames []nmethod.Frame) {
 		view.Copy(func(copier *nmethod.Copier) {
 			if copied, err := copier.Copy(c.Method); err == nil {
 				frames, _, _ = copied.FramesAt(pc)
@@ -107,10 +121,6 @@ func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 		})
 		return frames
 	})
-	if len(frames) == 0 {
-		return alone, false
-	}
-	return frames, true
 }
 
 // interpreted returns the frame of the method that the interpreter executes in a codelet.

@@ -69,6 +69,9 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 const (
 	// maxJavaThread is an upper bound for the size of a JavaThread in bytes.
 	maxJavaThread = 1 << 14
+	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes, and maxSymbolHeader for the bytes of a
+	// Symbol before its text. Where one is larger, no locks, or no names of classes, are read.
+	maxLockSize, maxSymbolHeader = 64, 64
 	// mostLocks is how many locks a LockStack has room for (LockStack::CAPACITY).
 	mostLocks = 8
 )
@@ -86,6 +89,13 @@ func (l *offsets) findLocks(vm *vmstructs.VM) {
 	l.superclass, l.className = optional(vm, "Klass::_super"), optional(vm, "Klass::_name")
 	l.symbolLength = optional(vm, "Symbol::_length")
 	l.symbolBody, _ = vm.Offset("Symbol::_body")
+	// The JVM may be hostile, and its tables may say anything.
+	if l.lockSize > maxLockSize || l.lock >= l.lockSize {
+		l.lockSize = 0
+	}
+	if l.symbolBody > maxSymbolHeader {
+		l.className.Size = 0
+	}
 	stack, ok1 := vm.Offset("JavaThread::_lock_stack")
 	top, ok2 := vm.Field("LockStack::_top")
 	base, ok3 := vm.Offset("LockStack::_base[0]")
