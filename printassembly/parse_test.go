@@ -23,34 +23,34 @@ func TestParseCompiled(t *testing.T) {
 		assert.False(t, ok, in)
 	}
 	check("c2) 363   73       4       Workload::dot (28 bytes)",
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2"})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", BytecodeSize: 28})
 	check("c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)",
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
 	check("c1)      26    1   s!b  3       A::b (1 bytes)",
-		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1"})
+		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", BytecodeSize: 1})
 	check("c1)      26    1 %s!b  3       A::b @ 0 (1 bytes)",
-		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", OSR: true})
+		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", OSR: true, BytecodeSize: 1})
 	check("c1)      26    1 % !   3       A::b @ 12 (1 bytes)",
-		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", OSR: true, OSRBCI: 12})
+		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", OSR: true, OSRBCI: 12, BytecodeSize: 1})
 	check("n/a) 124    7     n 0       java.lang.System::arraycopy (native)",
 		Blob{Kind: Native, UptimeMillis: 124, ID: 7, Name: "java.lang.System::arraycopy"})
 	check("c1) 124    7    sn 0       A::locked (native)   (static)",
 		Blob{Kind: Native, UptimeMillis: 124, ID: 7, Name: "A::locked", Compiler: "c1"})
 	check("c1) 571    1       3       java.lang.Object::&lt;init&gt; (1 bytes)",
-		Blob{UptimeMillis: 571, ID: 1, Level: 3, Name: "java.lang.Object::<init>", Compiler: "c1"})
+		Blob{UptimeMillis: 571, ID: 1, Level: 3, Name: "java.lang.Object::<init>", Compiler: "c1", BytecodeSize: 1})
 	check("c2)363   73 %     4       Workload::dot @ 4 (28 bytes)", // JDK 28
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
 	check("c2)     363   73             Workload::dot (28 bytes)", // -XX:-TieredCompilation
-		Blob{UptimeMillis: 363, ID: 73, Name: "Workload::dot", Compiler: "c2"})
+		Blob{UptimeMillis: 363, ID: 73, Name: "Workload::dot", Compiler: "c2", BytecodeSize: 28})
 	check("c2)     363   73       -       Workload::dot (28 bytes)",
-		Blob{UptimeMillis: 363, ID: 73, Name: "Workload::dot", Compiler: "c2"})
+		Blob{UptimeMillis: 363, ID: 73, Name: "Workload::dot", Compiler: "c2", BytecodeSize: 28})
 	check("JVMCI) 1363   73       4       b::n (28 bytes)   made not entrant",
-		Blob{UptimeMillis: 1363, ID: 73, Level: 4, Name: "b::n", Compiler: "jvmci"})
+		Blob{UptimeMillis: 1363, ID: 73, Level: 4, Name: "b::n", Compiler: "jvmci", BytecodeSize: 28})
 
 	check("c2) 363   73 %     4       p.Test::adds (two) @ 3 @ 4 (28 bytes)", // Kotlin
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
 	check("c2) 363   73       4       A\xed\xa0\xb5\xed\xb2\x9cö::\\u001b]0;gr\\u00f6\\u00dfe\\u000a (28 bytes)",
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "A𝒜ö::\x1b]0;größe\n", Compiler: "c2"})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "A𝒜ö::\x1b]0;größe\n", Compiler: "c2", BytecodeSize: 28})
 	check("c2) 363   73 %     4       Workload::dot @ 4 28", // cut off
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true})
 

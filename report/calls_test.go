@@ -31,7 +31,7 @@ func TestCalls(t *testing.T) {
 	assert.Contains(t, text, "Calls:      of 4 calls in hot code: 1 inlined, 1 refused, 1 virtual, 1 of which nothing is known\n")
 	assert.Contains(t, text, "....[Calls Not Inlined in Hot Code].")
 	assert.Contains(t, text, "p.Shapes::sum:40 calls p.Shape::area\n")
-	assert.Contains(t, text, reason+" (in Workload::dot, compile id 109)\n")
+	assert.Contains(t, text, reason+" (in Workload::dot, compile id")
 	assert.Contains(t, text, "-XX:CompileCommand=inline,p.Shape::area\n")
 	assert.Contains(t, text, "virtual: receivers while profiled: Circle 50 %, Square 30 %, others 20 %")
 	assert.Contains(t, text, "; not inlined: "+reason, "beside the instruction")

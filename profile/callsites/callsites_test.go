@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// piece returns code of three blocks with n calls in each, which return to 5, 10, …; the blocks have the given samples.
+// piece returns code of three blocks with n calls in each, which return to 105, 110, …; the blocks have the given samples.
 // Decisions are known of all but the last call.
 func piece(n int, samples [3]int64, called map[uint64]int64) *Piece {
 	p := &Piece{Source: "c2, level 4", Method: "A::m", CompileID: 7, PID: 1}
@@ -24,13 +24,13 @@ func piece(n int, samples [3]int64, called map[uint64]int64) *Piece {
 	for block := range 3 {
 		for range n {
 			i := len(insts)
-			insts = append(insts, printassembly.Instruction{Lo: uint64(5 * i), Hi: uint64(5*i + 5), Kind: disasm.Call, OwnFrames: true,
+			insts = append(insts, printassembly.Instruction{Lo: uint64(100 + 5*i), Hi: uint64(105 + 5*i), Kind: disasm.Call, OwnFrames: true,
 				Comments: []string{"*invokestatic f", "{static_call}"}, Frames: []printassembly.Frame{{Method: "A::m", BCI: i}}})
 			decided = append(decided, event.Inlined{CompileID: 7, Caller: "A::m", BCI: i, Callee: fmt.Sprintf("B::f%d", i), Message: "too big"})
 		}
 		if block < 2 {
 			i := len(insts)
-			insts = append(insts, printassembly.Instruction{Lo: uint64(5 * i), Hi: uint64(5*i + 5), Kind: disasm.CondJump})
+			insts = append(insts, printassembly.Instruction{Lo: uint64(100 + 5*i), Hi: uint64(105 + 5*i), Kind: disasm.CondJump})
 		}
 	}
 	p.Code = decisions.Of(insts, &decisions.Source{Decided: decided[:len(decided)-1], Sizes: func(string) []int { return nil }})
@@ -50,7 +50,7 @@ func piece(n int, samples [3]int64, called map[uint64]int64) *Piece {
 func TestTable(t *testing.T) {
 	b := NewBuilder(1)
 	assert.Nil(t, b.Table())
-	b.Add(piece(1, [3]int64{3, 0, 9}, map[uint64]int64{5: 1, 15: 40}))
+	b.Add(piece(1, [3]int64{3, 0, 9}, map[uint64]int64{105: 1, 115: 40}))
 	table := b.Table()
 	require.NotNil(t, table)
 	require.Len(t, table.Sites, 2, "nothing is known of the third")
