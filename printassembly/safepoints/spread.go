@@ -37,7 +37,7 @@ import (
 // be nonsense, because a damaged log may contain any bytes. bodies are those of the JVM, and may be nil.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
-	case g.detailed():
+	case b.Compiler != jvmci && g.detailed():
 		return false
 	case g.records == 0:
 	case Excerpt(insts):
@@ -47,6 +47,10 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *pr
 	}
 	return true
 }
+
+// jvmci is the Compiler of methods that a JVMCI compiler has made. Graal also keeps records at null checks and
+// deoptimizations, so their number does not tell whether DebugNonSafepoints was on.
+const jvmci = "jvmci"
 
 // detailed reports whether HotSpot has kept records of frames between safepoints, too, because DebugNonSafepoints was
 // on when it compiled the method. With this flag, most records are between safepoints; detailed returns true if more
