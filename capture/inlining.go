@@ -10,31 +10,37 @@ import (
 
 // An Inlining has what the compilers of a JVM decided about calls, as far as that was recorded and is about chosen code.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none. Of what was compiled before,
-	// nothing is known, and of what was being compiled then, some decisions may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, or if
+	// some were left out. Of what was compiled before, nothing is known, and of what was being compiled then, some decisions
+	// may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
 
-// maxInlined limits the decisions that are read of a capture, and maxInlinedText the bytes of their different texts. C2
-// makes some twenty decisions per compilation, and it compiles some ten thousand methods of the largest programs.
+// maxInlined limits the decisions that are read of a capture, maxInlinedText the bytes of their different texts, and
+// maxInlinedRead the bytes of the texts of all decisions, with repetitions. C2 makes some twenty decisions per compilation,
+// and it compiles some ten thousand methods of the largest programs.
 const (
 	maxInlined     = 1 << 20
 	maxInlinedText = 64 << 20
+	maxInlinedRead = 1 << 30
 )
 
 // ReadInlining reads what the compilers decided about calls in the code of those compilations for which wanted returns
 // true. The result has an element, by the process id, for each JVM whose recordings have decisions or were to have them. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
-	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, texts: map[string]string{}}
+	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
 	if len(c.parts) == 0 {
 		r.capture(c, func(pid int) int { return pid })
 	}
 	for _, p := range c.parts {
 		r.capture(p.Capture, p.pid)
 	}
-	if r.left < 0 || r.text < 0 {
-		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls: the rest is left out", maxInlined))
+	if r.full() {
+		for _, of := range r.byPID {
+			of.FromMonoNanos = math.MaxInt64 // that a call has no decision says nothing now
+		}
+		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls, or too long ones: the rest is left out", maxInlined))
 	}
 	return r.byPID, notes
 }
@@ -43,9 +49,13 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 type inliningReader struct {
 	wanted     func(pid, compileID int) bool
 	byPID      map[int]*Inlining
-	left, text int // how many more decisions, and bytes of text, are read
-	texts      map[string]string
+	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
+	left, text, read int
+	texts            map[string]string
 }
+
+// full reports whether no more decisions are read.
+func (r *inliningReader) full() bool { return r.left < 0 || r.text < 0 || r.read < 0 }
 
 // capture reads the decisions of the JVMs of a capture. pidOf returns the process id that the caller knows a JVM by.
 func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
@@ -78,7 +88,7 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 	defer f.Close()
 	x := jfr.NewInlining(recording, func(id int) bool { return r.wanted(pid, id) }, anchor)
 	var decided []event.Inlined
-	for r.left >= 0 && r.text >= 0 && x.Scan() {
+	for !r.full() && x.Scan() {
 		if d := r.shared(x.Decided()); !known[d] {
 			known[d] = true
 			decided = append(decided, d)
@@ -103,6 +113,7 @@ func (r *inliningReader) of(pid int) *Inlining {
 // shared returns a decision whose texts are in memory only once.
 func (r *inliningReader) shared(d event.Inlined) event.Inlined {
 	for _, s := range []*string{&d.Caller, &d.Callee, &d.Message} {
+		r.read -= len(*s)
 		kept, ok := r.texts[*s]
 		if !ok {
 			kept = *s

@@ -77,8 +77,14 @@ func (c *Capture) joinNativeCode() {
 		return
 	}
 	c.native = &nativecode.Table{}
+	left := 0
 	for _, f := range all {
-		c.native.Add(f)
+		if !c.native.Add(f) {
+			left++
+		}
 	}
 	c.native.Index()
+	if left > 0 {
+		c.Notes.Add(fmt.Sprintf("the captures have more native code than gasm reads: of %d functions of %d, only the names are known", left, len(all)))
+	}
 }

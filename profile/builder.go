@@ -321,7 +321,7 @@ func (b *Builder) locate(j *joinedSample) {
 		b.folded++
 	}
 	j.spot = spot{jvm: inNative, blob: f}
-	if n, pc, ok := b.jvms.Native.Find(j.pid, j.PC, j.Kernel()); ok {
+	if n, pc, ok := b.jvms.Native.Find(j.pid, j.PC, j.Kernel()); ok && (j.Kernel() || b.jvms.Native.Agrees(n, module, j.Symbol)) {
 		j.native = nativesamples.At{Function: int32(n), PC: pc}
 	}
 }

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"slices"
+
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/callsites"
 	"github.com/gasm-profiler/gasm/profile/calltree"
@@ -27,9 +29,11 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 	table := callsites.NewBuilder(w.n)
 	var called map[[2]uint64]tally.Counts // by JVM and return address
 	n := 0
-	for i := 0; i < len(merged) && n < mostCallers; i++ {
-		from := merged[i]
-		if w.opts.skips(from.Kind) || p.Share(from.counts) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
+	for i, from := range byTotal(merged, w.n) {
+		if n == mostCallers {
+			break
+		}
+		if w.opts.skips(from.Kind) || p.Share(from.total) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
 			continue
 		}
 		if called == nil {
@@ -39,7 +43,13 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 		lines, _ := from.lines(w.code.Listing(from.Ref), w.code, w.n)
 		piece := callsites.Piece{Source: from.Source(), Method: from.Name, CompileID: from.ID, PID: from.pid, Code: w.code.Decided(from.Ref), Lines: lines}
 		if w.trial.stacks != nil {
-			piece.Called = func(returns uint64) tally.Counts { return called[[2]uint64{uint64(from.JVM), returns}] }
+			piece.Called = func(returns uint64) tally.Counts {
+				sum := make(tally.Counts, w.n)
+				for _, s := range from.blobs {
+					sum.Add(called[[2]uint64{uint64(s.JVM), returns - from.Lo + s.Lo}])
+				}
+				return sum
+			}
 		}
 		table.Add(&piece)
 	}
@@ -48,6 +58,25 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 		w.warnf("the compilers' decisions about calls were recorded, but there is no table of calls: the hot code has none, or no frames to match them with")
 	}
 	return t
+}
+
+// A totalledCode is merged code with its samples in all forks.
+type totalledCode struct {
+	*mergedCode
+	total tally.Counts
+}
+
+// byTotal sorts merged code by its samples in all forks, hottest first.
+func byTotal(merged []*mergedCode, counters int) []totalledCode {
+	all := make([]totalledCode, len(merged))
+	for i, from := range merged {
+		all[i] = totalledCode{from, make(tally.Counts, counters)}
+		for _, s := range from.blobs {
+			all[i].total.Add(s.counts)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b totalledCode) int { return tally.Compare(a.total, b.total) })
+	return all
 }
 
 // calledFrom counts the samples in compiled code by the JVM and the address to which the code returns.

@@ -18,6 +18,9 @@ type Range struct{ Lo, Hi uint64 }
 const (
 	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more has no lines.
 	mostRows = 1 << 16
+	// mostLines limits the lines and inlined ranges of all functions together, before those that are alike are joined. With
+	// more, the other functions have no lines.
+	mostLines = 16 * nativecode.MaxRows
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
 )
@@ -38,6 +41,9 @@ func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string)
 	err = f.units()
 	rows = make([][]nativecode.Row, len(functions))
 	for i := range f.wanted {
+		if stopped := stop(); stopped != nil {
+			return rows, cmp.Or(err, stopped)
+		}
 		rows[i] = f.wanted[i].rows()
 	}
 	return rows, err
@@ -76,6 +82,7 @@ type finder struct {
 	stop     func() error
 	names    map[dwarf.Offset]string
 	files    []*dwarf.LineFile // of the current unit
+	lined    int               // lines and inlined ranges of all functions
 }
 
 // within returns the wanted functions that overlap a range.
@@ -234,10 +241,11 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 		if e.File != nil {
 			l.file = e.File.Name
 		}
-		if len(w.lines) == mostRows {
+		if len(w.lines) == mostRows || f.lined == mostLines {
 			w.tooMuch = true
 			continue
 		}
+		f.lined++
 		w.lines = append(w.lines, l)
 	}
 }
@@ -305,10 +313,11 @@ func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
 		found := f.within(r[0], r[1])
 		for i := range found {
 			w := &found[i]
-			if len(w.inlined) == mostRows {
+			if len(w.inlined) == mostRows || f.lined == mostLines {
 				w.tooMuch = true
 				continue
 			}
+			f.lined++
 			in.Range = Range{max(r[0], w.Lo), min(r[1], w.Hi)}
 			if in.Lo < in.Hi {
 				w.inlined = append(w.inlined, in)
@@ -350,7 +359,8 @@ func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
 	return name
 }
 
-// rows joins the lines of a function with the functions that are inlined there.
+// rows joins the lines of a function with the functions that are inlined there. It returns nil if the ranges of these
+// overlap more than entries can be nested.
 func (w *function) rows() []nativecode.Row {
 	if w.tooMuch || len(w.lines) == 0 {
 		return nil
@@ -367,6 +377,9 @@ func (w *function) rows() []nativecode.Row {
 				open = append(open, w.inlined[next])
 			}
 			open = slices.DeleteFunc(open, func(in inlined) bool { return in.Hi <= lo })
+			if len(open) > mostDepth {
+				return nil
+			}
 			hi := l.Hi
 			if next < len(w.inlined) {
 				hi = min(hi, w.inlined[next].Lo)

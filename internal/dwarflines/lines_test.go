@@ -97,6 +97,17 @@ func TestOf(t *testing.T) {
 	assert.ErrorIs(t, err, stopped)
 }
 
+// TestOverlapping: of a function with more functions around an address than can be nested in one another, nothing is said.
+func TestOverlapping(t *testing.T) {
+	for n, want := range map[int]int{mostDepth: 2, mostDepth + 1: 0} {
+		w := function{Range: Range{0x100, 0x200}, lines: []line{{Range{0x100, 0x180}, "a.c", 1}, {Range{0x180, 0x200}, "a.c", 2}}}
+		for i := range n {
+			w.inlined = append(w.inlined, inlined{Range: w.Range, depth: i, name: "f"})
+		}
+		assert.Len(t, w.rows(), want)
+	}
+}
+
 // TestDeep: entries that are nested as deep as their section is long.
 func TestDeep(t *testing.T) {
 	abbrev := []byte{1, byte(dwarf.TagCompileUnit), 1, byte(dwarf.AttrLowpc), 1, byte(dwarf.AttrHighpc), 1, 0, 0, // code, tag, children; addresses

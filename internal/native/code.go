@@ -79,13 +79,15 @@ func (r *Resolver) Code(bounds func(*elf.File) (Bounds, error)) *nativecode.Tabl
 // places returns where processes had the function's first byte.
 func (f *sampledFunction) places() []nativecode.Place {
 	var all []nativecode.Place
+	seen := map[nativecode.Place]bool{}
 	for _, at := range f.in.parts {
 		offset, ok := f.in.segments.offset(f.lo)
 		if !ok {
 			continue
 		}
 		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // may wrap: the function may begin before the mapping
-		if !slices.Contains(all, p) {
+		if !seen[p] {
+			seen[p] = true
 			all = append(all, p)
 		}
 	}

@@ -23,7 +23,7 @@ const (
 	// MaxTargets is the maximum number of targets of a function.
 	MaxTargets = 1 << 13
 	// maxPlaces is the maximum number of places of all functions together.
-	maxPlaces = 1 << 16
+	maxPlaces = 1 << 18
 	// maxNames is the maximum number of names of functions and files, longestName that of the bytes of a name, and
 	// maxNamed that of the bytes of all names.
 	maxNames, longestName, maxNamed = 1 << 16, 1 << 14, 16 << 20

@@ -25,7 +25,7 @@ const (
 
 // Write writes the table as text for [Read]. It returns the error of w.
 func (t *Table) Write(w io.Writer) error {
-	out := writer{bufio.NewWriter(w), map[string]int{}}
+	out := writer{Writer: bufio.NewWriter(w), names: map[string]int{}}
 	out.WriteString(header)
 	for i := range t.Functions {
 		out.function(&t.Functions[i])
@@ -37,6 +37,7 @@ func (t *Table) Write(w io.Writer) error {
 type writer struct {
 	*bufio.Writer
 	names map[string]int
+	named int // bytes of these names
 }
 
 func (w *writer) function(f *Function) {
@@ -51,7 +52,7 @@ func (w *writer) function(f *Function) {
 		w.name(f.Targets[at])
 	}
 	fmt.Fprintf(w, "function %s %s %#x", escape(f.Module, ' '), f.Arch, f.Lo)
-	if f.Symbol != "" {
+	if f.Symbol != "" && len(f.Symbol) <= longestName {
 		fmt.Fprintf(w, " %s", escape(f.Symbol, 0))
 	}
 	w.WriteByte('\n')
@@ -78,11 +79,13 @@ func (w *writer) function(f *Function) {
 	}
 }
 
-// name writes a name, unless it is empty or was written before.
+// name writes a name, unless it is empty or was written before, or Read would not take it. A name that is not written
+// counts as unknown.
 func (w *writer) name(name string) {
-	if name == "" || w.names[name] > 0 {
+	if name == "" || w.names[name] > 0 || len(name) > longestName || len(w.names) == maxNames || w.named+len(name) > maxNamed {
 		return
 	}
+	w.named += len(name)
 	w.names[name] = len(w.names) + 1
 	fmt.Fprintf(w, "name %d %s\n", w.names[name], escape(name, 0))
 }

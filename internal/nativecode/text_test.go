@@ -140,6 +140,21 @@ func TestLimits(t *testing.T) {
 	assert.Nil(t, table.Functions[1].Rows)
 }
 
+// TestLongNames: names that Read would not take are not written, and the rest is.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("x", longestName+1)
+	text := textOf(t, tableOf(t, Function{Module: "libx.so", Symbol: long, Arch: disasm.AMD64, Lo: 0x10, Code: []byte{0x90, 0x90},
+		Rows: []Row{{Lo: 0x10, Hi: 0x12, Frames: []Frame{{Function: long, File: "a.c", Line: 3}}}}, Targets: map[uint64]string{0x20: long, 0x30: "f"}}))
+	table, err := Read(strings.NewReader(text), "a")
+	require.NoError(t, err)
+	n, first := table.BadLines()
+	require.Zero(t, n, "%v", first)
+	f := &table.Functions[0]
+	assert.Empty(t, f.Symbol)
+	assert.Equal(t, []Row{{Lo: 0x10, Hi: 0x12, Frames: []Frame{{File: "a.c", Line: 3}}}}, f.Rows)
+	assert.Equal(t, map[uint64]string{0x30: "f"}, f.Targets)
+}
+
 func TestBadLines(t *testing.T) {
 	check := func(line, want string) {
 		t.Helper()

@@ -95,8 +95,9 @@ type spreader struct {
 	ahead, behind []nearby // of each instruction
 	agreed        []int32  // see around
 	made          marker
-	c1            bool    // C1 has compiled the method
-	witness       []int32 // the records of the instructions that witnesses has found; otherwise none. nil without bodies
+	c1            bool                // C1 has compiled the method
+	witness       []int32             // the records of the instructions that witnesses has found; otherwise none. nil without bodies
+	numbers       map[candidate]int32 // see witnessOf
 }
 
 // frames returns the frames of an instruction without a record.

@@ -9,7 +9,7 @@ import (
 // witnesses finds the instructions that are known by the objects that they access: of the methods between two records,
 // often only one has a bytecode that reads a field at that offset. It sets s.witness.
 func (s *spreader) witnesses(bodies *printassembly.Bodies) {
-	s.witness = make([]int32, len(s.insts))
+	s.witness, s.numbers = make([]int32, len(s.insts)), map[candidate]int32{}
 	for i := range s.insts {
 		s.witness[i] = none
 		a, ok := accessOf(&s.insts[i])
@@ -26,10 +26,23 @@ func (s *spreader) witnesses(bodies *printassembly.Bodies) {
 			w.between(s.ahead[i].record, behind.record)
 		}
 		if best := w.best(i); best != nil {
-			s.witness[i] = int32(len(s.insts) + len(s.witnessed))
-			s.witnessed = append(s.witnessed, s.chainOf(best))
+			s.witness[i] = s.witnessOf(best)
 		}
 	}
+}
+
+// witnessOf returns the number of a candidate's chain in s.witnessed, plus that of the instructions. Candidates that differ
+// only in their bytecodes share a chain.
+func (s *spreader) witnessOf(c *candidate) int32 {
+	shared := *c
+	shared.bci = 0
+	n, ok := s.numbers[shared]
+	if !ok {
+		n = int32(len(s.insts) + len(s.witnessed))
+		s.witnessed = append(s.witnessed, s.chainOf(c))
+		s.numbers[shared] = n
+	}
+	return n
 }
 
 // initializing is the distance from an allocation, whose slow path has a record, within which code writes the header of
@@ -59,7 +72,7 @@ type candidate struct {
 	record int32 // of which the frame is, without the inner frames that cut says
 	cut    int
 	bci    int
-	calls  []string // the methods that are called there and have no record, innermost first
+	calls  [maxUnrecorded]*printassembly.MethodBody // the methods that are called there and have no record, outermost first; nil after the last one
 }
 
 // A search collects the candidates for an access.
@@ -118,18 +131,22 @@ func (w *search) between(ahead, behind int32) {
 func (w *search) called(record int32) {
 	f := &w.insts[record].Frames[0]
 	w.in(record, 0, f.BCI, f.BCI)
-	w.found = slices.DeleteFunc(w.found, func(c candidate) bool { return len(c.calls) == 0 })
+	w.found = slices.DeleteFunc(w.found, func(c candidate) bool { return c.calls[0] == nil })
 }
 
 // in looks for candidates in a frame of a record, at the bytecodes first to last.
 func (w *search) in(record int32, cut, first, last int) {
 	for _, body := range w.bodies.Of(w.insts[record].Frames[cut].Method) {
-		w.body(body, candidate{record: record, cut: cut}, first, last)
+		if w.seen++; w.seen > maxSeen {
+			return
+		}
+		w.body(body, candidate{record: record, cut: cut}, 0, first, last)
 	}
 }
 
 // body looks for candidates in a method and in those that it calls and that HotSpot may have inlined without a record.
-func (w *search) body(body *printassembly.MethodBody, at candidate, first, last int) {
+// depth is the number of at.calls.
+func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first, last int) {
 	for i := range body.Refs {
 		if w.seen++; w.seen > maxSeen || len(w.found) == maxCandidates {
 			return
@@ -137,10 +154,10 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, first, last 
 		r := &body.Refs[i]
 		switch {
 		case r.BCI < first || r.BCI > last:
-		case r.Kind == printassembly.CallRef && r.Callee != nil && len(at.calls) < maxUnrecorded:
+		case r.Kind == printassembly.CallRef && r.Callee != nil && depth < maxUnrecorded:
 			inner := at
-			inner.calls = append([]string{r.Callee.Method}, at.calls...)
-			w.body(r.Callee, inner, 0, endOfMethod)
+			inner.calls[depth] = r.Callee
+			w.body(r.Callee, inner, depth+1, 0, endOfMethod)
 		case w.access.matches(r):
 			at.bci = r.BCI
 			w.found = append(w.found, at)
@@ -160,18 +177,30 @@ func (w *search) best(i int) *candidate {
 		method = w.insts[at.record].Frames[at.cut].Method
 	}
 	for k := range w.found {
-		if c := &w.found[k]; w.chainOf(c)[0].Method == method {
+		if c := &w.found[k]; w.methodOf(c) == method {
 			return c
 		}
 	}
 	return &w.found[0]
 }
 
+// methodOf returns the innermost method of a candidate.
+func (s *spreader) methodOf(c *candidate) string {
+	for _, body := range slices.Backward(c.calls[:]) {
+		if body != nil {
+			return body.Method
+		}
+	}
+	return s.insts[c.record].Frames[c.cut].Method
+}
+
 // chainOf returns the frames of a candidate. The lines of methods without a record are not known.
 func (s *spreader) chainOf(c *candidate) []printassembly.Frame {
 	frames := make([]printassembly.Frame, 0, len(c.calls)+8)
-	for _, method := range c.calls {
-		frames = append(frames, printassembly.Frame{Method: method, BCI: -1})
+	for _, body := range slices.Backward(c.calls[:]) {
+		if body != nil {
+			frames = append(frames, printassembly.Frame{Method: body.Method, BCI: -1})
+		}
 	}
 	return append(frames, s.insts[c.record].Frames[c.cut:]...)
 }

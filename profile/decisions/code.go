@@ -1,6 +1,7 @@
 package decisions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,8 +43,12 @@ type Source struct {
 	Notes map[uint64]*jitprofile.Note
 }
 
-// maxCalls limits the calls of a piece of code. Code of C2 has some hundred.
-const maxCalls = 1 << 16
+const (
+	// maxCalls limits the calls of a piece of code. Code of C2 has some hundred.
+	maxCalls = 1 << 16
+	// maxDecided limits the decisions about a bytecode. More than ten that differ are rare.
+	maxDecided = 100
+)
 
 // Of returns what became of the calls of some code. insts are all of its instructions.
 func Of(insts []printassembly.Instruction, s *Source) *Code {
@@ -52,7 +57,9 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 	for i := range s.Decided {
 		d := &s.Decided[i]
 		at := place{plain(d.Caller), d.BCI}
-		f.decided[at] = append(f.decided[at], d)
+		if len(f.decided[at]) < maxDecided {
+			f.decided[at] = append(f.decided[at], d)
+		}
 	}
 	var calling []*printassembly.Instruction
 	for i := range insts {
@@ -173,7 +180,7 @@ func (f *finder) add(c *Call, d *event.Inlined) {
 		c.Callee = d.Callee
 	}
 	c.Outcome = Refused
-	c.addReason(d.Message)
+	c.addReason(cmp.Or(d.Message, noReason))
 }
 
 // about returns those decisions that are about a method with a name, or all of them if none is: those about a method

@@ -59,6 +59,8 @@ func TestOf(t *testing.T) {
 			Refused, "inlining too deep", "not inlined: inlining too deep", "MaxInlineLevel"},
 		{"an unknown reason", call(1, "static_call", "invokestatic f", "p.A::m@3"), []event.Inlined{no("p.A::m", 3, "p.B::f", "because")}, false, nil,
 			Refused, "because", "not inlined: because", ""},
+		{"no reason", call(1, "static_call", "invokestatic f", "p.A::m@3"), []event.Inlined{no("p.A::m", 3, "p.B::f", "")}, false, nil,
+			Refused, "the compiler gives no reason", "not inlined: the compiler gives no reason", ""},
 		{"reasons that contradict", call(1, "static_call", "invokestatic tooBig", "p.A::m@3", "p.A::n@1"),
 			[]event.Inlined{no("p.A::m", 3, "p.B::tooBig", "too big"), no("p.A::m", 3, "p.B::tooBig", "never executed"), yes("p.A::m", 3, "p.B::tooBig", "inline (hot)")}, false, nil,
 			Refused, "too big: 60 bytecodes, MaxInlineSize 35; at another place: never executed", "not inlined: too big: 60 bytecodes, MaxInlineSize 35; at another place: never executed", ""},

@@ -7,9 +7,10 @@ import (
 
 // What C2 says when it has no constant for the target of a method handle, of which there is no event (callGenerator.cpp,
 // print_inlining_failure).
-const (
-	notConstant = "method handle is not constant"
-)
+const notConstant = "method handle is not constant"
+
+// noReason is for a decision without a message.
+const noReason = "the compiler gives no reason"
 
 // A reason is what is known about a message of a compiler.
 type reason struct {

@@ -44,10 +44,15 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 const inCompilationNanos = inCompilation * 1e6
 
 // Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
-// and for code of C1 that counts for C2: that is soon replaced.
+// for native code, and for code of C1 that counts for C2: that is soon replaced. It also returns nil for code of a JVMCI
+// compiler that has no decisions: such a compiler need not report any.
 func (c *Reader) Decided(r Ref) *decisions.Code {
-	j, b := c.jvms[r.JVM], c.Blob(r)
-	if j.decided == nil || !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {
+	b := c.Blob(r)
+	if !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {
+		return nil
+	}
+	j := c.jvms[r.JVM]
+	if j.decided == nil || b.Compiler == "jvmci" && len(j.decided.byID[b.ID]) == 0 {
 		return nil
 	}
 	code, ok := c.decided[r]

@@ -47,6 +47,13 @@ func (n *Native) Find(pid int, pc uint64, kernel bool) (function int, addr uint6
 	return n.table.Find(pid, pc)
 }
 
+// Agrees reports whether a function may be the one in which a sampler saw a PC. It is another one if the process had
+// several libraries at that address, one after the other, or if several processes had the same id.
+func (n *Native) Agrees(function int, module, symbol string) bool {
+	f := &n.table.Functions[function]
+	return f.Module == module && (f.Symbol == symbol || f.Symbol == "" || symbol == "")
+}
+
 // instructions returns the instructions of a function.
 func (n *Native) instructions(function int, syntax disasm.Syntax) ([]printassembly.Instruction, error) {
 	f := &n.table.Functions[function]
@@ -67,6 +74,9 @@ func (n *Native) instructions(function int, syntax disasm.Syntax) ([]printassemb
 	return insts, nil
 }
 
+// unnamed is the name of a function that was inlined, if the debug information does not have its name.
+const unnamed = "(inlined)"
+
 // framesOf returns the frames of a row, which may be nil. It returns none if the row says nothing.
 func framesOf(f *nativecode.Function, row *nativecode.Row) []printassembly.Frame {
 	if row == nil {
@@ -75,7 +85,11 @@ func framesOf(f *nativecode.Function, row *nativecode.Row) []printassembly.Frame
 	frames := make([]printassembly.Frame, len(row.Frames))
 	for i, in := range row.Frames {
 		frames[i] = printassembly.Frame{Method: in.Function, BCI: -1, Line: in.Line, File: in.File}
-		if in.Function == "" {
+		switch {
+		case in.Function != "":
+		case i < len(frames)-1:
+			frames[i].Method = unnamed
+		default:
 			frames[i].Method = f.Symbol
 		}
 	}

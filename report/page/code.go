@@ -149,7 +149,7 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 // aboutNative says where the lines of a native function come from. lines is the number of its instructions that have one.
 func aboutNative(l *profile.Listing, lines int) string {
 	if lines == 0 {
-		return "no lines of source: " + shown(l.Source) + " has no debug information"
+		return "no lines of source: gasm has read no debug information of " + shown(l.Source) + " for it"
 	}
 	return "lines of source are from the debug information of " + shown(l.Source)
 }
