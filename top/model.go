@@ -41,6 +41,8 @@ type Model struct {
 	counter   string
 	history   []Load
 	events    []Event
+	pauses    Pauses // since the last Tick
+	allPauses Pauses // before that
 	cost      float64
 	textBytes int
 	decoded   int
@@ -54,6 +56,7 @@ type bucket struct {
 	counts  map[key]int32
 	total   int32
 	seconds float64
+	pauses  Pauses
 }
 
 // A key is what samples have in common that are counted together.
@@ -174,6 +177,9 @@ func (m *Model) Tick(now int64) {
 
 // close adds the bucket of a second.
 func (m *Model) close(b bucket, load Load) {
+	b.pauses = m.pauses
+	m.allPauses.add(m.pauses)
+	m.pauses = Pauses{}
 	scale := 0.0
 	if m.hertz > 0 && b.seconds > 0 {
 		scale = 1 / (float64(m.hertz) * b.seconds)

@@ -215,6 +215,26 @@ func TestEndedJVMs(t *testing.T) {
 	assert.EqualValues(t, 100, p.Programs()[0].Count)
 }
 
+// TestPauses: all pauses of the time of a picture are in its head, however many there were.
+func TestPauses(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7, Main: "M"}})
+	const ticks = 700
+	m.Tick(1e9)
+	for i := int64(0); i <= ticks; i++ {
+		now := (i + 1) * 1e9
+		m.Observe(7, now, top.Activity{Collectors: []top.Collector{{Name: "G1", Count: 2 * i, Nanos: 6e6 * i}}, Safepoints: 3 * i, SafepointNanos: 9e6 * i})
+		if i > 0 {
+			m.Tick(now)
+		}
+	}
+	of := func(n int64) top.Pauses {
+		return top.Pauses{GC: top.Pause{Count: 2 * n, Nanos: 6e6 * n}, Safepoints: top.Pause{Count: 3 * n, Nanos: 9e6 * n}}
+	}
+	assert.Equal(t, of(10), m.Picture(top.Last(10)).Head.Pauses)
+	assert.Equal(t, of(ticks), m.Picture(top.SinceStart).Head.Pauses)
+}
+
 // TestFollow: no sample counts twice while one recording takes the place of another.
 func TestFollow(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
