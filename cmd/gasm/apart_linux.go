@@ -152,11 +152,12 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 			}
 			return exitOf(c)
 		case <-ended:
+			<-reported
 			select {
 			case c := <-code: // the report came just before the end
 				over(false)
 				return exitOf(c)
-			case <-reported:
+			default:
 			}
 			over(true)
 			status, _ := child.ProcessState.Sys().(syscall.WaitStatus)
