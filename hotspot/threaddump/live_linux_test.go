@@ -327,6 +327,30 @@ func TestSwitching(t *testing.T) {
 	assert.Positive(t, counts[Whole]+counts[Partly]+counts[Sampled])
 }
 
+// TestContending reads threads that wait for locks of each other, but at different moments. That is no deadlock.
+func TestContending(t *testing.T) {
+	gasmtest.NeedNative(t)
+	classes := needStacks(t)
+	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
+	p := start(t, jdks[len(jdks)-1], classes, "contending")
+	waiting := 0
+	for range 20 {
+		d := p.read(t)
+		for _, deadlock := range d.Deadlocks {
+			for _, i := range deadlock {
+				assert.NotEqual(t, "contending", d.Threads[i].Name)
+			}
+		}
+		for i := range d.Threads {
+			if l := d.Threads[i].waits(); l != nil && d.Threads[i].Name == "contending" {
+				waiting++
+				assert.NotEqual(t, i, l.Owner, "a thread waits for its own lock")
+			}
+		}
+	}
+	assert.Positive(t, waiting)
+}
+
 // TestUndisturbed checks that reading a JVM wakes none of its threads up.
 func TestUndisturbed(t *testing.T) {
 	gasmtest.NeedNative(t)

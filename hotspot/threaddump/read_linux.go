@@ -27,7 +27,9 @@ const (
 	// maxAllFrames limits how many frames are kept of all threads, and walkTime how long all stacks are walked. The threads
 	// after that have no stack.
 	maxAllFrames = 1 << 19
-	walkTime     = 5 * time.Second
+	// maxAllLocks limits how many locks of all frames are looked at. The frames after that have none.
+	maxAllLocks = 1 << 17
+	walkTime    = 5 * time.Second
 	// longest is how long reading a JVM may take.
 	longest = 15 * time.Second
 )
@@ -51,6 +53,7 @@ type reader struct {
 	dump     *Dump
 	captures []capture
 	until    time.Time // when no further stack is walked
+	locks    int       // how many locks of frames were looked at
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
@@ -85,7 +88,7 @@ func read(pid int) (*Dump, error) {
 	r.walkAll()
 	r.findOwners()
 	r.addLocks()
-	r.dump.Deadlocks = findDeadlocks(r.dump.Threads)
+	r.dump.Deadlocks = r.confirmed(findDeadlocks(r.dump.Threads))
 	if process.Ended() {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
@@ -153,6 +156,9 @@ func (r *reader) captureAll() error {
 		}
 		t := r.capture(tid, java[nid])
 		t.nid = nid
+		if t.java != 0 && t.result == Whole { // at once, because a collector moves objects, but not those in the copy
+			t.wanted = r.monitorObject(le64(t.fields, r.capturer.layout.pending.At))
+		}
 		if t.comm == "" {
 			continue // it has ended
 		}
