@@ -24,9 +24,10 @@ const (
 	MaxThreads = 1 << 14
 	// MaxFrames limits how many frames of a thread are reported. It is also the default limit of jstack.
 	MaxFrames = 1024
-	// maxAllFrames limits how many frames are kept of all threads, and walkTime how long all stacks are walked. The threads
-	// after that have no stack.
+	// maxAllFrames limits how many frames are kept of all threads, maxAllNames the bytes of all names in them, and walkTime
+	// how long all stacks are walked. The threads after that have no stack.
 	maxAllFrames = 1 << 19
+	maxAllNames  = 128 << 20
 	// maxAllLocks limits how many locks of all frames are looked at. The frames after that have none.
 	maxAllLocks = 1 << 17
 	walkTime    = 5 * time.Second
@@ -178,18 +179,21 @@ func (r *reader) captureAll() error {
 func (r *reader) walkAll() {
 	var running []int
 	r.until = time.Now().Add(walkTime)
-	frames := 0
+	frames, names := 0, 0
 	for i := range r.captures {
 		t := &r.captures[i]
 		r.dump.Threads = append(r.dump.Threads, r.describe(t))
 		switch t.result {
 		case Whole:
-			if frames > maxAllFrames || time.Now().After(r.until) {
+			if frames > maxAllFrames || names > maxAllNames || time.Now().After(r.until) {
 				r.dump.Threads[i].Stack = Unread
 				continue
 			}
 			r.walk(t, &r.dump.Threads[i])
 			frames += len(r.dump.Threads[i].Frames)
+			for _, f := range r.dump.Threads[i].Frames {
+				names += len(f.Name) + len(f.Module) + len(f.Source)
+			}
 		case Running, Moved:
 			running = append(running, t.tid)
 		}
