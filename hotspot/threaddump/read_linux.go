@@ -238,32 +238,42 @@ func (r *reader) describe(c *capture) Thread {
 
 // compiling returns the method that a compiler's thread compiles.
 func (r *reader) compiling(java uint64) string {
+	t, ok := r.compilation(java)
+	if !ok || t.method%8 != 0 || t.level < 1 || t.level > 4 {
+		return ""
+	}
+	var name string
+	var err error
+	r.view.Copy(func(c *nmethod.Copier) { name, _, err = c.MethodName(t.method) })
+	if now, ok := r.compilation(java); err != nil || !ok || now != t {
+		return ""
+	}
+	return fmt.Sprintf("%s at level %d", name, t.level)
+}
+
+// A compilation is what a compiler's thread does: the address of its CompileTask, and what that has.
+type compilation struct {
+	task, method uint64
+	level        uint32
+}
+
+func (r *reader) compilation(java uint64) (c compilation, ok bool) {
 	l, vm := r.capturer.layout, r.view.VM
 	if l.env.At == 0 || l.task.At == 0 {
-		return ""
+		return c, false
 	}
-	at := java
-	for _, offset := range []uint64{l.env.At, l.task.At} {
-		var err error
-		if at, err = vm.Uint64(at + offset); err != nil || at == 0 {
-			return ""
-		}
+	env, err := vm.Uint64(java + l.env.At)
+	if err != nil || env == 0 {
+		return c, false
 	}
-	task := at
-	method, err := vm.Uint64(task + l.method.At)
-	if err != nil || method == 0 || method%8 != 0 {
-		return ""
+	if c.task, err = vm.Uint64(env + l.task.At); err != nil || c.task == 0 {
+		return c, false
 	}
-	name := ""
-	r.view.Copy(func(c *nmethod.Copier) { name, _, err = c.MethodName(method) })
-	if err != nil {
-		return ""
+	if c.method, err = vm.Uint64(c.task + l.method.At); err != nil || c.method == 0 {
+		return c, false
 	}
-	level, _ := vm.Uint32(task + l.level.At) // 0 after an error, which no compiler's thread has
-	if now, err := vm.Uint64(java + l.env.At); err != nil || now == 0 || level < 1 || level > 4 {
-		return ""
-	}
-	return fmt.Sprintf("%s at level %d", name, level)
+	c.level, err = vm.Uint32(c.task + l.level.At)
+	return c, err == nil
 }
 
 // sampleAll samples the threads that run.
