@@ -13,9 +13,9 @@ type Monitor struct {
 // A frame locks few monitors: javac makes one for each synchronized block that contains the place.
 const maxMonitors = 64
 
-// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a Location (location.hpp): its kind in
-// the lowest four bits, whether it is a register in the next bit, and then the offset in units of four bytes. The number
-// of each kind differs between releases, and is in HotSpot's tables.
+// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a
+// Location (location.hpp): its kind in the lowest four bits, whether it is a register in the next bit, and then the offset
+// in units of four bytes. The number of each kind differs between releases, and is in HotSpot's tables.
 const (
 	locationValue    = 0
 	constantOopValue = 2

@@ -36,6 +36,7 @@ type capture struct {
 	java      uint64        // the address of its JavaThread; 0 if it has none
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
+	wanted    uint64        // the object whose monitor it wants to enter, or 0
 	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64

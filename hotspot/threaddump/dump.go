@@ -25,7 +25,8 @@ type Dump struct {
 
 // A Thread is a thread of a JVM.
 type Thread struct {
-	// Name is the whole name of a Java thread. Of another thread, it is the name that the kernel has, of 15 bytes at most.
+	// Name is the name of a Java thread, of 256 chars at most. Of another thread, and if the name can't be read, it is the
+	// name that the kernel has, of 15 bytes at most.
 	Name string
 	TID  int // as gasm sees it
 	// NID is the id that the thread has in the JVM's own PID namespace, which jstack prints.

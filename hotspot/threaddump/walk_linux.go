@@ -64,9 +64,21 @@ func (t *Thread) setFrames(places []stack.Place, cut bool) {
 	}
 	for i := range places {
 		p := &places[i]
-		t.Frames = append(t.Frames, Frame{Frame: p.Frame, Source: p.Method.Source, Native: p.Method.Native})
+		f := Frame{Frame: p.Frame, Source: clip(p.Method.Source), Native: p.Method.Native}
+		f.Name, f.Module = clip(f.Name), clip(f.Module)
+		t.Frames = append(t.Frames, f)
 	}
 	if cut {
 		t.Stack = Partly
 	}
+}
+
+// longestName is the longest name in a frame, in bytes. Symbols of a library and names of source files may have any length.
+const longestName = 4 << 10
+
+func clip(name string) string {
+	if len(name) > longestName {
+		return name[:longestName] + "…"
+	}
+	return name
 }
