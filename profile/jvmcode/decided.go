@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/decisions"
 )
 
-// decided are the decisions that were recorded of a JVM, by compile id. JDK 8 numbers on-stack replacements separately, so
-// there the decisions of two compilations may have one id; they are about other methods.
+// decided has the recorded decisions of a JVM, by compile id. JDK 8 numbers on-stack replacements separately, so two
+// compilations may have the same id there. That does no harm, because their decisions are about different methods.
 type decided struct {
 	from int64 // when the recording began, in ns on CLOCK_MONOTONIC
 	byID map[int][]event.Inlined
@@ -39,12 +39,12 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 	return notes
 }
 
-// inCompilationNanos is how long a compilation takes at most, as far as it matters here. Of one whose code was installed
-// less than that after the recording began, some decisions may have been made before.
+// inCompilationNanos is taken for the longest time that a compilation lasts. If code was installed less than that after
+// the recording began, some decisions about it may have been made before, and be missing.
 const inCompilationNanos = inCompilation * 1e6
 
-// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
-// and for code of C1 that counts for C2: that is soon replaced.
+// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were
+// recorded. It also returns nil for C1's code that counts for C2, because C2 soon replaces it.
 func (c *Reader) Decided(r Ref) *decisions.Code {
 	j, b := c.jvms[r.JVM], c.Blob(r)
 	if j.decided == nil || !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {
@@ -73,5 +73,5 @@ func (j *JVM) bytecodeSizes(method string) []int {
 	return j.sizes[method]
 }
 
-// maxSizes limits the sizes of overloaded methods. Few methods are overloaded that often.
+// maxSizes limits the sizes that are kept for one name. Few methods are overloaded that often.
 const maxSizes = 100
