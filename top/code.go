@@ -20,7 +20,7 @@ type Code struct {
 	chunk  *chunk // nil if its instructions are not known
 	index  int    // in the chunk's log
 	frames map[uint64][]printassembly.Frame
-	// counted is the round of the chunk in which the instructions were counted, plus one; 0 if they were not counted.
+	// counted is one more than the round of the chunk in which the instructions were counted.
 	counted int
 }
 

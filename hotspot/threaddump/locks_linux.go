@@ -92,7 +92,7 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 		}
 		for _, object := range r.held(c, &c.places[i]) {
 			if i == innermost && object == wanted {
-				continue // the thread does not have this lock yet
+				continue // it does not have this one yet
 			}
 			if lock, ok := r.objects.describe(Locked, object); ok {
 				t.Frames[i].Locks = append(t.Frames[i].Locks, lock)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// notConstant is what C2 says if the target of a method handle is not a constant. C2 posts no event for that
-// (print_inlining_failure in callGenerator.cpp).
+// What C2 says when it has no constant for the target of a method handle, of which there is no event (callGenerator.cpp,
+// print_inlining_failure).
 const (
 	notConstant = "method handle is not constant"
 )

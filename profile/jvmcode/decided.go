@@ -43,8 +43,8 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 // the recording began, some decisions about it may have been made before, and be missing.
 const inCompilationNanos = inCompilation * 1e6
 
-// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were
-// recorded. It also returns nil for C1's code that counts for C2, because C2 soon replaces it.
+// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
+// and for code of C1 that counts for C2: that is soon replaced.
 func (c *Reader) Decided(r Ref) *decisions.Code {
 	j, b := c.jvms[r.JVM], c.Blob(r)
 	if j.decided == nil || !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {
