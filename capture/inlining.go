@@ -11,16 +11,14 @@ import (
 // An Inlining has the recorded decisions of a JVM's compilers about calls, as far as they are about the code that was
 // asked for.
 type Inlining struct {
-	// FromMonoNanos is the time of the first recorded decision, about any code, or MaxInt64 if there is none. The
-	// decisions of earlier compilations are unknown. Of a compilation that was going on at that time, some decisions
-	// may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none. Of what was compiled before,
+	// nothing is known, and of what was being compiled then, some decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
 
-// maxInlined limits the number of decisions that are read from a capture, and maxInlinedText the bytes of their
-// different texts. C2 makes some twenty decisions per compilation, and compiles some ten thousand methods of the
-// largest programs.
+// maxInlined limits the decisions that are read of a capture, and maxInlinedText the bytes of their different texts. C2
+// makes some twenty decisions per compilation, and it compiles some ten thousand methods of the largest programs.
 const (
 	maxInlined     = 1 << 20
 	maxInlinedText = 64 << 20
@@ -51,8 +49,7 @@ type inliningReader struct {
 	texts      map[string]string
 }
 
-// capture reads the decisions of the JVMs of a capture. pidOf converts a process id in c to the one that the caller
-// uses.
+// capture reads the decisions of the JVMs of a capture. pidOf returns the process id that the caller knows a JVM by.
 func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
