@@ -73,7 +73,8 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	return frames
 }
 
-// count notes that a chunk's reader keeps the decoded instructions of a piece of code.
+// count counts the instructions of a piece of code that was decoded, and that its chunk's reader keeps. It does so
+// once.
 func (m *Model) count(c *Code, instructions int) {
 	if c.counted == c.chunk.round+1 {
 		return
@@ -83,7 +84,7 @@ func (m *Model) count(c *Code, instructions int) {
 	m.decoded += instructions
 }
 
-// evict forgets what was not used for longest until what is kept is within the limits.
+// evict forgets what was used least recently, until the rest is within the limits.
 func (m *Model) evict() {
 	for _, j := range m.jvms {
 		j.settle()

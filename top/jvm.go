@@ -93,7 +93,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	whole := append(bytes.Clone(j.head), text...)
 	log, err := printassembly.NewLog(bytes.NewReader(whole), int64(len(whole)), fmt.Sprintf("the code of JVM %d", j.PID))
 	if err != nil {
-		return // the JVM's names of things are so odd that there is no code
+		return // names in the JVM are so odd that the log can't be read
 	}
 	j.addNames(log.ThreadNames)
 	for class, file := range log.SourceFiles {
@@ -118,7 +118,8 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		if b.HasCode && j.copy[n] == nil {
 			if c == nil {
 				c = &chunk{size: len(whole)}
-				// Which methods have records of frames at safepoints only shows when they are decoded.
+				// Whether a method has records of frames at safepoints alone turns out only when it is decoded. So
+				// assume it of all methods.
 				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
 				m.chunks = append(m.chunks, c)
 				m.textBytes += c.size

@@ -81,7 +81,7 @@ type Thread struct {
 	Kind     string // threads.Application …
 
 	kernel string // what the kernel calls it
-	named  int    // what was known of the JVM's threads when it got its name: jvm.named
+	named  int    // jvm.named when the thread got its name; later, there may be a better one
 }
 
 // A threadKey identifies a thread, or all further threads of a kind.
@@ -263,7 +263,8 @@ func (m *Model) compactStacks() {
 	m.all = merged
 }
 
-// copyStack copies a stack to another tree. known returns the number that a stack has there, and learn is told of it.
+// copyStack copies a stack to another tree. known returns the number that a stack already has there. learn is called
+// with the old and the new number of each stack that is copied.
 func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool), learn func(id, to callstack.ID)) callstack.ID {
 	var missing []callstack.ID
 	at := callstack.ID(0)

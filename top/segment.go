@@ -104,7 +104,7 @@ type taken struct {
 	code    map[int][]byte
 }
 
-// take takes the samples that are not younger than a time out of all segments.
+// take removes the samples that were taken until the given time from all segments, and returns them.
 func (m *Model) take(until int64) (all []taken) {
 	m.segmentsMu.Lock()
 	defer m.segmentsMu.Unlock()

@@ -42,7 +42,8 @@ type topFlags struct {
 	segment     time.Duration // for tests
 }
 
-// topFrequency is the default of --frequency: a view of ten seconds needs no more.
+// topFrequency is the default of --frequency, in samples per second and CPU. A view of the last ten seconds needs no
+// more.
 const topFrequency = 199
 
 func topCommand(s streams) *cobra.Command {
@@ -194,7 +195,7 @@ type topView struct {
 	flags   *topFlags
 	streams streams
 	sources *sources
-	known   int // what sources knows, see top.Model.SourceFiles
+	known   int // the number of what sources was given; see top.Model.SourceFiles
 	model   *top.Model
 	session *live.Session
 	state   view.State
@@ -265,6 +266,6 @@ func (t *topView) print(ctx context.Context) error {
 func (t *topView) message(format string, args ...any) {
 	select {
 	case t.said <- fmt.Sprintf(format, args...):
-	default: // there are more messages than anyone can read
+	default: // drop it: there are more messages than anyone can read
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// findOwners notes how the owner of a lock can be told: by the JavaThread, by the java.lang.Thread, by its id, or by the
-// locks that a thread has without an ObjectMonitor.
+// findOwners fills the maps that find the thread which has a lock: by its JavaThread, by its java.lang.Thread, by its
+// id, and by the objects that it has locked without an ObjectMonitor.
 func (r *reader) findOwners() {
 	for i := range r.dump.Threads {
 		t, c := &r.dump.Threads[i], &r.captures[i]
@@ -43,8 +43,8 @@ func (r *reader) noteLockStack(thread int) {
 	}
 }
 
-// anonymous is the owner of an ObjectMonitor that was made for an object which a thread had locked without one
-// (ObjectMonitor::ANONYMOUS_OWNER).
+// anonymous stands for the owner in an ObjectMonitor that was made for an object which a thread had already locked
+// without one (ObjectMonitor::ANONYMOUS_OWNER). Which thread that is, is found in the lists of such locks.
 const anonymous = 1
 
 // owner returns the index of the thread that has an ObjectMonitor, or -1.
@@ -148,16 +148,16 @@ func (r *reader) parkedFor(c *capture) (blocker uint64, owner int) {
 	return blocker, -1
 }
 
-// Slots of an interpreter frame, in words from the frame pointer (frame_x86.hpp, frame_aarch64.hpp). The monitors of a
-// frame are between the last of its own words and the address in that word, the newest first.
+// An interpreter frame has its monitors below its fixed slots, the newest one first. The lowest of these slots has the
+// place of the first monitor (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64
-	// relative is a bound for the contents of the slot where it is a number of words from the frame pointer, and not an
-	// address (JDK 21 and newer).
+	// relative is an upper bound for the content of this slot if it is a number of words from the frame pointer (JDK 21
+	// and newer), and not an address. Addresses are larger.
 	relative = 1 << 20
 )
 
-// held returns the objects whose monitors a frame holds, the last one first.
+// held returns the objects whose monitors a frame holds, in the reverse order of locking.
 func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
 	if p.Kind != callstack.Interpreted {
 		for i := len(p.Method.Monitors) - 1; i >= 0; i-- {

@@ -118,8 +118,8 @@ func (r *reader) prepare(process *foreign.Process) error {
 	return nil
 }
 
-// readMaps reads which files are mapped. It is called after stacks were read, which may lead into files that were mapped
-// shortly before.
+// readMaps reads which files are mapped. It is called after the stacks were read, because they may lead into files that
+// were mapped only shortly before.
 func (r *reader) readMaps() error {
 	maps, err := native.ReadMaps(r.pid)
 	r.mappings.Add(maps...)
@@ -289,7 +289,7 @@ func (r *reader) sampleAll(tids []int) {
 		if !ok {
 			continue
 		}
-		record.PID = int32(r.pid) // which the kernel gives as it is in gasm's namespace, too
+		record.PID = int32(r.pid) // the kernel's number is that of gasm's PID namespace, as r.pid is
 		places, mark := r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkSample(&record, r.mappings) })
 		if mark != 0 {
 			places = append(places, stack.Place{Frame: callstack.At(mark, 0)})

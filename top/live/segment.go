@@ -82,7 +82,7 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 		g.err = g.folder.Remove()
 		return false
 	}
-	g.err = g.attachment.Run(ctx) // after an error, it has removed the folder
+	g.err = g.attachment.Run(ctx) // if Run returns an error, it has removed the folder
 	return g.err == nil
 }
 
