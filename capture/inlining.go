@@ -49,8 +49,8 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 
 // An inliningReader reads the decisions of all JVMs.
 type inliningReader struct {
-	wanted     func(pid, compileID int) bool
-	byPID      map[int]*Inlining
+	wanted func(pid, compileID int) bool
+	byPID  map[int]*Inlining
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string
