@@ -53,8 +53,9 @@ type reader struct {
 	mappings *native.Resolver
 	dump     *Dump
 	captures []capture
-	until    time.Time // when no further stack is walked
-	locks    int       // how many locks of frames were looked at
+	until    time.Time     // when no further stack is walked
+	waited   time.Duration // how long stacks have waited for libraries
+	locks    int           // how many locks of frames were looked at
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
