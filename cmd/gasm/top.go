@@ -119,7 +119,9 @@ func (f *topFlags) run(s streams, args []string) error {
 			return fmt.Errorf("%s; --batch prints text", why)
 		}
 		f.batch = true
-		say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
+		if !isWatched() { // otherwise the process that waits has said it
+			say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
+		}
 	}
 	counters, err := sampler.ParseEvents(f.eventList)
 	if err != nil {
@@ -244,6 +246,9 @@ func (t *topView) print(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		t.tick()
+		if failure := t.session.Failure(); failure != nil {
+			say(t.streams.err, "gasm: %v", failure)
+		}
 		ended := len(t.session.Alive()) == 0 && !t.state.Several
 		if time.Now().Before(next.Add(-100*time.Millisecond)) && !ended {
 			continue
