@@ -43,7 +43,8 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method.
+	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method. The file is
+	// nil if it is ambiguous.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -145,12 +146,16 @@ func (s *sourceFiles) add(l *profile.Listing) {
 }
 
 // addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of its
-// lines counts as moved.
+// lines counts as moved. If functions of one name are in several files, a line number that both have stands for none.
 func (s *sourceFiles) addNative(f *printassembly.Frame) {
 	at := sourcePlace{s.file(f.File, s.native), f.Line, true}
 	if at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {
 		at.file.wanted[at.line] = true
-		s.elsewhere[profile.MethodLine{Method: f.Method, Line: f.Line}] = at
+		key := profile.MethodLine{Method: f.Method, Line: f.Line}
+		if other, known := s.elsewhere[key]; known && other.file != at.file {
+			at.file = nil
+		}
+		s.elsewhere[key] = at
 	}
 }
 
@@ -190,7 +195,7 @@ func (s *sourceFiles) files() []sourceFile {
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {
-		if at.file.id < 0 {
+		if at.file == nil || at.file.id < 0 {
 			continue
 		}
 		name := shown(line.Method)
