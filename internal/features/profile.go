@@ -143,7 +143,7 @@ func (t *trial) windows() (string, error) {
 // notDecoded matches an instruction that has not been decoded.
 var notDecoded = regexp.MustCompile(`^(\.inst|\.word|\.long|\(bad\))`)
 
-// code checks the hot code in the report: it must have at least 50 instructions, all of them must be decoded, and at
+// code checks the hot Java code in the report: it must have at least 50 instructions, all of them must be decoded, and at
 // least half of them must have a source line.
 func (t *trial) code() (string, error) {
 	if t.report == nil {
@@ -151,6 +151,9 @@ func (t *trial) code() (string, error) {
 	}
 	lines, placed := 0, 0
 	for _, r := range t.report.Regions {
+		if r.Native {
+			continue
+		}
 		for _, l := range r.Lines {
 			if l.Text == "" {
 				continue

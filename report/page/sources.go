@@ -43,7 +43,8 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method.
+	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method. The file is
+	// nil if it is ambiguous.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -71,8 +72,7 @@ type sourcePlace struct {
 	moved bool
 }
 
-// newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of
-// Input.
+// newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of Input.
 func newSourceFiles(place func(string, int) (string, int), lines, native func(string) []string) *sourceFiles {
 	return &sourceFiles{place: place, lines: lines, native: native, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
@@ -145,13 +145,17 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 }
 
-// addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of
-// its lines counts as moved.
+// addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of its
+// lines counts as moved. If functions of one name are in several files, a line number that both have stands for none.
 func (s *sourceFiles) addNative(f *printassembly.Frame) {
 	at := sourcePlace{s.file(f.File, s.native), f.Line, true}
 	if at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {
 		at.file.wanted[at.line] = true
-		s.elsewhere[profile.MethodLine{Method: f.Method, Line: f.Line}] = at
+		key := profile.MethodLine{Method: f.Method, Line: f.Line}
+		if other, known := s.elsewhere[key]; known && other.file != at.file {
+			at.file = nil
+		}
+		s.elsewhere[key] = at
 	}
 }
 
@@ -191,7 +195,7 @@ func (s *sourceFiles) files() []sourceFile {
 func (s *sourceFiles) moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {
-		if at.file.id < 0 {
+		if at.file == nil || at.file.id < 0 {
 			continue
 		}
 		name := shown(line.Method)

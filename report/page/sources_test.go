@@ -1,0 +1,25 @@
+package page
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/code"
+)
+
+// TestNativeLinesOfSeveralFiles: a line that functions of one name have in different files is not shown as that of one.
+func TestNativeLinesOfSeveralFiles(t *testing.T) {
+	s := newSourceFiles(func(string, int) (string, int) { return "", 0 }, func(string) []string { return nil },
+		func(file string) []string { return []string{file + " 1", file + " 2"} })
+	l := &profile.Listing{}
+	for _, f := range []printassembly.Frame{{Method: "mix", File: "a.c", Line: 1}, {Method: "mix", File: "b.c", Line: 1}, {Method: "mix", File: "a.c", Line: 1},
+		{Method: "mix", File: "b.c", Line: 2}, {Method: "work", File: "a.c", Line: 2}} {
+		l.Lines = append(l.Lines, code.Line{Instruction: printassembly.Instruction{Frames: []printassembly.Frame{f}}})
+	}
+	s.add(l)
+	assert.Len(t, s.files(), 2)
+	assert.Equal(t, map[string]map[int][2]int{"mix": {2: {1, 2}}, "work": {2: {0, 2}}}, s.moved())
+}
