@@ -10,8 +10,8 @@ import (
 
 // An Inlining has what the compilers of a JVM decided about calls, as far as that was recorded and is about chosen code.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, or if
-	// some were left out. Of what was compiled before, nothing is known, and of what was being compiled then, some decisions
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, if some
+	// were left out, or if a recording is cut or damaged. Of what was compiled before, nothing is known, and of what was being compiled then, some decisions
 	// may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
@@ -29,17 +29,19 @@ const (
 // ReadInlining reads what the compilers decided about calls in the code of those compilations for which wanted returns
 // true. The result has an element, by the process id, for each JVM whose recordings have decisions or were to have them. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
-	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
+	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
 	if len(c.parts) == 0 {
 		r.capture(c, func(pid int) int { return pid })
 	}
 	for _, p := range c.parts {
 		r.capture(p.Capture, p.pid)
 	}
-	if r.full() {
-		for _, of := range r.byPID {
+	for pid, of := range r.byPID {
+		if r.full() || r.cut[pid] {
 			of.FromMonoNanos = math.MaxInt64 // that a call has no decision says nothing now
 		}
+	}
+	if r.full() {
 		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls, or too long ones: the rest is left out", maxInlined))
 	}
 	return r.byPID, notes
@@ -49,6 +51,7 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 type inliningReader struct {
 	wanted     func(pid, compileID int) bool
 	byPID      map[int]*Inlining
+	cut        map[int]bool // the JVMs with recordings that could not be read completely
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string
@@ -79,10 +82,12 @@ func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, known map[event.Inlined]bool) {
 	anchor, _, err := c.anchor(j, path)
 	if err != nil {
+		r.cut[pid] = true
 		return
 	}
 	f, recording, err := openRecording(path)
 	if err != nil {
+		r.cut[pid] = true
 		return
 	}
 	defer f.Close()
@@ -94,6 +99,9 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 			decided = append(decided, d)
 			r.left--
 		}
+	}
+	if recording.Damage().Any() || recording.Err() != nil {
+		r.cut[pid] = true
 	}
 	if from, ok := x.FirstMonoNanos(); ok {
 		of := r.of(pid)
