@@ -49,9 +49,9 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 
 // An inliningReader reads the decisions of all JVMs.
 type inliningReader struct {
-	wanted     func(pid, compileID int) bool
-	byPID      map[int]*Inlining
-	cut        map[int]bool // the JVMs with recordings that could not be read completely
+	wanted func(pid, compileID int) bool
+	byPID  map[int]*Inlining
+	cut    map[int]bool // the JVMs with recordings that could not be read completely
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string

@@ -47,7 +47,7 @@ func nativeSamples() []sampler.Sample {
 	return slices.Concat(
 		repeat(40, inModule(1, 0x7f00_0000_1004, "libx.so", "work")), repeat(20, inModule(2, 0x7f11_0000_1004, "libx.so", "work")),
 		repeat(30, inModule(1, 0x7f00_0000_1080, "libx.so", "work")), repeat(25, inModule(1, 0x7f00_0000_2003, "libx.so", "")),
-		repeat(15, inModule(1, 0x7f00_0000_3000, "libx.so", "")), // whose code is not known
+		repeat(15, inModule(1, 0x7f00_0000_3000, "libx.so", "")),                                                                 // whose code is not known
 		repeat(3, inModule(1, 0x7f00_0000_1004, "liby.so", "work")), repeat(2, inModule(1, 0x7f00_0000_1004, "libx.so", "play")), // what was there before
 		repeat(12, inModule(1, 0xffff_ffff_8100_0002, "kernel", "copy")), repeat(18, at(1, 10, 0x1000)))
 }
