@@ -8,11 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/event/jfr"
 )
 
-// An Inlining has what the compilers of a JVM decided about calls, as far as that was recorded and is about chosen code.
+// An Inlining has the recorded decisions of a JVM's compilers about calls, as far as they are about the code that was
+// asked for.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, if some
-	// were left out, or if a recording is cut or damaged. Of what was compiled before, nothing is known, and of what was being compiled then, some decisions
-	// may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, if
+	// some were left out, or if a recording is cut or damaged. Of what was compiled before, nothing is known, and of
+	// what was being compiled then, some decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
@@ -26,8 +27,9 @@ const (
 	maxInlinedRead = 1 << 30
 )
 
-// ReadInlining reads what the compilers decided about calls in the code of those compilations for which wanted returns
-// true. The result has an element, by the process id, for each JVM whose recordings have decisions or were to have them. The notes say what could not be read; what ReadEvents notes about recordings is not repeated.
+// ReadInlining reads what the compilers decided about calls in those compilations for which wanted returns true. The
+// result has an Inlining by process id for each JVM whose recordings have decisions or should have them. The notes say
+// what could not be read, apart from what ReadEvents says about the same recordings.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
 	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
 	if len(c.parts) == 0 {
@@ -77,8 +79,8 @@ func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 	}
 }
 
-// recording reads the decisions of a file. It adds those to known that were not in an earlier file of the JVM, and drops
-// the others.
+// recording reads the decisions in one file. It skips those in known, which were in an earlier file of the same JVM,
+// and adds the others to known.
 func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, known map[event.Inlined]bool) {
 	anchor, _, err := c.anchor(j, path)
 	if err != nil {
@@ -110,7 +112,7 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 	}
 }
 
-// of returns the decisions of a JVM, which are none at first.
+// of returns the Inlining of a JVM. At first, it is empty.
 func (r *inliningReader) of(pid int) *Inlining {
 	if r.byPID[pid] == nil {
 		r.byPID[pid] = &Inlining{FromMonoNanos: math.MaxInt64}
@@ -118,7 +120,7 @@ func (r *inliningReader) of(pid int) *Inlining {
 	return r.byPID[pid]
 }
 
-// shared returns a decision whose texts are in memory only once.
+// shared returns an equal decision that shares its texts with earlier ones, because most texts occur in many decisions.
 func (r *inliningReader) shared(d event.Inlined) event.Inlined {
 	for _, s := range []*string{&d.Caller, &d.Callee, &d.Message} {
 		r.read -= len(*s)

@@ -89,7 +89,7 @@ func mainOf(command string) string {
 	return main
 }
 
-// JVMCI reports whether the JVM has code of a JVMCI compiler, such as Graal, which is in the place of C2.
+// JVMCI reports whether the JVM has code of a JVMCI compiler, such as Graal, which replaces C2.
 func (j *JVM) JVMCI() bool {
 	return j.Log != nil && slices.ContainsFunc(j.Log.Blobs, func(b printassembly.Blob) bool { return b.Compiler == "jvmci" })
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// NativeCode returns the code of native functions that have samples, or nil if the capture has none. The ids of processes
-// are those in the capture.
+// NativeCode returns the code of native functions that have samples, or nil if the capture has none. The ids of
+// processes are those in the capture.
 func (c *Capture) NativeCode() *nativecode.Table { return c.native }
 
 // readNativeCode reads a folder's native-code.txt. If there is no such file, the table is nil. If some lines can't be
-// read, the note says so. Otherwise it is "".
+// read, the note says so; otherwise, the note is "".
 func readNativeCode(dir string) (table *nativecode.Table, note string, err error) {
 	path := filepath.Join(dir, NativeCodeFile)
 	f, _, err := regular.Open(path)
@@ -40,7 +40,8 @@ func readNativeCode(dir string) (table *nativecode.Table, note string, err error
 }
 
 // joinNativeCode joins the native code of the parts. JVMs that had the same library share its functions. Code of the
-// kernel is left out: where it is differs with each start of a machine, and the parts may be from several.
+// kernel is left out, because its addresses change whenever the machine starts, and the parts may be from different
+// starts or machines.
 func (c *Capture) joinNativeCode() {
 	type key struct {
 		module, symbol, code string

@@ -36,8 +36,8 @@ const (
 	// Compilation is the work of a JIT compiler on one method. Its name is the method: "java.util.HashMap::get".
 	// HotSpot's log has only the start of a compilation, not its end.
 	Compilation Kind = "compile"
-	// Inlining are the decisions of a JIT compiler about calls. They are not events of this package, but of the type
-	// Inlined: there are too many of them.
+	// Inlining are the decisions of a JIT compiler about calls. They are not [Event]s, but have a type of their own,
+	// [Inlined], because there are too many of them.
 	Inlining Kind = "inlining"
 	// Deopt is a deoptimization: compiled code of a method is given up. Its name is the method.
 	Deopt Kind = "deoptimize"

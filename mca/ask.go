@@ -25,8 +25,8 @@ const (
 	maxMemory   = 4 << 30 // of addresses, in bytes; llvm-mca needs 0.3 GB, and OSACA with one thread 1 GB
 )
 
-// limitedCommand returns a command that runs the program with at most maxMemory and, even if gasm is killed, timeForLoop of
-// CPU time. A shell that does not know a limit (macOS has none on memory) runs the program without it.
+// limitedCommand returns a command that runs the program with at most maxMemory and, even if gasm is killed,
+// timeForLoop of CPU time. A shell that does not know a limit (macOS has none on memory) runs the program without it.
 func limitedCommand(ctx context.Context, path string, args ...string) *exec.Cmd {
 	limits := fmt.Sprintf(`{ ulimit -v %d; ulimit -t %d; } 2>/dev/null; exec "$@"`, maxMemory>>10, int(timeForLoop.Seconds()))
 	cmd := tool.Command(ctx, "/bin/sh", append([]string{"-c", limits, "sh", path}, args...)...)

@@ -157,8 +157,8 @@ func (f Frame) Name() string {
 	return f.Method
 }
 
-// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)". That of native code has the name of the file:
-// "crc32_z (crc32.c:612)".
+// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)". That of native code has the name of the
+// file: "crc32_z (crc32.c:612)".
 func (f Frame) String() string {
 	if f.File != "" {
 		return fmt.Sprintf("%s (%s:%d)", f.Name(), path.Base(f.File), f.Line)

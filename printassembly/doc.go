@@ -102,14 +102,14 @@
 //
 //	<thread_name tid='2501' name='http-nio-8080-exec-7'/>
 //
-// So are the lines with what HotSpot had counted in methods ([AppendMethodProfile]):
+// Also between the methods are lines with what HotSpot had counted in them ([AppendMethodProfile]):
 //
 //	<method_profile id='7' method='Shapes::sum' class_check='2'/>
 //	<profile_branch bci='9' line='11' bytecode='ifne' taken='2810' not_taken='312'/>
 //	<profiles compile_id='42' ids='7 3 9'/>
 //	<profiles compile_id='42' osr='1' ids='8'/>
 //
-// And so are those with what the bytecodes of methods refer to ([AppendMethodBody]):
+// and lines with what their bytecodes refer to ([AppendMethodBody]):
 //
 //	<method_body id='7' method='Shapes::sum' refs='1g16 5a 9c6 14p24'/>
 package printassembly

@@ -29,7 +29,8 @@ type ends struct {
 // a method's code. A tag with a longer reason is ignored.
 const maxReason = 80
 
-// moved is HotSpot's reason for the end of a method's code that it has copied to another address, where it goes on.
+// moved is the reason in HotSpot's log for the end of code that HotSpot has copied to another address. The method goes
+// on there.
 const moved = "relocated"
 
 // tag reads a line with one of the two tags in the comment of End. It ignores all other tags.

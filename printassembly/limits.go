@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// gasm writes the values of the flags that limit inlining into the head of a log, because a compiler names the flag that
-// forbade it, but not its value:
+// gasm writes the values of the flags that limit inlining into the head of a log, because a compiler's decision against
+// inlining says which limit was exceeded, but not its value:
 //
 //	<inlining_limits FreqInlineSize='325' MaxInlineSize='35'/>
 var inliningLimitsTag = []byte("<inlining_limits ")

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Without DebugNonSafepoints, package safepoints finds out which inlined method an instruction belongs to by what the
-// instruction does, too. For that, gasm writes which fields each method accesses, at which offsets, and what it calls. A
-// method has a number. Each reference is the number of its bytecode, a letter, and what it refers to:
+// Without DebugNonSafepoints, package safepoints has to find out which inlined method an instruction belongs to. One
+// clue is the field that the instruction accesses. So gasm writes which fields each method accesses, at which offsets,
+// and what it calls. A method has a number. Each reference is the bci of a bytecode, a letter, and what it refers to:
 //
 //	<method_body id='7' method='Shapes::sum' refs='1g16 5a 9c6 14p24'/>
 //
-// g reads and p writes a field at an offset in its object, a reads the length of an array or has it checked, and c calls
-// the method with that number.
+// g reads and p writes a field at an offset in its object, a reads the length of an array or has it checked, and c
+// calls the method with that number.
 var methodBodyTag = []byte("<method_body ")
 
 // A MethodBody is what the bytecodes of a method refer to.
@@ -41,8 +41,8 @@ const (
 	CallRef    RefKind = 'c'
 )
 
-// AppendMethodBody appends a method's line to text. The number is to be used for no other method of the log. The number
-// of the callee is the Offset of a CallRef.
+// AppendMethodBody appends a method's line to text. No other method of the log may have the number id. The Offset of a
+// CallRef is the callee's number.
 func AppendMethodBody(text []byte, id int, m *MethodBody) []byte {
 	text = appendNumber(append(text, methodBodyTag[:len(methodBodyTag)-1]...), "id", int64(id))
 	text = append(append(append(text, " method='"...), Escape(m.Method)...), "' refs='"...)
@@ -68,7 +68,7 @@ type Bodies struct {
 // Any reports whether there are any bodies. b may be nil.
 func (b *Bodies) Any() bool { return b != nil && len(b.by) > 0 }
 
-// Of returns the bodies of the methods with a name: overloaded methods have the same.
+// Of returns the bodies of the methods with a name: overloaded methods have the same name.
 func (b *Bodies) Of(method string) []*MethodBody { return b.by[method] }
 
 // maxBodyRefs limits the references of one method. The rest is ignored.

@@ -6,7 +6,8 @@ import (
 )
 
 // nativeCode returns the native functions whose code is known, hottest first, in the form of code that regions are cut
-// from. Their samples are also counted by function, so they are only for regions, listings and instructions.
+// from. Their samples are also counted by function, and must not count twice: so the result is only for regions,
+// listings and instructions, and not for sums.
 func (w *work) nativeCode() []*mergedCode {
 	var all []*mergedCode
 	for _, f := range w.trial.nativeAt.Functions(w.n) {

@@ -129,7 +129,8 @@ type Profile struct {
 	Compilations []warmup.Version
 	// JIT is what the JIT compilers did in the whole run; nil if no source of events has it. Only Of sets it.
 	JIT *warmup.JIT
-	// Calls are the calls in hot code that were inlined or not; nil if the compilers' decisions were not recorded.
+	// Calls says which calls in hot code were inlined and which were not; nil if the compilers' decisions were not
+	// recorded.
 	Calls *callsites.Table
 	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
 	// are only set if [Options.Hottest] asks for them.
@@ -195,8 +196,8 @@ type Region struct {
 	// SafepointsOnly is true if HotSpot has recorded the method's frames at safepoints only, because it was compiled
 	// without DebugNonSafepoints. The frames of most of its instructions are guesses.
 	SafepointsOnly bool
-	// Moved is true if HotSpot has moved the code, and samples at several of its addresses are added up. The addresses are
-	// those of the copy with the most samples.
+	// Moved is true if HotSpot has moved the code, and samples at several of its addresses are added up. The addresses
+	// are those of the copy with the most samples.
 	Moved bool
 	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
 	// are hot (see [Options.Regions]).

@@ -181,8 +181,8 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 	}
 }
 
-// TopCompiler returns the name of the compiler of level 4: "C2", "JVMCI" if such a compiler is in the place of C2, or "C2
-// or JVMCI" if that differs between the JVMs.
+// TopCompiler returns the name of the compiler of level 4: "C2", "JVMCI" if such a compiler is in the place of C2, or
+// "C2 or JVMCI" if that differs between the JVMs.
 func (p *Profile) TopCompiler() string { return cmp.Or(p.top, "C2") }
 
 // topCompiler returns the TopCompiler of the JVMs that have the pids.

@@ -60,8 +60,8 @@ type AttachOptions struct {
 	Window func(WindowChange)
 	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
-	// Pause is the longest time after which a sample is looked at. 0 means 50 ms. The longer it is, the less CPU time gasm
-	// takes, and the more methods have been replaced before they could be copied.
+	// Pause is the longest time after which a sample is looked at. 0 means 50 ms. The longer it is, the less CPU time
+	// gasm takes, and the more methods have been replaced before they could be copied.
 	Pause time.Duration
 	// Live gets what is recorded while it is recorded. It may be nil.
 	Live Live
@@ -72,8 +72,8 @@ type AttachOptions struct {
 type Live interface {
 	// Begin is called before all other methods. frequency is the number of samples per second and CPU of each event.
 	Begin(frequency int, events []sampler.Event)
-	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with the
-	// log's head. Each piece has whole lines, and whole methods.
+	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with
+	// the log's head. Each piece has whole lines, and whole methods.
 	Code(pid int, text []byte)
 	// Write is called with the text of the file with the call stacks. A piece may end within a line. The text with the
 	// stack of a sample may come a moment after the sample.

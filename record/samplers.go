@@ -48,7 +48,8 @@ type sampling interface {
 	// resolver returns the sampler's own resolver. When Stop has returned, this resolver has looked up the native
 	// functions of all samples. If the sampler does not look up native functions, resolver returns nil.
 	resolver() *native.Resolver
-	// KernelCode returns the code of the kernel's hottest functions, or nil if it is not known. It is called after Stop.
+	// KernelCode returns the code of the kernel's hottest functions, or nil if it is not known. It is called after
+	// Stop.
 	KernelCode() []nativecode.Function
 	discard() // removes the samples; called if the command did not run
 	wait()    // waits until the sampler has ended completely

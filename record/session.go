@@ -250,7 +250,8 @@ func saveTable(path string, t *native.Table) error {
 	return nil
 }
 
-// functionBounds returns the call frame information of a file, which says where functions without symbols begin and end.
+// functionBounds returns the call frame information of a file, which says where functions without symbols begin and
+// end.
 func functionBounds(f *elf.File) (native.Bounds, error) { return cfi.Open(f) }
 
 // saveNativeCode writes the code of native functions to a file. If there is none, it writes no file.

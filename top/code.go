@@ -17,27 +17,30 @@ type Code struct {
 	Lo, Hi    uint64
 	Kind      printassembly.Kind
 
-	chunk  *chunk // nil if its instructions are not known
-	index  int    // in the chunk's log
-	frames map[uint64][]printassembly.Frame
+	chunk *chunk // nil if its instructions are not known
+	index int    // in the chunk's log
 	// counted is one more than the round of the chunk in which the instructions were counted.
 	counted int
 }
 
 func newCode(pid int, b *printassembly.Blob) *Code {
-	return &Code{PID: pid, Name: b.Name, Source: b.Source(), CompileID: b.ID, OSR: b.OSR, Lo: b.Lo, Hi: b.Hi, Kind: b.Kind,
-		frames: map[uint64][]printassembly.Frame{}}
+	return &Code{PID: pid, Name: b.Name, Source: b.Source(), CompileID: b.ID, OSR: b.OSR, Lo: b.Lo, Hi: b.Hi, Kind: b.Kind}
+}
+
+// A place is an address in code.
+type place struct {
+	code *Code
+	pc   uint64
 }
 
 // copied notes that the code was copied.
 func (c *Code) copied(from *chunk, index int) {
 	c.chunk, c.index, c.counted = from, index, 0
-	clear(c.frames)
 }
 
 // decode returns the reader of the code's instructions, or nil if they are not known.
 func (m *Model) decode(c *Code) (*jvmcode.Reader, jvmcode.Ref) {
-	if c.chunk == nil {
+	if c.chunk == nil || c.chunk.gone {
 		return nil, jvmcode.Ref{}
 	}
 	c.chunk.used = m.lastTick
@@ -53,7 +56,8 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	if !c.Kind.Java() {
 		return nil
 	}
-	if frames, ok := c.frames[pc]; ok {
+	at := place{c, pc}
+	if frames, ok := m.frames[at]; ok {
 		return frames
 	}
 	reader, ref := m.decode(c)
@@ -62,14 +66,15 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	}
 	m.count(c, len(reader.Listing(ref)))
 	frames := reader.Chain(ref, pc)
-	if len(c.frames) >= maxFrames {
-		clear(c.frames)
+	if len(m.frames) >= maxFrames {
+		clear(m.frames)
 	}
-	c.frames[pc] = frames
+	m.frames[at] = frames
 	return frames
 }
 
-// count notes that a chunk's reader keeps the decoded instructions of a piece of code.
+// count counts the instructions of a piece of code that was decoded, and that its chunk's reader keeps. It does so
+// once.
 func (m *Model) count(c *Code, instructions int) {
 	if c.counted == c.chunk.round+1 {
 		return
@@ -79,7 +84,7 @@ func (m *Model) count(c *Code, instructions int) {
 	m.decoded += instructions
 }
 
-// evict forgets what was not used for longest until what is kept is within the limits.
+// evict forgets what was used least recently, until the rest is within the limits.
 func (m *Model) evict() {
 	for _, j := range m.jvms {
 		j.settle()
@@ -109,6 +114,7 @@ func (m *Model) evict() {
 
 // forget drops the code that is in a chunk.
 func (m *Model) forget(c *chunk) {
+	c.gone, c.jvms = true, jvmcode.JVMs{}
 	for _, j := range m.jvms {
 		for i := range j.copy {
 			if j.copy[i] == c {

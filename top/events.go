@@ -78,9 +78,26 @@ func since(now, before int64) int64 {
 	return now - before
 }
 
+// Pauses are the collections and safepoints of some seconds, of all JVMs.
+type Pauses struct{ GC, Safepoints Pause }
+
+// A Pause counts pauses of a kind. Nanos is their time, as far as it is known.
+type Pause struct{ Count, Nanos int64 }
+
+func (p *Pauses) add(other Pauses) {
+	p.GC.Count, p.GC.Nanos = p.GC.Count+other.GC.Count, p.GC.Nanos+other.GC.Nanos
+	p.Safepoints.Count, p.Safepoints.Nanos = p.Safepoints.Count+other.Safepoints.Count, p.Safepoints.Nanos+other.Safepoints.Nanos
+}
+
 func (m *Model) happened(e Event) {
 	if e.Count <= 0 {
 		return
+	}
+	pause := Pause{e.Count, max(0, e.Nanos)}
+	if e.What == "GC" {
+		m.pauses.add(Pauses{GC: pause})
+	} else {
+		m.pauses.add(Pauses{Safepoints: pause})
 	}
 	m.events = append(m.events, e)
 	if n := len(m.events) - maxEvents; n > 0 {

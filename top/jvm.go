@@ -2,6 +2,7 @@ package top
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,13 +25,14 @@ type JVM struct {
 // A jvm is a JVM with its code.
 type jvm struct {
 	JVM
-	head  []byte // of its log: the lines before the first blob
-	blobs []printassembly.Blob
-	code  []*Code         // for each blob; nil if it has had no samples
-	copy  []*chunk        // for each blob, where its code is; nil if it was not copied
-	at    []int           // for each blob, its index in copy
-	index map[blobKey]int // in blobs
-	codes map[*printassembly.Blob]*Code
+	endTick int64  // the Tick that has noticed that it has ended; 0 if it runs
+	head    []byte // of its log: the lines before the first blob
+	blobs   []printassembly.Blob
+	code    []*Code         // for each blob; nil if it has had no samples
+	copy    []*chunk        // for each blob, where its code is; nil if it was not copied
+	at      []int           // for each blob, its index in copy
+	index   map[blobKey]int // in blobs
+	codes   map[*printassembly.Blob]*Code
 	// listed says for each blob whether the present recording has listed it.
 	listed  []bool
 	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
@@ -67,6 +69,7 @@ type chunk struct {
 	jvms   jvmcode.JVMs
 	reader *jvmcode.Reader // nil until something is decoded
 	size   int
+	gone   bool // the text was dropped; code that has ended may still refer to the chunk
 	// decoded is the number of instructions that the reader may keep.
 	decoded int
 	round   int   // counts how often what was decoded has been dropped
@@ -90,11 +93,13 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	whole := append(bytes.Clone(j.head), text...)
 	log, err := printassembly.NewLog(bytes.NewReader(whole), int64(len(whole)), fmt.Sprintf("the code of JVM %d", j.PID))
 	if err != nil {
-		return // the JVM's names of things are so odd that there is no code
+		return // names in the JVM are so odd that the log can't be read
 	}
 	j.addNames(log.ThreadNames)
 	for class, file := range log.SourceFiles {
-		j.source[class] = file
+		if len(j.source) < maxSources {
+			j.source[class] = file
+		}
 	}
 	if log.ClassPath != "" {
 		j.path = log.ClassPath
@@ -113,7 +118,8 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		if b.HasCode && j.copy[n] == nil {
 			if c == nil {
 				c = &chunk{size: len(whole)}
-				// Which methods have records of frames at safepoints only shows when they are decoded.
+				// Whether a method has records of frames at safepoints alone turns out only when it is decoded. So
+				// assume it of all methods.
 				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
 				m.chunks = append(m.chunks, c)
 				m.textBytes += c.size
@@ -174,6 +180,30 @@ func (j *jvm) settle() {
 	clear(j.copy[n:])
 	j.blobs, j.code, j.copy, j.at, j.listed = j.blobs[:n], j.code[:n], j.copy[:n], j.at[:n], j.listed[:n]
 	j.index, j.where = index, nil
+}
+
+// dropEnded drops the JVMs that ended first, if there are too many that have ended.
+func (m *Model) dropEnded() {
+	var ended []*jvm
+	for _, j := range m.jvms {
+		switch {
+		case !j.Ended:
+			j.endTick = 0
+		case j.endTick == 0:
+			j.endTick = m.lastTick
+			fallthrough
+		default:
+			ended = append(ended, j)
+		}
+	}
+	if len(ended) <= maxEnded {
+		return
+	}
+	slices.SortFunc(ended, func(a, b *jvm) int { return cmp.Or(cmp.Compare(a.endTick, b.endTick), a.PID-b.PID) })
+	for _, j := range ended[:len(ended)-maxEnded] {
+		delete(m.jvms, j.PID)
+	}
+	m.order = slices.DeleteFunc(m.order, func(pid int) bool { return m.jvms[pid] == nil })
 }
 
 // find returns the code that a sample was in, or nil.

@@ -5,12 +5,14 @@ package top
 const (
 	maxPending   = 1 << 18  // samples that wait for a Tick; further ones count as lost
 	maxFunctions = 1 << 16  // native functions; further ones have no name
-	maxThreads   = 1 << 14  // threads; further ones are one thread
+	maxThreads   = 1 << 14  // threads; further ones are one thread of each JVM
 	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
 	maxKeys      = 1 << 17  // keys since the start; beyond that, their stacks are dropped, and then the coldest keys
 	maxText      = 96 << 20 // bytes of code that is not decoded
 	maxDecoded   = 1 << 18  // decoded instructions
-	maxFrames    = 1 << 16  // addresses of one method whose inlined methods are kept
+	maxFrames    = 1 << 18  // addresses whose inlined methods are kept; more than maxKeys
+	maxSources   = 1 << 16  // classes of a JVM whose source files are kept
+	maxEnded     = 16       // JVMs that have ended; the samples of older ones count, but they are not listed any more
 	maxHistory   = 10 * 60  // seconds of the load that a sparkline can show
 	maxEvents    = 500
 	// leastRing is the number of seconds whose samples are kept separately. It is the longest time that [Decaying] looks

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -40,10 +41,13 @@ type Model struct {
 	counter   string
 	history   []Load
 	events    []Event
+	pauses    Pauses // since the last Tick
+	allPauses Pauses // before that
 	cost      float64
 	textBytes int
 	decoded   int
 	chunks    []*chunk
+	frames    map[place][]printassembly.Frame // what is inlined at an address
 	listed    listed
 }
 
@@ -52,6 +56,7 @@ type bucket struct {
 	counts  map[key]int32
 	total   int32
 	seconds float64
+	pauses  Pauses
 }
 
 // A key is what samples have in common that are counted together.
@@ -76,10 +81,14 @@ type Thread struct {
 	Kind     string // threads.Application …
 
 	kernel string // what the kernel calls it
-	named  int    // what was known of the JVM's threads when it got its name: jvm.named
+	named  int    // jvm.named when the thread got its name; later, there may be a better one
 }
 
-type threadKey struct{ pid, tid int }
+// A threadKey identifies a thread, or all further threads of a kind.
+type threadKey struct {
+	pid, tid int
+	others   string // the kind
+}
 
 // A Load is the CPU time of all JVMs between two Ticks by kinds of threads, in processors: 1.5 means that one and a
 // half processors were busy.
@@ -105,7 +114,7 @@ func (l *Load) add(kind string, n float64) {
 // instructions that it shows have this syntax.
 func NewModel(seconds int, syntax disasm.Syntax) *Model {
 	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
-		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}}
+		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}, frames: map[place][]printassembly.Frame{}}
 }
 
 // SetJVMs says which JVMs run now. Those that have ended, which are missing from the list, stay in the pictures as long
@@ -162,11 +171,15 @@ func (m *Model) Tick(now int64) {
 		}
 	}
 	m.close(b, load)
+	m.dropEnded()
 	m.evict()
 }
 
 // close adds the bucket of a second.
 func (m *Model) close(b bucket, load Load) {
+	b.pauses = m.pauses
+	m.allPauses.add(m.pauses)
+	m.pauses = Pauses{}
 	scale := 0.0
 	if m.hertz > 0 && b.seconds > 0 {
 		scale = 1 / (float64(m.hertz) * b.seconds)
@@ -191,26 +204,41 @@ func (m *Model) close(b bucket, load Load) {
 }
 
 // shrink drops the stacks from the counts since the start. If that is not enough, the coldest keys are counted together
-// by code and thread.
+// by code and thread, and if there are too many threads, by JVM and kind of thread.
 func (m *Model) shrink() {
-	merged := map[key]float64{}
+	all := map[key]float64{}
 	for k, n := range m.all {
 		k.stack = 0
+		all[k] += n
+	}
+	all = mergeColdest(all, func(k key) key {
+		k.pc = 0
+		return k
+	})
+	m.all = mergeColdest(all, func(k key) key {
+		t := m.threads[k.thread]
+		return key{function: m.function(otherFunctions), thread: m.otherThreads(t.PID, t.Kind)}
+	})
+}
+
+// otherFunctions is what functions are counted as that have too few samples.
+var otherFunctions = Function{Symbol: "(other functions)"}
+
+// mergeColdest changes the coldest keys, if there are too many keys.
+func mergeColdest(all map[key]float64, change func(key) key) map[key]float64 {
+	if len(all) <= maxKeys/2 {
+		return all
+	}
+	counts := slices.Sorted(maps.Values(all))
+	limit := counts[len(counts)-maxKeys/4]
+	merged := map[key]float64{}
+	for k, n := range all {
+		if n <= limit {
+			k = change(k)
+		}
 		merged[k] += n
 	}
-	if len(merged) > maxKeys/2 {
-		counts := slices.Sorted(maps.Values(merged))
-		limit := counts[len(counts)-maxKeys/4]
-		colder := merged
-		merged = map[key]float64{}
-		for k, n := range colder {
-			if n <= limit {
-				k.pc = 0
-			}
-			merged[k] += n
-		}
-	}
-	m.all = merged
+	return merged
 }
 
 // compactStacks keeps only the stacks of the last seconds.
@@ -235,7 +263,8 @@ func (m *Model) compactStacks() {
 	m.all = merged
 }
 
-// copyStack copies a stack to another tree. known returns the number that a stack has there, and learn is told of it.
+// copyStack copies a stack to another tree. known returns the number that a stack already has there. learn is called
+// with the old and the new number of each stack that is copied.
 func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool), learn func(id, to callstack.ID)) callstack.ID {
 	var missing []callstack.ID
 	at := callstack.ID(0)
@@ -305,26 +334,34 @@ func (m *Model) function(f Function) int32 {
 
 // thread returns the number of a sample's thread.
 func (m *Model) thread(j *jvm, s *sampler.Sample) int32 {
-	at := threadKey{s.PID, s.TID}
+	at := threadKey{pid: s.PID, tid: s.TID}
 	id, known := m.threadIDs[at]
 	if !known && len(m.threads) >= maxThreads {
-		if id, known = m.threadIDs[threadKey{}]; known {
-			return id
-		}
-		at = threadKey{}
+		return m.otherThreads(s.PID, threads.KindOf(s.Thread))
 	}
 	if !known {
 		id = int32(len(m.threads))
 		m.threads, m.threadIDs[at] = append(m.threads, Thread{PID: s.PID, TID: s.TID}), id
 	}
 	t := &m.threads[id]
-	if at == (threadKey{}) {
-		*t = Thread{Name: "(other threads)", Kind: threads.Application}
-		return id
-	}
 	if t.kernel != s.Thread || t.named != j.named {
 		t.kernel, t.named = s.Thread, j.named
 		t.Name, t.Kind = j.threads.Name(s.PID, s.TID, s.Thread), threads.KindOf(s.Thread)
+	}
+	return id
+}
+
+// otherThreads returns the number that all further threads of a JVM of the same kind have.
+func (m *Model) otherThreads(pid int, kind string) int32 {
+	at := threadKey{pid: pid, others: kind}
+	id, known := m.threadIDs[at]
+	if !known && len(m.threads) >= 2*maxThreads {
+		at = threadKey{others: kind}
+		id, known = m.threadIDs[at]
+	}
+	if !known {
+		id = int32(len(m.threads))
+		m.threads, m.threadIDs[at] = append(m.threads, Thread{PID: at.pid, Name: "(other threads)", Kind: kind}), id
 	}
 	return id
 }

@@ -55,6 +55,7 @@ type Head struct {
 	Mean    Load    // over the time of the picture
 	History []Load  // by seconds, oldest first
 	Seconds float64 // that the picture covers
+	Pauses  Pauses  // in that time; for a decaying picture, in as many of the last seconds
 	Lost    int64   // samples that were lost since the start
 	Cost    float64 // CPU time of gasm itself, in processors
 	Hertz   int
@@ -90,11 +91,14 @@ func (m *Model) Picture(mode Mode) *Picture {
 			}
 			p.Head.Seconds += weight * b.seconds
 		}
+		p.Head.Pauses = m.lastPauses(p.Head.Seconds)
 	case mode.Seconds == 0:
 		for k, n := range m.all {
 			add(k, n)
 		}
 		p.Head.Seconds = m.seconds
+		p.Head.Pauses = m.allPauses
+		p.Head.Pauses.add(m.pauses)
 	default:
 		for i := range m.buckets[max(0, last+1-mode.Seconds):] {
 			b := &m.buckets[max(0, last+1-mode.Seconds)+i]
@@ -103,6 +107,7 @@ func (m *Model) Picture(mode Mode) *Picture {
 			}
 			p.Head.Seconds += b.seconds
 		}
+		p.Head.Pauses = m.lastPauses(p.Head.Seconds)
 	}
 	if last >= 0 {
 		p.Recent = float64(m.buckets[last].total)
@@ -119,6 +124,16 @@ func (m *Model) Picture(mode Mode) *Picture {
 	}
 	p.head(m)
 	return p
+}
+
+// lastPauses returns the pauses in the last seconds.
+func (m *Model) lastPauses(seconds float64) Pauses {
+	sum := m.pauses
+	for i := len(m.buckets) - 1; i >= 0 && seconds > 1e-6; i-- {
+		sum.add(m.buckets[i].pauses)
+		seconds -= m.buckets[i].seconds
+	}
+	return sum
 }
 
 func (p *Picture) head(m *Model) {

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"math"
 	"sync"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -10,23 +11,24 @@ import (
 // A Segment takes what one recording delivers (record.Live). A view that stays open for long consists of several
 // recordings, one after the other. Any goroutine may call its methods.
 type Segment struct {
-	mu      sync.Mutex
-	samples []sampler.Sample
-	code    map[int][]byte // text that is not read yet, by process id
-	stacks  callstack.Growing
-	ids     []callstack.ID // the numbers of stacks in Model.tree
-	epoch   int            // of Model.tree, for ids
-	hertz   int
-	counter string
-	lost    int64 // samples that the recording has lost
-	dropped int64 // samples that came faster than they were resolved
-	told    int64 // samples of lost and dropped that the Model knows of
-	over    bool
+	mu       sync.Mutex
+	samples  []sampler.Sample
+	code     map[int][]byte // text that is not read yet, by process id
+	stacks   callstack.Growing
+	ids      []callstack.ID // the numbers of stacks in Model.tree
+	epoch    int            // of Model.tree, for ids
+	hertz    int
+	counter  string
+	lost     int64 // samples that the recording has lost
+	dropped  int64 // samples that came faster than they were resolved
+	told     int64 // samples of lost and dropped that the Model knows of
+	over     bool
+	from, to int64 // only samples from one of these times to before the other count
 }
 
 // NewSegment returns the Segment for a recording that is about to begin.
 func (m *Model) NewSegment() *Segment {
-	s := &Segment{code: map[int][]byte{}}
+	s := &Segment{code: map[int][]byte{}, to: math.MaxInt64}
 	m.segmentsMu.Lock()
 	defer m.segmentsMu.Unlock()
 	m.segments = append(m.segments, s)
@@ -77,6 +79,17 @@ func (s *Segment) Lost(total int64) {
 	s.lost = total
 }
 
+// Follow says that this recording takes the place of another one at a time (CLOCK_MONOTONIC, in ns). Both record for a
+// moment. So of the other one, only the samples before that time count, and of this one only those from then on.
+func (s *Segment) Follow(other *Segment, monoNanos int64) {
+	other.mu.Lock()
+	other.to = min(other.to, monoNanos)
+	other.mu.Unlock()
+	s.mu.Lock()
+	s.from = monoNanos
+	s.mu.Unlock()
+}
+
 // End notes that the recording has ended.
 func (s *Segment) End() {
 	s.mu.Lock()
@@ -91,7 +104,7 @@ type taken struct {
 	code    map[int][]byte
 }
 
-// take takes the samples that are not younger than a time out of all segments.
+// take removes the samples that were taken until the given time from all segments, and returns them.
 func (m *Model) take(until int64) (all []taken) {
 	m.segmentsMu.Lock()
 	defer m.segmentsMu.Unlock()
@@ -121,7 +134,11 @@ func (m *Model) takeFrom(s *Segment, until int64) (t taken, over bool) {
 	for !s.over && n > 0 && s.samples[n-1].MonoNanos > until {
 		n--
 	}
-	t.samples = append(t.samples, s.samples[:n]...)
+	for i := range n {
+		if at := s.samples[i].MonoNanos; s.from <= at && at < s.to {
+			t.samples = append(t.samples, s.samples[i])
+		}
+	}
 	s.samples = append(s.samples[:0], s.samples[n:]...)
 	if s.epoch != m.epoch {
 		s.ids, s.epoch = nil, m.epoch

@@ -154,7 +154,7 @@ func (p *Picture) Frames(s Scope) []Frame {
 	}
 	best := make([]float64, len(rows))
 	for at, n := range lines {
-		if at.line > 0 && n > best[at.row] || n == best[at.row] && at.line < rows[at.row].Line {
+		if at.line > 0 && (n > best[at.row] || n == best[at.row] && at.line < rows[at.row].Line) {
 			best[at.row], rows[at.row].Line = n, at.line
 		}
 	}

@@ -172,4 +172,92 @@ func TestFlat(t *testing.T) {
 		sum += row.Count
 	}
 	assert.InDelta(t, p.Total, sum, 1e-3, "all samples count")
+	assert.InDelta(t, p.Total, p.Programs()[0].Count, 1e-3, "for the program, too")
+}
+
+// TestManyThreads: a pool of threads that come and go, each of which is in many functions, does not make a Model grow.
+func TestManyThreads(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	const pid = 7
+	m.SetJVMs([]top.JVM{{PID: pid, Main: "M"}})
+	s := m.NewSegment()
+	s.Begin(1000, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	now := int64(1e9)
+	for i := range 40 {
+		for k := range 10_000 {
+			s.Sample(&sampler.Sample{PID: pid, TID: 1000*(i%10) + k%1000 + 1, Thread: "main", Event: "cpu-clock", Module: "lib.so", Symbol: fmt.Sprint(i/10, k/1000), PC: 1, MonoNanos: now})
+		}
+		now += 1e9
+		m.Tick(now)
+	}
+	keys, _, _ := m.Sizes()
+	assert.LessOrEqual(t, keys, 1<<17)
+	assert.InDelta(t, 400_000, m.Picture(top.SinceStart).Programs()[0].Count, 1e-3)
+}
+
+// TestEndedJVMs: of JVMs that come and go, only the last ones are kept.
+func TestEndedJVMs(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	s := m.NewSegment()
+	s.Begin(1000, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	for i := 1; i <= 100; i++ {
+		m.SetJVMs([]top.JVM{{PID: 1000, Main: "stays"}, {PID: i, Main: "goes"}})
+		for _, pid := range []int{1000, i} {
+			s.Sample(&sampler.Sample{PID: pid, TID: pid, Event: "cpu-clock", PC: 1, MonoNanos: int64(i) * 1e9})
+		}
+		m.Tick(int64(i)*1e9 + 5e8)
+	}
+	p := m.Picture(top.SinceStart)
+	assert.Len(t, p.JVMs, 1+16+1)
+	assert.Equal(t, 1000, p.JVMs[0].PID)
+	assert.Equal(t, 100, p.JVMs[len(p.JVMs)-1].PID)
+	assert.EqualValues(t, 200, p.Total)
+	assert.EqualValues(t, 100, p.Programs()[0].Count)
+}
+
+// TestPauses: all pauses of the time of a picture are in its head, however many there were.
+func TestPauses(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7, Main: "M"}})
+	const ticks = 700
+	m.Tick(1e9)
+	for i := int64(0); i <= ticks; i++ {
+		now := (i + 1) * 1e9
+		m.Observe(7, now, top.Activity{Collectors: []top.Collector{{Name: "G1", Count: 2 * i, Nanos: 6e6 * i}}, Safepoints: 3 * i, SafepointNanos: 9e6 * i})
+		if i > 0 {
+			m.Tick(now)
+		}
+	}
+	of := func(n int64) top.Pauses {
+		return top.Pauses{GC: top.Pause{Count: 2 * n, Nanos: 6e6 * n}, Safepoints: top.Pause{Count: 3 * n, Nanos: 9e6 * n}}
+	}
+	assert.Equal(t, of(10), m.Picture(top.Last(10)).Head.Pauses)
+	assert.Equal(t, of(ticks), m.Picture(top.SinceStart).Head.Pauses)
+}
+
+// TestFollow: no sample counts twice while one recording takes the place of another.
+func TestFollow(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	const pid = 7
+	m.SetJVMs([]top.JVM{{PID: pid, Main: "M"}})
+	sample := func(s *top.Segment, at int64) {
+		s.Sample(&sampler.Sample{PID: pid, TID: pid, Event: "cpu-clock", PC: 1, MonoNanos: at})
+	}
+	events := []sampler.Event{sampler.ParseEvent("cpu-clock")}
+	first := m.NewSegment()
+	first.Begin(100, events)
+	for at := int64(1); at < 10; at++ {
+		sample(first, at*1e8)
+	}
+	m.Tick(1e9)
+	next := m.NewSegment()
+	next.Follow(first, 15e8)
+	next.Begin(100, events)
+	for at := int64(10); at < 20; at++ { // both have these
+		sample(first, at*1e8)
+		sample(next, at*1e8)
+	}
+	first.End()
+	m.Tick(25e8)
+	assert.EqualValues(t, 19, m.Picture(top.SinceStart).Total)
 }

@@ -66,17 +66,17 @@ const endTime = time.Second
 // *exitError with that code. The child is killed when this process ends.
 func runApart(s streams) error { return runChild(s, syscall.SIGKILL, func(bool) {}) }
 
-// runWatched is like runApart, for a child that shows a full screen. When the child has ended, the terminal is as it was
-// before, even if the child was killed. If this process is killed, the child gets SIGTERM.
+// runWatched is like runApart, for a child that shows a full screen. When the child has ended, runWatched restores the
+// terminal, even if the child was killed. If this process is killed, the child gets SIGTERM.
 func runWatched(s streams) error {
 	saved := terminal.Save(s.out)
 	nameGuard()
 	return runChild(s, syscall.SIGTERM, saved.Restore)
 }
 
-// nameGuard gives this process another name than the child, so that "killall -9 gasm" leaves it to put the terminal
-// back.
-func nameGuard() { _ = os.WriteFile("/proc/self/comm", []byte("top-guard"), 0) } // the name does not matter much
+// nameGuard gives this process a name other than the child's. So "killall -9 gasm" kills only the child, and this
+// process can restore the terminal.
+func nameGuard() { _ = os.WriteFile("/proc/self/comm", []byte("top-guard"), 0) } // after an error, the name stays
 
 // mayWatch reports whether this process may run its command line again in a child.
 func mayWatch() bool { return ownProcess && apart == nil }
@@ -84,9 +84,9 @@ func mayWatch() bool { return ownProcess && apart == nil }
 // isWatched reports whether this process is the child of runWatched or runApart.
 func isWatched() bool { return apart != nil }
 
-// shellHasTerminal reports whether the process that waited for this one is gone, and a shell uses the terminal again.
-// The terminal's modes are the shell's then. A shell takes the terminal back as soon as it notices the end; so
-// shellHasTerminal waits a moment.
+// shellHasTerminal reports whether the parent of this process is gone, and the shell uses the terminal again, with
+// modes of its own. The shell takes the terminal back as soon as it notices the parent's end, so shellHasTerminal waits
+// a moment for that.
 func shellHasTerminal(out *os.File) bool {
 	if !isWatched() || os.Getppid() == guardPID {
 		return false
@@ -152,11 +152,12 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 			}
 			return exitOf(c)
 		case <-ended:
+			<-reported
 			select {
 			case c := <-code: // the report came just before the end
 				over(false)
 				return exitOf(c)
-			case <-reported:
+			default:
 			}
 			over(true)
 			status, _ := child.ProcessState.Sys().(syscall.WaitStatus)

@@ -20,7 +20,7 @@ import (
 type sources struct {
 	paths  []string
 	finder *javasource.Finder // nil without --source
-	told   []string           // class paths of which live has told the finder
+	told   []string           // class paths that live has passed to the finder
 	closed []int              // process ids of JVMs whose class paths were not opened, because others may have chosen them
 }
 
@@ -138,7 +138,8 @@ func (s *sources) notes(jvms []capture.JVM) []string {
 	return notes
 }
 
-// live returns a function that finds the source lines for gasm top, for what is known of the JVMs so far.
+// live returns a function that finds source lines for gasm top. files and classPaths are what is known about the JVMs
+// so far.
 func (s *sources) live(files map[string]string, classPaths []string) func(method string, line int) text.SourceLine {
 	var paths []string
 	for _, p := range classPaths {

@@ -42,7 +42,8 @@ type topFlags struct {
 	segment     time.Duration // for tests
 }
 
-// topFrequency is the default of --frequency: a view of ten seconds needs no more.
+// topFrequency is the default of --frequency, in samples per second and CPU. A view of the last ten seconds needs no
+// more.
 const topFrequency = 199
 
 func topCommand(s streams) *cobra.Command {
@@ -118,7 +119,9 @@ func (f *topFlags) run(s streams, args []string) error {
 			return fmt.Errorf("%s; --batch prints text", why)
 		}
 		f.batch = true
-		say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
+		if !isWatched() { // otherwise the process that waits has said it
+			say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
+		}
 	}
 	counters, err := sampler.ParseEvents(f.eventList)
 	if err != nil {
@@ -194,7 +197,7 @@ type topView struct {
 	flags   *topFlags
 	streams streams
 	sources *sources
-	known   int // what sources knows, see top.Model.SourceFiles
+	known   int // the number of what sources was given; see top.Model.SourceFiles
 	model   *top.Model
 	session *live.Session
 	state   view.State
@@ -243,6 +246,9 @@ func (t *topView) print(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		t.tick()
+		if failure := t.session.Failure(); failure != nil {
+			say(t.streams.err, "gasm: %v", failure)
+		}
 		ended := len(t.session.Alive()) == 0 && !t.state.Several
 		if time.Now().Before(next.Add(-100*time.Millisecond)) && !ended {
 			continue
@@ -265,6 +271,6 @@ func (t *topView) print(ctx context.Context) error {
 func (t *topView) message(format string, args ...any) {
 	select {
 	case t.said <- fmt.Sprintf(format, args...):
-	default: // there are more messages than anyone can read
+	default: // drop it: there are more messages than anyone can read
 	}
 }

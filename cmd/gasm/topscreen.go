@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/top/view"
 )
 
-// show draws on the terminal each second, and obeys keys, until the user or a signal ends that.
+// show draws on the terminal each second, and obeys keys, until the user or a signal ends the view.
 func (t *topView) show(ctx context.Context) (err error) {
 	look := layout.LookOf(t.streams.out)
 	color := t.flags.color == "always" || t.flags.color == "auto" && look.Color
@@ -94,7 +94,7 @@ func (t *topView) obey(action view.Action) (quit bool) {
 	return false
 }
 
-// decayTime is the time of the samples that are written for a decaying picture, in seconds.
+// decayTime is how many seconds of samples are written for a decaying picture, which has no length of its own.
 const decayTime = 30
 
 // write writes what is on the screen: as a capture, or as a report in a format.

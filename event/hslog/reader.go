@@ -86,7 +86,8 @@ type begun struct {
 	id    uint64 // the number of the collection, or the address of the operation
 	mono  int64
 	label label
-	// inner is the time at which the first pause inside this one began. It is set when that pause ends, and is 0 before.
+	// inner is the time at which the first pause inside this one began. It is set when that pause ends, and is 0
+	// before.
 	inner int64
 }
 

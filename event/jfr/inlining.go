@@ -58,6 +58,6 @@ func (x *Inlining) see(e *Event) {
 // Decided returns the decision that Scan has read.
 func (x *Inlining) Decided() event.Inlined { return x.decided }
 
-// FirstMonoNanos returns the time of the earliest decision that was read, wanted or not, on CLOCK_MONOTONIC. It returns
-// false if there was none. Compilations that began earlier may have lost some or all of theirs.
+// FirstMonoNanos returns the time of the earliest decision that was read, wanted or not, on CLOCK_MONOTONIC. ok is
+// false if there was no decision. Of compilations that began earlier, some or all decisions may be missing.
 func (x *Inlining) FirstMonoNanos() (nanos int64, ok bool) { return x.first, x.seen }

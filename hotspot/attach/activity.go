@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// An Activity is what a JVM's performance data say about collections, safepoints and threads. A number that is not
-// there is -1.
+// An Activity is what a JVM's performance data say about collections, safepoints and threads. A number that they lack
+// is -1.
 type Activity struct {
 	Collectors []Collector
-	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is how long the program was stopped for
-	// them in all, and SyncNanos is how long threads took to come to them.
+	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program
+	// was stopped at them, and SyncNanos the total time that threads took to reach them.
 	Safepoints, SafepointNanos, SyncNanos int64
 	Threads                               int64 // Java threads that are alive
 }
@@ -29,11 +29,11 @@ const maxCollectors = 8
 // maxCollectorName limits the length of a collector's name, in bytes.
 const maxCollectorName = 64
 
-// collectorHead begins the names of a collector's entries, as in sun.gc.collector.0.invocations.
+// collectorHead is the prefix of the names of a collector's entries, as in sun.gc.collector.0.invocations.
 const collectorHead = "sun.gc.collector."
 
 // parseActivity returns what HotSpot's file of performance data says. known is false if the file has another format, or
-// does not have any of the numbers.
+// has none of the numbers.
 func parseActivity(file []byte) (a Activity, known bool) {
 	numbers, names := map[string]int64{}, map[string]string{}
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {
@@ -71,7 +71,7 @@ func parseActivity(file []byte) (a Activity, known bool) {
 	return a, true
 }
 
-// wantedNumber reports whether an Activity has the number with this name.
+// wantedNumber reports whether an Activity has a place for the entry with this name.
 func wantedNumber(name string) bool {
 	return len(name) > len(collectorHead) && name[:len(collectorHead)] == collectorHead ||
 		slices.Contains([]string{"sun.rt.safepoints", "sun.rt.safepointTime", "sun.rt.safepointSyncTime", "java.threads.live", "sun.os.hrt.frequency"}, name)

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// A Watch reads the performance data of a running JVM again and again. It costs the JVM nothing, because HotSpot keeps
-// them in a file that it has mapped.
+// A Watch reads the performance data of a running JVM again and again. This costs the JVM nothing, because HotSpot
+// keeps the data in a file that it has mapped into its memory.
 type Watch struct {
 	process *foreign.Process
 	files   files
@@ -48,7 +48,7 @@ func StartWatch(ctx context.Context, pid int) (*Watch, error) {
 
 // Read returns what the performance data say now. known is false if they say nothing.
 func (w *Watch) Read() (a Activity, known bool) {
-	n, _ := w.file.ReadAt(w.text, 0) // if reading fails, the beginning of the file is used
+	n, _ := w.file.ReadAt(w.text, 0) // if reading fails, the part that was read is used
 	return parseActivity(w.text[:n])
 }
 

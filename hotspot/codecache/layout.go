@@ -123,8 +123,9 @@ func (l *layout) readHeap(q *query) {
 	l.blockSize = q.size("HeapBlock")
 }
 
-// kindNames are the names of all blobs of a kind. Those from an AOT cache have the names that they have there instead:
-// an adapter that of its signature, "LIJ", which may be empty, and the DeoptimizationBlob "deopt_blob (shared runtime)".
+// kindNames are the names that HotSpot gives to all blobs of a kind. gasm uses them for blobs from an AOT cache too,
+// which have other names in HotSpot: an adapter has its signature as its name, such as "LIJ" or "", and the
+// DeoptimizationBlob is called "deopt_blob (shared runtime)".
 var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob", "Exception": "ExceptionBlob",
 	"UncommonTrap": "UncommonTrapBlob"}
 

@@ -30,7 +30,8 @@ func (c *Cache) kindOf(h *header, name string) printassembly.Kind {
 	return printassembly.RuntimeBlob
 }
 
-// blobName returns the name by which a blob that is not an nmethod is known. name is the one that its header has.
+// blobName returns the name under which gasm lists a blob that is not an nmethod. The parameter name is the one in the
+// blob's header.
 func (c *Cache) blobName(h *header, name string) string {
 	l := &c.layout.blob
 	switch {

@@ -39,8 +39,9 @@ type Options struct {
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
-	// Written is called with each piece of text that is written to the log, from the Follower's goroutine. A piece has
-	// whole lines, and whole methods. It is valid until the call returns. Written may be nil.
+	// Written is called from the Follower's goroutine with each piece of text that is written to the log. A piece
+	// consists of whole lines, and no method is divided between two pieces. text is valid until Written returns.
+	// Written may be nil.
 	Written func(text []byte)
 
 	budget time.Duration // for a test, in place of budgetStart; if negative, all copies are excerpts
@@ -222,7 +223,7 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 var inliningFlags = []string{"FreqInlineSize", "MaxInlineSize", "InlineSmallCode", "MaxInlineLevel", "MaxRecursiveInlineLevel", "MinInliningThreshold",
 	"NodeCountInliningCutoff", "DesiredMethodLimit", "C1MaxInlineSize", "C1MaxInlineLevel", "C1MaxRecursiveInlineLevel"}
 
-// inliningLimits returns the values of those flags that the JVM has.
+// inliningLimits returns the values of those inliningFlags that the JVM has.
 func inliningLimits(flags map[string]vmstructs.Flag) map[string]int64 {
 	limits := map[string]int64{}
 	for _, name := range inliningFlags {

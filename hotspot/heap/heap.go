@@ -200,8 +200,8 @@ func (h *Heap) ClassOf(object uint64) uint64 {
 // Narrow returns the address of the object that a compressed reference stands for, or 0 for null.
 func (h *Heap) Narrow(ref uint32) uint64 { return h.wide(ref) }
 
-// Wide returns the address of the object that a reference which is not compressed stands for, or 0 for null. It returns
-// 0 for a reference that has no valid colour.
+// Wide returns the address of the object that an uncompressed reference stands for, or 0 for null. It also returns 0
+// for a reference of ZGC that has no valid colour.
 func (h *Heap) Wide(ref uint64) uint64 { return h.address(ref) }
 
 // String returns the text of a java.lang.String. Of a longer String, it returns only the first chars, as many as most

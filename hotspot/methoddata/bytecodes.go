@@ -53,8 +53,8 @@ var lengthOf = func() (lengths [256]uint8) {
 }()
 
 // Bytecodes returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. java maps
-// HotSpot's own bytecodes to those of the Specification that they replace. ok is false if the bytes are not the code of
-// a method.
+// HotSpot's own bytecodes to the bytecodes of the JVM Specification that they replace. ok is false if the bytes are not
+// the code of a method.
 func Bytecodes(code []byte, java *[256]byte) (at []byte, ok bool) { return starts(code, java) }
 
 // starts returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. java maps

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// bodies has the methods whose bodies were written: what their bytecodes refer to.
+// bodies remembers which method bodies the log has. A body is what the bytecodes of a method refer to: fields, arrays
+// and other methods.
 type bodies struct {
 	java    *[256]byte      // see javaBytecodes; nil until the first body
 	numbers map[bodyKey]int // of the methods that were read; 0 for a method without a body
@@ -18,14 +19,14 @@ type bodies struct {
 	seed    maphash.Seed
 }
 
-// A bodyKey identifies a method for the time of the JVM's life. HotSpot may reuse the address of a Method after it has
-// unloaded a class, but hardly together with those of its bytecode and its constant pool.
+// A bodyKey identifies a method as long as the JVM runs. After HotSpot has unloaded a class, it may reuse the address
+// of a Method, but hardly together with the addresses of that method's bytecode and constant pool.
 type bodyKey struct{ method, code, pool uint64 }
 
 const (
-	// maxCallee is the size in bytes of bytecode up to which the body of a called method is written although no frame
-	// mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), or more where they are hot. Larger
-	// ones nearly always have a call or a loop, and so a record.
+	// maxCallee limits the size of a called method, in bytes of bytecode, if its body is to be written although no
+	// frame mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), and larger ones if they are
+	// hot. But nearly all methods above maxCallee have a call or a loop, and so are mentioned by a frame.
 	maxCallee = 48
 	// maxCallDepth limits the chains of such called methods.
 	maxCallDepth = 6
@@ -33,9 +34,9 @@ const (
 	maxRefs = 1 << 10
 )
 
-// AppendBodies appends what the bytecodes of the methods in the frames refer to, as far as AppendTo has written their
-// frames, and those of small methods that they call. Each body is written once in a log. It reads the JVM's memory, and
-// an error in that only means that there is no body.
+// AppendBodies appends the bodies of the methods in the frames that AppendTo has written, and of small methods that
+// they call: what their bytecodes refer to. A log has each body once. AppendBodies reads the JVM's memory. If a body
+// can't be read, it is left out.
 func (c *Code) AppendBodies(text []byte) []byte {
 	copier := c.copier
 	if copier.layout.noFrames != nil {
@@ -86,8 +87,9 @@ func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
 	return text, b.numbers[key]
 }
 
-// appendRef returns what the bytecode with this name at a bci refers to, after it has appended the body of a method that
-// it calls. The reference's Kind is 0 if the bytecode refers to nothing, or to something that is not known.
+// appendRef returns what the bytecode at a bci refers to. name is the bytecode's name. If it calls a method, appendRef
+// appends that method's body first. The reference's Kind is 0 if the bytecode refers to nothing, or to something
+// unknown.
 func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth int) ([]byte, printassembly.BodyRef) {
 	r := printassembly.BodyRef{BCI: bci}
 	switch {
@@ -123,8 +125,8 @@ func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, in
 	return text, number
 }
 
-// resolved returns the address of the entry of the ConstantPoolCache that the bytecode at a bci refers to: that of its
-// two-byte index into the constant pool (cacheArray.index).
+// resolved returns the address of the ConstantPoolCache's entry that the bytecode at a bci refers to by a two-byte
+// index. To be exact, it is the address of the index into the constant pool that the entry has (cacheArray.index).
 func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) {
 	if len(m.bytecode) < bci+3 {
 		return 0, false
@@ -141,9 +143,10 @@ func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) 
 // call, f1 is the Method. For a virtual call, f2 is the index in the table of virtual methods, or the Method if no
 // class overrides it.
 //
-// JDK 22 and newer have ResolvedFieldEntry and ResolvedMethodEntry. Before its index into the constant pool, the first
-// one has the class (8 bytes), the offset (4) and the number of the field (2), the second one has the Method (8), and
-// for a virtual call the index in the table (2, with 6 unused).
+// JDK 22 and newer have two kinds of entries. A ResolvedFieldEntry has the class (8 bytes), the offset (4), the number
+// of the field (2), and then its index into the constant pool. A ResolvedMethodEntry has the Method (8), for a virtual
+// call the index in the table (2, with 6 unused), and then its index into the constant pool. The constants
+// beforeOffset, beforeMethod and beforeVirtualIndex are distances back from that index, in bytes.
 const (
 	entryF1, entryF2   = 8, 16
 	beforeOffset       = 6
@@ -175,8 +178,8 @@ func (c *Copier) fieldOffset(m *method, bci int) int {
 	return int(offset)
 }
 
-// callee returns the address of the Method that the bytecode at a bci calls, or 0 if it is not known. For a virtual call
-// it is the method of the class that the bytecode names, which a receiver's class may override.
+// callee returns the address of the Method that the bytecode at a bci calls, or 0 if it is not known. For a virtual
+// call it is the method of the class that the bytecode names, which a receiver's class may override.
 func (c *Copier) callee(m *method, bci int, name string) uint64 {
 	array := &c.layout.methodEntries
 	at, ok := c.resolved(m, bci, array)
@@ -204,8 +207,8 @@ func (c *Copier) callee(m *method, bci int, name string) uint64 {
 	return method
 }
 
-// virtualMethod returns the Method with an index in the table of virtual methods of the class that a bytecode names. The
-// entry of the bytecode in the ConstantPoolCache is at the address at.
+// virtualMethod returns the Method at an index of the table of virtual methods of a class, which is the class that a
+// bytecode names. at is the address of the bytecode's entry in the ConstantPoolCache.
 func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if c.layout.resolvedKlasses == 0 || c.layout.vtable == 0 {
 		return 0
@@ -218,7 +221,7 @@ func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if err != nil {
 		return 0
 	}
-	class, err := c.poolEntry(m.pool, ref&0xffff) // its lower half is the index in the array of classes
+	class, err := c.poolEntry(m.pool, ref&0xffff) // the entry's lower half is an index in the array of classes
 	if err != nil {
 		return 0
 	}

@@ -17,8 +17,9 @@ const maxLearnt = 4096
 // symbolGuess is how much of a Symbol is read at first, in bytes. It is enough for most names.
 const symbolGuess = 64
 
-// learnClasses reads the classes of profiles that are not known yet, so that className and isClass need no further system
-// call for most of them. It takes two calls for all classes together; one by one, each class would take three or four.
+// learnClasses reads the classes of profiles that are not known yet, so that className and isClass need no further
+// system call for most of them. It takes two calls for all classes together; one by one, each class would take three or
+// four.
 func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 	classes := c.unknownClasses(profiles)
 	if len(classes) < 2 || c.layout.hasAnonymous || c.layout.className >= maxClassHead {
@@ -33,7 +34,7 @@ func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 		return
 	}
 	var symbols []vmstructs.Piece
-	var of []uint64 // the classes that symbols are of
+	var of []uint64 // for each of symbols, the class whose name it is
 	for i, ok := range read {
 		if !ok {
 			continue

@@ -13,7 +13,7 @@ type Frame struct {
 	Native bool   // the method is native
 	Source string // the name of the source file, without its folder; "" if it is unknown
 	// Monitors are the monitors that a compiled frame holds, in the order in which it has locked them. They are nil for
-	// an interpreted frame, which has them on the stack.
+	// an interpreted frame, whose monitors are on the stack.
 	Monitors []Monitor
 }
 

@@ -42,7 +42,7 @@ type layout struct {
 	poolHolder uint64 // address of the Klass
 	poolCache  uint64 // address of the ConstantPoolCache
 	poolEnd    uint64 // where the entries start
-	// The kinds of places that have a reference, see monitors.go.
+	// The kinds of a Location that holds a reference; see monitors.go.
 	locationOop, locationNarrowOop uint32
 	knowsLocations                 bool
 	sourceFile                     sourceFileIndex
@@ -119,7 +119,8 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	return l, nil
 }
 
-// findLocations sets the kinds of places in debug info that the objects of monitors have.
+// findLocations sets the kinds of a Location that holds a reference. Debug info describes the objects of monitors with
+// them.
 func (l *layout) findLocations(vm *vmstructs.VM) {
 	oop, ok1 := vm.Int("Location::oop")
 	narrow, ok2 := vm.Int("Location::narrowoop")

@@ -10,12 +10,13 @@ type Monitor struct {
 	Narrow bool
 }
 
-// A frame locks few monitors: javac makes one for each synchronized block that contains the place.
+// maxMonitors limits the monitors that are read of a frame. A frame has few: one for each synchronized block that it is
+// in.
 const maxMonitors = 64
 
-// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a Location (location.hpp): its kind in
-// the lowest four bits, whether it is a register in the next bit, and then the offset in units of four bytes. The number
-// of each kind differs between releases, and is in HotSpot's tables.
+// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a
+// Location (location.hpp): its kind in the lowest four bits, whether it is a register in the next bit, and then the offset
+// in units of four bytes. The number of each kind differs between releases, and is in HotSpot's tables.
 const (
 	locationValue    = 0
 	constantOopValue = 2
@@ -25,12 +26,12 @@ const (
 	locationShift    = 5
 )
 
-// monitors returns the monitors of a scope whose objects are on the stack. Those whose lock the compiler has eliminated
-// are left out, and so are those whose object is a constant, or in a register.
+// monitors returns the monitors of a scope whose objects are on the stack. It leaves out monitors whose lock the
+// compiler has eliminated, and those whose object is a constant or in a register.
 //
-// A list of monitors begins with their number. Each has the place of its BasicLock, the object, and a byte that is not 0 if
-// the lock was eliminated (MonitorValue in debugInfo.hpp). Objects of other kinds than a place or a constant have
-// different lengths, so the list is read only up to the first one of them.
+// A list of monitors begins with their number. Each monitor has the place of its BasicLock, the object, and a byte that
+// is not 0 if the lock was eliminated (MonitorValue in debugInfo.hpp). If an object is neither a place nor a constant,
+// its length is not known here, so reading ends there.
 func (c *Code) monitors(s scope) (all []Monitor) {
 	if s.monitors <= 0 || s.monitors >= len(c.scopesData) {
 		return nil

@@ -46,7 +46,7 @@ type scope struct {
 	sender int // offset in the scopes data of the caller's scope; 0 for the outermost frame
 	method int // index of the method in the nmethod's metadata, counted from 1
 	bci    int // may be negative, see placesOutside
-	// monitors is the offset in the scopes data of the list of monitors; 0 if there are none.
+	// monitors is where the list of monitors begins in the scopes data; 0 if there are none.
 	monitors int
 }
 

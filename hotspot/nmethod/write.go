@@ -12,7 +12,7 @@ import (
 // (SynchronizationEntryBCI in globalDefinitions.hpp).
 const syncEntryBCI = -1
 
-// placesOutside are the places in a method that are not at a bytecode, as HotSpot names them, by their bcis
+// placesOutside has HotSpot's names for the places in a method that are not at a bytecode, by their negative bcis
 // (MethodCompilation in globalDefinitions.hpp). Only JVMCI compilers use those below -1.
 var placesOutside = map[int]string{
 	syncEntryBCI: "synchronization entry",

@@ -10,6 +10,9 @@
 // the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause between a sample and its
 // walk. Package callstack says which frames a stack has.
 //
+// [Walker.WalkState] walks the stack of a thread that does not run, from a stack pointer and a program counter on. If
+// the frame pointer of an interpreter frame is unknown there, it is searched on the stack (findframe.go).
+//
 // # How a frame is unwound
 //
 // How the caller is found depends on the code that the frame belongs to:

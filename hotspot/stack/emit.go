@@ -92,7 +92,7 @@ const mostReturns = 1 << 12
 func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	wrapper := c.Method.Kind == "c2n" || c.Method.Kind == "cnt" // of a native method
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1, Native: wrapper}}
-	if k.exact && k.places && c.Method.Size <= mostCode { // the file is the same for the whole method
+	if k.exact && k.places && c.Method.Size <= mostCode { // the source file is the same for the whole method
 		if frames := k.copied(c, pc); len(frames) > 0 {
 			alone[0].Source = frames[len(frames)-1].Source
 		}

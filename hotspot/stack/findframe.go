@@ -2,18 +2,18 @@ package stack
 
 import "github.com/gasm-profiler/gasm/hotspot/nmethod"
 
-// mostSearched is how far above the stack pointer the own words of an interpreter frame are searched, in words. Below them
-// there are only the values that the method has pushed, and the monitors that it holds.
+// mostSearched is how many words above the stack pointer findFP searches for the part of an interpreter frame that has
+// a fixed layout. Below this part there are only the values that the method has pushed, and the monitors that it holds.
 const mostSearched = 1 << 12
 
-// findFP searches for the frame pointer of an interpreter frame if it is unknown, which it is where a walk begins with
-// two registers only. It belongs to the first place above the stack pointer with what such a frame has: a Method, the
-// address of one of its bytecodes, the caller's stack pointer, and a return address.
+// findFP searches for the frame pointer of an interpreter frame if it is unknown, because the walk has begun with the
+// program counter and the stack pointer only. It takes the first place above the stack pointer at which there is what
+// such a frame has: a Method, the address of one of its bytecodes, the caller's stack pointer, and a return address.
 func (k *walk) findFP(c *code) {
 	if _, known := k.at.Get(k.fp); known || k.late {
 		return
 	}
-	if k.exact { // the frame may not be there yet, or no more
+	if k.exact { // the frame may not be complete yet, or already be gone
 		frame, ok := k.frameAt(c)
 		if !ok || frame.RA != k.arch().Interpreted().RA {
 			return
@@ -31,7 +31,7 @@ func (k *walk) findFP(c *code) {
 	}
 }
 
-// ownWords returns how many words an interpreter frame has below the frame pointer at least.
+// ownWords returns the smallest number of words that an interpreter frame has below its frame pointer.
 func (k *walk) ownWords() uint64 { return k.bcpAt() / 8 }
 
 // isFP reports whether an interpreter frame of a method that is not native has its frame pointer at an address.
@@ -56,6 +56,6 @@ func (k *walk) isFP(fp uint64) bool {
 	})
 }
 
-// farthestSender is how far above a frame's frame pointer its caller's stack pointer can be: the method's local variables
-// are between them, of which there are 65535 at most.
+// farthestSender is an upper bound for the distance from a frame's frame pointer up to its caller's stack pointer, in
+// bytes. Between them are the method's local variables, of which there are at most 65535.
 const farthestSender = 8 * (1<<16 + 16)

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A State is what is known of a frame of a thread that does not run: where its walk begins.
+// A State says where the walk of a thread that does not run begins: what is known of its first frame.
 type State struct {
 	PC, SP uint64
 	FP     uint64 // the frame pointer; 0 if it is unknown
@@ -48,8 +48,9 @@ func (k *walk) noteWheres() {
 	}
 }
 
-// WalkState returns the frames of a thread from a known state on, innermost first. Unlike the result of Walk, they begin
-// with the frame of the state itself. mark says what is missing after the last one; it is 0 if nothing is.
+// WalkState returns the frames of a thread from a known state on, innermost first. Unlike the result of Walk, they
+// begin with the frame of the state itself. mark says what is missing after the last frame; it is 0 if nothing is
+// missing.
 func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames []Place, mark callstack.Kind) {
 	return w.walkThread(pid, s.MonoNanos, mappings, func(k *walk) {
 		k.exact = s.Exact
@@ -63,7 +64,8 @@ func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames
 	})
 }
 
-// Reading reports whether a library is still being read, without which a walk may have failed. A later one may succeed.
+// Reading reports whether a library is still being read. A walk that needs this library may fail now, and succeed
+// later.
 func (w *Walker) Reading() bool {
 	reading := false
 	for _, l := range w.libraries {
@@ -109,9 +111,9 @@ func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver,
 	return frames, mark
 }
 
-// MonitorSlot returns where an interpreter frame says which monitors it has, in bytes below the frame pointer: the
-// monitors are below this slot, and the slot has the place of the first of them. MonitorSlot returns 0 if it is unknown.
-// release is that of the JDK.
+// MonitorSlot returns where the slot in an interpreter frame is that has the place of the frame's first monitor, in
+// bytes below the frame pointer. All monitors of the frame are below this slot. MonitorSlot returns 0 if the slot is
+// unknown. release is that of the JDK.
 func MonitorSlot(release int) uint64 {
 	p := processors[runtime.GOARCH]
 	if p == nil {

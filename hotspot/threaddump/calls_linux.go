@@ -48,7 +48,7 @@ var calls = func() map[int]callKind {
 	return all
 }()
 
-// describe says what a thread does in the kernel. The descriptors and their peers are those of the process.
+// describe returns the name of the system call that a thread is in, and what the call waits for.
 func (d *descriptors) describe(c *call) (name, on string) {
 	if c.number < 0 {
 		return "", ""

@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// maxStack is how much of a stack is copied, in bytes. Its outer frames are cut. In HotSpot, a Java thread's stack
-	// has 1 MB, and the frames that are reported fit into half of it.
+	// maxStack limits how many bytes of a Java thread's stack are copied. The outer frames of a larger stack are
+	// missing. By default, HotSpot gives such a stack 1 MB, and the frames that are reported fit into half of it.
 	maxStack = 512 << 10
-	// maxNative is how much is copied of the stack of a thread that is not a Java thread.
+	// maxNative is the same limit for a thread that is not a Java thread.
 	maxNative = 64 << 10
-	// attempts is how often a thread is read that moves, and attemptPause the time between two attempts.
+	// attempts is how often a thread is read at most, if it runs in the meantime. attemptPause is the time between two
+	// attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
-	// captureTime is how long all threads are read more than once.
+	// captureTime is how long, for all threads together, a thread may be read again. Later, each is read only once.
 	captureTime = 2 * time.Second
-	// runningAttempts is the same for a thread that runs, which is sampled afterwards.
+	// runningAttempts is used instead of attempts if the thread runs each time, because it is sampled afterwards.
 	runningAttempts = 2
 	// maxText is how many bytes of a text in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16
@@ -36,6 +37,7 @@ type capture struct {
 	java      uint64        // the address of its JavaThread; 0 if it has none
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
+	wanted    uint64        // the object whose monitor it wants to enter, or 0
 	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64

@@ -15,17 +15,18 @@ type Dump struct {
 	Took      time.Duration
 	Threads   []Thread
 	Deadlocks []Deadlock
-	// Moved is the number of threads that ran each time they were read, so that their stacks are not known.
+	// Moved is the number of threads that ran each time they were read, so their stacks are not known.
 	Moved int
 	// Unsampled is why threads that run could not be sampled. It is nil if they could be, or if no thread ran.
 	Unsampled error
-	// More is true if the JVM has more threads than are read.
+	// More is true if the JVM has more threads than were read.
 	More bool
 }
 
 // A Thread is a thread of a JVM.
 type Thread struct {
-	// Name is the whole name of a Java thread. Of another thread, it is the name that the kernel has, of 15 bytes at most.
+	// Name is the name of a Java thread, of 256 chars at most. Of another thread, and if the name can't be read, it is the
+	// name that the kernel has, of 15 bytes at most.
 	Name string
 	TID  int // as gasm sees it
 	// NID is the id that the thread has in the JVM's own PID namespace, which jstack prints.
@@ -62,12 +63,13 @@ type Virtual struct {
 type Stack string
 
 const (
-	// Whole means that each frame is known, except where a frame is a mark.
+	// Whole means that no frames are missing after the last one. If frames are missing before it, a mark stands for
+	// them: a frame of a kind such as callstack.Unwalked.
 	Whole Stack = "whole"
-	// Partly means that frames are missing where a frame is a mark, or after the last one.
+	// Partly means that frames are missing after the last one, which may be a mark.
 	Partly Stack = "partly"
-	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If frames are missing after
-	// the last one, that is a mark.
+	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If outer frames are
+	// missing, the last frame is a mark.
 	Sampled Stack = "sampled"
 	// Running means that the thread runs, and was not sampled.
 	Running Stack = "running"
@@ -92,7 +94,8 @@ type Lock struct {
 	Class   string // of the object; "pkg.Class"
 	// Of is the class that a java.lang.Class stands for; "" for other objects.
 	Of string
-	// Owner is the index in Dump.Threads of the thread that has the lock that is waited for; -1 if it is unknown.
+	// Owner is the thread that has a lock for which another one waits, as an index in Dump.Threads; -1 if it is
+	// unknown.
 	Owner int
 }
 
@@ -107,8 +110,8 @@ const (
 	ParkingFor    LockKind = "parking to wait for"
 )
 
-// A Deadlock has the indexes in Dump.Threads of threads each of which waits for a lock that the next one has. The last
-// one waits for a lock of the first one.
+// A Deadlock is a cycle of threads, as indexes in Dump.Threads. Each waits for a lock that the next one has, and the
+// last one for a lock that the first one has.
 type Deadlock []int
 
 // waits returns the lock that a thread waits for, or nil.

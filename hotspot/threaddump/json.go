@@ -12,7 +12,8 @@ import (
 // Schema is the version of the JSON form. Fields may be added to a version. docs/stacks.md describes it.
 const Schema = 1
 
-// The types of the JSON form. Numbers of addresses are texts in hexadecimal, because JSON's numbers are not exact.
+// The types of the JSON form. Addresses are hexadecimal text, because many programs read JSON's numbers as floating
+// point, which is not exact.
 type (
 	jsonDump struct {
 		Schema    int          `json:"schema"`

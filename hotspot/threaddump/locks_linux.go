@@ -7,10 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// findOwners notes how the owner of a lock can be told: by the JavaThread, by the java.lang.Thread, by its id, or by the
-// locks that a thread has without an ObjectMonitor.
+// findOwners fills the maps that find the thread which has a lock: by its JavaThread, by its java.lang.Thread, by its
+// id, and by the objects that it has locked without an ObjectMonitor.
 func (r *reader) findOwners() {
-	l := r.capturer.layout
 	for i := range r.dump.Threads {
 		t, c := &r.dump.Threads[i], &r.captures[i]
 		if t.Java == nil {
@@ -26,20 +25,26 @@ func (r *reader) findOwners() {
 		if t.Virtual != nil && t.Virtual.ID != 0 {
 			r.byID[t.Virtual.ID] = i
 		}
-		if l.lockStack == 0 {
-			continue
-		}
-		top := uint64(le32(c.fields, l.lockStackTop.At))
-		for at := l.lockStack; at < top && at < l.lockStack+8*mostLocks; at += 8 {
-			if object := r.heap.Wide(le64(c.fields, at)); object != 0 {
-				r.lockStacks[object] = i
-			}
+		r.noteLockStack(i)
+	}
+}
+
+// noteLockStack notes the locks that a thread has without an ObjectMonitor.
+func (r *reader) noteLockStack(thread int) {
+	l, c := r.capturer.layout, &r.captures[thread]
+	if l.lockStack == 0 {
+		return
+	}
+	top := uint64(le32(c.fields, l.lockStackTop.At))
+	for at := l.lockStack; at < top && at < l.lockStack+8*mostLocks; at += 8 {
+		if object := r.heap.Wide(le64(c.fields, at)); object != 0 {
+			r.lockStacks[object] = thread
 		}
 	}
 }
 
-// anonymous is the owner of an ObjectMonitor that was made for an object which a thread had locked without one
-// (ObjectMonitor::ANONYMOUS_OWNER).
+// anonymous stands for the owner in an ObjectMonitor that was made for an object which a thread had already locked
+// without one (ObjectMonitor::ANONYMOUS_OWNER). Which thread that is, is found in the lists of such locks.
 const anonymous = 1
 
 // owner returns the index of the thread that has an ObjectMonitor, or -1.
@@ -80,9 +85,7 @@ func (r *reader) addLocks() {
 }
 
 func (r *reader) addLocksOf(c *capture, t *Thread) {
-	l := r.capturer.layout
 	innermost := -1
-	wanted := r.monitorObject(le64(c.fields, l.pending.At))
 	for i := range t.Frames {
 		if i >= len(c.places) || !t.Frames[i].Kind.Java() {
 			continue
@@ -91,8 +94,11 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 			innermost = i
 		}
 		for _, object := range r.held(c, &c.places[i]) {
-			if i == innermost && object == wanted {
+			if i == innermost && object == c.wanted {
 				continue // it does not have this one yet
+			}
+			if r.locks++; r.locks > maxAllLocks {
+				return
 			}
 			if lock, ok := r.objects.describe(Locked, object); ok {
 				t.Frames[i].Locks = append(t.Frames[i].Locks, lock)
@@ -103,17 +109,20 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 		return
 	}
 	to := &t.Frames[innermost].Locks
-	if lock, ok := r.awaited(c, t, wanted); ok {
+	if lock, ok := r.awaited(c, t); ok {
+		if lock.Owner >= 0 && &r.dump.Threads[lock.Owner] == t {
+			lock.Owner = -1 // it has got the lock since its stack was read
+		}
 		*to = append([]Lock{lock}, *to...)
 	}
 }
 
-// awaited returns the lock that a thread waits for. wanted is the object whose monitor it wants to enter, or 0.
-func (r *reader) awaited(c *capture, t *Thread, wanted uint64) (lock Lock, ok bool) {
+// awaited returns the lock that a thread waits for.
+func (r *reader) awaited(c *capture, t *Thread) (lock Lock, ok bool) {
 	l := r.capturer.layout
-	if wanted != 0 {
-		lock, ok = r.objects.describe(WaitingToLock, wanted)
-		lock.Owner = r.owner(le64(c.fields, l.pending.At), wanted)
+	if c.wanted != 0 {
+		lock, ok = r.objects.describe(WaitingToLock, c.wanted)
+		lock.Owner = r.owner(le64(c.fields, l.pending.At), c.wanted)
 		return lock, ok
 	}
 	if object := r.monitorObject(le64(c.fields, l.waiting.At)); object != 0 {
@@ -122,28 +131,33 @@ func (r *reader) awaited(c *capture, t *Thread, wanted uint64) (lock Lock, ok bo
 	if !strings.HasSuffix(t.Java.State, "(parking)") || r.thread.blocker == 0 {
 		return lock, false
 	}
-	blocker, _ := r.heap.Ref(c.object, r.thread.blocker) // 0 after an error
-	if lock, ok = r.objects.describe(ParkingFor, blocker); !ok {
-		return lock, false
-	}
-	if owner := r.exclusiveOwner(blocker); owner != 0 {
-		if i, known := r.byObject[owner]; known {
-			lock.Owner = i
-		}
-	}
-	return lock, true
+	blocker, owner := r.parkedFor(c)
+	lock, ok = r.objects.describe(ParkingFor, blocker)
+	lock.Owner = owner
+	return lock, ok
 }
 
-// Slots of an interpreter frame, in words from the frame pointer (frame_x86.hpp, frame_aarch64.hpp). The monitors of a
-// frame are between the last of its own words and the address in that word, the newest first.
+// parkedFor returns the object for which a parked thread waits, and the index of the thread that has it, or -1.
+func (r *reader) parkedFor(c *capture) (blocker uint64, owner int) {
+	blocker, _ = r.heap.Ref(c.object, r.thread.blocker) // 0 after an error
+	if object := r.exclusiveOwner(blocker); object != 0 {
+		if i, known := r.byObject[object]; known {
+			return blocker, i
+		}
+	}
+	return blocker, -1
+}
+
+// An interpreter frame has its monitors below its fixed slots, the newest one first. The lowest of these slots has the
+// place of the first monitor (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64
-	// relative is a bound for the contents of the slot where it is a number of words from the frame pointer, and not an
-	// address (JDK 21 and newer).
+	// relative is an upper bound for the content of this slot if it is a number of words from the frame pointer (JDK 21
+	// and newer), and not an address. Addresses are larger.
 	relative = 1 << 20
 )
 
-// held returns the objects whose monitors a frame holds, the last one first.
+// held returns the objects whose monitors a frame holds, in the reverse order of locking.
 func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
 	if p.Kind != callstack.Interpreted {
 		for i := len(p.Method.Monitors) - 1; i >= 0; i-- {

@@ -16,7 +16,7 @@ type offsets struct {
 	waiting      vmstructs.Field // the ObjectMonitor in which it waits
 	ownerID      vmstructs.Field // Size is 0 where ObjectMonitors do not have the ids of threads as their owners
 	vthread      vmstructs.Field // Size is 0 before JDK 21
-	lockStack    uint64          // where the locks begin of which no ObjectMonitor is needed; 0 before JDK 21
+	lockStack    uint64          // where the list of the locks without an ObjectMonitor begins; 0 before JDK 21
 	lockStackTop vmstructs.Field // the offset in the JavaThread of the first free word after them
 	env          vmstructs.Field // of a CompilerThread
 	task         vmstructs.Field // of a ciEnv
@@ -70,7 +70,8 @@ const (
 	// maxJavaThread is an upper bound for the size of a JavaThread in bytes.
 	maxJavaThread = 1 << 14
 	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes, and maxSymbolHeader for the bytes of a
-	// Symbol before its text. Where one is larger, no locks, or no names of classes, are read.
+	// Symbol before its text. If a JVM's BasicObjectLock is larger, no locks are read; if its header of a Symbol is
+	// larger, no names of classes.
 	maxLockSize, maxSymbolHeader = 64, 64
 	// mostLocks is how many locks a LockStack has room for (LockStack::CAPACITY).
 	mostLocks = 8
@@ -79,7 +80,7 @@ const (
 func (l *offsets) findLocks(vm *vmstructs.VM) {
 	object, ok := vm.Field("ObjectMonitor::_object")
 	l.object, l.owner = vmstructs.Field{At: object.At, Size: 8}, optional(vm, "ObjectMonitor::_owner")
-	l.owner.Size = 8 // a void* in old releases, of which the tables have no size
+	l.owner.Size = 8 // in old releases it is a void*, for which the tables have no size
 	if !ok {
 		l.object.Size = 0
 	}

@@ -31,7 +31,7 @@ type call struct {
 	sp, pc uint64
 }
 
-// parseCall parses such a text. There are three forms:
+// parseCall parses the text of /proc/PID/task/TID/syscall. There are three forms:
 //
 //	202 0x7f8e… 0x189 0x0 0x0 0x0 0xffffffff 0x7f8eb7ffebc0 0x7f8ebde28f16
 //	-1 0x7f8eb7ffebc0 0x7f8ebde28f16
@@ -61,8 +61,8 @@ func parseCall(text string) (c call) {
 	return c
 }
 
-// runs is how often a thread has begun to run, as the kernel counts it. Two equal values with a moment in between at
-// which the thread did not run mean that it has not run from that moment until the second value was read.
+// runs is how often a thread has begun to run, as the kernel counts it. If two readings are equal, and the thread did
+// not run at some moment between them, it has not run from that moment until the second reading.
 type runs struct {
 	known bool
 	count string

@@ -24,10 +24,13 @@ const (
 	MaxThreads = 1 << 14
 	// MaxFrames limits how many frames of a thread are reported. It is also the default limit of jstack.
 	MaxFrames = 1024
-	// maxAllFrames limits how many frames are kept of all threads, and walkTime how long all stacks are walked. The threads
-	// after that have no stack.
+	// maxAllFrames limits how many frames are kept of all threads, maxAllNames the bytes of all names in them, and walkTime
+	// how long all stacks are walked. The threads after that have no stack.
 	maxAllFrames = 1 << 19
-	walkTime     = 5 * time.Second
+	maxAllNames  = 128 << 20
+	// maxAllLocks limits how many locks of all frames are looked at. The frames after that have none.
+	maxAllLocks = 1 << 17
+	walkTime    = 5 * time.Second
 	// longest is how long reading a JVM may take.
 	longest = 15 * time.Second
 )
@@ -50,7 +53,9 @@ type reader struct {
 	mappings *native.Resolver
 	dump     *Dump
 	captures []capture
-	until    time.Time // when no further stack is walked
+	until    time.Time     // when no further stack is walked
+	waited   time.Duration // how long stacks have waited for libraries
+	locks    int           // how many locks of frames were looked at
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
@@ -85,7 +90,7 @@ func read(pid int) (*Dump, error) {
 	r.walkAll()
 	r.findOwners()
 	r.addLocks()
-	r.dump.Deadlocks = findDeadlocks(r.dump.Threads)
+	r.dump.Deadlocks = r.confirmed(findDeadlocks(r.dump.Threads))
 	if process.Ended() {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
@@ -114,8 +119,8 @@ func (r *reader) prepare(process *foreign.Process) error {
 	return nil
 }
 
-// readMaps reads which files are mapped. It is called after stacks were read, which may lead into files that were mapped
-// shortly before.
+// readMaps reads which files are mapped. It is called after the stacks were read, because they may lead into files that
+// were mapped only shortly before.
 func (r *reader) readMaps() error {
 	maps, err := native.ReadMaps(r.pid)
 	r.mappings.Add(maps...)
@@ -153,6 +158,9 @@ func (r *reader) captureAll() error {
 		}
 		t := r.capture(tid, java[nid])
 		t.nid = nid
+		if t.java != 0 && t.result == Whole { // at once, because a collector moves objects, but not those in the copy
+			t.wanted = r.monitorObject(le64(t.fields, r.capturer.layout.pending.At))
+		}
 		if t.comm == "" {
 			continue // it has ended
 		}
@@ -172,18 +180,21 @@ func (r *reader) captureAll() error {
 func (r *reader) walkAll() {
 	var running []int
 	r.until = time.Now().Add(walkTime)
-	frames := 0
+	frames, names := 0, 0
 	for i := range r.captures {
 		t := &r.captures[i]
 		r.dump.Threads = append(r.dump.Threads, r.describe(t))
 		switch t.result {
 		case Whole:
-			if frames > maxAllFrames || time.Now().After(r.until) {
+			if frames > maxAllFrames || names > maxAllNames || time.Now().After(r.until) {
 				r.dump.Threads[i].Stack = Unread
 				continue
 			}
 			r.walk(t, &r.dump.Threads[i])
 			frames += len(r.dump.Threads[i].Frames)
+			for _, f := range r.dump.Threads[i].Frames {
+				names += len(f.Name) + len(f.Module) + len(f.Source)
+			}
 		case Running, Moved:
 			running = append(running, t.tid)
 		}
@@ -228,32 +239,42 @@ func (r *reader) describe(c *capture) Thread {
 
 // compiling returns the method that a compiler's thread compiles.
 func (r *reader) compiling(java uint64) string {
+	t, ok := r.compilation(java)
+	if !ok || t.method%8 != 0 || t.level < 1 || t.level > 4 {
+		return ""
+	}
+	var name string
+	var err error
+	r.view.Copy(func(c *nmethod.Copier) { name, _, err = c.MethodName(t.method) })
+	if now, ok := r.compilation(java); err != nil || !ok || now != t {
+		return ""
+	}
+	return fmt.Sprintf("%s at level %d", name, t.level)
+}
+
+// A compilation is what a compiler's thread does: the address of its CompileTask, and what that has.
+type compilation struct {
+	task, method uint64
+	level        uint32
+}
+
+func (r *reader) compilation(java uint64) (c compilation, ok bool) {
 	l, vm := r.capturer.layout, r.view.VM
 	if l.env.At == 0 || l.task.At == 0 {
-		return ""
+		return c, false
 	}
-	at := java
-	for _, offset := range []uint64{l.env.At, l.task.At} {
-		var err error
-		if at, err = vm.Uint64(at + offset); err != nil || at == 0 {
-			return ""
-		}
+	env, err := vm.Uint64(java + l.env.At)
+	if err != nil || env == 0 {
+		return c, false
 	}
-	task := at
-	method, err := vm.Uint64(task + l.method.At)
-	if err != nil || method == 0 || method%8 != 0 {
-		return ""
+	if c.task, err = vm.Uint64(env + l.task.At); err != nil || c.task == 0 {
+		return c, false
 	}
-	name := ""
-	r.view.Copy(func(c *nmethod.Copier) { name, _, err = c.MethodName(method) })
-	if err != nil {
-		return ""
+	if c.method, err = vm.Uint64(c.task + l.method.At); err != nil || c.method == 0 {
+		return c, false
 	}
-	level, _ := vm.Uint32(task + l.level.At) // 0 after an error, which no compiler's thread has
-	if now, err := vm.Uint64(java + l.env.At); err != nil || now == 0 || level < 1 || level > 4 {
-		return ""
-	}
-	return fmt.Sprintf("%s at level %d", name, level)
+	c.level, err = vm.Uint32(c.task + l.level.At)
+	return c, err == nil
 }
 
 // sampleAll samples the threads that run.
@@ -269,7 +290,7 @@ func (r *reader) sampleAll(tids []int) {
 		if !ok {
 			continue
 		}
-		record.PID = int32(r.pid) // which the kernel gives as it is in gasm's namespace, too
+		record.PID = int32(r.pid) // the kernel's number is that of gasm's PID namespace, as r.pid is
 		places, mark := r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkSample(&record, r.mappings) })
 		if mark != 0 {
 			places = append(places, stack.Place{Frame: callstack.At(mark, 0)})

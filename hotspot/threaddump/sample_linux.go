@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// sampleTime is how long threads that run are sampled at most. A thread that gets a processor has a sample after a
-	// millisecond.
+	// sampleTime limits how long the threads that run are sampled. A thread that gets a processor is sampled after
+	// about a millisecond (see frequency).
 	sampleTime = 100 * time.Millisecond
-	// mostSampled limits how many threads are sampled, because each needs descriptors.
+	// mostSampled limits how many threads are sampled, because each of them takes file descriptors.
 	mostSampled = 64
 	frequency   = 997
 )
 
-// sample returns a sample of each of the threads that gets a processor within sampleTime. more is called with each
-// record that is not a sample.
+// sample returns a sample, by thread id, of each thread that gets a processor within sampleTime. Others are missing.
 func sample(tids []int) (samples map[int]perfevent.Record, err error) {
 	event := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
 	tids = tids[:min(len(tids), mostSampled)]

@@ -8,20 +8,24 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// complete calls walk(), which walks a stack, until the libraries that it needs have been read, or until the time for
-// walks is over.
+// complete calls walk(), which walks a stack, until the libraries that it needs have been read. All stacks together wait
+// no longer than readingTime, because a library's file system may not answer.
 func (r *reader) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
-	for {
-		places, mark = walk()
-		if mark == 0 || !r.walker.Reading() || time.Now().After(r.until) {
-			return places, mark
-		}
+	places, mark = walk()
+	for mark != 0 && r.waited < readingTime && r.walker.Reading() {
+		began := time.Now()
 		time.Sleep(readingPause)
+		places, mark = walk()
+		r.waited += time.Since(began)
 	}
+	return places, mark
 }
 
-// readingPause is the time between two walks while a library is being read.
-const readingPause = 2 * time.Millisecond
+const (
+	// readingPause is the time between two walks while a library is being read.
+	readingPause = 2 * time.Millisecond
+	readingTime  = walkTime / 2
+)
 
 // walkState walks from a known state on.
 func (r *reader) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
@@ -64,9 +68,21 @@ func (t *Thread) setFrames(places []stack.Place, cut bool) {
 	}
 	for i := range places {
 		p := &places[i]
-		t.Frames = append(t.Frames, Frame{Frame: p.Frame, Source: p.Method.Source, Native: p.Method.Native})
+		f := Frame{Frame: p.Frame, Source: clip(p.Method.Source), Native: p.Method.Native}
+		f.Name, f.Module = clip(f.Name), clip(f.Module)
+		t.Frames = append(t.Frames, f)
 	}
 	if cut {
 		t.Stack = Partly
 	}
+}
+
+// longestName is the longest name in a frame, in bytes. Symbols of a library and names of source files may have any length.
+const longestName = 4 << 10
+
+func clip(name string) string {
+	if len(name) > longestName {
+		return name[:longestName] + "…"
+	}
+	return name
 }

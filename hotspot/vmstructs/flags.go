@@ -47,8 +47,8 @@ func flagSize(typeName string) uint64 {
 // maxFlags limits the number of flags. JDK 8 to 28 have up to 1400.
 const maxFlags = 1 << 14
 
-// Flags returns the flags with these names. Flags that this JVM does not have are not in the map. The first call reads the
-// names of all flags, which takes a millisecond. Later calls read the values alone.
+// Flags returns the flags with these names. Flags that this JVM does not have are not in the map. The first call reads
+// the names of all flags, which takes a millisecond. Later calls read the values alone.
 func (vm *VM) Flags(names ...string) (map[string]Flag, error) {
 	t, err := vm.namedFlags()
 	if err != nil {

@@ -191,8 +191,8 @@ func (t *Table) Size() int {
 	return len(t.data) + each*len(t.functions) + aRow*len(t.rows)
 }
 
-// Function returns the range [lo, hi) of the function that contains an address. ok is false if no function with call frame
-// information does.
+// Function returns the range [lo, hi) of the function that contains an address. ok is false if no function with call
+// frame information does.
 func (t *Table) Function(addr uint64) (lo, hi uint64, ok bool) {
 	f, ok := t.find(addr)
 	return f.lo, f.lo + uint64(f.size), ok

@@ -1,5 +1,6 @@
 // Package dwarflines finds the lines of source from which native functions were made, in DWARF debug information: for
-// each instruction a line, and the functions that the compiler has inlined there. The result is what addr2line -i prints.
+// each instruction a line, and the functions that the compiler has inlined there. The result is what addr2line -i
+// prints.
 //
 // Package debug/dwarf of Go reads the data. This package reads only the compilation units that have one of the wanted
 // functions, because libjvm.so has 1000 of them.
@@ -8,8 +9,8 @@
 //
 //   - A function may consist of several ranges (f and f.cold), and so may an inlined function and a unit.
 //   - The line program may have several rows for the same address. The last of them counts, as in addr2line.
-//   - The function at an inlined place is named by the abstract instance to which it refers, which may be in another
-//     unit, and which may itself refer to a declaration that has the name.
+//   - The entry of an inlined function has no name. It refers to the function's abstract instance, which may be in
+//     another unit, and may in turn refer to a declaration that has the name.
 //   - Units without ranges (type units, partial units of dwz) have no code. dwz may move names into another file, which
 //     debug/dwarf does not read: then a frame has no name.
 //   - Line 0 means that the compiler does not know the line.

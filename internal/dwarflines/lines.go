@@ -25,9 +25,10 @@ const (
 	mostDepth = 200
 )
 
-// Of returns the rows of each of the functions, which must be sorted and must not overlap. Rows are nil if the lines of a
-// function are not known. info is the section .debug_info that d was made of. The parameter name converts a mangled name. If stop returns an error, or if the data is damaged,
-// Of returns the rows that it has so far, and the error.
+// Of returns the rows of each of the functions, which must be sorted and must not overlap. Rows are nil if the lines of
+// a function are not known. info is the section .debug_info from which d was made. The parameter name converts a
+// mangled name. If stop returns an error, or if the data is damaged, Of returns the rows that it has so far, and the
+// error.
 func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string, stop func() error) (rows [][]nativecode.Row, err error) {
 	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)), demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
 	for i, r := range functions {
@@ -64,7 +65,8 @@ type line struct {
 	line int
 }
 
-// An inlined is a range of code of a function that was inlined, or of the function itself.
+// An inlined is a range of code in a wanted function: of a function that was inlined there, or of the wanted function
+// itself.
 type inlined struct {
 	Range
 	depth    int // 0 for the function itself
@@ -137,8 +139,8 @@ func (f *finder) units() error {
 	}
 }
 
-// skipUnit goes on to the last byte of the unit with an entry, which is 0 and ends its children. Reading the next entry
-// then goes on to the next unit.
+// skipUnit moves r to the end of the unit in which e is: to its last byte, which is 0 and ends the list of the unit's
+// children. From there, r reads the next unit.
 func (f *finder) skipUnit(r *dwarf.Reader, e *dwarf.Entry) {
 	i, _ := slices.BinarySearch(f.ends, e.Offset+1)
 	if i < len(f.ends) && f.ends[i]-1 > e.Offset && e.Children {
@@ -164,8 +166,8 @@ func unitEnds(info []byte, order binary.ByteOrder) (ends []dwarf.Offset) {
 	return ends
 }
 
-// skip goes on behind the children of an entry. Other than SkipChildren of package dwarf it does not recurse, so that
-// entries can't be nested too deep for the stack.
+// skip moves r past the children of an entry. Unlike SkipChildren of debug/dwarf it does not recurse, so entries that
+// are nested too deep can't overflow the stack.
 func (f *finder) skip(r *dwarf.Reader, e *dwarf.Entry) error {
 	if !e.Children {
 		return nil
@@ -326,7 +328,8 @@ func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
 	}
 }
 
-// nameOf returns the name of the function that an entry describes. If the entry refers to another one, that has the name.
+// nameOf returns the name of the function that an entry describes. An entry that refers to another one takes its name
+// from there.
 func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
 	const (
 		mipsLinkageName = dwarf.Attr(0x2007) // older than DW_AT_linkage_name
@@ -394,7 +397,7 @@ func (w *function) rows() []nativecode.Row {
 	return rows
 }
 
-// frames returns the frames of a line in functions, which are those around it in no certain order.
+// frames returns the frames of a line. around are the functions that contain it, in any order.
 func frames(l line, around []inlined) []nativecode.Frame {
 	around = slices.Clone(around)
 	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })

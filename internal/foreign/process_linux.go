@@ -391,6 +391,6 @@ func (p *Process) stat(name string) (s unix.Stat_t, err error) {
 	return s, p.gone(err)
 }
 
-// StateIn returns the state in the text of a stat file, of a process or of a thread, as in [Status]. It returns 0 if the
-// text is incomplete.
+// StateIn returns the state in the text of a stat file, of a process or of a thread, as in [Status]. It returns 0 if
+// the text is incomplete.
 func StateIn(stat string) byte { return parseStat([]byte(stat)).State }

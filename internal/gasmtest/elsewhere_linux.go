@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// OwnFolders returns the folders that match a pattern and that are not of another run of tests on this machine, or of
-// anybody else's gasm: no process has one open that this process has not started. As far as this user can see, gasm has
-// its folders for a JVM open while it is attached, and so has the JVM while it writes there.
+// OwnFolders returns the folders that match a pattern, except those of other runs of tests or other users' gasm on this
+// machine. It takes a folder for another's if a process has it open which this process has not started: gasm has its
+// folder for a JVM open while it is attached, and so has the JVM while it writes there. What processes of other users
+// have open may be invisible.
 func OwnFolders(pattern string) (own []string) {
 	found, _ := filepath.Glob(pattern) // the patterns are well-formed
 	if len(found) == 0 {
@@ -30,7 +31,7 @@ func OwnFolders(pattern string) (own []string) {
 	return own
 }
 
-// openElsewhere returns gasm's folders in /tmp, and the files in them, that processes have open that this one has not
+// openElsewhere returns gasm's folders in /tmp, and files in them, that are open in processes which this one has not
 // started. A removed one has " (deleted)" after its path.
 func openElsewhere() (paths []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")

@@ -139,7 +139,8 @@ func NeedJava(tb testing.TB) string {
 func CompileJava(tb testing.TB, dir string, release int, files ...string) {
 	tb.Helper()
 	javac := NeedTool(tb, "javac", "scripts/setup.sh installs a JDK")
-	// javac runs for a second, in which C2's code does not pay: without it, it needs half of the CPU time.
+	// javac runs for only a second, so compiling its own code with C2 does not pay: without C2, it needs half the CPU
+	// time.
 	args := append([]string{"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-g", "--release", fmt.Sprint(release), "-encoding", "UTF-8", "-d", dir}, files...)
 	cmd := exec.Command(javac, args...)
 	// javac names a file after each class, and class names may have characters beyond ASCII.

@@ -159,8 +159,8 @@ func NeedLanguages(tb testing.TB) (dir string) {
 	return Testdata("languages")
 }
 
-// NeedGraal returns the path of the java of a JDK 25, and flags with which it uses the Graal compiler instead of C2. The
-// compiler is written in Java, and is compiled by C1 first: it takes some seconds until it has compiled anything.
+// NeedGraal returns the path of the java of a JDK 25, and flags with which it uses the Graal compiler instead of C2.
+// The compiler is written in Java, and is compiled by C1 first: it takes some seconds until it has compiled anything.
 func NeedGraal(tb testing.TB) (java string, flags []string) {
 	tb.Helper()
 	dir := filepath.Join(NeedLanguages(tb), "target", "graal")

@@ -15,9 +15,9 @@ type nativeFile struct {
 }
 
 // NativeLines returns all lines of the file from which native code was made. file is the path that its compiler has
-// recorded. The folders of the compiler's machine need not be there: of the files with the same name, NativeLines takes the
-// one whose folders agree with the path for the longest way up. It returns nil if there is no such file, or if several
-// different ones are equally likely.
+// recorded. The sources need not be in the same folders as on the compiler's machine: of the files with the same name,
+// NativeLines takes the one whose path agrees with file in the most folders, counted from the end. It returns nil if
+// there is no such file, or if several different ones agree equally well.
 //
 // The path comes from the capture, whose author may be somebody else. So only files below the Finder's roots are read,
 // and only those of known languages.

@@ -19,8 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
-// leastSamples is the number of samples that a function must have for its code to be read. Reports show none with fewer,
-// unless they are asked to.
+// leastSamples is the number of samples that a function must have for its code to be read. Reports do not show
+// functions with fewer, unless they are asked to.
 const leastSamples = 2
 
 // A sampledFunction is a function that has samples, or a part of a function.
@@ -33,7 +33,7 @@ type sampledFunction struct {
 	rows    []nativecode.Row
 }
 
-// Bounds says where functions begin and end, by their call frame information. A cfi.Table does.
+// Bounds says where functions begin and end, by their call frame information. A cfi.Table is one.
 type Bounds interface {
 	// Function returns the range of the function that contains an address. ok is false if that is not known.
 	Function(addr uint64) (lo, hi uint64, ok bool)
@@ -41,7 +41,7 @@ type Bounds interface {
 
 // Code reads the code of the functions that have the most samples (see [Resolver.Sampled]), and their lines where there
 // is debug information. It opens each file again, and only reads it if it is the same file as before. Where no symbol
-// covers the code, bounds says where the function begins and ends: it returns the call frame information of a file.
+// covers the code, the file's call frame information says where the function begins and ends; bounds returns it.
 //
 // The result has room for the hottest functions only. Code adds notes about files that could not be read.
 func (r *Resolver) Code(bounds func(*elf.File) (Bounds, error)) *nativecode.Table {
@@ -132,8 +132,8 @@ func (all Segments) offset(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// functions returns the functions of an image that have samples. Addresses in gaps between functions are put together by
-// the file's call frame information.
+// functions returns the functions of an image that have samples. Sampled addresses in gaps between functions are
+// grouped into functions by means of the file's call frame information.
 func (r *Resolver) functions(s *sampledImage, bounds func(*elf.File) (Bounds, error)) []*sampledFunction {
 	var all []*sampledFunction
 	var gaps []sampledKey
@@ -189,7 +189,7 @@ func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey, bounds func(*elf.F
 // failed reports whether the image's file could not be read.
 func (s *sampledImage) failed() bool { return s.version == (fileVersion{}) && s.parts[0].Path != VDSO }
 
-// A content is what was read of the file of an image.
+// A content is what was read from an image's file.
 type content struct {
 	arch disasm.Arch
 	code [][]byte           // of each function; nil if it could not be read
@@ -227,9 +227,9 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	}
 }
 
-// again opens the file of an image once more, and returns what use returns for it. It returns an error if the file can't
-// be opened, or if it has changed. It runs use in another goroutine, and may return before that has ended. So use must not
-// write to the caller's memory.
+// again opens the file of an image once more, and returns what use returns for it. It returns an error if the file
+// can't be opened, or if it has changed. It runs use in another goroutine, and may return before use has ended. So use
+// must not write to the caller's memory.
 func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -273,7 +273,7 @@ func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T
 
 var errChanged = errors.New("the file was changed while the command ran")
 
-// A fileVersion tells a file from the same file after somebody has written to it.
+// A fileVersion shows whether a file was written to: it then has another size or another time of its last change.
 type fileVersion struct {
 	size    int64
 	changed time.Time
@@ -288,7 +288,7 @@ func versionOf(f *os.File) fileVersion {
 	return fileVersion{info.Size(), info.ModTime()}
 }
 
-// code reads the code at [lo, hi). It returns nil if not all of that is executable and in the file.
+// code reads the code at [lo, hi). It returns nil unless all of this range is executable and in the file.
 func (o object) code(lo, hi uint64) []byte {
 	for _, p := range o.Progs {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 || lo < p.Vaddr || hi-p.Vaddr > p.Filesz || hi <= lo {

@@ -13,9 +13,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// lines returns the rows of functions of o, which are sorted. It returns nil if there is no debug information. It looks in
-// the file at path itself, and then in a debug file. When gasm runs as root, it reads no debug information in files that
-// another user may have written, because that is more work than an attacker should be given.
+// lines returns the rows of functions of o, which are sorted. It returns nil if there is no debug information. It looks
+// in the file at path itself, and then in a debug file. When gasm runs as root, it reads no debug information in files
+// that another user may have written, because an attacker could make that take very long.
 func (d debugFinder) lines(path string, o object, functions []dwarflines.Range) (rows [][]nativecode.Row) {
 	use := func(o object) (found bool, err error) {
 		data, info, err := o.dwarf()
@@ -76,8 +76,8 @@ func (d debugFinder) eachDebugFile(path string, o object, use func(object) (bool
 	return last
 }
 
-// dwarfSections are the sections that are needed for lines. Those without a name of a parameter of dwarf.New are added
-// later.
+// dwarfSections are the sections that lines need, without the prefix ".debug_". The first five are parameters of
+// dwarf.New, and the others are added to its result.
 var dwarfSections = []string{"abbrev", "info", "line", "ranges", "str", "addr", "line_str", "str_offsets", "rnglists"}
 
 // longestDWARF limits the size of all sections with debug information together, in bytes, without compression. Those of a
@@ -109,7 +109,7 @@ func (o object) dwarf() (_ *dwarf.Data, info []byte, err error) {
 		if s == nil || s.Type == elf.SHT_NOBITS {
 			continue
 		}
-		if s.Size > left || s.FileSize > uint64(o.size) { // the size is that without compression
+		if s.Size > left || s.FileSize > uint64(o.size) { // s.Size is the size without compression
 			return nil, nil, errLargeDWARF
 		}
 		left -= s.Size

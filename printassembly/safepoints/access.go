@@ -15,15 +15,15 @@ type access struct {
 	array  bool // of an element of an array; offset is not that of a field
 }
 
-// header is the size in bytes of the part of an object that each object has, if class pointers are compressed: the mark
-// word and the class. In an array, the length is at this offset.
+// header is the size in bytes of the part that all objects have, if class pointers are compressed: the mark word and
+// the class. In an array, the length is at this offset.
 const header = 12
 
-// maxOffset limits the offset of a field in bytes. Larger ones are not of fields.
+// maxOffset limits the offset of a field in bytes. A larger number is not the offset of a field.
 const maxOffset = 1 << 16
 
-// accessOf finds out what an instruction accesses, from its text. ok is false if it accesses no object but, for example,
-// the stack, the thread or a constant.
+// accessOf finds out what an instruction accesses, from its text. ok is false if it accesses no object but, for
+// example, the stack, the thread or a constant.
 func accessOf(in *printassembly.Instruction) (a access, ok bool) {
 	name, operands, _ := strings.Cut(in.Text, " ")
 	if in.Kind != disasm.Plain || strings.HasPrefix(name, "lea") || strings.HasPrefix(name, "prf") || strings.HasPrefix(name, "prefetch") || pads(in) {
@@ -67,17 +67,17 @@ func accessATT(name, operands string, open int) (a access, ok bool) {
 	return a, true
 }
 
-// compressed is the register of x86-64 that has the base of the heap: an object with the compressed pointer p is at
-// r12 + 8 * p. If the heap is low, there is no base.
+// compressed is the register of x86-64 that has the base of the heap: an object with the compressed pointer p is at r12
+// + 8 * p. A heap at low addresses needs no base.
 const compressed = "r12"
 
-// isObject reports whether a register of x86-64 may have the address of an object. These have that of the stack, of the
-// thread and of the instruction.
+// isObject reports whether a register of x86-64 may have the address of an object. The three that can't have it have
+// the address of the stack, of the thread and of the instruction.
 func isObject(register string) bool {
 	return register != "rsp" && register != "r15" && register != "rip"
 }
 
-// number reads an offset: "0xc", "16". No text is 0.
+// number reads an offset: "0xc", "16". An empty text is 0.
 func number(text string) (n int, ok bool) {
 	if text == "" {
 		return 0, true

@@ -18,7 +18,8 @@ type graph struct {
 	from    edges  // from each instruction to those that may be executed next
 	into    edges  // from each instruction to those that may be executed before it
 	anchor  []int32
-	// witnessed has the chains of instructions that have no record, but are known by what they access.
+	// witnessed has the inlining chains of instructions that have no record, but whose method is known by the field
+	// that they access.
 	witnessed [][]printassembly.Frame
 	chain     []int32 // each instruction's own record as a node in the tree, or none
 	loop      []int32 // the innermost loop of each instruction; none outside loops

@@ -14,9 +14,9 @@
 //     the last one that control has passed. Between their records, control returns from inlined methods and enters
 //     others. How far it has come on this way at the instruction is estimated from the numbers of the bytecodes. Leaving
 //     a loop counts as a long way, so that the instructions of a loop prefer the records in the loop.
-//   - An instruction that reads or writes a field shows which method it is in, if only one of the methods on this way has
-//     a bytecode for a field at this offset. Its method may also be one that is called there and has no record, such as a
-//     getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
+//   - An instruction that reads or writes a field shows which method it is in, if only one of the methods on this way
+//     has a bytecode for a field at this offset. Its method may also be one that is called there and has no record,
+//     such as a getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
 //   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
 //     which inlined method an instruction is in, also if that method has no record.
 //   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
@@ -37,7 +37,7 @@ import (
 // be nonsense, because a damaged log may contain any bytes. bodies are those of the JVM, and may be nil.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
-	case g.detailed():
+	case b.Compiler != jvmci && g.detailed():
 		return false
 	case g.records == 0:
 	case Excerpt(insts):
@@ -47,6 +47,10 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *pr
 	}
 	return true
 }
+
+// jvmci is the Compiler of methods that a JVMCI compiler has made. Graal also keeps records at null checks and
+// deoptimizations, so their number does not tell whether DebugNonSafepoints was on.
+const jvmci = "jvmci"
 
 // detailed reports whether HotSpot has kept records of frames between safepoints, too, because DebugNonSafepoints was
 // on when it compiled the method. With this flag, most records are between safepoints; detailed returns true if more

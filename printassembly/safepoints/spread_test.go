@@ -232,6 +232,13 @@ func TestSpread(t *testing.T) {
 			3 call | a@9
 			4 ret`, "", `
 			1: `},
+		{"a JVMCI compiler has such records anyway", `
+			0 op | a@1
+			1 op
+			2 op | b@1 < a@7
+			3 call | a@9
+			4 ret`, "jvmci", `
+			1: ~b@~1 < a@~7`},
 		{"without records", `
 			0 op
 			1 ret`, "", `

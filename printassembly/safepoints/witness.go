@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// witnesses finds the instructions that are known by the objects that they access: of the methods between two records,
-// often only one has a bytecode that reads a field at that offset. It sets s.witness.
+// witnesses finds instructions whose method is known by the field that they access: often only one of the methods
+// between two records has a bytecode for a field at that offset. It sets s.witness.
 func (s *spreader) witnesses(bodies *printassembly.Bodies) {
 	s.witness, s.numbers = make([]int32, len(s.insts)), map[candidate]int32{}
 	for i := range s.insts {
@@ -49,8 +49,8 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 // the new object.
 const initializing = 12
 
-// guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it has
-// the same guess.
+// guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it
+// has the same guess.
 func (s *spreader) guess(i int) guess {
 	if s.witness != nil {
 		if r := s.witness[i]; r >= 0 {
@@ -69,7 +69,7 @@ func (s *spreader) guess(i int) guess {
 
 // A candidate is a bytecode that an access may have been made for.
 type candidate struct {
-	record int32 // of which the frame is, without the inner frames that cut says
+	record int32 // its Frames[cut:] are the outer frames of the bytecode, and calls the inner ones
 	cut    int
 	bci    int
 	calls  [maxUnrecorded]*printassembly.MethodBody // the methods that are called there and have no record, outermost first; nil after the last one
@@ -85,7 +85,7 @@ type search struct {
 }
 
 const (
-	// maxCandidates limits the candidates for an access. With that many, it says little.
+	// maxCandidates limits the candidates for an access. If there are that many, the access says little.
 	maxCandidates = 64
 	// maxSeen limits the references that are looked at for an access. Some hundred are common.
 	maxSeen = 1 << 12
@@ -95,8 +95,8 @@ const (
 	endOfMethod = 1 << 16
 )
 
-// between looks for candidates on the way from the record behind to the record ahead: in the methods that control returns
-// from, in the method that both have in common, and in those that it enters.
+// between looks for candidates on the way from the record behind to the record ahead: in the methods from which control
+// returns, in the innermost method that both records have in common, and in the methods that control enters.
 func (w *search) between(ahead, behind int32) {
 	var to, from []printassembly.Frame
 	if ahead >= 0 {
@@ -126,8 +126,8 @@ func (w *search) between(ahead, behind int32) {
 	}
 }
 
-// called looks for candidates in a method that the record's bytecode calls. A check for null that is made for such a call
-// may be combined with the first access of the method that is called.
+// called looks for candidates in a method that the record's bytecode calls. A check for null that is made for such a
+// call may be combined with the first access of the method that is called.
 func (w *search) called(record int32) {
 	f := &w.insts[record].Frames[0]
 	w.in(record, 0, f.BCI, f.BCI)
@@ -165,8 +165,8 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first
 	}
 }
 
-// best returns the first candidate in the method that the instruction would be in without the access, or else the first
-// candidate. It returns nil if there is none.
+// best returns the first candidate in the method that would be guessed for the instruction if it accessed nothing. If
+// no candidate is in that method, it returns the first one. It returns nil if there are no candidates.
 func (w *search) best(i int) *candidate {
 	if len(w.found) == 0 {
 		return nil
@@ -205,7 +205,7 @@ func (s *spreader) chainOf(c *candidate) []printassembly.Frame {
 	return append(frames, s.insts[c.record].Frames[c.cut:]...)
 }
 
-// framesOf returns the frames of a record, or those of an instruction that is known by what it accesses.
+// framesOf returns the frames of a record, or those of an instruction whose method is known by what it accesses.
 func (g *graph) framesOf(record int32) []printassembly.Frame {
 	if at := int(record) - len(g.insts); at >= 0 {
 		return g.witnessed[at]

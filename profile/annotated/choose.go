@@ -108,9 +108,9 @@ func methodsOf(regions []Region, hot []bool) []*method {
 	return methods
 }
 
-// fallback returns the index of the region that is annotated if no region is hot or warm. If Least is 1 or less, this is
-// the hottest region. Otherwise it is the hottest region of a compiled method whose code the log has. If there is no such
-// region, it is the hottest one of any compiled method or, failing that, of all code.
+// fallback returns the index of the region that is annotated if no region is hot or warm. If Least is 1 or less, this
+// is the hottest region. Otherwise it is the hottest region of a compiled method whose code the log has. If there is no
+// such region, it is the hottest one of any compiled method or, failing that, of all code.
 func (r *Rule) fallback(regions []Region) int {
 	if r.Least <= 1 {
 		return 0

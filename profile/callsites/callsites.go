@@ -1,10 +1,10 @@
-// Package callsites lists the calls in hot code that the JIT compilers did not inline, the hottest first, with the reasons
-// (package decisions).
+// Package callsites lists the calls in hot code that the JIT compilers did not inline, the hottest first, with the
+// reasons (package decisions).
 //
-// How hot a call is, is told by two numbers. Around are the samples of the basic block that the instruction is in: how
-// often the code there runs. Callee are the samples in the code of the callee, and of what is inlined into it, that this
-// call has called, if the profile has call stacks. What the callee calls in turn is not in them: inlining this call would
-// not change it.
+// Two numbers say how hot a call is. Around counts the samples in the basic block with the call, and so shows how often
+// the call runs. Callee counts the samples in the callee that were taken when this call had called it, if the profile
+// has call stacks. What is inlined into the callee counts, but not what the callee calls in turn, because inlining this
+// call would not change that.
 package callsites
 
 import (
@@ -22,18 +22,19 @@ type Site struct {
 	Source, Method string // of the compiled code that has the call, as in a profile's regions
 	CompileID      int
 	PID            int
-	// Around and Callee are described in the package comment, and Counts is their sum. Callee is nil without call stacks.
+	// Around and Callee are described in the package comment, and Counts is their sum. Callee is nil without call
+	// stacks.
 	Around, Callee, Counts tally.Counts
 }
 
 // A Table has the calls in hot code.
 type Table struct {
-	// Sites are those that were not inlined and have samples, hottest first, at most [Most]. AllSites is the number of all
-	// of these. Calls of which nothing is known are not in them.
+	// Sites are those that were not inlined and have samples, hottest first, at most [Most]. AllSites is the number of
+	// all of these. Calls of which nothing is known are not in them.
 	Sites    []Site
 	AllSites int
-	// Pieces is the number of pieces of code that have calls, and Early the number of those that were compiled before the
-	// decisions were recorded.
+	// Pieces is the number of pieces of code that have calls, and Early the number of those that were compiled before
+	// the decisions were recorded.
 	Pieces, Early int
 	// Inlined is the number of calls whose callee is part of the code. Outcomes counts the others, by outcome.
 	Inlined  int
@@ -50,7 +51,7 @@ type Piece struct {
 	PID            int
 	Code           *decisions.Code
 	Lines          []code.Line // all of its instructions
-	// Called returns the samples in code that was called from the call that returns to an address; nil without call
+	// Called returns the samples in the callee of the call that returns to an address. Called is nil without call
 	// stacks.
 	Called func(returns uint64) tally.Counts
 }

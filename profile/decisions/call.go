@@ -14,9 +14,9 @@ type Outcome uint8
 // The outcomes.
 const (
 	Unknown  Outcome = iota // no source says why the code has the call
-	Refused                 // the compiler has refused to inline it, for a reason
+	Refused                 // the compiler has refused to inline it, and has said why
 	Virtual                 // the compiler found no likely receiver, or no method that it could inline
-	Rest                    // the methods of likely receivers are inlined, and the call is for others
+	Rest                    // the methods of likely receivers are inlined, and the call is for other receivers
 	Reversed                // the compiler has decided to inline the callee, and yet the code has the call
 )
 

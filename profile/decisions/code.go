@@ -15,8 +15,8 @@ type Code struct {
 	Calls []*Call // that the code has, in the order of their addresses
 	// At has the Calls by their addresses.
 	At map[uint64]*Call
-	// Inlined is the number of calls whose callee is part of the code. A call at a place that the code has several copies
-	// of counts once.
+	// Inlined is the number of calls whose callee is part of the code. If the code has several copies of a call, it
+	// counts once.
 	Inlined int
 	// Complete is [Source.Complete].
 	Complete bool
@@ -108,14 +108,15 @@ func (s *shape) add(in *printassembly.Instruction) {
 	}
 }
 
-// mayBeElsewhere reports whether what was inlined at the bytecode of a call may have been inlined in another copy of its
-// method alone: nothing of it is in this one. A small method leaves no trace in the code, so it may also be in this one.
+// mayBeElsewhere reports whether the code has several copies of the method with this call, and this copy has nothing of
+// the methods that were inlined at the call's bytecode. Then they may have been inlined in another copy only. But a
+// small method may leave no trace in the code, so they may have been inlined in this one, too.
 func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
 	n := s.chains.Number(in.Frames)
 	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
 }
 
-// A place is a bytecode. Overloaded methods have the same name, so it may be that of several.
+// A place is a bytecode. Overloaded methods have the same name, so a place may stand for bytecodes of several methods.
 type place struct {
 	method string
 	bci    int
@@ -183,8 +184,8 @@ func (f *finder) add(c *Call, d *event.Inlined) {
 	c.addReason(cmp.Or(d.Message, noReason))
 }
 
-// about returns those decisions that are about a method with a name, or all of them if none is: those about a method
-// handle are about the method that it stands for.
+// about returns the decisions that name the given method as the callee. If none does, it returns all: decisions about a
+// method handle name the method that the handle stands for.
 func about(all []*event.Inlined, callee string) []*event.Inlined {
 	var named []*event.Inlined
 	for _, d := range all {
@@ -211,7 +212,7 @@ func named(in *printassembly.Instruction) string {
 	return ""
 }
 
-// linksHandle reports whether a method is one of those by which HotSpot calls the target of a method handle.
+// linksHandle reports whether HotSpot uses a method to call the target of a method handle.
 func linksHandle(name string) bool {
 	return name == "invokeBasic" || strings.HasPrefix(name, "linkTo") && name != "linkToTargetMethod" && name != "linkToCallSite"
 }

@@ -14,8 +14,8 @@ const noReason = "the compiler gives no reason"
 
 // A reason is what is known about a message of a compiler.
 type reason struct {
-	// flags are the flags with the limit; the first one that the JVM has is the one that counts. part is the divisor of
-	// the flag's value, if it is not 1.
+	// flags are the names of the flag with the limit in different releases; the first one that the JVM has counts. If
+	// part is not 0, the limit is the flag's value divided by part.
 	flags []string
 	part  int64
 	// sized is true if the limit is for the size of the callee's bytecode.
@@ -54,7 +54,7 @@ var reasons = map[string]reason{
 	notConstant:                             {change: "a method handle in a static final field, or one that is made by invokedynamic"},
 }
 
-// The values of flags that are constants in HotSpot, so that the JVM has no flags of these names.
+// constants has the values of flags that product builds of HotSpot have as constants, so the JVM does not list them.
 var constants = Limits{"NodeCountInliningCutoff": 18000, "DesiredMethodLimit": 8000}
 
 // limit returns the flag that has the limit of a reason, and its value. It returns "" if there is none, or if the JVM did
@@ -121,7 +121,7 @@ func (c *Call) changeReceivers() string {
 	return "two classes at most, or one with 90 % of the calls; a check of the class (instanceof) for the most frequent one"
 }
 
-// fits reports whether a size of the callee's bytecode agrees with a message.
+// fits reports whether a compiler may have given message as the reason for a callee whose bytecode has this size.
 func fits(message string, size int, limits Limits) bool {
 	r := reasons[message]
 	flag, value := r.limit(limits)

@@ -31,8 +31,8 @@ type Line struct {
 	Counts tally.Counts
 }
 
-// maxDelays limits the number of delays of a profile, and maxLines the number of lines of a delay. The first few already
-// show what delays safepoints.
+// maxDelays limits the number of delays of a profile, and maxLines the number of lines of a delay. The first few
+// already show what delays safepoints.
 const maxDelays, maxLines = 100, 8
 
 // A delayed is a Delay with the samples at each PC of its code.

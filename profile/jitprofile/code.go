@@ -194,7 +194,8 @@ func (f *finder) collectInlined(n int) {
 	}
 }
 
-// JavaCall reports whether an instruction calls a Java method: the one of the receiver's class, or always the same.
+// JavaCall reports whether an instruction calls a Java method. dispatched is true if it looks up the method of the
+// receiver's class, and direct is true if it always calls the same method.
 func JavaCall(in *printassembly.Instruction) (dispatched, direct bool) {
 	for _, c := range in.Comments {
 		c = strings.TrimSpace(c)

@@ -54,7 +54,7 @@ func (n *Note) String() string {
 	return "classes" + when + ": " + n.types()
 }
 
-// Seen says which classes the receivers of a call had: "receivers while profiled: Circle 50 %, Square 30 %, others 20 %".
+// Seen says which classes a call's receivers had: "receivers while profiled: Circle 50 %, Square 30 %, others 20 %".
 func (n *Note) Seen() string {
 	when := " while profiled"
 	if n.AllCallers {

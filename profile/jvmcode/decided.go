@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/decisions"
 )
 
-// decided are the decisions that were recorded of a JVM, by compile id. JDK 8 numbers on-stack replacements separately, so
-// there the decisions of two compilations may have one id; they are about other methods.
+// decided has the recorded decisions of a JVM, by compile id. JDK 8 numbers on-stack replacements separately, so two
+// compilations may have the same id there. That does no harm, because their decisions are about different methods.
 type decided struct {
 	from int64 // when the recording began, in ns on CLOCK_MONOTONIC
 	byID map[int][]event.Inlined
@@ -39,8 +39,8 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 	return notes
 }
 
-// inCompilationNanos is how long a compilation takes at most, as far as it matters here. Of one whose code was installed
-// less than that after the recording began, some decisions may have been made before.
+// inCompilationNanos is taken for the longest time that a compilation lasts. If code was installed less than that after
+// the recording began, some decisions about it may have been made before, and be missing.
 const inCompilationNanos = inCompilation * 1e6
 
 // Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
@@ -78,5 +78,5 @@ func (j *JVM) bytecodeSizes(method string) []int {
 	return j.sizes[method]
 }
 
-// maxSizes limits the sizes of overloaded methods. Few methods are overloaded that often.
+// maxSizes limits the sizes that are kept for one name. Few methods are overloaded that often.
 const maxSizes = 100

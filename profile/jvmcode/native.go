@@ -8,11 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// OfNative is the JVM of a Ref that names a native function. Its Index is then a number that [Native.Find] has returned.
+// OfNative is the JVM of a Ref that names a native function. Its Index is then a number that [Native.Find] has
+// returned.
 const OfNative = -1
 
-// Native has the code of the native functions of a capture. It gives them the form that code in the code cache has. A nil
-// Native has no code.
+// Native has the code of the native functions of a capture. It gives them the form that code in the code cache has. A
+// nil Native has no code.
 type Native struct {
 	table *nativecode.Table
 	blobs []printassembly.Blob // by function
@@ -35,8 +36,8 @@ func NewNative(t *nativecode.Table) *Native {
 	return n
 }
 
-// Find returns the native function at an address of a process, or of the kernel, and the address in the function's blob.
-// ok is false if its code is not known.
+// Find returns the native function at an address of a process, or of the kernel, and the address in the function's
+// blob. ok is false if its code is not known.
 func (n *Native) Find(pid int, pc uint64, kernel bool) (function int, addr uint64, ok bool) {
 	switch {
 	case n == nil:

@@ -1,5 +1,5 @@
-// Package nativesamples counts samples in native functions by address, for functions whose code is known. All other native
-// code is counted by function only.
+// Package nativesamples counts samples in native functions by address, for functions whose code is known. All other
+// native code is counted by function only.
 package nativesamples
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// An At is an address of a native function: the function's index in jvmcode.Native, and an address in its blob. Function
-// is -1 in all other code.
+// An At is an address of a native function: the function's index in jvmcode.Native, and an address in its blob.
+// Function is -1 in all other code.
 type At struct {
 	Function int32
 	PC       uint64
@@ -20,7 +20,7 @@ type At struct {
 // Nowhere is the At of a sample that is not in a native function whose code is known.
 var Nowhere = At{Function: -1}
 
-// maxKeys limits the number of addresses that are counted separately. Samples at further addresses are in no function.
+// maxKeys limits the number of addresses that are counted separately. Samples at further addresses are left out.
 const maxKeys = 1 << 18
 
 type key struct {
@@ -49,7 +49,8 @@ func (c *Counts) Bump(at At, pid, counter int) {
 	tally.BumpAt(c.at, k, counter)
 }
 
-// AddSpot notes that samples at an address are kept under a number, which is a new one. It does nothing if at is Nowhere.
+// AddSpot notes that samples at an address are kept under a number, which is a new one. It does nothing if at is
+// Nowhere.
 func (c *Counts) AddSpot(at At, number int32) {
 	if at.Function < 0 {
 		return
@@ -71,7 +72,8 @@ type Function struct {
 	PIDs   map[uint64][]int // the processes that have samples at each address
 }
 
-// Functions returns the functions that have samples, the hottest one first. All Counts have an element for each counter.
+// Functions returns the functions that have samples, the hottest one first. All Counts have an element for each
+// counter.
 func (c *Counts) Functions(counters int) []*Function {
 	of := map[int32]*Function{}
 	keys := slices.SortedFunc(maps.Keys(c.at), func(a, b key) int {

@@ -66,8 +66,8 @@ func (l *Level) Add(other *Level) {
 // UnknownLevel is the Level of compilations whose level is not known.
 const UnknownLevel = -1
 
-// LevelName returns the name of a level: "C2", "C1, level 3, osr". top is the name of the compiler of level 4. If the level
-// is unknown, it returns the name of the compiler, if that is known.
+// LevelName returns the name of a level: "C2", "C1, level 3, osr". top is the name of the compiler of level 4. If the
+// level is unknown, it returns the name of the compiler, if that is known.
 func LevelName(level int, compiler, top string, osr bool) string {
 	name := cmp.Or(compiler, "unknown")
 	switch {

@@ -233,7 +233,8 @@ func (c *collector) joinedEnds() map[codeKey]*End {
 	return ends
 }
 
-// moved is HotSpot's reason for the end of code that it has copied to another address, where it goes on.
+// moved is the reason in HotSpot's log for the end of code that HotSpot has copied to another address. The method goes
+// on there.
 const moved = "relocated"
 
 // discards reports whether an action of HotSpot after a trap may end the use of the code. After the others, the code

@@ -50,9 +50,9 @@ func Origin(ps *profile.Profiles, pid int) int64 {
 	return 0
 }
 
-// windowsOf returns the time from the first to the last window of each of these JVMs in a trial, by process id. A JVM that
-// has no window is not in the map, or its time is 0. A capture may have very many trials of one name, whose windows are of
-// other JVMs.
+// windowsOf returns the time from the first to the last window of each of these JVMs in a trial, by process id. A JVM
+// that has no window is not in the map, or its time is 0. A capture may have very many trials of one name, whose
+// windows are of other JVMs.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, jvms []history.JVM) map[int]capture.Span {
 	all := map[int]capture.Span{}
 	for i := range jvms {

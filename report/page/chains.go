@@ -153,8 +153,8 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	return append(b, ' ')
 }
 
-// sameCall reports whether two frames are at the same call, that is, at the same bytecode index of the same method or, in
-// native code, at the same line.
+// sameCall reports whether two frames are at the same call, that is, at the same bytecode index of the same method or,
+// in native code, at the same line.
 func sameCall(a, b printassembly.Frame) bool {
 	return a.Method == b.Method && a.BCI == b.BCI && (a.File == "" || a.Line == b.Line)
 }

@@ -146,7 +146,8 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	return about
 }
 
-// aboutNative says where the lines of a native function come from. lines is the number of its instructions that have one.
+// aboutNative says where the lines of a native function come from. lines is the number of its instructions that have
+// one.
 func aboutNative(l *profile.Listing, lines int) string {
 	if lines == 0 {
 		return "no lines of source: gasm has read no debug information of " + shown(l.Source) + " for it"

@@ -4,8 +4,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// notInlined returns the table of the calls in hot code that were not inlined, or nil if the compilers' decisions were not
-// recorded.
+// notInlined returns the table of the calls in hot code that were not inlined, or nil if the compilers' decisions were
+// not recorded.
 func (t *tableBuilder) notInlined() *table {
 	if t.r.Calls == nil {
 		return nil

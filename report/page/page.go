@@ -23,8 +23,8 @@ type Input struct {
 	// Both are nil if there are no sources.
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
-	// NativeLines returns all lines of a file from which native code was made, or nil if there is no such file. It is nil
-	// if there are no sources.
+	// NativeLines returns all lines of a file from which native code was made, or nil if there is no such file. It is
+	// nil if there are no sources.
 	NativeLines func(file string) []string
 	// PerOperation returns the factor that converts a number of samples of an event to an amount per operation of the
 	// benchmark. It also returns the decimals and the unit of that amount. ok is false if the factor is unknown.

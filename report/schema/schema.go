@@ -109,7 +109,8 @@ type Profile struct {
 	WarmUp []Warmth `json:"warm_up,omitempty"`
 	// JIT is what the JIT compilers did. It is absent if no events say so.
 	JIT *JIT `json:"jit,omitempty"`
-	// Calls are the calls in hot code, inlined or not. They are absent if the compilers' decisions were not recorded.
+	// Calls says which calls in hot code were inlined and which were not. It is absent if the compilers' decisions were
+	// not recorded.
 	Calls *Calls `json:"calls,omitempty"`
 	// Library divides the samples of HotSpot's library between the kinds of its work.
 	Library []LibraryWork `json:"libjvm,omitempty"`
@@ -198,8 +199,8 @@ type Region struct {
 	// SafepointsOnly is true if the method was compiled without DebugNonSafepoints. The frames of most of its
 	// instructions are guesses.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
-	// Moved is true if HotSpot has moved the code. Samples at all of its addresses are added up; the addresses are those of
-	// the copy with the most samples.
+	// Moved is true if HotSpot has moved the code. Samples at all of its addresses are added up; the addresses are
+	// those of the copy with the most samples.
 	Moved bool `json:"moved,omitempty"`
 	// Deoptimized has the methods that the code was made of that were deoptimised before it was copied, most often first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`

@@ -64,8 +64,8 @@ func (c fullComments) comments(l *code.Line) []layout.Text {
 	return append(first, last...)
 }
 
-// repeats reports whether an instruction of native code has the same frames as the one before. Debug information of native
-// code has lines for ranges, and not for single instructions.
+// repeats reports whether an instruction of native code has the same frames as the one before. Debug information of
+// native code has lines for ranges, and not for single instructions.
 func (c fullComments) repeats(l *code.Line) bool {
 	same := len(l.Frames) > 0 && l.Frames[0].File != "" && slices.Equal(l.Frames, *c.last)
 	*c.last = l.Frames

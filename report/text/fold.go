@@ -54,7 +54,8 @@ func (f *fold) enter(chain []printassembly.Frame) (text string, known bool) {
 	return strings.Join(parts, " in "), false
 }
 
-// newLine reports whether the line of an innermost frame differs from the last one. It goes on to this line.
+// newLine reports whether the line of an innermost frame differs from the last one. It remembers the line for the next
+// call.
 func (f *fold) newLine(inner printassembly.Frame) bool {
 	if inner.Line == f.line && inner.Guess == f.guess && (inner.File == "" || inner.File == f.file) {
 		return false
@@ -63,8 +64,8 @@ func (f *fold) newLine(inner printassembly.Frame) bool {
 	return true
 }
 
-// newFile returns the name of the file of native code if it differs from the last one, and goes on to this file. Otherwise,
-// and for Java, it returns "".
+// newFile returns the name of the file of native code if it differs from the last one, and remembers it for the next
+// call. Otherwise, and for Java, it returns "".
 func (f *fold) newFile(inner printassembly.Frame) string {
 	if inner.File == "" || inner.File == f.file {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 )
 
-// A hotspot is a region or a native function with a heading of its own in the annotated code. A native function whose code
-// is not known has only the heading there.
+// A hotspot is a region or a native function with a heading of its own in the annotated code. A native function whose
+// code is not known has only the heading there.
 type hotspot struct {
 	source, name string
 	counts       tally.Counts

@@ -128,8 +128,8 @@ func withClass(method, ellipsis string) string {
 	return layout.CutEnd(layout.CutEnd(class, max(room, leastClass), ellipsis)+"."+name, maxMargin, ellipsis)
 }
 
-// lastScope returns the index of the last "::" of a name that is not in template arguments, or -1. Java's names have only
-// one.
+// lastScope returns the index of the last "::" of a name that is not in template arguments, or -1. Java's names have
+// only one.
 func lastScope(method string) int {
 	depth := 0
 	for i := len(method) - 1; i > 0; i-- {

@@ -86,8 +86,8 @@ func (t *ranking) addNative(n *profile.NativeFunction) {
 // symbol returns the name of a native function.
 func symbol(n *profile.NativeFunction) string { return cmp.Or(n.Symbol, noSymbol) }
 
-// noSymbol is the name of all functions of a library for which there is no symbol. It is also the end of the name of a region
-// in one of them.
+// noSymbol is the name of all functions of a library for which there is no symbol. The name of a region in such a
+// function ends with it, too: "libz.so.1+0x4970 (no symbol)".
 const noSymbol = "(no symbol)"
 
 // addOutside adds rows for the samples that are in none of the table's rows, so that the table adds up to 100 %. It

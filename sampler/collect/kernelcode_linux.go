@@ -11,16 +11,16 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// kernelMemory is the file that shows the kernel's memory as an ELF core file. Only root can read it, and some kernels don't
-// have it.
+// kernelMemory is the file that shows the kernel's memory as an ELF core file. Only root can read it, and some kernels
+// don't have it.
 const kernelMemory = "/proc/kcore"
 
 const (
-	// mostKernelPCs limits how many addresses in the kernel are counted, and mostKernelFunctions of how many functions the
-	// code is read.
+	// mostKernelPCs limits the number of addresses in the kernel that are counted, and mostKernelFunctions the number
+	// of functions whose code is read.
 	mostKernelPCs, mostKernelFunctions = 1 << 14, 200
-	// longestKernelFunction is an upper bound for the size of a function, in bytes. What seems to be a larger one is several,
-	// because kallsyms lacks symbols, or the last one before a gap.
+	// longestKernelFunction is an upper bound for the size of a function, in bytes. What seems to be a larger function
+	// is several functions, because kallsyms lacks symbols, or is the last one before a gap.
 	longestKernelFunction = 32 << 10
 	// leastKernelSamples is the number of samples that a function needs for its code to be read.
 	leastKernelSamples = 2
@@ -87,8 +87,8 @@ func (k *kernelSymbols) hottest(pcs map[uint64]int) []kernelFunction {
 	return all[:min(len(all), mostKernelFunctions)]
 }
 
-// rangeOf returns the range of the function at an address, which was looked up before: it ends where the next one begins. ok
-// is false if there is no next one, or if it is too far away.
+// rangeOf returns the range of the function at an address. It ends where the next function begins. ok is false if there
+// is no next function, or if it is too far away.
 func (k *kernelSymbols) rangeOf(pc uint64) (lo, hi uint64, ok bool) {
 	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
 		if s.start <= pc {
@@ -103,7 +103,8 @@ func (k *kernelSymbols) rangeOf(pc uint64) (lo, hi uint64, ok bool) {
 	return lo, hi, hi-lo <= longestKernelFunction
 }
 
-// readKernelCode reads the code of functions out of the kernel's memory. It leaves out those that are not there.
+// readKernelCode reads the code of functions out of the kernel's memory. It leaves out functions that the file of the
+// memory does not contain.
 func readKernelCode(memory *elf.File, functions []kernelFunction) []nativecode.Function {
 	var all []nativecode.Function
 	for _, f := range functions {

@@ -52,11 +52,11 @@ type Options struct {
 	// GiveUp makes the present call of Walk return soon, with an incomplete stack. It is called from another goroutine
 	// if the end of the recording takes too long. It may be nil.
 	GiveUp func()
-	// StackPause is the longest pause between two readings of the kernel's buffers while there are samples with stacks. 0
-	// means 50 ms. The longer it is, the less CPU time the readings take.
+	// StackPause is the longest pause between two readings of the kernel's buffers while there are samples with stacks.
+	// 0 means 50 ms. The longer it is, the less CPU time the readings take.
 	StackPause time.Duration
-	// StacksTo gets the text of the file with the call stacks while it is written. A piece of text may end within a line.
-	// An error of StacksTo ends the recording of stacks. StacksTo may be nil.
+	// StacksTo gets the text of the file with the call stacks while it is written. A piece of text may end within a
+	// line. An error of StacksTo ends the recording of stacks. StacksTo may be nil.
 	StacksTo io.Writer
 	// StackSize is the number of bytes of a thread's stack that are copied for each sample. 0 means as many as the
 	// kernel's buffers have room for, which is 64 KiB for root. Native.StackSize returns the actual number.

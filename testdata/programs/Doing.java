@@ -17,6 +17,8 @@ public class Doing {
   static final ReentrantLock lock = new ReentrantLock();
   static final Object first = new Object();
   static final Object second = new Object();
+  static final Object one = new Object();
+  static final Object another = new Object();
   static volatile long result;
   static List<byte[]> memory;
   static Socket accepted; // is closed when it is collected
@@ -184,6 +186,15 @@ public class Doing {
     LockSupport.parkNanos(50_000);
   }
 
+  /** Several threads that wait for the same two monitors nearly all the time, but never for one while they have the other. */
+  static void contending() throws Exception {
+    while (true) {
+      synchronized (Math.random() < 0.5 ? one : another) {
+        Thread.sleep(1);
+      }
+    }
+  }
+
   static void virtual() {
     busy();
   }
@@ -201,6 +212,10 @@ public class Doing {
       Thread[] both = new Thread[2];
       both[0] = start("switching", () -> switching(both, 0));
       both[1] = start("switching", () -> switching(both, 1));
+    } else if (what.equals("contending")) {
+      for (int i = 0; i < 6; i++) {
+        start("contending", Doing::contending);
+      }
     } else if (what.equals("memory")) {
       memory = new ArrayList<>();
       try {

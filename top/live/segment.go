@@ -30,6 +30,7 @@ type segment struct {
 	ended      chan struct{} // closed when its folder is removed
 	startMono  int64
 	releasing  sync.Once
+	before     *segment     // whose place it takes; nil for the first one
 	keep       chan keeping // what becomes of the recording
 }
 
@@ -43,6 +44,10 @@ type keeping struct {
 
 // Begin tells the session that the sampling has begun.
 func (s *segment) Begin(hertz int, events []sampler.Event) {
+	if s.before != nil {
+		s.Follow(s.before.Segment, monotonic.Nanos())
+		s.before = nil // which may be freed then
+	}
 	s.Segment.Begin(hertz, events)
 	close(s.began)
 }
@@ -50,7 +55,7 @@ func (s *segment) Begin(hertz int, events []sampler.Event) {
 // startSegment begins a recording of JVMs. It does not wait until the sampling has begun.
 func (s *Session) startSegment(ctx context.Context, jvms []attach.Process) *segment {
 	g := &segment{Segment: s.model.NewSegment(), jvms: jvms, began: make(chan struct{}), over: make(chan struct{}),
-		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos()}
+		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos(), before: s.present}
 	go func() {
 		defer close(g.ended)
 		if g.record(ctx, s) {
@@ -77,7 +82,7 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 		g.err = g.folder.Remove()
 		return false
 	}
-	g.err = g.attachment.Run(ctx) // after an error, it has removed the folder
+	g.err = g.attachment.Run(ctx) // if Run returns an error, it has removed the folder
 	return g.err == nil
 }
 
@@ -95,25 +100,33 @@ func (s *Session) stop(g *segment) {
 // recording waits until the session ends.
 func (g *segment) finish(ctx context.Context) {
 	defer g.folder.Remove() // a later gasm removes what can't be removed now
-	select {
-	case k := <-g.keep:
-		k.done(g.save(ctx, k))
-		return
-	case <-g.release:
+	finish := sync.OnceValue(func() error {
+		c, err := g.attachment.Finish(ctx)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	})
+	for released := false; !released; {
+		select {
+		case k := <-g.keep:
+			k.done(g.save(ctx, k, finish))
+		case <-g.release:
+			released = true
+		}
 	}
 	select {
-	case k := <-g.keep:
-		k.done(g.save(ctx, k))
+	case k := <-g.keep: // it came before the release
+		k.done(g.save(ctx, k, finish))
 	default:
 	}
 }
 
-func (g *segment) save(ctx context.Context, k keeping) error {
-	c, err := g.attachment.Finish(ctx)
-	if err != nil {
+// save keeps the recording as a capture. finish completes the recording.
+func (g *segment) save(ctx context.Context, k keeping, finish func() error) error {
+	if err := finish(); err != nil {
 		return err
 	}
-	c.Close()
 	to, err := record.NewFolder(ctx, k.dir)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"syscall"
@@ -104,6 +105,7 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 		if s.present.err == nil {
 			return s, nil // the JVMs have ended at once
 		}
+		s.Close()
 		return nil, s.present.err
 	case <-ctx.Done():
 		s.Close()
@@ -115,13 +117,18 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 func (s *Session) know(jvms []attach.Process) {
 	var known []top.JVM
 	for _, j := range jvms {
+		w := s.jvms[j.PID]
+		same := w != nil && w.StartMonoNanos == j.StartMonoNanos
+		if same && w.ended { // since it was listed
+			continue
+		}
 		known = append(known, top.JVM{PID: j.PID, Main: j.Main, Version: j.Version, StartMonoNanos: j.StartMonoNanos})
-		if w := s.jvms[j.PID]; w != nil && w.StartMonoNanos == j.StartMonoNanos {
+		if same {
 			continue
 		} else if w != nil {
 			w.leave()
 		}
-		w := &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
+		w = &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
 		s.jvms[j.PID] = w
 		go w.watch(s.ctx, s.noted)
 	}
@@ -229,6 +236,9 @@ func (s *Session) list() {
 			s.know(readable)
 			s.next = s.startSegment(s.ctx, s.Alive())
 		}
+		maps.DeleteFunc(s.jvms, func(pid int, w *watched) bool {
+			return w.ended && !slices.ContainsFunc(jvms, func(j attach.Process) bool { return j.PID == pid })
+		})
 	default:
 	}
 	if !s.listing && time.Since(s.listAt) > listEvery {
@@ -297,7 +307,7 @@ func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error))
 		done(errors.New("wait a moment, until the last recording is written"))
 	case s.present == nil || isClosed(s.present.ended):
 		done(errors.New("there is no recording"))
-	case isClosed(s.present.over):
+	case isClosed(s.present.over), len(s.Alive()) == 0: // it ends by itself
 		select {
 		case s.present.keep <- k:
 		default:

@@ -1,5 +1,5 @@
-// Package terminal shows the screens of package top/view on a terminal, and reads its keys. The library tcell draws
-// cells, of which it writes only those that have changed, knows what terminals can do, and puts them back at the end.
+// Package terminal shows the screens of package top/view on a terminal, and reads its keys. It uses the library tcell,
+// which knows what terminals can do, writes only the cells that have changed, and puts the terminal back at the end.
 //
 // The terminal is also put back if something kills this process: see [Save].
 package terminal
@@ -31,7 +31,7 @@ type Event struct {
 // Open begins to show a full screen. The caller must close it, also after a panic.
 func Open(color, ascii bool) (*Screen, error) {
 	if layout.UserLocale().Value == "" && !ascii {
-		// Like the rest of gasm, take a terminal without a locale for one that has UTF-8.
+		// Like the rest of gasm, assume UTF-8 if there is no locale.
 		if err := os.Setenv("LC_CTYPE", "C.UTF-8"); err != nil {
 			return nil, err
 		}

@@ -1,4 +1,5 @@
-// Package toptest has models for tests of gasm top: those of captures, whose samples come as if they were taken now.
+// Package toptest makes models for tests of gasm top. They get the samples of a capture as if these were taken at the
+// moment.
 package toptest
 
 import (

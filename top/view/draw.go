@@ -199,34 +199,26 @@ func modeText(p *top.Picture) string {
 // pauses says what the collector and safepoints did in the time of the picture, and what the view itself costs.
 func pauses(p *top.Picture) Line {
 	seconds := p.Head.Seconds
-	from := p.MonoTime - int64(seconds*1e9)
 	known := false
 	for i := range p.JVMs {
 		known = known || p.JVMs[i].Known
 	}
-	count, nanos := map[string]int64{}, map[string]int64{}
-	for _, e := range p.Events {
-		if e.MonoNanos > from {
-			count[e.What] += e.Count
-			nanos[e.What] += max(0, e.Nanos)
-		}
-	}
-	text := func(what string) (string, Style) {
+	text := func(n top.Pause) (string, Style) {
 		if !known {
 			return "-", Plain
 		}
-		text, style := fmt.Sprint(count[what]), Plain
-		if count[what] > 0 && seconds > 0 {
-			share := float64(nanos[what]) / (seconds * 1e9)
-			text += fmt.Sprintf(", %.1f ms (%s)", float64(nanos[what])/1e6, percent(share))
+		text, style := fmt.Sprint(n.Count), Plain
+		if n.Count > 0 && seconds > 0 {
+			share := float64(n.Nanos) / (seconds * 1e9)
+			text += fmt.Sprintf(", %.1f ms (%s)", float64(n.Nanos)/1e6, percent(share))
 			if share >= 0.10 {
 				style = Hot
 			}
 		}
 		return text, style
 	}
-	gc, gcStyle := text("GC")
-	safepoints, style := text("safepoint")
+	gc, gcStyle := text(p.Head.Pauses.GC)
+	safepoints, style := text(p.Head.Pauses.Safepoints)
 	return Line{span(gcStyle, "GC "+gc), span(style, "  safepoints "+safepoints),
 		span(Plain, fmt.Sprintf("  lost %d  gasm %.1f%%  %s %d Hz", p.Head.Lost, 100*p.Head.Cost, p.Head.Counter, p.Head.Hertz))}
 }

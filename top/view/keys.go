@@ -107,7 +107,7 @@ func (s *State) runeKey(r rune, p *top.Picture) Action {
 	case 'e':
 		s.jump(Events, p)
 	case 'h':
-		s.at().moved, s.at().pc = false, 0
+		s.at().moved, s.at().cursor = false, 0
 	case 'm':
 		s.modes = (s.modes + 1) % len(Modes)
 		if s.paused != nil {

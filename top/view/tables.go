@@ -54,7 +54,7 @@ func shareCell(share float64) string {
 	return layout.PadLeft(text, shareWidth)
 }
 
-// shareTitle is the title of these cells.
+// shareTitle returns the title of the cells that shares returns.
 func shareTitle(p *top.Picture) string {
 	name := "ALL"
 	switch {

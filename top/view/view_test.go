@@ -159,6 +159,8 @@ func TestKeys(t *testing.T) {
 	assert.Equal(t, screen(), screen("?", "q"))
 	assert.NotEqual(t, screen(), screen("s", "s"), "by name")
 	assert.Equal(t, screen("down", "down", "down"), screen("wheeldown"))
+	assert.Equal(t, screen(), screen("down", "down", "h"))
+	assert.Equal(t, screen("3", "enter"), screen("3", "enter", "down", "down", "h"))
 
 	var s view.State
 	p := m.Picture(s.Mode())

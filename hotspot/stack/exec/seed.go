@@ -43,9 +43,9 @@ func FullFrame(at uint64, frameSize int) Seed {
 // interpreter.
 func Bytecode(at uint64) Seed { return Seed{at, start{kind: interpreted}} }
 
-// MethodEntry returns the seed of the interpreter's entry of a method: the return address is where a call leaves it, on
-// top of the stack or in the link register. The sender SP register has the caller's stack pointer, because an adapter
-// between the caller and this entry may have pushed arguments.
+// MethodEntry returns the seed of the interpreter's entry of a method. There, the return address is where a call has
+// left it: on top of the stack, or in the link register. The sender SP register has the caller's stack pointer, because
+// an adapter between the caller and this entry may have pushed arguments.
 func MethodEntry(at uint64) Seed { return Seed{at, start{kind: methodEntry}} }
 
 // Thrown returns the seed of code that a method jumps to when an exception was thrown: a register has the address at

@@ -1,0 +1,99 @@
+package threaddump
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// confirmTime is how long deadlocks are looked at again. Threads of a deadlock may run, too: HotSpot wakes some of
+// those that wait for a monitor up once in a second.
+const confirmTime = 250 * time.Millisecond
+
+// confirmed returns the deadlocks that are there at one moment. Others only seem to be: a thread may have got the lock
+// that it waited for when its stack was read, and have taken another one before the owners of locks were read.
+func (r *reader) confirmed(all []Deadlock) (confirmed []Deadlock) {
+	until := time.Now().Add(confirmTime)
+	for _, d := range all {
+		if r.confirm(d, until) {
+			confirmed = append(confirmed, d)
+		}
+	}
+	return confirmed
+}
+
+// confirm reports whether the threads of a deadlock wait for each other while none of them runs.
+func (r *reader) confirm(d Deadlock, until time.Time) bool {
+	for {
+		before, still := r.standstill(d)
+		if still && r.stillWait(d) {
+			if after, still := r.standstill(d); still && slices.Equal(before, after) {
+				return true
+			}
+		}
+		if time.Now().After(until) {
+			return false
+		}
+		time.Sleep(attemptPause)
+	}
+}
+
+// standstill returns how often each thread of a deadlock has begun to run, and in which system call it is. ok is false if
+// one of them runs.
+func (r *reader) standstill(d Deadlock) (each []string, ok bool) {
+	for _, i := range d {
+		tid := r.captures[i].tid
+		before := r.runs(tid)
+		text := r.text(tid, "syscall")
+		if after := r.runs(tid); !before.known || after.count != before.count || !parseCall(text).known {
+			return nil, false
+		}
+		each = append(each, before.count+" "+text)
+	}
+	return each, true
+}
+
+// stillWait reads the threads of a deadlock again, and reports whether each waits as it did, for a lock that the next one
+// has.
+func (r *reader) stillWait(d Deadlock) bool {
+	l := r.capturer.layout
+	r.lockStacks, r.byObject = map[uint64]int{}, map[uint64]int{}
+	for _, i := range d {
+		c, t := &r.captures[i], &r.dump.Threads[i]
+		fields, err := r.view.VM.Read(nil, c.java, l.javaThread)
+		if err != nil || le64(fields, l.pending.At) != le64(c.fields, l.pending.At) {
+			return false
+		}
+		if c.object, err = r.names.Object(c.java); err != nil {
+			return false
+		}
+		if v := t.Virtual; v != nil {
+			if now := r.readVirtual(le64(fields, l.vthread.At), c.object, r.names); now == nil || now.ID != v.ID {
+				return false
+			}
+		}
+		c.fields = fields
+		r.byObject[c.object] = i
+		r.noteLockStack(i)
+	}
+	for n, i := range d {
+		if r.holder(i) != d[(n+1)%len(d)] {
+			return false
+		}
+	}
+	return true
+}
+
+// holder returns the index of the thread that has the lock for which a thread waits, or -1.
+func (r *reader) holder(thread int) int {
+	c := &r.captures[thread]
+	if c.wanted != 0 {
+		monitor := le64(c.fields, r.capturer.layout.pending.At)
+		return r.owner(monitor, r.monitorObject(monitor))
+	}
+	if !strings.HasSuffix(r.readThread(c.object).State, "(parking)") {
+		return -1
+	}
+	_, owner := r.parkedFor(c)
+	return owner
+}
