@@ -11,9 +11,9 @@ import (
 // An Inlining has the recorded decisions of a JVM's compilers about calls, as far as they are about the code that was
 // asked for.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none, or if
-	// some were left out. Of what was compiled before, nothing is known, and of what was being compiled then, some decisions
-	// may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none,
+	// if some were left out, or if a recording is cut or damaged. The decisions of earlier compilations are unknown. Of
+	// a compilation that was going on at that time, some decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
@@ -31,17 +31,19 @@ const (
 // result has an Inlining by process id for each JVM whose recordings have decisions or should have them. The notes say
 // what could not be read, apart from what ReadEvents says about the same recordings.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
-	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
+	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
 	if len(c.parts) == 0 {
 		r.capture(c, func(pid int) int { return pid })
 	}
 	for _, p := range c.parts {
 		r.capture(p.Capture, p.pid)
 	}
-	if r.full() {
-		for _, of := range r.byPID {
+	for pid, of := range r.byPID {
+		if r.full() || r.cut[pid] {
 			of.FromMonoNanos = math.MaxInt64 // that a call has no decision says nothing now
 		}
+	}
+	if r.full() {
 		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls, or too long ones: the rest is left out", maxInlined))
 	}
 	return r.byPID, notes
@@ -51,6 +53,7 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 type inliningReader struct {
 	wanted func(pid, compileID int) bool
 	byPID  map[int]*Inlining
+	cut    map[int]bool // the JVMs with recordings that could not be read completely
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string
@@ -59,7 +62,8 @@ type inliningReader struct {
 // full reports whether no more decisions are read.
 func (r *inliningReader) full() bool { return r.left < 0 || r.text < 0 || r.read < 0 }
 
-// capture reads the decisions of the JVMs of a capture. pidOf returns the process id that the caller knows a JVM by.
+// capture reads the decisions of the JVMs of a capture. pidOf converts a process id in c to the one that the caller
+// uses.
 func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 	for i := range c.JVMs {
 		j := &c.JVMs[i]
@@ -81,10 +85,12 @@ func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, known map[event.Inlined]bool) {
 	anchor, _, err := c.anchor(j, path)
 	if err != nil {
+		r.cut[pid] = true
 		return
 	}
 	f, recording, err := openRecording(path)
 	if err != nil {
+		r.cut[pid] = true
 		return
 	}
 	defer f.Close()
@@ -96,6 +102,9 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 			decided = append(decided, d)
 			r.left--
 		}
+	}
+	if recording.Damage().Any() || recording.Err() != nil {
+		r.cut[pid] = true
 	}
 	if from, ok := x.FirstMonoNanos(); ok {
 		of := r.of(pid)

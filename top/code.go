@@ -19,7 +19,7 @@ type Code struct {
 
 	chunk *chunk // nil if its instructions are not known
 	index int    // in the chunk's log
-	// counted is one more than the round of the chunk in which the instructions were counted.
+	// counted is the round of the chunk in which the instructions were counted, plus one; 0 if they were not counted.
 	counted int
 }
 

@@ -14,9 +14,10 @@ type Monitor struct {
 // in.
 const maxMonitors = 64
 
-// The kinds of values in debug info that are a place, and the number of a constant (debugInfo.cpp); and the bits of a
-// Location (location.hpp): its kind in the lowest four bits, whether it is a register in the next bit, and then the offset
-// in units of four bytes. The number of each kind differs between releases, and is in HotSpot's tables.
+// Debug info begins a value with its kind (debugInfo.cpp): locationValue is followed by a Location, constantOopValue by
+// the number of a constant. A Location (location.hpp) has its own kind in the lowest four bits, then a bit that is set
+// if it is a register, and then the offset in units of four bytes. The kinds of Locations differ between releases, so
+// their numbers are read from HotSpot's tables.
 const (
 	locationValue    = 0
 	constantOopValue = 2

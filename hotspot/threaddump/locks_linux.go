@@ -95,7 +95,7 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 		}
 		for _, object := range r.held(c, &c.places[i]) {
 			if i == innermost && object == c.wanted {
-				continue // it does not have this one yet
+				continue // the thread does not have this lock yet
 			}
 			if r.locks++; r.locks > maxAllLocks {
 				return

@@ -24,8 +24,8 @@ const (
 	MaxThreads = 1 << 14
 	// MaxFrames limits how many frames of a thread are reported. It is also the default limit of jstack.
 	MaxFrames = 1024
-	// maxAllFrames limits how many frames are kept of all threads, maxAllNames the bytes of all names in them, and walkTime
-	// how long all stacks are walked. The threads after that have no stack.
+	// maxAllFrames limits how many frames are kept of all threads, maxAllNames the bytes of all names in them, and
+	// walkTime how long all stacks are walked. The threads that are left then have no stack.
 	maxAllFrames = 1 << 19
 	maxAllNames  = 128 << 20
 	// maxAllLocks limits how many locks of all frames are looked at. The frames after that have none.

@@ -45,8 +45,8 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 	return n
 }
 
-// initializing is the distance from an allocation, whose slow path has a record, within which code writes the header of
-// the new object.
+// initializing is how many instructions after an allocation the code may still write the header of the new object. Such
+// an instruction gets the record of the allocation, which is in its slow path.
 const initializing = 12
 
 // guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What C2 says when it has no constant for the target of a method handle, of which there is no event (callGenerator.cpp,
-// print_inlining_failure).
+// notConstant is what C2 says if the target of a method handle is not a constant. C2 posts no event for that
+// (print_inlining_failure in callGenerator.cpp).
 const notConstant = "method handle is not constant"
 
 // noReason is for a decision without a message.

@@ -72,7 +72,8 @@ type sourcePlace struct {
 	moved bool
 }
 
-// newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of Input.
+// newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of
+// Input.
 func newSourceFiles(place func(string, int) (string, int), lines, native func(string) []string) *sourceFiles {
 	return &sourceFiles{place: place, lines: lines, native: native, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
@@ -145,8 +146,8 @@ func (s *sourceFiles) add(l *profile.Listing) {
 	}
 }
 
-// addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of its
-// lines counts as moved. If functions of one name are in several files, a line number that both have stands for none.
+// addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of
+// its lines counts as moved. If functions of one name are in several files, a line number that both have is left out.
 func (s *sourceFiles) addNative(f *printassembly.Frame) {
 	at := sourcePlace{s.file(f.File, s.native), f.Line, true}
 	if at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {

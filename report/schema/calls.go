@@ -3,8 +3,9 @@ package schema
 // Calls are the calls of Java methods in the compiled code that has samples, as far as the compilers' decisions about
 // them were recorded. C1's code that counts for C2 is left out.
 type Calls struct {
-	// Pieces is the number of pieces of code that have calls. Early is the number of those that were compiled before,
-	// or while, the recording began, so that some decisions may be missing.
+	// Pieces is the number of pieces of code that have calls. Early is the number of those of which some decisions may
+	// be missing, because they were compiled before, or while, the recording began, or because the recording is not
+	// complete.
 	Pieces int `json:"pieces"`
 	Early  int `json:"early"`
 	// Inlined is the number of calls whose callee is part of the code. The next numbers are of calls that the code has,

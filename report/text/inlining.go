@@ -52,7 +52,7 @@ func writeNotInlined(v *view) {
 	}
 	note += "The reasons are the compiler's; receivers are those that HotSpot counted while it profiled the method. "
 	if t.Early > 0 {
-		note += fmt.Sprintf("%d of %d pieces of code were compiled before the recording, or in its first second: some decisions about them may be missing. ", t.Early, t.Pieces)
+		note += fmt.Sprintf("%d of %d pieces of code were compiled before the recording, or in its first second, or their recording is not complete: some decisions about them may be missing. ", t.Early, t.Pieces)
 	}
 	if more := t.AllSites - len(list); more > 0 {
 		note += layout.Plural(more, "more call") + "."
