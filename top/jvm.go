@@ -37,6 +37,7 @@ type jvm struct {
 	listed  []bool
 	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
 	where   *codemap.Map // nil if blobs has changed
+	grown   bool         // blobs has got more since Model.resolveAgain
 	threads *threads.Table
 	names   map[int][]string  // of threads; the latest last
 	named   int               // counts how often names has changed
@@ -112,7 +113,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 			n = len(j.blobs)
 			j.index[keyOf(b)] = n
 			j.blobs, j.code, j.copy, j.at, j.listed = append(j.blobs, *b), append(j.code, nil), append(j.copy, nil), append(j.at, 0), append(j.listed, true)
-			j.where = nil
+			j.where, j.grown = nil, true
 		}
 		j.listed[n] = true
 		if b.HasCode && j.copy[n] == nil {

@@ -15,6 +15,9 @@ const (
 	maxEnded     = 16       // JVMs that have ended; the samples of older ones count, but they are not listed any more
 	maxHistory   = 10 * 60  // seconds of the load that a sparkline can show
 	maxEvents    = 500
+	// The code of up to maxUnresolved samples of a second is looked for again in the next Ticks.
+	maxUnresolved   = 1 << 12
+	unresolvedTicks = 10
 	// leastRing is the number of seconds whose samples are kept separately. It is the longest time that [Decaying] looks
 	// back.
 	leastRing = 30

@@ -57,6 +57,16 @@ type bucket struct {
 	total   int32
 	seconds float64
 	pauses  Pauses
+	// unresolved has samples that were in no code that was known, for as long as that code may still be listed.
+	unresolved []unresolved
+}
+
+// An unresolved is a sample whose code was not known when it came.
+type unresolved struct {
+	pid       int
+	pc        uint64
+	monoNanos int64
+	key       key // as which it was counted
 }
 
 // A key is what samples have in common that are counted together.
@@ -155,18 +165,27 @@ func (m *Model) Tick(now int64) {
 	if m.tree.Len() > maxStacks {
 		m.compactStacks()
 	}
-	for _, taken := range m.take(now - settleNanos) {
+	all := m.take(now - settleNanos)
+	for _, taken := range all { // while one recording takes the place of another, either may have the code of a sample
 		for pid, text := range taken.code {
 			if j := m.jvms[pid]; j != nil {
 				m.addCode(j, text)
 			}
 		}
+	}
+	m.resolveAgain()
+	for _, taken := range all {
 		for i := range taken.samples {
 			s := &taken.samples[i]
-			if k, ok := m.resolve(s, taken.stacks[i]); ok {
-				b.counts[k]++
-				b.total++
-				load.add(m.threads[k.thread].Kind, 1)
+			k, ok := m.resolve(s, taken.stacks[i])
+			if !ok {
+				continue
+			}
+			b.counts[k]++
+			b.total++
+			load.add(m.threads[k.thread].Kind, 1)
+			if k.code == nil && s.Module == "" && !s.Kernel() && len(b.unresolved) < maxUnresolved {
+				b.unresolved = append(b.unresolved, unresolved{pid: s.PID, pc: s.PC, monoNanos: s.MonoNanos, key: k})
 			}
 		}
 	}
@@ -254,6 +273,10 @@ func (m *Model) compactStacks() {
 			counts[k] += n
 		}
 		m.buckets[i].counts = counts
+		for n := range m.buckets[i].unresolved {
+			k := &m.buckets[i].unresolved[n].key
+			k.stack = ids[k.stack]
+		}
 	}
 	merged := map[key]float64{}
 	for k, n := range m.all {

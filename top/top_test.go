@@ -2,6 +2,7 @@ package top_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -260,4 +261,37 @@ func TestFollow(t *testing.T) {
 	first.End()
 	m.Tick(25e8)
 	assert.EqualValues(t, 19, m.Picture(top.SinceStart).Total)
+}
+
+// TestLateCode: samples whose code becomes known only later are counted in that code then, in all modes.
+func TestLateCode(t *testing.T) {
+	var log []byte
+	late := toptest.New(t, "stacks", func(file string, text []byte) []byte {
+		if strings.HasSuffix(file, ".log") {
+			log, text = text, nil
+		}
+		return text
+	})
+	require.NotEmpty(t, log)
+	compiled := func(m *top.Model, mode top.Mode) map[string]float64 {
+		counts := map[string]float64{}
+		for _, row := range m.Picture(mode).Methods(top.Scope{}) {
+			if row.Code != nil && row.Code.Kind.Java() {
+				counts[row.Name] += row.Count
+			}
+		}
+		return counts
+	}
+	late.Second()
+	late.Second()
+	assert.Empty(t, compiled(late.Model, top.Last(10)))
+	late.Code(log)
+	late.All()
+	inTime := toptest.New(t, "stacks", nil)
+	inTime.All()
+	for _, mode := range []top.Mode{top.Last(10), top.SinceStart} {
+		want := compiled(inTime.Model, mode)
+		assert.NotEmpty(t, want)
+		assert.Equal(t, want, compiled(late.Model, mode))
+	}
 }

@@ -118,9 +118,12 @@ func (s *Session) know(jvms []attach.Process) {
 	var known []top.JVM
 	for _, j := range jvms {
 		w := s.jvms[j.PID]
-		same := w != nil && w.StartMonoNanos == j.StartMonoNanos
+		same := w != nil && !s.isNew(&j)
 		if same && w.ended { // since it was listed
 			continue
+		}
+		if same {
+			j.StartMonoNanos = w.StartMonoNanos
 		}
 		known = append(known, top.JVM{PID: j.PID, Main: j.Main, Version: j.Version, StartMonoNanos: j.StartMonoNanos})
 		if same {
@@ -133,6 +136,17 @@ func (s *Session) know(jvms []attach.Process) {
 		go w.watch(s.ctx, s.noted)
 	}
 	s.model.SetJVMs(known)
+}
+
+// isNew reports whether a JVM that was listed is none of those that are known. It compares the start ticks, because
+// StartMonoNanos is computed from two readings of clocks, and so differs a little each time.
+func (s *Session) isNew(j *attach.Process) bool {
+	w := s.jvms[j.PID]
+	if w == nil {
+		return true
+	}
+	ticks := processend.StartTicks(j.PID)
+	return ticks != 0 && ticks != w.ticks // 0 if it has ended since it was listed
 }
 
 func (w *watched) leave() {
@@ -228,11 +242,7 @@ func (s *Session) list() {
 				readable = append(readable, j)
 			}
 		}
-		isNew := func(j attach.Process) bool {
-			w := s.jvms[j.PID]
-			return w == nil || w.StartMonoNanos != j.StartMonoNanos
-		}
-		if slices.ContainsFunc(readable, isNew) && s.next == nil {
+		if s.next == nil && slices.ContainsFunc(readable, func(j attach.Process) bool { return s.isNew(&j) }) {
 			s.know(readable)
 			s.next = s.startSegment(s.ctx, s.Alive())
 		}

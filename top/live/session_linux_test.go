@@ -108,3 +108,30 @@ func TestSession(t *testing.T) {
 	assert.LessOrEqual(t, got, 1.1*hertz*most+20)
 	assert.GreaterOrEqual(t, got, 0.8*hertz*least-20)
 }
+
+// TestKnow: a JVM that is listed again is the same, although its start time on CLOCK_MONOTONIC differs a little each
+// time. So its code, its threads and what its performance data said stay.
+func TestKnow(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	s, err := Start(t.Context(), m, Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	pid := os.Getpid() // any process that runs
+	s.know([]attach.Process{{PID: pid, StartMonoNanos: 1_000_000_000}})
+	m.Observe(pid, 2e9, top.Activity{Threads: 5})
+	w := s.jvms[pid]
+	again := attach.Process{PID: pid, StartMonoNanos: 1_000_000_123}
+	assert.False(t, s.isNew(&again))
+	s.know([]attach.Process{again})
+	assert.Same(t, w, s.jvms[pid])
+	jvms := m.Picture(top.Last(10)).JVMs
+	require.Len(t, jvms, 1)
+	assert.EqualValues(t, 1_000_000_000, jvms[0].StartMonoNanos)
+	assert.True(t, jvms[0].Known)
+
+	w.ticks-- // as if another process had got the same id
+	assert.True(t, s.isNew(&again))
+	s.know([]attach.Process{again})
+	assert.NotSame(t, w, s.jvms[pid])
+	assert.False(t, m.Picture(top.Last(10)).JVMs[0].Known)
+}

@@ -82,6 +82,9 @@ func (r *Replay) Second() (more bool) {
 	return len(r.samples) > 0
 }
 
+// Code delivers text of the log of the JVM's code.
+func (r *Replay) Code(text []byte) { r.segment.Code(r.PID, text) }
+
 // All delivers all samples.
 func (r *Replay) All() {
 	for r.Second() {

@@ -3,6 +3,7 @@ package view
 import (
 	"unicode"
 
+	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/top"
 )
 
@@ -209,7 +210,7 @@ func (s *State) open(p *top.Picture) {
 			to.code = p.CodeOf(from.scope, t.method)
 		}
 		if to.code == nil {
-			s.Message = "no code of this is known"
+			s.Message = "no code of " + layout.Escape(t.method) + " is known"
 			return
 		}
 	case Code:
