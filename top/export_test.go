@@ -4,3 +4,14 @@ package top
 func (m *Model) Sizes() (keys, threads, functions int) {
 	return len(m.all), len(m.threads), len(m.functions)
 }
+
+// Compilations returns the number of different pieces of code that the samples of a compilation are counted in.
+func (p *Picture) Compilations(method string, id int) int {
+	found := map[*Code]bool{}
+	for i := range p.entries {
+		if c := p.entries[i].code; c != nil && c.Name == method && c.CompileID == id {
+			found[c] = true
+		}
+	}
+	return len(found)
+}

@@ -33,6 +33,7 @@ type jvm struct {
 	at      []int           // for each blob, its index in copy
 	index   map[blobKey]int // in blobs
 	codes   map[*printassembly.Blob]*Code
+	dropped map[blobKey]*Code // had samples, and is not in blobs any more
 	// listed says for each blob whether the present recording has listed it.
 	listed  []bool
 	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
@@ -47,7 +48,7 @@ type jvm struct {
 }
 
 func newJVM(j JVM) *jvm {
-	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
+	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, dropped: map[blobKey]*Code{}, threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
 }
 
 // A blobKey identifies a piece of code of a JVM.
@@ -167,6 +168,9 @@ func (j *jvm) settle() {
 	index := map[blobKey]int{}
 	for i := range j.blobs {
 		if !j.listed[i] {
+			if j.code[i] != nil {
+				j.drop(keyOf(&j.blobs[i]), j.code[i])
+			}
 			continue
 		}
 		j.blobs[n], j.code[n], j.copy[n], j.at[n], j.listed[n] = j.blobs[i], j.code[i], j.copy[i], j.at[i], true
@@ -181,6 +185,17 @@ func (j *jvm) settle() {
 	clear(j.copy[n:])
 	j.blobs, j.code, j.copy, j.at, j.listed = j.blobs[:n], j.code[:n], j.copy[:n], j.at[:n], j.listed[:n]
 	j.index, j.where = index, nil
+}
+
+// maxDropped limits how much code of a JVM is known that is gone.
+const maxDropped = 1 << 12
+
+// drop keeps code that is gone, so that it is the same code if a recording lists it again.
+func (j *jvm) drop(at blobKey, c *Code) {
+	if len(j.dropped) >= maxDropped {
+		clear(j.dropped)
+	}
+	j.dropped[at] = c
 }
 
 // dropEnded drops the JVMs that ended first, if there are too many that have ended.
@@ -232,7 +247,11 @@ func (j *jvm) find(s *sampler.Sample) *Code {
 		return c
 	}
 	if j.code[i] == nil {
-		j.code[i] = newCode(j.PID, &j.blobs[i])
+		at := keyOf(&j.blobs[i])
+		if j.code[i] = j.dropped[at]; j.code[i] == nil {
+			j.code[i] = newCode(j.PID, &j.blobs[i])
+		}
+		delete(j.dropped, at)
 		if j.copy[i] != nil {
 			j.code[i].copied(j.copy[i], j.at[i])
 		}

@@ -1,6 +1,7 @@
 package top_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -294,4 +295,36 @@ func TestLateCode(t *testing.T) {
 		assert.NotEmpty(t, want)
 		assert.Equal(t, want, compiled(late.Model, mode))
 	}
+}
+
+// TestRelisted: code that one recording has listed, the next one not in time, and then after all, is the same code. So
+// its listing has all samples that the methods have.
+func TestRelisted(t *testing.T) {
+	var log []byte
+	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
+		if strings.HasSuffix(file, ".log") {
+			log = text
+		}
+		return text
+	})
+	for i := range 8 {
+		r.Second()
+		switch i {
+		case 1:
+			head, _, _ := bytes.Cut(log, []byte("<writer thread='gasm'/>\n"))
+			r.Code(append(bytes.Clone(head), "<writer thread='gasm'/>\n"...))
+		case 5:
+			r.Code(log)
+		}
+	}
+	r.All()
+	p := r.Model.Picture(top.SinceStart)
+	versions := map[string]int{}
+	for _, row := range p.Methods(top.Scope{}) {
+		if row.Code != nil && row.Code.Kind.Java() {
+			versions[row.Name]++
+			assert.Equal(t, 1, p.Compilations(row.Name, row.Code.CompileID), row.Name)
+		}
+	}
+	assert.NotEmpty(t, versions)
 }
