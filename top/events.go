@@ -78,7 +78,7 @@ func since(now, before int64) int64 {
 	return now - before
 }
 
-// Pauses are the collections and safepoints of some seconds, of all JVMs.
+// Pauses are the collections and safepoints of some seconds.
 type Pauses struct{ GC, Safepoints Pause }
 
 // A Pause counts pauses of a kind. Nanos is their time, as far as it is known.
@@ -89,15 +89,34 @@ func (p *Pauses) add(other Pauses) {
 	p.Safepoints.Count, p.Safepoints.Nanos = p.Safepoints.Count+other.Safepoints.Count, p.Safepoints.Nanos+other.Safepoints.Nanos
 }
 
+// pausesOf has the pauses by process id. Those of all JVMs together have the id 0.
+type pausesOf map[int]Pauses
+
+func (p pausesOf) add(pid int, n Pauses) {
+	for _, at := range []int{0, pid} {
+		sum := p[at]
+		sum.add(n)
+		p[at] = sum
+	}
+}
+
+func (p pausesOf) addAll(other pausesOf) {
+	for pid, n := range other {
+		sum := p[pid]
+		sum.add(n)
+		p[pid] = sum
+	}
+}
+
 func (m *Model) happened(e Event) {
 	if e.Count <= 0 {
 		return
 	}
 	pause := Pause{e.Count, max(0, e.Nanos)}
 	if e.What == "GC" {
-		m.pauses.add(Pauses{GC: pause})
+		m.pauses.add(e.PID, Pauses{GC: pause})
 	} else {
-		m.pauses.add(Pauses{Safepoints: pause})
+		m.pauses.add(e.PID, Pauses{Safepoints: pause})
 	}
 	m.events = append(m.events, e)
 	if n := len(m.events) - maxEvents; n > 0 {

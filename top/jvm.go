@@ -45,6 +45,7 @@ type jvm struct {
 	source  map[string]string // files of classes
 	path    string            // the class path
 	what    watched
+	history []Load // by seconds, oldest first
 }
 
 func newJVM(j JVM) *jvm {
@@ -218,6 +219,7 @@ func (m *Model) dropEnded() {
 	slices.SortFunc(ended, func(a, b *jvm) int { return cmp.Or(cmp.Compare(a.endTick, b.endTick), a.PID-b.PID) })
 	for _, j := range ended[:len(ended)-maxEnded] {
 		delete(m.jvms, j.PID)
+		delete(m.allPauses, j.PID)
 	}
 	m.order = slices.DeleteFunc(m.order, func(pid int) bool { return m.jvms[pid] == nil })
 }

@@ -41,8 +41,8 @@ type Model struct {
 	counter   string
 	history   []Load
 	events    []Event
-	pauses    Pauses // since the last Tick
-	allPauses Pauses // before that
+	pauses    pausesOf // since the last Tick
+	allPauses pausesOf // before that
 	cost      float64
 	textBytes int
 	decoded   int
@@ -56,7 +56,7 @@ type bucket struct {
 	counts  map[key]int32
 	total   int32
 	seconds float64
-	pauses  Pauses
+	pauses  pausesOf
 	// unresolved has samples that were in no code that was known, for as long as that code may still be listed.
 	unresolved []unresolved
 }
@@ -124,7 +124,8 @@ func (l *Load) add(kind string, n float64) {
 // instructions that it shows have this syntax.
 func NewModel(seconds int, syntax disasm.Syntax) *Model {
 	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
-		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}, frames: map[place][]printassembly.Frame{}}
+		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}, frames: map[place][]printassembly.Frame{},
+		pauses: pausesOf{}, allPauses: pausesOf{}}
 }
 
 // SetJVMs says which JVMs run now. Those that have ended, which are missing from the list, stay in the pictures as long
@@ -161,7 +162,7 @@ func (m *Model) Tick(now int64) {
 		b.seconds = float64(now-m.lastTick) / 1e9
 	}
 	m.lastTick = now
-	load := Load{}
+	loads := map[int]*Load{0: {}} // by process id; 0 for all JVMs
 	if m.tree.Len() > maxStacks {
 		m.compactStacks()
 	}
@@ -183,29 +184,33 @@ func (m *Model) Tick(now int64) {
 			}
 			b.counts[k]++
 			b.total++
-			load.add(m.threads[k.thread].Kind, 1)
+			if loads[s.PID] == nil {
+				loads[s.PID] = &Load{}
+			}
+			loads[0].add(m.threads[k.thread].Kind, 1)
+			loads[s.PID].add(m.threads[k.thread].Kind, 1)
 			if k.code == nil && s.Module == "" && !s.Kernel() && len(b.unresolved) < maxUnresolved {
 				b.unresolved = append(b.unresolved, unresolved{pid: s.PID, pc: s.PC, monoNanos: s.MonoNanos, key: k})
 			}
 		}
 	}
-	m.close(b, load)
+	m.close(b, loads)
 	m.dropEnded()
 	m.evict()
 }
 
-// close adds the bucket of a second.
-func (m *Model) close(b bucket, load Load) {
+// close adds the bucket of a second. loads has the samples by process id.
+func (m *Model) close(b bucket, loads map[int]*Load) {
 	b.pauses = m.pauses
-	m.allPauses.add(m.pauses)
-	m.pauses = Pauses{}
+	m.allPauses.addAll(m.pauses)
+	m.pauses = pausesOf{}
 	scale := 0.0
 	if m.hertz > 0 && b.seconds > 0 {
 		scale = 1 / (float64(m.hertz) * b.seconds)
 	}
-	m.history = append(m.history, Load{load.App * scale, load.JIT * scale, load.GC * scale, load.JVM * scale})
-	if n := len(m.history) - maxHistory; n > 0 {
-		m.history = append(m.history[:0], m.history[n:]...)
+	m.history = appendLoad(m.history, loads[0], scale)
+	for pid, j := range m.jvms {
+		j.history = appendLoad(j.history, loads[pid], scale)
 	}
 	m.buckets = append(m.buckets, b)
 	if n := len(m.buckets) - m.ring; n > 0 {
@@ -220,6 +225,19 @@ func (m *Model) close(b bucket, load Load) {
 	if len(m.all) > maxKeys {
 		m.shrink()
 	}
+}
+
+// appendLoad adds a number of samples, which may be nil for none, to the history of a load.
+func appendLoad(history []Load, samples *Load, scale float64) []Load {
+	l := Load{}
+	if samples != nil {
+		l = Load{samples.App * scale, samples.JIT * scale, samples.GC * scale, samples.JVM * scale}
+	}
+	history = append(history, l)
+	if n := len(history) - maxHistory; n > 0 {
+		history = append(history[:0], history[n:]...)
+	}
+	return history
 }
 
 // shrink drops the stacks from the counts since the start. If that is not enough, the coldest keys are counted together

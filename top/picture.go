@@ -41,6 +41,14 @@ type Picture struct {
 	m       *Model
 	tree    *callstack.Tree
 	entries []entry
+	pauses  pausesOf
+	jvms    map[int]jvmHead
+}
+
+// A jvmHead is what a Head has of its own for each JVM.
+type jvmHead struct {
+	load, mean Load
+	history    []Load
 }
 
 // An entry has the samples of a key.
@@ -91,14 +99,15 @@ func (m *Model) Picture(mode Mode) *Picture {
 			}
 			p.Head.Seconds += weight * b.seconds
 		}
-		p.Head.Pauses = m.lastPauses(p.Head.Seconds)
+		p.pauses = m.lastPauses(p.Head.Seconds)
 	case mode.Seconds == 0:
 		for k, n := range m.all {
 			add(k, n)
 		}
 		p.Head.Seconds = m.seconds
-		p.Head.Pauses = m.allPauses
-		p.Head.Pauses.add(m.pauses)
+		p.pauses = pausesOf{}
+		p.pauses.addAll(m.allPauses)
+		p.pauses.addAll(m.pauses)
 	default:
 		for i := range m.buckets[max(0, last+1-mode.Seconds):] {
 			b := &m.buckets[max(0, last+1-mode.Seconds)+i]
@@ -107,7 +116,7 @@ func (m *Model) Picture(mode Mode) *Picture {
 			}
 			p.Head.Seconds += b.seconds
 		}
-		p.Head.Pauses = m.lastPauses(p.Head.Seconds)
+		p.pauses = m.lastPauses(p.Head.Seconds)
 	}
 	if last >= 0 {
 		p.Recent = float64(m.buckets[last].total)
@@ -127,10 +136,11 @@ func (m *Model) Picture(mode Mode) *Picture {
 }
 
 // lastPauses returns the pauses in the last seconds.
-func (m *Model) lastPauses(seconds float64) Pauses {
-	sum := m.pauses
+func (m *Model) lastPauses(seconds float64) pausesOf {
+	sum := pausesOf{}
+	sum.addAll(m.pauses)
 	for i := len(m.buckets) - 1; i >= 0 && seconds > 1e-6; i-- {
-		sum.add(m.buckets[i].pauses)
+		sum.addAll(m.buckets[i].pauses)
 		seconds -= m.buckets[i].seconds
 	}
 	return sum
@@ -143,30 +153,56 @@ func (p *Picture) head(m *Model) {
 	if n := len(m.history); n > 0 {
 		h.Load = m.history[n-1]
 	}
+	h.Pauses = p.pauses[0]
 	perJVM := map[int]*Load{}
+	means := map[int]*Load{}
 	for i := range p.entries {
 		e := &p.entries[i]
 		t := &m.threads[e.thread]
 		h.Mean.add(t.Kind, p.Processors(e.count))
 		if perJVM[t.PID] == nil {
-			perJVM[t.PID] = &Load{}
+			perJVM[t.PID], means[t.PID] = &Load{}, &Load{}
 		}
+		means[t.PID].add(t.Kind, p.Processors(e.count))
 		if n := len(m.buckets); n > 0 && m.buckets[n-1].seconds > 0 && m.hertz > 0 {
 			perJVM[t.PID].add(t.Kind, e.now/(float64(m.hertz)*m.buckets[n-1].seconds))
 		}
 	}
+	p.jvms = map[int]jvmHead{}
 	for _, pid := range m.order {
 		j := m.jvms[pid]
 		if j.Ended && perJVM[pid] == nil && len(m.order) > 1 {
 			continue
 		}
 		s := JVMState{JVM: j.JVM, Known: j.what.known, Activity: j.what.last}
+		own := jvmHead{history: slices.Clone(j.history)}
 		if perJVM[pid] != nil {
-			s.Load = *perJVM[pid]
+			s.Load, own.mean = *perJVM[pid], *means[pid]
 		}
+		own.load = s.Load
+		p.jvms[pid] = own
 		p.JVMs = append(p.JVMs, s)
 	}
 	p.Events = slices.Clone(m.events)
+}
+
+// HeadOf returns the head for one JVM, or for all if pid is 0. The samples lost, and the cost, are always those of all.
+func (p *Picture) HeadOf(pid int) Head {
+	h := p.Head
+	if pid != 0 {
+		own := p.jvms[pid]
+		h.Load, h.Mean, h.History, h.Pauses = own.load, own.mean, own.history, p.pauses[pid]
+	}
+	return h
+}
+
+// JVM returns a JVM of the picture.
+func (p *Picture) JVM(pid int) (JVMState, bool) {
+	i := slices.IndexFunc(p.JVMs, func(j JVMState) bool { return j.PID == pid })
+	if i < 0 {
+		return JVMState{}, false
+	}
+	return p.JVMs[i], true
 }
 
 // Processors converts a number of samples to CPU time, in processors.

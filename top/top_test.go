@@ -328,3 +328,35 @@ func TestRelisted(t *testing.T) {
 	}
 	assert.NotEmpty(t, versions)
 }
+
+// TestHeadOf: the head of one JVM has its load and its pauses alone.
+func TestHeadOf(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7, Main: "A"}, {PID: 8, Main: "B"}})
+	s := m.NewSegment()
+	s.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	m.Tick(1e9)
+	for i := range int64(100) {
+		for pid := 7; pid <= 8; pid++ {
+			if pid == 8 || i < 20 {
+				s.Sample(&sampler.Sample{PID: pid, TID: pid, Event: "cpu-clock", PC: 1, MonoNanos: 1e9 + i})
+			}
+		}
+	}
+	for i := range int64(2) {
+		m.Observe(7, 1e9+i, top.Activity{Safepoints: 10 * i, SafepointNanos: 1e6 * i})
+		m.Observe(8, 1e9+i, top.Activity{Safepoints: 5 * i, SafepointNanos: 2e6 * i})
+	}
+	m.Tick(2e9)
+	p := m.Picture(top.Last(1))
+	for pid, want := range map[int]struct {
+		cpu   float64
+		pause top.Pause
+	}{0: {1.2, top.Pause{Count: 15, Nanos: 3e6}}, 7: {0.2, top.Pause{Count: 10, Nanos: 1e6}}, 8: {1, top.Pause{Count: 5, Nanos: 2e6}}} {
+		h := p.HeadOf(pid)
+		assert.InDelta(t, want.cpu, h.Mean.Total(), 1e-9, "%d", pid)
+		assert.InDelta(t, want.cpu, h.Load.Total(), 1e-9, "%d", pid)
+		assert.InDelta(t, want.cpu, h.History[len(h.History)-1].Total(), 1e-9, "%d", pid)
+		assert.Equal(t, want.pause, h.Pauses.Safepoints, "%d", pid)
+	}
+}

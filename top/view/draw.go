@@ -113,7 +113,7 @@ func (l Line) selectedTitle(width int) Line {
 
 // head returns the lines above the table: what runs, its CPU time, pauses, and the views.
 func (s *State) head(p *top.Picture, look Look) []Line {
-	first := Line{span(Bold, "gasm top"), span(Plain, "  "+programText(p, look))}
+	first := Line{span(Bold, "gasm top"), span(Plain, "  "+programText(p, s.at().scope.PID, look))}
 	right := modeText(p)
 	if s.paused != nil {
 		right = "PAUSED  " + right
@@ -124,7 +124,7 @@ func (s *State) head(p *top.Picture, look Look) []Line {
 	} else if s.paused != nil {
 		first = append(Line{span(Bold, "PAUSED ")}, first...)
 	}
-	h := &p.Head
+	h := p.HeadOf(s.at().scope.PID)
 	mean := h.Mean
 	cpu := Line{span(Plain, "CPU "), span(Bold, fmt.Sprintf("%.2f", mean.Total()))}
 	for _, kind := range []struct {
@@ -150,19 +150,25 @@ func (s *State) head(p *top.Picture, look Look) []Line {
 	if room := look.Width - cpu.Width() - 4; room > 4 {
 		cpu = append(cpu, span(Plain, "  "), Span{look.sparkline(loads, most, min(room, 180)), Good})
 	}
-	return []Line{first, cpu, pauses(p), s.tabs(look)}
+	return []Line{first, cpu, pauses(p, s.at().scope.PID), s.tabs(look)}
 }
 
-// programText names the JVM, or says how many there are.
-func programText(p *top.Picture, look Look) string {
-	switch len(p.JVMs) {
-	case 0:
-		return "no JVM runs"
-	case 1:
-	default:
-		return layout.Plural(len(p.JVMs), "JVM")
+// programText names the JVM with a process id, or the only one if pid is 0, or says how many there are.
+func programText(p *top.Picture, pid int, look Look) string {
+	if pid == 0 {
+		switch len(p.JVMs) {
+		case 0:
+			return "no JVM runs"
+		case 1:
+			pid = p.JVMs[0].PID
+		default:
+			return layout.Plural(len(p.JVMs), "JVM")
+		}
 	}
-	j := &p.JVMs[0]
+	j, ok := p.JVM(pid)
+	if !ok {
+		return fmt.Sprintf("pid %d  has ended", pid)
+	}
 	text := fmt.Sprintf("pid %d", j.PID)
 	if j.Main != "" {
 		text += " " + layout.ShortMiddle(layout.Escape(j.Main), max(20, look.Width/3), look.ellipsis())
@@ -197,11 +203,12 @@ func modeText(p *top.Picture) string {
 }
 
 // pauses says what the collector and safepoints did in the time of the picture, and what the view itself costs.
-func pauses(p *top.Picture) Line {
-	seconds := p.Head.Seconds
+func pauses(p *top.Picture, pid int) Line {
+	h := p.HeadOf(pid)
+	seconds := h.Seconds
 	known := false
 	for i := range p.JVMs {
-		known = known || p.JVMs[i].Known
+		known = known || p.JVMs[i].Known && (pid == 0 || p.JVMs[i].PID == pid)
 	}
 	text := func(n top.Pause) (string, Style) {
 		if !known {
@@ -217,10 +224,10 @@ func pauses(p *top.Picture) Line {
 		}
 		return text, style
 	}
-	gc, gcStyle := text(p.Head.Pauses.GC)
-	safepoints, style := text(p.Head.Pauses.Safepoints)
+	gc, gcStyle := text(h.Pauses.GC)
+	safepoints, style := text(h.Pauses.Safepoints)
 	return Line{span(gcStyle, "GC "+gc), span(style, "  safepoints "+safepoints),
-		span(Plain, fmt.Sprintf("  lost %d  gasm %.1f%%  %s %d Hz", p.Head.Lost, 100*p.Head.Cost, p.Head.Counter, p.Head.Hertz))}
+		span(Plain, fmt.Sprintf("  lost %d  gasm %.1f%%  %s %d Hz", h.Lost, 100*h.Cost, h.Counter, h.Hertz))}
 }
 
 // percent writes a share without decimals where they do not matter.
