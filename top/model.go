@@ -36,6 +36,7 @@ type Model struct {
 	allTotal  float64
 	seconds   float64 // covered by all
 	lastTick  int64
+	shownTick int64 // of the last bucket
 	hertz     int
 	lost      int64
 	counter   string
@@ -194,9 +195,22 @@ func (m *Model) Tick(now int64) {
 			}
 		}
 	}
-	m.close(b, loads)
+	if b.total > 0 || !m.allEnded() { // otherwise the pictures stay as they were at the end
+		m.shownTick = now
+		m.close(b, loads)
+	}
 	m.dropEnded()
 	m.evict()
+}
+
+// allEnded reports whether there were JVMs, and all have ended.
+func (m *Model) allEnded() bool {
+	for _, j := range m.jvms {
+		if !j.Ended {
+			return false
+		}
+	}
+	return len(m.jvms) > 0
 }
 
 // close adds the bucket of a second. loads has the samples by process id.

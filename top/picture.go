@@ -36,7 +36,7 @@ type Picture struct {
 	Recent   float64 // samples of the last second
 	JVMs     []JVMState
 	Events   []Event // oldest first
-	MonoTime int64
+	MonoTime int64   // of its last samples; when all JVMs have ended, that is their end
 
 	m       *Model
 	tree    *callstack.Tree
@@ -80,7 +80,7 @@ type JVMState struct {
 
 // Picture returns the present state.
 func (m *Model) Picture(mode Mode) *Picture {
-	p := &Picture{Mode: mode, m: m, tree: m.tree, MonoTime: m.lastTick}
+	p := &Picture{Mode: mode, m: m, tree: m.tree, MonoTime: m.shownTick}
 	sums := map[key]entry{}
 	add := func(k key, n float64) {
 		e := sums[k]

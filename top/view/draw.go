@@ -8,12 +8,9 @@ import (
 	"github.com/gasm-profiler/gasm/top"
 )
 
-// Draw returns the lines of the screen, as many as it has rows. p is the present picture; a paused State shows the
-// picture at which it was paused.
+// Draw returns the lines of the screen, as many as it has rows. p is the present picture; see Shown.
 func (s *State) Draw(p *top.Picture, look Look) []Line {
-	if s.paused != nil {
-		p = s.paused
-	}
+	p = s.Shown(p)
 	if look.Height <= 0 || look.Width <= 0 {
 		return nil
 	}

@@ -29,6 +29,7 @@ const (
 // Key handles a key. p is the picture that was drawn last.
 func (s *State) Key(k Key, p *top.Picture) Action {
 	s.Message = ""
+	p = s.Shown(p)
 	if s.help {
 		s.help = false
 		return Nothing

@@ -42,6 +42,7 @@ type State struct {
 	prompt  prompt
 	help    bool
 	paused  *top.Picture
+	held    held
 	scroll  int
 	targets []target // of the rows that were drawn last
 	body    int      // number of rows of the table on the screen that was drawn last
@@ -155,10 +156,31 @@ func (s *State) find() {
 	}
 }
 
-// Shown returns the picture that is on the screen: p, or the one at which the user has paused.
+// A held is what stays on the screen of a JVM that was picked and has ended, while others run.
+type held struct {
+	pid      int
+	pictures map[top.Mode]*top.Picture
+}
+
+// Shown returns the picture that is on the screen: p, or the one at which the user has paused, or at which the JVM that
+// was picked has ended.
 func (s *State) Shown(p *top.Picture) *top.Picture {
 	if s.paused != nil {
 		return s.paused
 	}
-	return p
+	pid := s.at().scope.PID
+	if p == nil || pid == 0 {
+		return p
+	}
+	if j, ok := p.JVM(pid); ok && !j.Ended {
+		s.held = held{}
+		return p
+	}
+	if s.held.pid != pid {
+		s.held = held{pid, map[top.Mode]*top.Picture{}}
+	}
+	if s.held.pictures[p.Mode] == nil {
+		s.held.pictures[p.Mode] = p
+	}
+	return s.held.pictures[p.Mode]
 }

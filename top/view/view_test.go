@@ -237,3 +237,34 @@ func FuzzNames(f *testing.F) {
 		gasmtest.TerminalText(t, b.String(), false)
 	})
 }
+
+// TestEnded: the screen of a JVM that has ended stays as it was at the end, whether it was the only one or was picked
+// among others.
+func TestEnded(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		r := toptest.New(t, "stacks", nil)
+		r.All()
+		jvms := []top.JVM{{PID: r.PID, Main: "Stacks"}}
+		s := view.State{Several: others}
+		if others {
+			jvms = []top.JVM{{PID: 1, Main: "Other"}}
+			s.Show(view.Programs)
+			keys(r.Model, &s, look, "enter")
+			r.Model.SetJVMs(jvms)
+		} else {
+			r.Model.EndJVM(r.PID)
+		}
+		before := keys(r.Model, &s, look)
+		assert.Contains(t, before, "has ended")
+		assert.Contains(t, before, "Stacks::work")
+		now := r.Now()
+		for range 60 {
+			now += 1e9
+			r.Model.Tick(now)
+			if others {
+				keys(r.Model, &s, look)
+			}
+		}
+		assert.Equal(t, before, keys(r.Model, &s, look), "others run: %v", others)
+	}
+}
