@@ -1,5 +1,7 @@
 package top
 
+import "time"
+
 // What a Model keeps is limited. Programs do not reach most of these limits; what is beyond them is counted, but
 // without its details.
 const (
@@ -26,3 +28,7 @@ const (
 // settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and the
 // code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
 const settleNanos = 250e6
+
+// Settle is the same as a duration. A Tick that comes this long after the sampling began is the start of the first whole
+// second.
+const Settle = time.Duration(settleNanos)

@@ -87,6 +87,22 @@ func (l *Listing) Address(pc uint64) int {
 	return -1
 }
 
+// Known reports whether the instructions of a method's code are known.
+func (p *Picture) Known(c *Code) bool {
+	reader, _ := p.m.decode(c)
+	return reader != nil
+}
+
+// Awaited reports whether the code of the hottest Java method, if there is one, is not known yet.
+func (p *Picture) Awaited() bool {
+	for _, row := range p.Methods(Scope{}) {
+		if row.Code != nil && row.Code.Kind.Java() {
+			return !p.Known(row.Code)
+		}
+	}
+	return false
+}
+
 // CodeOf returns the hottest version of the code of a method in a scope, or nil.
 func (p *Picture) CodeOf(s Scope, name string) *Code {
 	counts := map[*Code]float64{}

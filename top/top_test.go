@@ -286,8 +286,10 @@ func TestLateCode(t *testing.T) {
 	late.Second()
 	late.Second()
 	assert.Empty(t, compiled(late.Model, top.Last(10)))
+	assert.False(t, late.Model.Picture(top.Last(10)).Awaited(), "no code was found")
 	late.Code(log)
 	late.All()
+	assert.False(t, late.Model.Picture(top.Last(10)).Awaited())
 	inTime := toptest.New(t, "stacks", nil)
 	inTime.All()
 	for _, mode := range []top.Mode{top.Last(10), top.SinceStart} {

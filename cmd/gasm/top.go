@@ -223,6 +223,9 @@ func (t *topView) tick() {
 	}
 }
 
+// maxAwaited is how many seconds later the first text may be printed, so that it has the code of the hottest method.
+const maxAwaited = 3
+
 // print prints text each few seconds.
 func (t *topView) print(ctx context.Context) error {
 	look := layout.LookOf(t.streams.out)
@@ -233,9 +236,15 @@ func (t *topView) print(ctx context.Context) error {
 	if o.Width == 0 {
 		o.Width = layout.RuleWidth
 	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(top.Settle):
+	}
+	t.tick() // the first second begins
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	next := time.Now().Add(time.Duration(t.flags.delay * float64(time.Second)))
+	awaited := 0
 	for n := 0; t.flags.number == 0 || n < t.flags.number; {
 		select {
 		case <-ctx.Done():
@@ -253,10 +262,16 @@ func (t *topView) print(ctx context.Context) error {
 		if time.Now().Before(next.Add(-100*time.Millisecond)) && !ended {
 			continue
 		}
+		p := t.model.Picture(top.Last(int(t.flags.delay + 0.5)))
+		if n == 0 && !ended && awaited < maxAwaited && p.Awaited() {
+			awaited++
+			next = time.Now()
+			continue
+		}
 		next = next.Add(time.Duration(t.flags.delay * float64(time.Second)))
 		n++
 		o.Source = t.state.Source
-		if err := view.Text(t.streams.out, t.model.Picture(top.Last(int(t.flags.delay+0.5))), o); err != nil {
+		if err := view.Text(t.streams.out, p, o); err != nil {
 			return err
 		}
 		if ended {

@@ -313,6 +313,8 @@ func TestTopBatch(t *testing.T) {
 	for _, want := range []string{"Phases::alpha:" + phasesLine(t, "hottest line of alpha") + "  sum += a[i] * round;", "hot-worker", "← Phases::first", "hottest loop"} {
 		assert.Contains(t, string(out), want)
 	}
+	assert.Equal(t, 2, strings.Count(string(out), "compile id"), "each has the code: %s", out)
+	assert.NotContains(t, string(out), "CPU 0.00", "%s", out)
 	cmd := exec.Command(binary, "top", j.pid())
 	text, err := cmd.CombinedOutput()
 	assert.Error(t, err)

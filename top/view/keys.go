@@ -183,9 +183,11 @@ func (s *State) jump(v View, p *top.Picture) {
 		}
 		if hottest := p.Methods(to.scope); v == Code {
 			for i := range hottest {
-				if hottest[i].Code != nil {
-					to.method, to.code = hottest[i].Name, hottest[i].Code
-					break
+				if c := hottest[i].Code; c != nil && (to.code == nil || p.Known(c)) {
+					to.method, to.code = hottest[i].Name, c
+					if p.Known(c) {
+						break
+					}
 				}
 			}
 		}
