@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/follow"
 	"github.com/gasm-profiler/gasm/hotspot/probe"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record/command"
 	"github.com/gasm-profiler/gasm/record/debuginfo"
@@ -241,7 +242,7 @@ func (a *Attachment) follow(ctx context.Context) error {
 func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) {
 	begin := a.patience.Begin(ctx)
 	if processend.HasEnded(j.PID, j.ticks) {
-		return errors.New("it has ended")
+		return foreign.ErrEnded
 	}
 	if a.o.DebugInfo {
 		if j.debugInfo, err = debuginfo.SwitchOn(begin, j.PID, j.ticks); err != nil {

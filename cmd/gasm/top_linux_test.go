@@ -121,7 +121,7 @@ func TestTop(t *testing.T) {
 			return strings.Contains(screenRow(s, first), "Phases::alpha") && strings.Contains(screenRow(s, first+1), "Phases::first")
 		}},
 		{"the events", "e", row(title, "EVENT")},
-		{"the keys", "?", row(title, "Keys")},
+		{"the keys", "?", row(1, "Keys")},
 		{"any key", "x", row(title, "EVENT")},
 		{"the methods", "2", row(first, "Phases::alpha")},
 		{"a filter", "/", func(s string) bool { return strings.Contains(s, "filter:") }},

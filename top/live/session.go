@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/record"
 	"github.com/gasm-profiler/gasm/record/processend"
@@ -337,7 +338,11 @@ func (s *Session) Failure() (err error) {
 	return err
 }
 
+// problem notes a problem. That one of many JVMs has ended is none.
 func (s *Session) problem(err error) {
+	if s.o.All && (errors.Is(err, syscall.ESRCH) || errors.Is(err, foreign.ErrEnded)) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure = err

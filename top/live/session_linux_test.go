@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,4 +135,15 @@ func TestKnow(t *testing.T) {
 	s.know([]attach.Process{again})
 	assert.NotSame(t, w, s.jvms[pid])
 	assert.False(t, m.Picture(top.Last(10)).JVMs[0].Known)
+}
+
+// TestProblemOfMany: the end of one of many JVMs is no problem to tell of.
+func TestProblemOfMany(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		s := Session{o: Options{All: all}}
+		s.problem(fmt.Errorf("reading: %w", syscall.ESRCH))
+		assert.Equal(t, all, s.Failure() == nil)
+		s.problem(os.ErrPermission)
+		assert.ErrorIs(t, s.Failure(), os.ErrPermission)
+	}
 }

@@ -150,6 +150,8 @@ func keyOf(e *tcell.EventKey) (k view.Key, ok bool) {
 	switch e.Key() {
 	case tcell.KeyRune:
 		return view.Key{Rune: e.Rune()}, true
+	case tcell.KeyCtrlU:
+		return view.Key{Name: "clear"}, true
 	case tcell.KeyCtrlC:
 		return view.Key{Rune: 'q'}, true
 	}

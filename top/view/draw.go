@@ -23,11 +23,12 @@ func (s *State) Draw(p *top.Picture, look Look) []Line {
 	}
 	room := max(0, look.Height-len(lines)-1) // for the table with its title
 	if s.help {
+		lines = lines[:min(1, len(lines))] // so that there is room for all keys
 		lines = append(lines, helpLines(look)...)
 	} else {
 		t := s.table(p, look)
 		if room > 0 {
-			lines = append(lines, t.title.selectedTitle(look.Width))
+			lines = append(lines, s.mark(&t, look).selectedTitle(look.Width))
 		}
 		s.body, s.targets = max(0, room-1), t.targets
 		s.find()
@@ -40,6 +41,9 @@ func (s *State) Draw(p *top.Picture, look Look) []Line {
 			lines = append(lines, row)
 		}
 		if len(t.rows) == 0 && s.body > 0 {
+			if s.filters() {
+				t.empty = "nothing matches the filter"
+			}
 			lines = append(lines, Line{span(Dim, "  "+t.empty)})
 		}
 	}
@@ -54,6 +58,20 @@ func (s *State) Draw(p *top.Picture, look Look) []Line {
 		lines[i] = lines[i].cut(look.Width)
 	}
 	return lines
+}
+
+// mark returns the title of a table with a mark in front of the column by which it is sorted.
+func (s *State) mark(t *table, look Look) Line {
+	if len(t.columns) == 0 || len(t.title) == 0 {
+		return t.title
+	}
+	column, mark := t.columns[s.sort%len(t.columns)], "▼"
+	if look.ASCII {
+		mark = "*"
+	}
+	marked := append(Line(nil), t.title...)
+	marked[0].Text = strings.Replace(marked[0].Text, " "+column, mark+column, 1)
+	return marked
 }
 
 // first returns the index of the first row on the screen.
@@ -83,8 +101,9 @@ type table struct {
 	title   Line
 	rows    []Line
 	targets []target
-	rowOf   []int  // the row of each target; nil if each row has one
-	empty   string // the text without rows
+	rowOf   []int    // the row of each target; nil if each row has one
+	empty   string   // the text without rows
+	columns []string // the titles of those that it can be sorted by, in the order of s
 }
 
 func (t *table) add(row Line, to target) {
@@ -261,12 +280,12 @@ func (s *State) tabs(look Look) Line {
 func (s *State) status(look Look) Line {
 	switch {
 	case s.prompt == filtering:
-		return Line{span(Bold, "filter: "+s.filter), span(Selected, " "), span(Dim, "  Enter keeps it, Esc ends it")}
+		return Line{span(Bold, "filter: "+s.filter), span(Selected, " "), span(Dim, "  Enter keeps it, Ctrl-U empties it, Esc ends it")}
 	case s.prompt == writing:
 		return Line{span(Bold, "write what is on the screen: c capture, r report, p page; any other key: nothing")}
 	case s.Message != "":
 		return Line{span(Bold, s.Message)}
-	case s.filter != "":
+	case s.filters():
 		return Line{span(Bold, "filter: "+s.filter), span(Dim, "  Esc ends it")}
 	}
 	keys := "Enter in  Esc back  / filter  s sort  m time  p pause  w write  ? keys  q quit"

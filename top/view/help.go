@@ -20,6 +20,9 @@ var helpTexts = [][2]string{
 	{"GC, safepoints", "their number and time; - if the JVM does not say."},
 	{"lost", "samples that did not fit into the kernel's buffers."},
 	{"gasm", "what this view itself takes of a processor."},
+	{"~", "a guess of a line or an inlined method, from an instruction nearby."},
+	{"few lines", "gasm attach --debug-info makes those of later code exact."},
+	{"skid", "samples of a slow instruction may be on the one behind it."},
 }
 
 // asciiKeys are the texts of keys for screens without such characters.

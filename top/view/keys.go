@@ -8,7 +8,7 @@ import (
 )
 
 // A Key is a key that the user has pressed. Name is "up", "down", "left", "right", "pgup", "pgdn", "home", "end",
-// "enter", "esc", "backspace", "wheelup" or "wheeldown", or "" for a character.
+// "enter", "esc", "backspace", "clear", "wheelup" or "wheeldown", or "" for a character.
 type Key struct {
 	Name string
 	Rune rune
@@ -55,6 +55,8 @@ func (s *State) filterKey(k Key) {
 		s.prompt = noPrompt
 	case k.Name == "esc":
 		s.prompt, s.filter = noPrompt, ""
+	case k.Name == "clear":
+		s.filter = ""
 	case k.Name == "backspace" && s.filter != "":
 		s.filter = s.filter[:lastRune(s.filter)]
 	case k.Name == "" && unicode.IsPrint(k.Rune) && len(s.filter) < 200:
@@ -124,7 +126,11 @@ func (s *State) runeKey(r rune, p *top.Picture) Action {
 			s.paused = nil
 		}
 	case '/':
-		s.prompt = filtering
+		if s.at().view == Code {
+			s.Message = "a filter is for the rows of tables; this is code"
+		} else {
+			s.prompt = filtering
+		}
 	case 'w':
 		s.prompt = writing
 	case '?':
@@ -148,7 +154,7 @@ func (s *State) move(rows int) {
 
 // back returns to the place before, or ends the filter.
 func (s *State) back() {
-	if s.filter != "" {
+	if s.filters() {
 		s.filter = ""
 		return
 	}

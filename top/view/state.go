@@ -118,6 +118,9 @@ func (s *State) enter(p place) {
 	s.places = append(s.places, p)
 }
 
+// filters reports whether a filter applies to what is shown.
+func (s *State) filters() bool { return s.filter != "" && s.at().view != Code }
+
 // matches reports whether a row with these texts passes the filter.
 func (s *State) matches(texts ...string) bool {
 	if s.filter == "" {

@@ -40,7 +40,18 @@ func pad(text string, width int) string { return layout.PadRight(text, width) }
 // shares returns the cells of a share of the whole time and of the last second.
 func shares(p *top.Picture, a top.Amount) Line {
 	all, now := p.Share(a)
-	return Line{span(heat(all), shareCell(all)), span(heat(now), shareCell(now))}
+	return Line{span(heat(all), shareCell(all)), span(heat(now), nowCell(p, now))}
+}
+
+// exactSamples is the number of samples from which on a share has two decimals that mean something.
+const exactSamples = 1000
+
+// nowCell returns the cell of a share of the last second, which often has few samples.
+func nowCell(p *top.Picture, share float64) string {
+	if p.Recent >= exactSamples || share == 0 {
+		return shareCell(share)
+	}
+	return layout.PadLeft(fmt.Sprintf("%.1f%%", 100*share), shareWidth)
 }
 
 func shareCell(share float64) string {
@@ -56,14 +67,17 @@ func shareCell(share float64) string {
 
 // shareTitle returns the title of the cells that shares returns.
 func shareTitle(p *top.Picture) string {
-	name := "ALL"
+	return layout.PadLeft(timeTitle(p), shareWidth) + layout.PadLeft("NOW", shareWidth)
+}
+
+func timeTitle(p *top.Picture) string {
 	switch {
 	case p.Mode.Decaying:
-		name = "DECAY"
+		return "DECAY"
 	case p.Mode.Seconds > 0:
-		name = fmt.Sprintf("%d s", p.Mode.Seconds)
+		return fmt.Sprintf("%d s", p.Mode.Seconds)
 	}
-	return layout.PadLeft(name, shareWidth) + layout.PadLeft("NOW", shareWidth)
+	return "ALL"
 }
 
 func title(text string) Line { return Line{span(Title, text)} }
@@ -88,7 +102,8 @@ func method(name string, width int, look Look) string {
 }
 
 func (s *State) programs(p *top.Picture, look Look) table {
-	t := table{title: title(shareTitle(p) + "    CPU   APP   JIT    GC  THREADS      PID  PROGRAM, its hottest method"), empty: "no JVM runs"}
+	t := table{title: title(shareTitle(p) + "    CPU   APP   JIT    GC  THREADS      PID  PROGRAM, its hottest method"), empty: "no JVM runs",
+		columns: []string{timeTitle(p), "NOW", "GC", "PROGRAM"}}
 	rows := p.Programs()
 	sorted(s, rows, func(a, b top.Program) int { return cmp.Compare(b.Now, a.Now) },
 		func(a, b top.Program) int { return cmp.Compare(b.Mean.GC, a.Mean.GC) },
@@ -112,7 +127,8 @@ func (s *State) programs(p *top.Picture, look Look) table {
 }
 
 func (s *State) methods(p *top.Picture, look Look) table {
-	t := table{title: title(shareTitle(p) + "  " + pad("SOURCE", sourceWidth) + "METHOD"), empty: "no samples yet"}
+	t := table{title: title(shareTitle(p) + "  " + pad("SOURCE", sourceWidth) + "METHOD"), empty: "no samples yet",
+		columns: []string{timeTitle(p), "NOW", "METHOD"}}
 	rows := p.Methods(s.at().scope)
 	sorted(s, rows, func(a, b top.Method) int { return cmp.Compare(b.Now, a.Now) },
 		func(a, b top.Method) int { return strings.Compare(a.Name, b.Name) })
@@ -129,7 +145,8 @@ func (s *State) methods(p *top.Picture, look Look) table {
 }
 
 func (s *State) frames(p *top.Picture, look Look) table {
-	t := table{title: title(shareTitle(p) + layout.PadLeft("TOTAL", shareWidth) + "  METHOD, inlining undone, and its hottest line"), empty: "no samples yet"}
+	t := table{title: title(shareTitle(p) + layout.PadLeft("TOTAL", shareWidth) + "  METHOD, inlining undone, and its hottest line"), empty: "no samples yet",
+		columns: []string{timeTitle(p), "NOW", "TOTAL", "METHOD"}}
 	rows := p.Frames(s.at().scope)
 	sorted(s, rows, func(a, b top.Frame) int { return cmp.Compare(b.Now, a.Now) },
 		func(a, b top.Frame) int { return cmp.Compare(b.Total.Count, a.Total.Count) },
@@ -161,7 +178,8 @@ func (s *State) frames(p *top.Picture, look Look) table {
 func (s *State) threads(p *top.Picture, look Look) table {
 	const nameWidth = 28
 	head := "  KIND     TID  " + pad("THREAD", nameWidth) + "  HOTTEST METHOD"
-	t := table{title: title(shareTitle(p) + head), empty: "no samples yet"}
+	t := table{title: title(shareTitle(p) + head), empty: "no samples yet",
+		columns: []string{timeTitle(p), "NOW", "KIND", "THREAD"}}
 	rows := p.Threads(s.at().scope)
 	sorted(s, rows, func(a, b top.ThreadRow) int { return cmp.Compare(b.Now, a.Now) },
 		func(a, b top.ThreadRow) int { return strings.Compare(a.Kind, b.Kind) },

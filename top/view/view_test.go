@@ -151,6 +151,13 @@ func TestKeys(t *testing.T) {
 	}
 	assert.Contains(t, filtered, "filter: sort")
 	assert.Equal(t, screen(), screen("/", "s", "esc"))
+	assert.Contains(t, screen("/", "~", "~"), "nothing matches the filter")
+	assert.Equal(t, screen("/"), screen("/", "~", "~", "clear"))
+	assert.Contains(t, screen("enter", "/"), "a filter is for the rows of tables")
+	assert.NotContains(t, screen("/", "w", "enter", "enter"), "filter: w")
+	assert.Contains(t, row(screen(), firstRow-1), "▼10 s")
+	assert.Contains(t, row(screen("s"), firstRow-1), "▼NOW")
+	assert.Contains(t, row(screen("s", "s"), firstRow-1), "▼METHOD")
 	assert.Contains(t, screen("m"), "since start")
 	assert.Contains(t, screen("m", "m"), "decaying")
 	assert.Contains(t, screen("p"), "PAUSED")
