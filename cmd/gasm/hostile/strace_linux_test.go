@@ -65,7 +65,7 @@ func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
 cd "$1-ended"
 if mkdir turn 2>/dev/null; then # one at a time, and for so long that gasm reads it while it runs
-	("$1-debug/${3##*/}" -c "$work" 2000000; rmdir turn) &
+	("$1-debug/${3##*/}" -c "$work" 6000000; rmdir turn) &
 fi
 cp "$3" program-$$
 ./program-$$ -c "$work" 40000
@@ -250,7 +250,7 @@ func rootsPaths(sources string) *regexp.Regexp {
 		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|schedstat|syscall|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
 		`/proc/\d+/task/\d+`, `/proc/\d+/net/(?:tcp6?|udp6?|unix)`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
 		`/proc(?:/self(?:/(?:stat|status|maps|mem|mountinfo|cgroup|exe|fd|fd/\d+|fdinfo/\d+|ns/\w+))?)?`,
-		`/proc/(?:kallsyms|stat|cpuinfo|meminfo|filesystems|sys/.*)`, `/sys/.*`, `/dev/(?:null|tty|shm)`,
+		`/proc/(?:kallsyms|kcore|stat|cpuinfo|meminfo|filesystems|sys/.*)`, `/sys/.*`, `/dev/(?:null|tty|shm)`,
 		// The system's.
 		`/(?:usr|lib|lib64|bin|sbin)(?:/.*)?`, `/opt(?:/.*)?`, `/Library/Java/.*`,
 		`/etc(?:/(?:passwd|group|nsswitch\.conf|ld\.so\..*|localtime|os-release|alternatives(?:/.*)?|.*java.*))?`, `/(?:var/)?run/nscd/.*`,
