@@ -31,7 +31,6 @@ import (
 // address, one after the other. Its own probes in libjvm.so tell when which
 // method was where; a sample must go to the one that was there.
 func TestReusedAddresses(t *testing.T) {
-	t.Parallel()
 	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
 	for name, java := range jdks(t) {
@@ -88,15 +87,15 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	stop := probes.record(t)
 	flags := []string{"-o", dir, "--frequency", "5000", "--report", os.DevNull}
 	program := []string{"-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
-	// On a busy machine a time on the clock gives too few samples: both end by CPU time. Some 1000 are enough.
-	cpu := 4
+	// On a busy machine a time on the clock gives too few samples: both end by CPU time. Some 2000 are enough.
+	launchedCPU := 6
 	if gasmtest.Whole() {
-		cpu = 10
+		launchedCPU = 10
 	}
 	if attached {
-		attachUntilUsed(t, time.Duration(cpu)*time.Second, append([]string{java, "-Dsec=600"}, program...), flags)
+		attachUntilUsed(t, 6*time.Second, append([]string{java, "-Dsec=600"}, program...), flags)
 	} else {
-		r := runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--", java, "-Dsec=0", "-Dcpu=" + strconv.Itoa(cpu)}, program))
+		r := runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--", java, "-Dsec=0", "-Dcpu=" + strconv.Itoa(launchedCPU)}, program))
 		require.Equal(t, 0, r.code, r.stderr)
 	}
 	trace := stop()

@@ -251,13 +251,11 @@ func TestEnded(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		r := toptest.New(t, "stacks", nil)
 		r.All()
-		jvms := []top.JVM{{PID: r.PID, Main: "Stacks"}}
 		s := view.State{Several: others}
 		if others {
-			jvms = []top.JVM{{PID: 1, Main: "Other"}}
 			s.Show(view.Programs)
 			keys(r.Model, &s, look, "enter")
-			r.Model.SetJVMs(jvms)
+			r.Model.SetJVMs([]top.JVM{{PID: 1, Main: "Other"}})
 		} else {
 			r.Model.EndJVM(r.PID)
 		}
