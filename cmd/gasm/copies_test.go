@@ -43,7 +43,7 @@ func TestCode(t *testing.T) {
 				assert.NotContains(t, r.stdout, "could not be copied")
 				files, err := os.ReadDir(dir)
 				require.NoError(t, err)
-				want := 5 // with the events
+				want := 6 // with the events, and the code of native functions
 				if runtime.GOARCH == "amd64" {
 					want++ // the call stacks
 				}
