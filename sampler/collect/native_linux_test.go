@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"fmt"
 	"bufio"
 	"math"
 	"os"
@@ -236,11 +237,11 @@ func TestNativeThreads(t *testing.T) {
 func TestNativeProcesses(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const runs = 200
-	x := collecttest.Hold(t, collecttest.Execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000`))
+	x := collecttest.Hold(t, collecttest.Execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000.$$`))
 	files := openFiles(t)
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("page-faults"), Frequency: 19999})
 	x.Release(t)
-	asleep := func() bool { return len(collecttest.ProcessesWith(t, "sleep\x001000")) > 0 }
+	asleep := func() bool { return len(collecttest.ProcessesWith(t, fmt.Sprintf("sleep\x001000.%d\x00", x.PID()))) > 0 }
 	collecttest.Eventually(t, "all have run", asleep)
 	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
