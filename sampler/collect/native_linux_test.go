@@ -1,8 +1,8 @@
 package collect
 
 import (
-	"fmt"
 	"bufio"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -241,7 +241,9 @@ func TestNativeProcesses(t *testing.T) {
 	files := openFiles(t)
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("page-faults"), Frequency: 19999})
 	x.Release(t)
-	asleep := func() bool { return len(collecttest.ProcessesWith(t, fmt.Sprintf("sleep\x001000.%d\x00", x.PID()))) > 0 }
+	asleep := func() bool {
+		return len(collecttest.ProcessesWith(t, fmt.Sprintf("sleep\x001000.%d\x00", x.PID()))) > 0
+	}
 	collecttest.Eventually(t, "all have run", asleep)
 	require.NoError(t, n.Stop(t.Context()))
 	samples, _ := written(t, n)
