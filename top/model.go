@@ -33,7 +33,6 @@ type Model struct {
 
 	buckets   []bucket // oldest first; the last one is of the last Tick
 	all       map[key]float64
-	allTotal  float64
 	seconds   float64 // covered by all
 	lastTick  int64
 	shownTick int64 // of the last bucket
@@ -234,7 +233,6 @@ func (m *Model) close(b bucket, loads map[int]*Load) {
 	for k, n := range b.counts {
 		m.all[k] += float64(n)
 	}
-	m.allTotal += float64(b.total)
 	m.seconds += b.seconds
 	if len(m.all) > maxKeys {
 		m.shrink()

@@ -1,9 +1,7 @@
 package nmethod
 
 import (
-	"bytes"
 	"encoding/binary"
-	"hash/maphash"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/methoddata"
@@ -15,8 +13,7 @@ import (
 type bodies struct {
 	java    *[256]byte      // see javaBytecodes; nil until the first body
 	numbers map[bodyKey]int // of the methods that were read; 0 for a method without a body
-	written map[uint64]int  // the numbers of the bodies in the log, by the hash of their text
-	seed    maphash.Seed
+	written numbered        // the bodies in the log
 }
 
 // A bodyKey identifies a method as long as the JVM runs. After HotSpot has unloaded a class, it may reuse the address
@@ -45,7 +42,7 @@ func (c *Code) AppendBodies(text []byte) []byte {
 	b := &copier.bodies
 	if b.java == nil {
 		java := copier.javaBytecodes()
-		*b = bodies{java: &java, numbers: map[bodyKey]int{}, written: map[uint64]int{}, seed: maphash.MakeSeed()}
+		*b = bodies{java: &java, numbers: map[bodyKey]int{}, written: newNumbered()}
 	}
 	for _, at := range c.usedMethods() {
 		text, _ = copier.appendBody(text, at, 0)
@@ -114,15 +111,8 @@ func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth i
 
 // append appends a body, unless the log has the same already, and returns its number.
 func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, int) {
-	start, number := len(text), len(b.written)+1
-	text = printassembly.AppendMethodBody(text, number, body)
-	_, rest, _ := bytes.Cut(text[start:], []byte(" method=")) // without the number, equal bodies are equal texts
-	hash := maphash.Bytes(b.seed, rest)
-	if known, ok := b.written[hash]; ok {
-		return text[:start], known
-	}
-	b.written[hash] = number
-	return text, number
+	start := len(text)
+	return b.written.keep(printassembly.AppendMethodBody(text, b.written.next(), body), start)
 }
 
 // resolved returns the address of the ConstantPoolCache's entry that the bytecode at a bci refers to by a two-byte

@@ -1,8 +1,6 @@
 package nmethod
 
 import (
-	"bytes"
-	"hash/maphash"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/hotspot/methoddata"
@@ -12,10 +10,9 @@ import (
 // A profiler reads what HotSpot has counted in methods, and writes it.
 type profiler struct {
 	reader  *methoddata.Reader // nil if this build of HotSpot is not known
-	written map[uint64]int     // the numbers of the profiles in the log, by the hash of their text
-	seed    maphash.Seed
-	numbers map[uint64]int  // by the address of the Method; 0 for a method without a profile. Forget discards it
-	classes map[uint64]bool // see isClass; Forget discards it
+	written numbered           // the profiles in the log
+	numbers map[uint64]int     // by the address of the Method; 0 for a method without a profile. Forget discards it
+	classes map[uint64]bool    // see isClass; Forget discards it
 	// used has the addresses of the Methods whose profiles were looked for, by the code. The first reading is the one that
 	// is nearest to what the compiler has seen.
 	used map[printassembly.CodeKey]map[uint64]bool
@@ -30,7 +27,7 @@ const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
-	p := &profiler{written: map[uint64]int{}, seed: maphash.MakeSeed(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
+	p := &profiler{written: newNumbered(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
@@ -171,18 +168,11 @@ func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 
 // append appends a profile, unless the log has the same already, and returns its number.
 func (p *profiler) append(text []byte, profile *printassembly.MethodProfile) ([]byte, int) {
-	start, number := len(text), len(p.written)+1
+	start, number := len(text), p.written.next()
 	if number > maxWritten {
 		return text, 0
 	}
-	text = printassembly.AppendMethodProfile(text, number, profile)
-	_, rest, _ := bytes.Cut(text[start:], []byte(" method=")) // without the number, equal profiles are equal texts
-	hash := maphash.Bytes(p.seed, rest)
-	if known, ok := p.written[hash]; ok {
-		return text[:start], known
-	}
-	p.written[hash] = number
-	return text, number
+	return p.written.keep(printassembly.AppendMethodProfile(text, number, profile), start)
 }
 
 // profileSites returns the sites with counts, with the names of their classes. A site with a class that has no name is

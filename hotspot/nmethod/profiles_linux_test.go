@@ -292,7 +292,7 @@ func BenchmarkProfiles(b *testing.B) {
 			once := (threadCPU(b) - began) / 10
 			for b.Loop() {
 				c.Forget()
-				clear(c.profiler.written)
+				clear(c.profiler.written.byHash)
 				clear(c.profiler.used)
 				for _, blob := range blobs {
 					if blob.Method.Compiler != "c2" {
@@ -310,7 +310,7 @@ func BenchmarkProfiles(b *testing.B) {
 					took += threadCPU(b) - began
 					methods++
 				}
-				profiles += len(c.profiler.written)
+				profiles += len(c.profiler.written.byHash)
 			}
 			b.ReportMetric(float64(once.Microseconds()), "µs/JVM")
 			b.ReportMetric(float64(took.Microseconds())/float64(methods), "µs/method")
