@@ -149,7 +149,6 @@ func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 	if err != nil {
 		return text
 	}
-	c.learnClasses(profiles)
 	for i, found := range profiles {
 		if found == nil {
 			continue
