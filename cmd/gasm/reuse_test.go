@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -56,7 +57,13 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	// one within a millisecond may have samples of the other: 0.01 % were measured.
 	// An attached gasm that did not run for a moment can't tell the methods of that moment apart, and says of how many
 	// samples that is so.
-	assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes), "samples that went to the method that was there")
+	// A method that HotSpot installs just before the JVM ends may have samples, but gasm reads the code cache each 10 to 50 ms.
+	assert.LessOrEqual(t, byTime.share(byTime.late), 0.05, "samples in methods that came after gasm's last look: %v", byTime.late)
+	if !assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes), "samples that went to the method that was there") {
+		for _, m := range byTime.mostMistaken(10) {
+			t.Logf("%d samples: %s", byTime.mistaken[m], m)
+		}
+	}
 	assert.Less(t, lastBlob.right, byTime.right, "the times make no difference: the run shows nothing")
 }
 
@@ -133,13 +140,14 @@ func attribute(t *testing.T, path string, log *printassembly.Log, start int64, t
 	require.NoError(t, err)
 	defer file.Close()
 	code := codemap.New(log.Blobs)
+	late := truth.late(log, start)
 	find := func(pc uint64, uptimeMillis int64) *printassembly.Blob {
 		if i, ok := code.Find(pc, uptimeMillis); ok {
 			return &log.Blobs[i]
 		}
 		return nil
 	}
-	byTime, lastBlob = new(figures), new(figures)
+	byTime, lastBlob = &figures{mistaken: map[string]int{}}, &figures{mistaken: map[string]int{}}
 	samples := sampler.NewPerfReader(file, path)
 	for samples.Scan() {
 		s, ok := samples.Record().(*sampler.Sample)
@@ -147,6 +155,10 @@ func attribute(t *testing.T, path string, log *printassembly.Log, start int64, t
 			continue
 		}
 		was, reused := truth.at(s.PC, s.MonoNanos)
+		if was != nil && late[was] {
+			byTime.late++
+			continue
+		}
 		byTime.add(was, reused, find(s.PC, (s.MonoNanos-start)/1e6))
 		lastBlob.add(was, reused, find(s.PC, math.MaxInt64-1))
 	}
@@ -159,6 +171,9 @@ type figures struct {
 	right, wrong, unresolved int
 	reused, reusedRight      int // of them those at addresses that had several methods
 	noOwner                  int // went to a method where none was, and count for nothing else
+	late                     int // in methods that came after gasm's last look, and count for nothing else
+	// mistaken counts the samples that are not right by what they were in and where they went.
+	mistaken map[string]int
 }
 
 func (f *figures) add(was *owner, reused bool, got *printassembly.Blob) {
@@ -177,6 +192,9 @@ func (f *figures) add(was *owner, reused bool, got *printassembly.Blob) {
 	default:
 		f.wrong++
 	}
+	if !right {
+		f.mistaken[mistake(was, got)]++
+	}
 	if reused {
 		f.reused++
 	}
@@ -185,14 +203,30 @@ func (f *figures) add(was *owner, reused bool, got *printassembly.Blob) {
 	}
 }
 
+// mistake says which method had an address, and what got it: nil is no code.
+func mistake(was *owner, got *printassembly.Blob) string {
+	s := fmt.Sprintf("in %s at [%#x, %#x), loaded at %d ns and gone at %d ns, went to ", was.method, was.lo, was.hi, was.from, was.to)
+	if got == nil {
+		return s + "no code"
+	}
+	return s + fmt.Sprintf("%s (%s) at [%#x, %#x), compilation %d, of %d ms", got.Name, got.Source(), got.Lo, got.Hi, got.ID, got.UptimeMillis)
+}
+
+// mostMistaken returns the n keys of mistaken with the most samples.
+func (f *figures) mostMistaken(n int) []string {
+	keys := slices.SortedFunc(maps.Keys(f.mistaken), func(a, b string) int { return f.mistaken[b] - f.mistaken[a] })
+	return keys[:min(n, len(keys))]
+}
+
 func (f *figures) samples() int { return f.right + f.wrong + f.unresolved }
 
 func (f *figures) share(n int) float64 { return float64(n) / float64(max(1, f.samples())) }
 
 func (f *figures) String() string {
 	return fmt.Sprintf("%d samples in methods: %.2f %% right, %.2f %% wrong, %.2f %% unresolved; %d on reused addresses: %.2f %% right; "+
-		"beside them %d given to a method where none was", f.samples(), 100*f.share(f.right), 100*f.share(f.wrong), 100*f.share(f.unresolved),
-		f.reused, 100*float64(f.reusedRight)/float64(max(1, f.reused)), f.noOwner)
+		"beside them %d given to a method where none was, and %d in methods that came after gasm's last look",
+		f.samples(), 100*f.share(f.right), 100*f.share(f.wrong), 100*f.share(f.unresolved),
+		f.reused, 100*float64(f.reusedRight)/float64(max(1, f.reused)), f.noOwner, f.late)
 }
 
 // An owner is a method that had some addresses for some time.
@@ -260,6 +294,22 @@ func (o *owners) at(pc uint64, mono int64) (was *owner, reused bool) {
 		}
 	}
 	return was, n > 1
+}
+
+// late returns the owners that came after all code that the log has. The log's stamps are in milliseconds since start, on
+// the monotonic clock.
+func (o *owners) late(log *printassembly.Log, start int64) map[*owner]bool {
+	last := int64(0)
+	for i := range log.Blobs {
+		last = max(last, log.Blobs[i].UptimeMillis)
+	}
+	late := map[*owner]bool{}
+	for i := range o.all {
+		if own := &o.all[i]; own.from > start+(last+1)*1e6 {
+			late[own] = true
+		}
+	}
+	return late
 }
 
 // missing counts the owners whose code is not in the log.
