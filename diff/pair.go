@@ -290,8 +290,7 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed is the maximum number of regions of a method, on each side, in which the function unmatched searches for
-// instructions.
+// maxListed limits the search of unmatched for instructions: it looks at so many regions of a method on each side.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

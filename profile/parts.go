@@ -108,8 +108,8 @@ func (p *partedSpots) byThread(kept []parts.Sample, names *threads.Table, counte
 	return sums.ByKey()
 }
 
-// listing sums up the samples at each instruction of some code, separately for each part, over all JVMs. It returns nil
-// if the profile has no parts.
+// listing sums up the samples at each instruction of some code over all JVMs, separately for each part of the profile's
+// time and threads. It returns nil if the profile is not cut into parts.
 func (p *partedSpots) listing(from *mergedCode, insts []printassembly.Instruction) *ListingParts {
 	if p == nil {
 		return nil

@@ -26,8 +26,8 @@ type EventFormat struct {
 type EventOptions struct {
 	Look  layout.Look
 	Sites event.SiteRule // chooses the frame that the formats text and perfetto show for each event; "" is event.SiteOwn
-	// Capture has the samples for the format perfetto, and Samples says which of them count. If Capture is nil, there
-	// are none. If Note is not nil, it is called for each note about something that the list does not have.
+	// Capture has the samples for the format perfetto, and Samples says which of them count. If Capture is nil, the
+	// trace has no samples. If Note is not nil, it is called with a note about each thing that the trace lacks.
 	Capture *capture.Capture
 	Samples profile.Options
 	Note    func(text string)

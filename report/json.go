@@ -164,7 +164,8 @@ func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Counters, Values: c}
 }
 
-// perJVM converts counts by JVM. It returns nil if there is only one JVM, because its counts are those of the profile.
+// perJVM returns the counts of each JVM for the report. It returns nil if there is only one JVM, because its counts are
+// those of the profile.
 func (p jsonProfile) perJVM(perJVM []tally.Counts) schema.PerJVM {
 	if len(perJVM) < 2 {
 		return nil

@@ -64,7 +64,7 @@ func (d *jsonDiff) changes() (n int) {
 	return n
 }
 
-// A capture, its JSON report and itself are the same; another JDK's is not.
+// A capture does not differ from itself, nor from its JSON report. It differs from a capture of another JDK.
 func TestDiffCaptures(t *testing.T) {
 	t.Parallel()
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")

@@ -15,9 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// The report of a recording by perf has the same code, no matter how perf script prints the recording: with stacks, as
-// `perf record -g` has them, without them, and with the fields that gasm asks for. With stacks, the report has them as
-// well, and all formats have the same totals.
+// perf script can print a recording of `perf record -g` with stacks, without stacks, and with the fields that gasm asks
+// for. The report has the same code in all three cases. If the text has stacks, the report has them as well, and all
+// formats have the same totals.
 func TestPerfStacks(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := t.TempDir()

@@ -213,7 +213,7 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 		}
 		t.Logf("round %d: window from %v to %v of the lines, %d samples, the first after %v, the last one outside after %v", round,
 			time.Duration(win.FromMonoNanos-begin), time.Duration(win.ToMonoNanos-end), inside, time.Duration(first-begin), time.Duration(last))
-		// The program takes its CPU time from the line on. Its line comes some ms later, and its
+		// The program measures its CPU time from when it prints its line. gasm sees the line some ms later, and the program's
 		// other threads have some samples. Until the first sample, whose limit is below, it may have used all of a processor.
 		expected := float64(times[fmt.Sprint("cpu", round)]) * 1001e-9
 		missed := float64(first-begin) * 1001e-9

@@ -106,8 +106,8 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, &Windows{Slot: 3, Spans: []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}}, records[4])
 }
 
-// A ring that is exactly full has lost nothing. Negative numbers count as 0, and numbers that can't be those of a
-// thread or a site as -1.
+// A ring that is exactly full has lost nothing. Negative counts are read as 0. The number of a thread or a site that
+// cannot exist is read as -1.
 func TestReaderBounds(t *testing.T) {
 	full := segment(map[int]int64{0: 1, 3: math.MaxInt32 + 1, 4: 2, 5: 2},
 		append(event(Entry, 1, 0, 80, 0, 0), event(Allocation, 1, 0, 90, 0, 0)...)...)

@@ -30,7 +30,7 @@ func watchOpens(t *testing.T, path string) func() bool {
 	}
 }
 
-// foreignFolder returns a folder that belongs to nobody, and nobody's identity.
+// foreignFolder returns a folder of the user "nobody", and the identity of that user.
 func foreignFolder(t *testing.T) (string, foreign.User) {
 	t.Helper()
 	dir := t.TempDir()

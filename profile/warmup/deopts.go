@@ -35,7 +35,8 @@ type Deopt struct {
 // mostOf is the maximum number of compiled methods that a Deopt names.
 const mostOf = 3
 
-// An After says how many deoptimizations were followed by a compilation of the method at a level, and after which time.
+// An After counts the deoptimizations of a method after which it was compiled at a certain level, and says how long
+// that took.
 type After struct {
 	Level, Count                             int
 	ShortestNanos, MedianNanos, LongestNanos int64

@@ -77,7 +77,7 @@ type trialCounts struct {
 	deoptimizations map[place]int
 }
 
-// Trial returns the run, with what began within the windows of a trial marked. The results for several trials share what
+// Trial returns the run, in which everything that began within the windows of the trial is marked. The results for several trials share what
 // they have in common, and must not be changed.
 func (r *Run) Trial(trial int) *JIT {
 	if r == nil {

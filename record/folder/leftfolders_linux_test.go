@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// left reports whether AllLeft returns a folder, and why it was left.
+// left reports whether AllLeft returns the folder at path, and why a gasm has left it behind.
 func left(path string) (why string, found bool) {
 	folders := AllLeft()
 	i := slices.IndexFunc(folders, func(f Left) bool { return f.Path == path })

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// A recording that a JVM has written into the capture itself is taken only if it is one. The process id of this test
-// stands for the JVM's.
+// If a JVM has written its recording into the capture itself, the file is used only if it is a recording. The process
+// id of this test stands for that of a JVM.
 func TestOwnRecording(t *testing.T) {
 	for _, c := range []struct {
 		name string

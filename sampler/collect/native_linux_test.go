@@ -106,7 +106,7 @@ func TestNativeLive(t *testing.T) {
 	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	assert.Equal(t, files, openFiles(t), "open files")
 
-	// The samples have the clock of this process, their times ascend, and they begin with the exec.
+	// The times of the samples are on the clock of this process. They ascend, and the first is after the exec.
 	for i, s := range samples {
 		assert.True(t, i == 0 || s.MonoNanos >= samples[i-1].MonoNanos, "sample %d is older than the one in front of it", i)
 		assert.Contains(t, []string{"sh", "sleep"}, s.Thread)

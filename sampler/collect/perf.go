@@ -47,7 +47,7 @@ type Options struct {
 	// Walk finds the call stacks of samples in native sampling, which writes them to Native.StacksFile. If Walk is nil,
 	// no stacks are recorded, and samples cost less.
 	Walk Walk
-	// Caller returns the sampler.Sample.Caller of the sample that was passed to Walk last. It may be nil.
+	// Caller returns the sampler.Sample.Caller of the sample that was passed to Walk last. The function may be nil.
 	Caller func() uint64
 	// GiveUp makes the present call of Walk return soon, with an incomplete stack. It is called from another goroutine
 	// if the end of the recording takes too long. It may be nil.

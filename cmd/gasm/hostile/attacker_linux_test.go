@@ -246,7 +246,7 @@ func startAttack(t *testing.T, name string, c *canary, seed uint64, jvm ...strin
 	return p
 }
 
-// end ends the attacker with its JVM, and removes what it has made, now that its mounts are gone.
+// end kills the attacker and the attacker's JVM. Their mounts are gone then, so end can remove the attacker's files.
 func (p *attackingProcess) end() {
 	p.once.Do(func() {
 		p.stdin.Close()

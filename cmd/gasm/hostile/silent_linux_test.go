@@ -101,8 +101,7 @@ func (v *jvm) eventFolders() []string {
 	return slices.DeleteFunc(eventFolders(), func(f string) bool { return slices.Contains(v.others, f) })
 }
 
-// eventFolders returns the folders into which JVMs of the user nobody write events, without those that are not of this
-// test.
+// eventFolders returns the folders into which JVMs of this test, which run as the user "nobody", write events.
 func eventFolders() (paths []string) {
 	for _, f := range gasmtest.OwnFolders("/tmp/gasm-jvm-*") {
 		if info, err := os.Stat(f); err == nil && info.Sys().(*syscall.Stat_t).Uid == gasmtest.Nobody {
@@ -265,7 +264,8 @@ func (v *jvm) endLeft(t *testing.T) run {
 	return first
 }
 
-// isUnchanged checks that the JVM has no probes and records nothing: with probes of another gasm it would take none.
+// isUnchanged checks that the JVM records nothing and has no probes. It sets probes to find out: a JVM that has probes of
+// another gasm refuses them.
 func (v *jvm) isUnchanged(t *testing.T) {
 	t.Helper()
 	r := runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", v.pid())

@@ -78,8 +78,8 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 }
 
 // Any user can mount an overlay over a file system that does not answer. Then neither the lists of mounts nor statfs call it a
-// file system in user space, and statfs does not return. Who reads the memory of a process there, or the file of its program,
-// waits for ever. gasm does neither.
+// file system in user space, and statfs does not return. A read of the memory of a process whose program is there, or of the
+// program's file, does not return either. gasm reads neither.
 func TestSilentOverlay(t *testing.T) {
 	needNative(t)
 	for what, name := range map[string]string{"memory": silentName, "the program": silentProgram} {

@@ -90,7 +90,7 @@ func slowFile(t *testing.T, path string) {
 	write(symbols, table, []byte("\x00function\x00\x00\x00\x00\x00\x00\x00"))
 }
 
-// Files that are slow to read take neither the time of a signal nor the memory of the machine.
+// Files that are slow to read neither delay gasm's answer to a signal nor use up the machine's memory.
 func TestSlowFiles(t *testing.T) {
 	needNative(t)
 	gcc, err := exec.LookPath("gcc")

@@ -147,8 +147,9 @@ func TellSlow(say func(message string), tool string, some time.Duration, then st
 	}
 }
 
-// AwaitDone waits until done is closed, and returns true. If done is not closed within the duration some, AwaitDone
-// calls slow(), unless slow is nil. If done is not closed within the duration limit, AwaitDone returns false.
+// AwaitDone waits until done is closed, and returns true. If done is still open after the shorter duration, which is
+// called some, AwaitDone calls slow, unless slow is nil. If done is still open after the longer duration, which is called
+// limit, AwaitDone returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()
