@@ -22,8 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// TestFollow follows a JVM that was started without any flag, and samples it. Each sample in compiled code, or in other
-// code of the JVM's own, must be in a blob of the log, and methods with samples must have code.
+// TestFollow follows a JVM that was started without any flag, and samples it. Each sample in code that the JVM has
+// generated must be in a blob of the log, and methods with samples must have code.
 func TestFollow(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -153,8 +153,8 @@ func TestEndedEarly(t *testing.T) {
 	assert.Zero(t, f.Methods())
 }
 
-// TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what has come
-// meanwhile.
+// TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what was compiled
+// in the meantime.
 func TestPause(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
