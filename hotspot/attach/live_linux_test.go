@@ -102,7 +102,7 @@ func TestLook(t *testing.T) {
 				require.NoError(t, err)
 				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
-				all[i].StartMonoNanos = j.StartMonoNanos // computed from readings of two clocks, so it differs a little each time
+				all[i].StartMonoNanos = j.StartMonoNanos // computed from readings of two clocks, so it varies
 				assert.Equal(t, *j, all[i])
 			}
 		})

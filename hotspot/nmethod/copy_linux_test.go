@@ -30,7 +30,7 @@ type followedJVM struct {
 	printed, copied map[string]*printedMethod
 	installed       map[string]bool // compile ids of the methods that have tags
 	result          tagResult
-	lateness        time.Duration // the longest delay with which this process was woken, because others had the processors
+	lateness        time.Duration // how late this process was woken at most, because others had the CPUs
 }
 
 // A choice says which methods are printed, which are copied, and when to stop: as soon as the log contains the text

@@ -11,7 +11,7 @@ import (
 // Offsets in the structures that relocations lead to, in bytes.
 const (
 	blobNameOffset                                        = 16
-	dataEndOffset, contentBeginOffset                     = 96, 120 // the fields with the start and end of the relocations come after _data_end
+	dataEndOffset, contentBeginOffset                     = 96, 120 // the relocations' bounds come after _data_end
 	contentOffsetField, relocationSizeField               = 96, 100
 	heapMemoryOffset, heapSegmapOffset, log2SegmentOffset = 8, 64, 120
 	lowBoundaryOffset, highBoundaryOffset, lowOffset      = 0, 8, 16

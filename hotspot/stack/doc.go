@@ -19,7 +19,7 @@
 //
 //	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it is
 //	                           the caller's frame pointer
-//	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or no more
+//	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or be gone
 //	interpreter                by the frame pointer: the frame has the caller's frame pointer, return address and sp,
 //	                           and its own Method and the address of the bytecode (frame_x86.hpp)
 //	stub, adapter, codelet     symbolic execution

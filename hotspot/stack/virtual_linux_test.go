@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The Java methods of a carrier thread that runs a virtual one, and of the virtual threads of Virtual.java, the outermost
-// first.
+// Patterns for the Java methods on the stacks of Virtual.java, the outermost first: those of a carrier thread that
+// runs a virtual thread, and those of the virtual threads.
 var (
 	carrier = regexp.MustCompile(`^java.util.concurrent.ForkJoinWorkerThread::run( java.util.concurrent.ForkJoin\S+)+( java.util.concurrent.ForkJoinTask\S*)*( java.lang.\S+)* ` +
 		`java.lang.VirtualThread::runContinuation jdk.internal.vm.Continuation::run jdk.internal.vm.Continuation::enterSpecial$`)

@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A Dump has the threads of a JVM, and what each of them does.
+// A Dump describes the threads of a JVM, and what each of them does.
 type Dump struct {
 	PID       int
 	Release   int       // the feature release of the JDK
@@ -43,7 +43,7 @@ type Thread struct {
 	Stack     Stack   // how much of the stack is known
 }
 
-// A JavaThread is what a Java thread has and other threads do not have.
+// A JavaThread holds what only Java threads have.
 type JavaThread struct {
 	ID       int64  // Thread.getId
 	Address  uint64 // of HotSpot's JavaThread, which jstack prints as tid
@@ -94,7 +94,7 @@ type Lock struct {
 	Class   string // of the object; "pkg.Class"
 	// Of is the class that a java.lang.Class stands for; "" for other objects.
 	Of string
-	// Owner is the thread that has a lock for which another one waits, as an index in Dump.Threads; -1 if it is
+	// Owner is the index in Dump.Threads of the thread that has a lock for which another thread waits; -1 if it is
 	// unknown.
 	Owner int
 }

@@ -65,7 +65,7 @@ func (d *Dump) version() string {
 	switch {
 	case d.Version == "":
 		return strconv.Itoa(d.Release)
-	case d.Release == 8: // whose HotSpot has the version 25
+	case d.Release == 8: // HotSpot of JDK 8 calls itself version 25
 		return "8 (HotSpot " + d.Version + ")"
 	}
 	return d.Version
@@ -153,7 +153,7 @@ func (p *textPage) body(t *Thread) {
 // note writes a line about a thread's stack.
 func (p *textPage) note(text string) { p.Line("\t%s", text) }
 
-// shown reports whether a frame is written unless all are.
+// shown reports whether a frame is written if not all frames are.
 func (p *textPage) shown(t *Thread, i int, hasJava, inJava bool) bool {
 	f := &t.Frames[i]
 	switch {

@@ -20,7 +20,7 @@ func frame(name, source string, line int, locks ...Lock) Frame {
 	return Frame{Frame: callstack.Frame{Kind: callstack.Interpreted, BCI: 1, Line: line, Name: name}, Source: source, Locks: locks}
 }
 
-// some is a Dump with each kind of thread, frame and lock. Some names are those of a program that means harm.
+// some is a Dump with each kind of thread, frame and lock. Some names are such as a hostile program might use.
 func some() *Dump {
 	native := func(name, module string) Frame {
 		return Frame{Frame: callstack.Frame{Kind: callstack.Native, PC: 0x7f10, BCI: callstack.Unknown, Line: callstack.Unknown, Name: name, Module: module}}

@@ -52,7 +52,7 @@ func readNames(t *testing.T, jdk gasmtest.JDK, arguments []string) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	defer func() {
-		input.Close() // which ends the program
+		input.Close() // ends the program
 		assert.NoError(t, cmd.Wait())
 	}()
 	lines := bufio.NewScanner(output)

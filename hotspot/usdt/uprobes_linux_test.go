@@ -30,9 +30,9 @@ var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by on
 	{false, true, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events", medians},
 	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took", beforeOthers}}
 
-// beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the others. They
-// take some 10 µs, 18 at the median on a busy machine. A thread that loses its processor meanwhile
-// reaches the others some ms later.
+// beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the other ways. They take some 10
+// µs, and 18 µs at the median on a busy machine. If a thread loses its processor in the meantime, the probes of the
+// other ways fire some ms later.
 var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_000}
 
 // TestWays checks that probes report the same things in all ways: a recorder for each way watches the
@@ -54,12 +54,12 @@ func TestWays(t *testing.T) {
 		}
 		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
 			want := ofKind(recorded[0], kind)
-			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print them all
+			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print all events
 			compare(t, ways[i].note+" "+string(kind), ofKind(events, kind), want, ways[i].near)
 		}
 		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)
 		if ways[i].uprobes && !ways[i].bpf {
-			continue // it has no brief texts, and no memory but the stack
+			continue // perf's samples have no brief texts, and no memory but the stack
 		}
 		assert.Equal(t, told(recorded[0]), told(events), "%s: names and arguments", ways[i].note)
 	}
@@ -80,8 +80,8 @@ func TestWays(t *testing.T) {
 	j.end(t)
 }
 
-// told returns the events without their times, sorted: events of different threads may come in another
-// order.
+// told returns the events as texts without their times. The texts are sorted, because events of different threads may
+// come in another order.
 func told(events []event.Event) (texts []string) {
 	for i := range events {
 		e := &events[i]
@@ -108,7 +108,7 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 	from := monotonic.Nanos()
 	j.goOn(t)
 	j.await(t, line)
-	to := monotonic.Nanos() // the recorders end one after another, so not all of them have what comes meanwhile
+	to := monotonic.Nanos() // the recorders end one after another, so some of them also have events after this time
 	for i, r := range recorders {
 		begin := time.Now()
 		result := r.Stop()
@@ -172,8 +172,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// signed are return addresses as AArch64 code signs them: here one of libjvm's, one of a stub, and one of
-// what called the stub, with the signatures that a JVM in an emulated machine had.
+// signed are return addresses as AArch64 code signs them: one in libjvm, one in a stub, and one in the code that
+// called the stub. Their signatures are those that a JVM in an emulated machine had.
 var signed = struct{ libjvm, stub, above, signature uint64 }{0x5a_ffff_90b3_0005, 0x20_ffff_7400_c0de, 0x11_ffff_740a_b0fe, 0xffff << 48}
 
 // TestSignedCaller checks that the caller is found, and has its address without a signature, if return

@@ -196,7 +196,7 @@ func TestReplacedLibrary(t *testing.T) {
 			require.NotErrorIs(t, err, fs.ErrNotExist)
 		}
 	}
-	check(library) // as it was found before the update
+	check(library) // as the library was found before the update
 	after, library := exportedSymbols(t, pid)
 	assert.Equal(t, before, after)
 	assert.True(t, library.Deleted)

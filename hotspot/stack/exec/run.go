@@ -164,8 +164,8 @@ func (r *run) reach(offset int, s *state) {
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
 // Otherwise an instruction might be executed after only one of two paths that reach it with different stack pointers.
-// The code after it would get the states of that path alone. To merge the other path into these states later makes more
-// of them unknown than to merge the two paths first.
+// The code after it would get the states of that path alone. Merging the other path into these states later would
+// make more of them unknown than merging the two paths first.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])

@@ -22,7 +22,7 @@ type returnFrame struct {
 	frame uint16 // as in Table.at
 }
 
-// What Table.at has for bytes without a frame.
+// Elements of Table.at for bytes that have no frame.
 const (
 	notReached = iota // execution does not reach an instruction there
 	noFrame           // execution reaches it, but does not know where the frame is
@@ -63,7 +63,8 @@ func (t *Table) At(pc uint64) (Frame, bool) {
 // kB.
 const maxCode = 4 << 20
 
-// runs has the memory of earlier runs. Without it, most of the time is spent on allocating memory.
+// runs keeps the memory of earlier runs for later ones. Otherwise most of the time would be spent on allocating
+// memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
 // maxKept is the size in bytes of the largest piece of code whose memory is kept for later runs.
