@@ -117,8 +117,8 @@ func (h *Heap) findStrings(q *vmstructs.Query) {
 	q.Missing = err
 }
 
-// Class returns the address of one of the classes that HotSpot itself knows, such as "String" and "Thread"
-// (vmClasses.hpp), or 0 if there is none.
+// Class returns the address of a class that HotSpot itself knows by name (vmClasses.hpp), such as "String" or
+// "Thread". It returns 0 if HotSpot knows no such class.
 func (h *Heap) Class(name string) uint64 {
 	for _, form := range []string{"vmClasses::_klasses[static_cast<int>(vmClassID::%s_klass_knum)]", "SystemDictionary::_well_known_klasses[SystemDictionary::%s_klass_knum]"} {
 		if at, ok := h.vm.Static(fmt.Sprintf(form, name)); ok {

@@ -92,7 +92,8 @@ func played(t *testing.T, how string) *foreign.Process {
 	return opened(t, cmd.Process.Pid)
 }
 
-// TestClosedWithoutAnswer: a JVM closes the connection without an answer, and ends or goes on.
+// TestClosedWithoutAnswer: a JVM closes the connection without an answer. In one case it then ends, in the other it
+// keeps running.
 func TestClosedWithoutAnswer(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		how := "closes"

@@ -10,8 +10,8 @@ type Monitor struct {
 	Narrow bool
 }
 
-// maxMonitors limits the monitors that are read of a frame. A frame has few: one for each synchronized block that it is
-// in.
+// maxMonitors limits the number of monitors that are read from a frame. A frame has few: one for each synchronized
+// block that it is in.
 const maxMonitors = 64
 
 // Debug info begins a value with its kind (debugInfo.cpp): locationValue is followed by a Location, constantOopValue by

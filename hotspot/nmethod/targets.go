@@ -55,7 +55,7 @@ func (c *Code) target(offset int) (uint64, bool) {
 	}
 	if len(code) >= 5 && (code[0] == 0xe8 || code[0] == 0xe9) {
 		target := at + 5 + displacement(code[1:])
-		// A jump to itself has no target yet. JDK 19 and older take its target for −1, which has no name.
+		// A jump to itself has no target yet. JDK 19 and older treat its target as the address −1, which has no name.
 		return target, target != at || c.copier.layout.release >= 20
 	}
 	if len(code) >= 6 && code[0] == 0x0f && code[1]&0xf0 == 0x80 {

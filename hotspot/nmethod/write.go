@@ -49,8 +49,8 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	return append(w.text, "[/MachCode]\n"...), err
 }
 
-// comments writes all comments, each before the row that it belongs to. It also writes the rows before the last
-// comment.
+// comments writes all comments, each before the row of code that it belongs to. It also writes the rows before the
+// last comment.
 func (w *codeWriter) comments() error {
 	c := w.code
 	if c.copier.layout.noFrames != nil {

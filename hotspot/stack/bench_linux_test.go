@@ -56,8 +56,8 @@ func threadTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// deepSamples runs Expressions.java until the end of the benchmark. After the program has run for a while,
-// deepSamples takes a number of its samples.
+// deepSamples runs Expressions.java until the end of the benchmark. When the program has run for a while, deepSamples
+// takes as many of its samples as wanted.
 func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Record, mappings *native.Resolver) {
 	b.Helper()
 	classes := b.TempDir()
@@ -91,7 +91,7 @@ func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Rec
 			name = string(bytes.TrimSpace(comm)) == "evaluating"
 			evaluating[r.TID] = name
 		}
-		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first samples are of code that is soon replaced
+		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first ones are of code that is soon replaced
 			return
 		}
 		copied := *r

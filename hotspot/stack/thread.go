@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A State says where the walk of a thread that does not run begins: what is known of its first frame.
+// A State says where the walk of a thread that does not run begins. It has what is known of the thread's first frame.
 type State struct {
 	PC, SP uint64
 	FP     uint64 // the frame pointer; 0 if it is unknown

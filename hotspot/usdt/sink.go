@@ -46,7 +46,7 @@ type sink struct {
 	events int64
 	full   int64 // events that were not written because the text had reached maxLines or maxBytes
 	allocs map[allocSite]*allocSum
-	noted  []allocSite // keys of allocs, in the order in which they came
+	noted  []allocSite // keys of allocs, in the order in which they were added
 }
 
 // An allocSite is an instruction that allocates objects of one class. pc is the address after that

@@ -160,7 +160,7 @@ func TestSinkAllocations(t *testing.T) {
 			binary.NativeEndian.PutUint64(stack, 0x12345)                                // not code
 			binary.NativeEndian.PutUint64(stack[8:], 0x7f0000001000+codeCache)           // too far
 			binary.NativeEndian.PutUint64(stack[16:], 0x7f0000001000-codeCache-1)        // too far
-			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be an address of code
+			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be code
 			binary.NativeEndian.PutUint64(stack[32:], 0x7f0000001000+codeCache-1)        // a later one
 			binary.NativeEndian.PutUint64(stack[8*(words-1):], 0x7f0000001000-codeCache) // a later one
 			behind = append(behind, stack...)

@@ -54,7 +54,7 @@ func TestWays(t *testing.T) {
 		}
 		for _, kind := range []event.Kind{event.Safepoint, event.Lock, event.Sleep} {
 			want := ofKind(recorded[0], kind)
-			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print all events
+			assert.Equal(t, len(want), len(ofKind(events, kind)), "%s %s", ways[i].note, kind) // Len would print them all
 			compare(t, ways[i].note+" "+string(kind), ofKind(events, kind), want, ways[i].near)
 		}
 		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)

@@ -74,7 +74,7 @@ func (r *run) offset(addr uint64) int {
 // any more.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
-// target notes that execution reaches the instruction at an offset, and that the instruction is to be decoded.
+// target notes that execution reaches the instruction at an offset, and that the instruction must be decoded.
 func (r *run) target(offset int) {
 	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
 		return
@@ -171,7 +171,7 @@ func (r *run) queue(offset int) {
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
 }
 
-// settle executes until no state changes any more. It reports whether that has succeeded within the limits.
+// settle executes instructions until no state changes any more. It returns false if a limit is reached before that.
 func (r *run) settle() bool {
 	for {
 		switch {
