@@ -52,8 +52,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 		StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
-	// Until the last compiler has compiled the method with the loop, some of it is interpreted. On a busy machine that
-	// takes long.
+	// A part of the loop is interpreted until the method is compiled at level 4. On a busy machine that takes long.
 	compiled := regexp.MustCompile(`(?m)^<nmethod .* level='4' .*method='Shares rounds `)
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(log)

@@ -74,7 +74,7 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	return l, q.Missing
 }
 
-// reasonNames are the reasons of JDK 8 to 28 that HotSpot counts.
+// reasonNames are the names of the reasons for deoptimisations that HotSpot counts in JDK 8 to 28.
 var reasonNames = []string{"null_check", "null_assert", "range_check", "class_check", "array_check", "intrinsic", "bimorphic",
 	"profile_predicate", "auto_vectorization_check", "unloaded", "uninitialized", "initialized", "unreached", "unhandled", "constraint",
 	"div0_check", "age", "predicate", "loop_limit_check", "speculate_class_check", "speculate_null_check", "speculate_null_assert",

@@ -24,7 +24,7 @@ type fakeJVM struct {
 	symbols vmtest.Symbols
 	classes map[string]uint64 // addresses of Klasses, by internal name
 	nextID  int               // compile id
-	blob    uint64            // the address of the blob of the code cache
+	blob    uint64            // the address of the only blob in the code cache
 }
 
 // Offsets and sizes in a fakeJVM's structures, in bytes.

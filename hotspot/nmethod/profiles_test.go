@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// profiledCopier returns a Copier that has read these methods and their profiles. A method's address and the number of
-// its profile are its index, counted from 1.
+// profiledCopier returns a Copier that has read these methods and their profiles. The address of a method and the
+// number of its profile are both its index, counted from 1.
 func profiledCopier(methods ...*method) *Copier {
 	c := &Copier{methods: map[uint64]*method{}}
 	c.profiler = &profiler{reader: &methoddata.Reader{}, numbers: map[uint64]int{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
@@ -94,7 +94,8 @@ func addresses(first, n int) (at []uint64) {
 	return at
 }
 
-// TestDistinguishableWork counts the allocations for the lines that distinguishable looks at.
+// TestDistinguishableWork counts allocations to check that the work of distinguishable grows with the number of
+// lines, and not with its square.
 func TestDistinguishableWork(t *testing.T) {
 	const lines = 5000
 	var methods []*method

@@ -25,7 +25,8 @@ const (
 	C2             // and JVMCI's compilers
 )
 
-// has reports whether methods of a compiler are copied. compiler is its name in a method's tag.
+// has reports whether methods of a compiler are copied. The parameter compiler is the compiler's name in a method's
+// tag.
 func (s CompilerSet) has(compiler string) bool {
 	switch compiler {
 	case "":

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// calling are the lines of Stacks.java from which each method calls others.
+// calling has, for each method of Stacks.java, texts of the lines at which it calls other methods.
 var calling = map[string][]string{
 	"recurse":     {"recurse(depth - 1)"},
 	"recursion":   {"recurse(200)"},
@@ -41,8 +41,8 @@ var source = sync.OnceValue(func() []string {
 	return strings.Split(string(text), "\n")
 })
 
-// wrongLine returns a frame of a method of Stacks.java that calls another Java method from a line where it can't. It
-// returns nil if there is none.
+// wrongLine returns a frame of a method of Stacks.java that is said to call another Java method at a line without
+// such a call. It returns nil if there is none.
 func (s *seen) wrongLine() *callstack.Frame {
 	callee := s.leaf != ""
 	for i := range s.stack {

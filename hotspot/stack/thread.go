@@ -33,7 +33,7 @@ type Place struct {
 
 // A where says where a frame is on the stack.
 type where struct {
-	SP uint64 // the stack pointer of the frame that contains it
+	SP uint64 // the frame's stack pointer; if the method was inlined, that of the compiled method's frame
 	FP uint64 // the frame pointer; 0 if it is unknown
 }
 

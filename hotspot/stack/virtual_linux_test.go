@@ -24,8 +24,8 @@ var (
 	thawed = regexp.MustCompile(`^(jdk.internal.vm.Continuation::enter0?|java.lang.VirtualThread\S*|\S*Lambda\S*::run|Virtual::\S+|(java|jdk|sun)\.\S+| )*$`)
 )
 
-// TestVirtualThreads compares the stacks of virtual threads with the source of the program. Frames that are in the heap
-// are marked, and those of the carrier thread follow.
+// TestVirtualThreads compares the stacks of virtual threads with the source of the program. A mark stands for the
+// frames that are in the heap, and the frames of the carrier thread follow it.
 func TestVirtualThreads(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()

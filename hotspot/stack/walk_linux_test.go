@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A seen is a sample with its stack as text, from the outermost frame to the method that was sampled.
+// A seen is a sample with its stack.
 type seen struct {
 	thread string
 	stack  []callstack.Frame // innermost first

@@ -179,8 +179,8 @@ func (p *program) check(t *testing.T, d *Dump) {
 	assert.ElementsMatch(t, []string{"left", "right"}, names)
 }
 
-// TestKnown compares the stacks of each JDK's JVM with what the program knows, and with what the JVM itself prints a
-// moment later.
+// TestKnown compares the stacks of each JDK's JVM with what is known about the program, and with what the JVM itself
+// prints a moment later.
 func TestKnown(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := needStacks(t)

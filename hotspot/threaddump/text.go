@@ -248,7 +248,7 @@ func (p *textPage) deadlock(d Deadlock) {
 	}
 }
 
-// groups writes the threads by what they do.
+// groups writes the threads in groups. The threads of a group do the same.
 func (p *textPage) groups() {
 	byKey, keys := map[string][]int{}, []string{}
 	for i := range p.dump.Threads {

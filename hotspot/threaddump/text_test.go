@@ -89,7 +89,7 @@ func TestWriteJSON(t *testing.T) {
 	assert.Equal(t, [][]int{{0, 1}}, read.Deadlocks)
 }
 
-// TestWriteEmpty writes a Dump without anything.
+// TestWriteEmpty writes an empty Dump.
 func TestWriteEmpty(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, WriteText(&out, &Dump{}, TextOptions{Group: true}))

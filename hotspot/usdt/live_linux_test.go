@@ -378,8 +378,8 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	return events
 }
 
-// TestNothingIsLeft checks that nothing of a recording is left in the kernel: nothing is in tracefs
-// while it lasts, and there is no program after gasm was killed.
+// TestNothingIsLeft checks that a recording leaves nothing in the kernel: tracefs shows nothing of it while it lasts,
+// and its BPF program is gone after gasm was killed.
 func TestNothingIsLeft(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)

@@ -41,7 +41,8 @@ func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	return k
 }
 
-// record returns a record of the time, the thread, the arguments that are read, and what follows them.
+// record returns a record with a time, a thread and the values of the arguments that records contain. The bytes in
+// behind follow them.
 func (k *kernel) record(t *testing.T, name string, mono uint64, thread uint32, behind []byte, values ...uint64) []byte {
 	t.Helper()
 	index := slices.IndexFunc(k.places, func(p place) bool { return p.Name == name })

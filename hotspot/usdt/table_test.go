@@ -48,7 +48,7 @@ func columns(t *testing.T) (all []column) {
 	return all
 }
 
-// tableArguments returns the names of a probe's arguments, for people.
+// tableArguments returns the names of a probe's arguments as the page shows them.
 func tableArguments(name string) string {
 	words := []string{}
 	for _, p := range usdt.Parameters(name) {

@@ -24,8 +24,8 @@ type way struct {
 	near                 shares
 }
 
-// ways are those of kernels since 6.6, of older ones, of kernels that refuse BPF, and of those that
-// refuse perf's events, too.
+// ways are the ways that gasm uses on kernels since 6.6, on older kernels, on kernels that refuse BPF, and on kernels
+// that refuse perf's events, too.
 var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by one", medians},
 	{false, true, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events", medians},
 	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took", beforeOthers}}
@@ -40,7 +40,7 @@ var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_
 func TestWays(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
-	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // it works wherever BPF does
+	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // DTrace works wherever BPF does
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
@@ -65,8 +65,8 @@ func TestWays(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
 
-	// The program does nothing but make arrays, faster than this process reads with the race detector,
-	// so lost events are counted.
+	// The program only makes arrays. With the race detector, this process reads the events more slowly than they
+	// come, so lost events are counted, too.
 	recorded, lost = j.recordWays(t, "ALLOCATED", event.Alloc)
 	for i, events := range recorded {
 		alike, placed := arraysIn(events)
@@ -142,8 +142,8 @@ func TestTooManyUprobes(t *testing.T) {
 	assert.ErrorContains(t, err, "no BPF here; perf's events would be")
 }
 
-// TestSamples checks what is made of the registers and the stack in a sample: arguments in both, and
-// the caller by the chain of frames.
+// TestSamples checks how samples are converted: the arguments in registers and on the stack, and the caller, which is
+// found by the chain of frames.
 func TestSamples(t *testing.T) {
 	const sp, libjvm = 0x1000, 0x700000
 	stack := make([]byte, 256)

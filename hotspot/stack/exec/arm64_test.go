@@ -152,7 +152,7 @@ func TestWritesARM64(t *testing.T) {
 	assert.Greater(t, found, 5_000)
 }
 
-// kindsARM64 are the kinds of instructions that continue elsewhere.
+// kindsARM64 are disasm's kinds for the operations after which execution may continue elsewhere.
 var kindsARM64 = map[operation]asm.Kind{opJump: asm.Jump, opJumpOther: asm.Jump, opCondJump: asm.CondJump, opCall: asm.Call, opCallOther: asm.Call, opReturn: asm.Return}
 
 func checkKindARM64(t *testing.T, want asm.Inst, in *inst) {

@@ -211,7 +211,7 @@ func (e *emulator) read(addr uint64, n int) (v uint64) {
 	return v
 }
 
-// call does what a call does with its return address.
+// call stores the return address as a call instruction does.
 func (e *emulator) call(from uint64) {
 	if e.code.arch.link == noReg {
 		e.push(from)
@@ -228,7 +228,7 @@ func (e *emulator) ret() {
 	}
 }
 
-// store writes to the stack. Code that replaces its return address has another caller from then on.
+// store writes to the stack. Code that replaces its return address has another caller after that.
 func (e *emulator) store(addr, v uint64, n int) {
 	if n == 8 && addr == e.truth.R[e.code.arch.sp]-8 && (e.polled || e.read(addr, 8) == e.truth.PC) {
 		e.truth.PC = v

@@ -331,8 +331,9 @@ func TestSafepointBlob(t *testing.T) {
 		`, stub("SafepointBlob"))
 }
 
-// TestCodelet: a call of the runtime makes its return address with a call within the codelet, and rbp points to the
-// frame all the time. Each type of the top of the stack has an entry of its own, which is not reached from the start.
+// TestCodelet: for a call of the runtime, the codelet makes a return address by a call to its own code. rbp points to
+// the frame all the time. There is an entry for each type of the value on top of the stack; these entries are not
+// reached from the start.
 func TestCodelet(t *testing.T) {
 	const frame = "cfa=[rbp-8] ra=[rbp+8] rbp=[rbp]"
 	check(t, strings.ReplaceAll(`

@@ -42,8 +42,8 @@ func (t *Table) Return(pc uint64) (Frame, bool) {
 	return t.frames[t.returns[i].frame-firstFrame], true
 }
 
-// recentFrames is the number of a Table's last frames among which a new frame is looked for, so that it is not stored
-// twice. A method has about a dozen different frames.
+// recentFrames is how many of a Table's last frames are compared with a new frame, so that most frames are stored
+// only once. A method has about a dozen different frames.
 const recentFrames = 32
 
 // maxFrames is the number of frames that a Table can have. HotSpot's code has fewer than a hundred.
@@ -67,7 +67,8 @@ const maxCode = 4 << 20
 // memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept is the size in bytes of the largest piece of code whose memory is kept for later runs.
+// maxKept limits the memory that is kept for later runs. A run of a piece of code with more than this number of bytes
+// does not keep its memory.
 const maxKept = 64 << 10
 
 // Analyze executes a piece of code symbolically, and returns the frames of its instructions. If the code is too large,
