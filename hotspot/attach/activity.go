@@ -23,7 +23,7 @@ type Collector struct {
 	Nanos int64 // total time of these collections
 }
 
-// maxCollectors limits the number of collectors that are read. HotSpot's collectors have at most three.
+// maxCollectors limits the number of collectors that are read. A JVM has at most three.
 const maxCollectors = 8
 
 // maxCollectorName limits the length of a collector's name, in bytes.

@@ -19,7 +19,7 @@ type fakeJVM struct {
 	*vmtest.Memory
 	symbols vmtest.Symbols
 	begin   int // offset in Data of the first structure that the test reads
-	// addresses of the class One, of the dictionary, and of the last loader or entry.
+	// Addresses of the class One, of the dictionary, and of the last loader or entry.
 	one, dictionary, last uint64
 
 	gone  error // if not nil, ReadAt returns this error after the number of reads in the field reads

@@ -177,8 +177,8 @@ func TestPause(t *testing.T) {
 	require.Eventually(t, func() bool { return f.Methods() > 200 && size() > 0 }, time.Minute, 10*time.Millisecond,
 		"javac is being compiled") // the log is written a moment after the methods are counted
 	f.Pause()
-	// A poll that has begun goes on to its end, which takes a while on a busy machine. Without the pause, the log would
-	// not stop growing.
+	// A poll that has begun is completed, which takes a while on a busy machine. Without the pause, the log would not
+	// stop growing.
 	paused := int64(-1)
 	for deadline := time.Now().Add(time.Minute); size() != paused; time.Sleep(500 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "the log grows in the pause")

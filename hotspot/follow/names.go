@@ -82,9 +82,9 @@ func (f *Follower) readNames(last bool) {
 	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
 }
 
-// read returns the threads whose names can be read now. After an error it returns none, and reports show the names that the
-// kernel keeps. HotSpot makes its code cache before it loads the class Thread. So a JVM that was found while it started
-// may have a reader only later.
+// read returns the threads whose names can be read now. After an error it returns none, and reports show the names
+// that the kernel keeps. HotSpot makes its code cache before it loads the class Thread. So for a JVM that was found
+// while it started, there may be a Reader only later.
 func (n *names) read() []threads.Thread {
 	if n.reader == nil {
 		n.reader, _ = threads.NewReader(n.vm)

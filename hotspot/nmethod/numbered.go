@@ -19,7 +19,7 @@ func (n *numbered) next() int { return len(n.byHash) + 1 }
 
 // keep is called after an element was appended to text at the offset start, with the number that next returned. If
 // the log already has the same element, keep removes the appended one. It returns the text and the element's number.
-// Two elements are the same if their text from " method=" on is equal; their numbers come before that.
+// Two elements are the same if their text is equal from " method=" to the end; their numbers come before that.
 func (n *numbered) keep(text []byte, start int) ([]byte, int) {
 	_, rest, _ := bytes.Cut(text[start:], []byte(" method="))
 	hash := maphash.Bytes(n.seed, rest)

@@ -80,8 +80,8 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 //
 //	Compiled method (c1) 363 73 % s! 3 Workload::dot @ 4 (28 bytes)
 //
-// without the time and without the letters for what a tag does not have: s synchronized, ! with exception handlers, b
-// blocking.
+// without the time, and without the letters for what a tag does not say: s (synchronized), ! (with exception
+// handlers) and b (blocking).
 func withoutTime(words []string) string {
 	head, rest := []string{strings.ToLower(words[2]), words[4]}, words[5:] // HotSpot prints "(JVMCI)"
 	for ; strings.Trim(rest[0], "%s!bn") == ""; rest = rest[1:] {

@@ -80,7 +80,7 @@ func TestDistinguishable(t *testing.T) {
 		want := "<profiles compile_id='5' ids='" + c.want + "'/>\n"
 		assert.Equal(t, want, string(copier.profiledCode(5, "", used...).AppendProfiles(nil)), name)
 	}
-	// A method that has a profile already may share lines with a new one, too.
+	// The lines of a new method are also compared with those of a method that was looked at before.
 	c := profiledCopier(withLines("A::a", 1, 3), withLines("A::a", 3, 3))
 	assert.NotEmpty(t, c.profiledCode(5, "", 1).AppendProfiles(nil))
 	assert.Empty(t, c.profiledCode(5, "", 1, 2).AppendProfiles(nil))

@@ -91,7 +91,7 @@ func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Rec
 			name = string(bytes.TrimSpace(comm)) == "evaluating"
 			evaluating[r.TID] = name
 		}
-		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first ones are of code that is soon replaced
+		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first ones: their code is soon replaced
 			return
 		}
 		copied := *r

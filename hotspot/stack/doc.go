@@ -10,8 +10,8 @@
 // the JVM's memory (packages codecache and nmethod), where it remains much longer than the time between a sample and
 // its walk. Package callstack says which frames a stack has.
 //
-// [Walker.WalkState] walks the stack of a thread that does not run, from a stack pointer and a program counter on. If
-// the frame pointer of an interpreter frame is unknown there, it is searched on the stack (findframe.go).
+// [Walker.WalkState] walks the stack of a thread that does not run. It needs a stack pointer and a program counter.
+// If the frame pointer of an interpreter frame is unknown there, it is searched for on the stack (findframe.go).
 //
 // # How a frame is unwound
 //

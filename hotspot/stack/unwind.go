@@ -80,8 +80,8 @@ func (k *walk) returnTo(caller *cfi.Registers) step {
 	return found
 }
 
-// missing returns the result of a step that needs a word outside of the dump. It is cut if the word is above the end
-// of the dump, where the stack continues, and failed if the address can't be right.
+// missing returns the result of a step that needs a word outside of the dump. The result is cut if the word is above
+// the end of the dump, where the stack continues, and failed if the address can't be right.
 func (k *walk) missing(addr uint64) step {
 	if addr >= k.dump.Base && addr-k.dump.Base >= uint64(len(k.dump.Data)) && addr-k.dump.Base < farthest {
 		return cut

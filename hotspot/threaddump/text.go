@@ -77,7 +77,7 @@ func (p *textPage) thread(t *Thread) {
 	p.body(t)
 }
 
-// heading returns the line of a thread: its name and what jstack has after it.
+// heading returns the line of a thread: its name, and what jstack prints after the name.
 func (t *Thread) heading() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", t.Name)

@@ -58,8 +58,8 @@ type closed struct{ *strings.Reader }
 
 func (*closed) Close() error { return nil }
 
-// stack is the fields of an allocation after its arguments: the caller, the address above it, and
-// twelve words.
+// stack has the fields that follow the arguments of an allocation: the caller, the address above it, and twelve
+// words.
 const stack = " 7f00000000a0 7f00000000b0 1 2 3 4 5 6 7 8 9 a b c"
 
 // TestDTraceLines reads lines as DTrace 2.0.7 prints them. A program can give its threads any names.
@@ -216,8 +216,8 @@ func TestProbesListed(t *testing.T) {
 	assert.Equal(t, 1, probes[3].Args[0].Size)
 }
 
-// FuzzDTrace reads anything as DTrace's text. A Reader must read the text that is written for it
-// without an error.
+// FuzzDTrace reads arbitrary bytes as DTrace's output. A Reader must read the text that is written for them without
+// an error.
 func FuzzDTrace(f *testing.F) {
 	f.Add("gasm: begin 1\n" + `e 0 1 3b9aca05 2c69 7fe1 b "a\"\n\342\200\256 z" 7fe2 c 1` + "\nm 0 1\n" + `e 2 0 3b9aca03 7 10 20 2 "[I\0" 18` + stack + "\ngasm: end\n")
 	f.Add(`e 1 0 1 7 10 2 "C2" 20 0 "" 30 3 "sum" 40 7 "([D)D\0"` + "\n")

@@ -313,9 +313,9 @@ var (
 	old = shares{begins: 0.5, ends: 0.5, within: 3 * nearby}
 )
 
-// recordedWithin returns the shares for the locks of a recording. On a busy machine, threads lose their processor between
-// the probe and Flight Recorder's reading of the clock, whichever comes first. If the recording's clock were wrong, next to
-// none would be near.
+// recordedWithin returns the shares for the locks of a recording. On a busy machine, threads lose their processor
+// between the probe and Flight Recorder's reading of the clock, whichever comes first. If the recording's clock were
+// wrong, hardly any difference would be near.
 func recordedWithin(feature int) shares {
 	near := shares{quarter: true}
 	if feature < 13 {

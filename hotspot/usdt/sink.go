@@ -81,7 +81,7 @@ func namesOf(places []place) (names []string) {
 }
 
 // take writes the line of a record. If the record is an allocation, take adds it to the sums
-// instead. It skips damaged records, and records from after the end of the recording.
+// instead. It skips damaged records, and records of events after the end of the recording.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return

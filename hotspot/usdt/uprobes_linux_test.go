@@ -91,8 +91,8 @@ func told(events []event.Event) (texts []string) {
 	return texts
 }
 
-// recordWays records what the program does until it prints a line, in all ways, and returns how many
-// events each way lost.
+// recordWays records in all ways what the program does until it prints a line. It returns the events of each way, and
+// how many events it lost.
 func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event, lost []int64) {
 	t.Helper()
 	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))

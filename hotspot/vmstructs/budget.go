@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Budget limits how many bytes are read of a process, because damaged structures may claim any size. Any goroutine
-// may use it. A nil Budget has no limit.
+// A Budget limits how many bytes are read from a process, because damaged structures may claim any size. Any
+// goroutine may use it. A nil Budget has no limit.
 type Budget struct {
 	mu      sync.Mutex
 	left    int64 // the bytes that may still be read

@@ -58,7 +58,7 @@
 //
 //   - DeoptimizationBlob and UncommonTrapBlob, while they replace the frame of their caller: see [Arch.ByFramePointer].
 //   - InlineCacheBuffer, and vtable stubs whose bounds are not known: see [Arch.NoFrame].
-//   - A codelet that takes off its frame before it calls the runtime, and the entry of abstract methods, which uses the
+//   - A codelet that removes its frame before it calls the runtime, and the entry of abstract methods, which uses the
 //     frame of its caller: see [Arch.Interpreted].
 //   - SafepointBlob, before it has stored the return address.
 //   - The stubs that thaw the frames of virtual threads. Their caller is in the heap.
