@@ -224,7 +224,7 @@ func TestReadLongNames(t *testing.T) {
 	assert.Len(t, found, 1)
 }
 
-// FuzzRead changes bytes of the memory. Each change consists of an address and the new byte.
+// FuzzRead reads memory in which bytes have been changed. A change is an address and the new byte.
 func FuzzRead(f *testing.F) {
 	jvms := map[int]*fakeJVM{8: newFakeJVM(8), 17: newFakeJVM(17)}
 	whole := map[int][]byte{}

@@ -266,8 +266,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(h.pages[newest/historyPage], func(b *Blob) bool { return b.contains(newest) }))
 }
 
-// FuzzWalk changes bytes in the memory of a JVM, and polls before and after. Each change consists of three bytes: two
-// of an offset, and the new byte.
+// FuzzWalk polls a code cache, changes bytes of the JVM's memory, and polls again. A change is given by three bytes: two
+// are an address, and the third is the new byte.
 func FuzzWalk(f *testing.F) {
 	jvms := map[int]*fakeJVM{}
 	whole := map[int][]byte{}

@@ -185,8 +185,8 @@ func pollBeside(jvms *shared.JVMs, pid int) (stop func()) {
 	}
 }
 
-// isReading reports whether a library is being read, and if so, waits a moment. Reading takes long if there is no CPU
-// for it. Until it is done, walks that need the library fail.
+// isReading reports whether a library is being read. That takes long if there is no CPU for it, and walks that need the
+// library fail until then. If a library is being read, isReading waits a moment.
 func isReading(w *Walker) bool {
 	for _, l := range w.libraries {
 		if l.reading != nil && len(l.reading.done) == 0 {
