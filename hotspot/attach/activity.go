@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// An Activity is what a JVM's performance data say about collections, safepoints and threads. A number that they lack
-// is -1.
+// An Activity holds the numbers of collections, safepoints and threads in a JVM's performance data. A number is -1 if
+// the data do not contain it.
 type Activity struct {
 	Collectors []Collector
 	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program
@@ -20,10 +20,10 @@ type Activity struct {
 type Collector struct {
 	Name  string
 	Count int64 // collections since the JVM's start
-	Nanos int64 // their time
+	Nanos int64 // total time of these collections
 }
 
-// maxCollectors limits the number of collectors that are read. HotSpot's collectors have at most three.
+// maxCollectors limits the number of collectors that are read. A JVM has at most three.
 const maxCollectors = 8
 
 // maxCollectorName limits the length of a collector's name, in bytes.
@@ -32,8 +32,8 @@ const maxCollectorName = 64
 // collectorHead is the prefix of the names of a collector's entries, as in sun.gc.collector.0.invocations.
 const collectorHead = "sun.gc.collector."
 
-// parseActivity returns what HotSpot's file of performance data says. known is false if the file has another format, or
-// has none of the numbers.
+// parseActivity returns the numbers in HotSpot's file of performance data. known is false if the file has another
+// format, or contains none of the numbers.
 func parseActivity(file []byte) (a Activity, known bool) {
 	numbers, names := map[string]int64{}, map[string]string{}
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {

@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-// A Watch reads the performance data of a running JVM. There is none on this system.
+// A Watch reads the performance data of a running JVM. On this system, StartWatch never returns a Watch.
 type Watch struct{}
 
 // StartWatch returns an error, because gasm attaches to running JVMs on Linux only.

@@ -15,7 +15,7 @@ func perfNumber(order binary.ByteOrder, name string, value int64) []byte {
 	return entry
 }
 
-// TestActivity: numbers in ticks become ns, and what is missing is -1.
+// TestActivity: times in ticks are converted to ns, and missing numbers are -1.
 func TestActivity(t *testing.T) {
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		file := perfFileOf(order, perfEntry{"sun.gc.collector.0.name", "Copy"}, perfEntry{"sun.rt.javaCommand", "Main"})

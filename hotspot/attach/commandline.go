@@ -50,7 +50,7 @@ func classPathOfArguments(args []string) (classPath string) {
 		case word == "-m" || word == "--module":
 			return classPath
 		case word == "-cp" || word == "-classpath" || word == "--class-path":
-			classPath = next // the last option of these three counts
+			classPath = next // if several of these three options are given, the last one counts
 			i++
 		case strings.HasPrefix(word, "--class-path="):
 			classPath = strings.TrimPrefix(word, "--class-path=")

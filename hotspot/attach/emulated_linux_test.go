@@ -20,7 +20,8 @@ func TestIsEmulator(t *testing.T) {
 	}
 }
 
-// TestHasAsData: a library that is only mapped for reading is not a JVM that runs here, and an emulator's is found.
+// TestHasAsData: hasAsData finds a library that the process has mapped only for reading, as an emulator does. A
+// process does not run a JVM just because it has mapped a library in this way.
 func TestHasAsData(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "libtest.so")
 	require.NoError(t, os.WriteFile(path, make([]byte, 4096), 0o600))

@@ -40,8 +40,8 @@ func (f files) close() {
 	}
 }
 
-// perfFolderHead is how the names of HotSpot's folders of performance data begin. They end with the name of a user, as
-// in hsperfdata_app. This user may exist only in the JVM's container.
+// perfFolderHead is the beginning of the names of HotSpot's folders of performance data. The rest of a name is the
+// name of a user, as in hsperfdata_app. This user may exist only in the JVM's container.
 const perfFolderHead = "hsperfdata_"
 
 // maxPerfFolders limits the number of folders of performance data that are opened, because anyone can create such

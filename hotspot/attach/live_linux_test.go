@@ -50,7 +50,8 @@ func waiterClasses(t *testing.T) string {
 	return dir
 }
 
-// startWaiter starts a command that becomes the program, and waits until its main runs. It is ended with the test.
+// startWaiter starts a command that becomes the program, and waits until the program's main runs. The process is
+// ended when the test ends.
 func startWaiter(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -101,7 +102,7 @@ func TestLook(t *testing.T) {
 				require.NoError(t, err)
 				i := slices.IndexFunc(all, func(l Process) bool { return l.PID == j.PID })
 				require.GreaterOrEqual(t, i, 0)
-				all[i].StartMonoNanos = j.StartMonoNanos // it is computed from two readings of clocks
+				all[i].StartMonoNanos = j.StartMonoNanos // computed from readings of two clocks, so it varies
 				assert.Equal(t, *j, all[i])
 			}
 		})
@@ -164,7 +165,8 @@ func TestNamespaces(t *testing.T) {
 	assert.NotEmpty(t, files.perfData()["sun.rt.javaCommand"], "by its own folder in /tmp")
 }
 
-// nobodyEnv makes the test's program print what Look returns for the process with the variable's value as its id.
+// If the environment variable nobodyEnv is set to a process id, the test binary prints what Look returns for that
+// process.
 const nobodyEnv = "GASM_TEST_LOOK"
 
 func TestMain(m *testing.M) {
@@ -193,7 +195,7 @@ func lookAndPrint(pid string) int {
 	return 0
 }
 
-// lookAs returns what another, unprivileged user sees of a process.
+// lookAs returns what Look finds out about a process when it is called as the unprivileged user uid.
 func lookAs(t *testing.T, uid uint32, pid int) string {
 	t.Helper()
 	// The test's program is in a folder that only its own user can enter.
@@ -228,7 +230,8 @@ func TestOtherUser(t *testing.T) {
 	defer other.Process.Kill()
 	assert.Contains(t, lookAs(t, gasmtest.Nobody, other.Process.Pid),
 		"(sleep) can't be looked into: it belongs to root")
-	// A JVM in a container that shares this /tmp has performance data under its id there, which is another process's here.
+	// A JVM in a container that shares this /tmp names its performance data by its process id in the container. Here,
+	// that id belongs to another process.
 	container := filepath.Join("/tmp/hsperfdata_root", strconv.Itoa(other.Process.Pid))
 	require.NoError(t, os.MkdirAll(filepath.Dir(container), 0o755))
 	require.NoError(t, os.WriteFile(container, nil, 0o600))

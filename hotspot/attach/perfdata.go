@@ -24,7 +24,7 @@ const (
 var perfDataMagic = []byte{0xca, 0xfe, 0xc0, 0xc0}
 
 // maxPerfData limits the number of bytes that are read from the file. By default HotSpot makes the file 32 kB large
-// (PerfDataMemorySize). A file over maxPerfData still has its strings at the beginning.
+// (PerfDataMemorySize). Even in a file larger than maxPerfData, the strings are at the beginning.
 const maxPerfData = 1 << 20
 
 // perfStrings returns the strings in HotSpot's file of performance data, by name. If the file is truncated or damaged,

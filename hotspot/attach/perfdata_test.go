@@ -85,7 +85,8 @@ func FuzzPerfData(f *testing.F) {
 		for name, value := range got {
 			size += len(name) + len(value)
 		}
-		// An entry's offsets may be such that its name is inside its value, but nothing outside the entry is read.
+		// A damaged entry may have its name inside its value, so a byte of the file may be returned twice. But
+		// nothing outside the entry is read.
 		if size > 2*len(file) {
 			t.Fatalf("%d bytes of strings in a file of %d", size, len(file))
 		}

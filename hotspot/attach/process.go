@@ -31,7 +31,7 @@ type Process struct {
 	StartMonoNanos int64
 }
 
-// Kind says which JVM a process has.
+// A Kind is a kind of JVM.
 type Kind string
 
 // The kinds of JVMs. gasm can read the code of HotSpot only.

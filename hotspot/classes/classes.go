@@ -75,7 +75,7 @@ type reader struct {
 	found  []Class
 }
 
-// first reports whether the address at was not read before. After maxClasses addresses it always returns false, which
+// first reports whether an address was not read before. After maxClasses addresses it always returns false, which
 // ends the reading of a damaged list.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {

@@ -14,19 +14,19 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot with two loaders, in the form of JDK 8 or 17.
+// A fakeJVM is the memory of a HotSpot JVM with two class loaders, laid out as in JDK 8 or 17.
 type fakeJVM struct {
 	*vmtest.Memory
 	symbols vmtest.Symbols
-	begin   int // offset in Data of what the test reads
+	begin   int // offset in Data of the first structure that the test reads
 	// Addresses of the class One, of the dictionary, and of the last loader or entry.
 	one, dictionary, last uint64
 
-	gone  error // the error of all reads after so many reads; nil for none
+	gone  error // if not nil, ReadAt returns this error after the number of reads in the field reads
 	reads int
 }
 
-// ReadAt implements io.ReaderAt, until the JVM is gone.
+// ReadAt implements io.ReaderAt. It fails when the JVM is gone.
 func (j *fakeJVM) ReadAt(buf []byte, addr int64) (int, error) {
 	if j.gone != nil {
 		if j.reads--; j.reads < 0 {
@@ -36,7 +36,7 @@ func (j *fakeJVM) ReadAt(buf []byte, addr int64) (int, error) {
 	return j.Memory.ReadAt(buf, addr)
 }
 
-// fakeFields are the fields that both releases have: offset and type.
+// fakeFields are the offsets and types of the fields that both releases have.
 var fakeFields = map[string]struct {
 	at       uint64
 	typeName string
@@ -74,7 +74,7 @@ func newFakeJVM(release int) *fakeJVM {
 	j.one = one
 	if release == 8 {
 		second := j.AddUint64(0, two, 8)
-		other := j.AddUint64(second|1, one, 8) // another loader has asked for it
+		other := j.AddUint64(second|1, one, 8) // the entry of another loader that was asked for the class One
 		first := j.AddUint64(0, one, 7)
 		buckets := j.AddUint64(first, 0, other|1)
 		j.dictionary, j.last = j.AddUint64(3, buckets), second
@@ -95,7 +95,7 @@ func (j *fakeJVM) addSymbol(text string) uint64 {
 	return j.Add(append(binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text...)...)
 }
 
-// addClass adds a class of a loader. methods are names and descriptors in turns.
+// addClass adds a class of a loader. The names and descriptors of its methods alternate in methods.
 func (j *fakeJVM) addClass(name string, helper int32, loader uint64, methods ...string) uint64 {
 	array := []uint64{uint64(len(methods) / 2)}
 	for i := 0; i < len(methods); i += 2 {
@@ -140,8 +140,8 @@ func (j *fakeJVM) number(at uint64) uint64 {
 	return binary.LittleEndian.Uint64(j.Data[at-vmtest.Base:])
 }
 
-// TestReadDamaged: a damaged class is left out, and all others are found. If a list can't be read on, or the JVM has
-// ended, there is an error.
+// TestReadDamaged: a damaged class is left out, and all others are found. Read returns an error if a list is damaged
+// so that it can't be followed to its end, or if the JVM has ended.
 func TestReadDamaged(t *testing.T) {
 	two := []Class{{Name: "org/acme/Two", Flags: Interface, Methods: []Method{{"stop", "()V", Static}}}}
 	for name, damage := range map[string]func(j *fakeJVM){
@@ -174,20 +174,20 @@ func TestReadDamaged(t *testing.T) {
 			j := newFakeJVM(release)
 			vm, err := vmstructs.New(j, j.symbols.Address)
 			require.NoError(t, err)
-			j.gone, j.reads = gone, 8 // it ends after some reads
+			j.gone, j.reads = gone, 8 // the JVM ends after eight reads
 			_, err = Read(vm, all)
 			require.ErrorIs(t, err, gone, "JDK %d", release)
 		}
 	}
 }
 
-// TestReadLoops: reading ends for a damaged list that leads back to an earlier element, and for a loader that is its
-// own next one.
+// TestReadLoops: Read returns even if a damaged list leads back to an earlier element, or a loader's pointer to the
+// next loader points to itself.
 func TestReadLoops(t *testing.T) {
 	for _, release := range []int{8, 17} {
 		j := newFakeJVM(release)
 		if release == 8 {
-			j.put(j.last, j.last|1) // the next entry
+			j.put(j.last, j.last|1) // the next entry is the last one itself
 		} else {
 			j.link(j.one, j.one)
 			j.put(j.last+8, j.last)
@@ -200,7 +200,8 @@ func TestReadLoops(t *testing.T) {
 	}
 }
 
-// TestReadLongNames: names may be as long as a class file allows, and the memory may end after a short one.
+// TestReadLongNames: a name may be as long as a class file allows, and the mapped memory may end right after a short
+// name.
 func TestReadLongNames(t *testing.T) {
 	for _, length := range []int{1, 61, 62, 63, 64, 65535} {
 		j := newFakeJVM(17)
@@ -247,7 +248,7 @@ func FuzzRead(f *testing.F) {
 				j.Data[at] = patches[2]
 			}
 		}
-		found, _ := Read(vm, all) // checks that it ends, and how much it reads
+		found, _ := Read(vm, all) // this checks that Read returns, and how much it reads
 		methods := 0
 		for _, c := range found {
 			methods += len(c.Methods)

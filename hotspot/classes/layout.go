@@ -7,7 +7,7 @@ type field = vmstructs.Field
 // A layout has the offsets of the fields that this package reads in HotSpot's structures.
 type layout struct {
 	// JDK 9 and newer: the list of class loaders (ClassLoaderData), each with the list of its classes (Klass).
-	loaders                   uint64 // address of the variable that points to the first one
+	loaders                   uint64 // address of the variable that points to the first loader
 	loaderKlasses, loaderNext uint64
 
 	// JDK 8: the system dictionary, and its entries.

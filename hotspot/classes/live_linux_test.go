@@ -25,14 +25,14 @@ func TestRead(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			cmd := exec.Command(jdk.Java(), "-Xshare:auto", "-cp", dir, "Listed")
-			cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // the file of one class has a name beyond ASCII
+			cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // one class file has a name that is not ASCII
 			input, err := cmd.StdinPipe()
 			require.NoError(t, err)
 			output, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
 			defer func() {
-				input.Close() // which ends the program
+				input.Close() // ends the program
 				assert.NoError(t, cmd.Wait())
 			}()
 			var want []string

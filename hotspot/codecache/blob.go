@@ -15,13 +15,13 @@ const (
 // and so on. Cache.Poll may change State, LastMonoNanos and GoneMonoNanos; the other fields never change.
 type Blob struct {
 	Kind   printassembly.Kind
-	Lo, Hi uint64 // the code
+	Lo, Hi uint64 // the addresses of the code
 	// Header is the address of the CodeBlob that contains the code. HotSpot keeps many stubs in one CodeBlob; their
 	// Blobs all have the same Header.
 	Header uint64
 	Name   string // for nmethods and native wrappers, the same as printassembly.Installed.Name
-	// Method is nil unless the blob is an nmethod or a native wrapper. It has all that the tag <nmethod> of
-	// LogCompilation says, except the time of installation.
+	// Method is nil unless the blob is an nmethod or a native wrapper. It has everything that LogCompilation's tag
+	// <nmethod> contains, except the time of installation.
 	Method *printassembly.Installed
 	State  State
 

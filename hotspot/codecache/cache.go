@@ -29,7 +29,7 @@ type Cache struct {
 	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
 	names      map[uint64]string // names of blobs that this Poll has read, by the address of the text
 	nmethods   map[uint64]string // "nmethod" and "native nmethod", by the address of the text; kept for later Polls
-	now, last  int64             // times of this Poll and of the one before
+	now, last  int64             // times of this Poll and of the previous one
 	notBefore  int64             // Blob.NotBeforeMonoNanos of the blobs that are found now
 	generation int               // counts passes over the blocks of a heap
 	fresh      []*freshBlock
@@ -193,7 +193,7 @@ func (c *Cache) finish() {
 	})
 }
 
-// add adds new blobs. They were not there yet at the time notBefore.
+// add adds new blobs. notBefore is a time at which they were not there yet.
 func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
 		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore

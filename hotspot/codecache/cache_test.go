@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// fakeReleases are releases with different forms of the code cache.
+// fakeReleases are the JDK releases that the tests imitate. Each has another layout of the code cache.
 var fakeReleases = []int{8, 17, 25}
 
 func names(blobs []*Blob) (names []string) {
@@ -23,7 +23,7 @@ func names(blobs []*Blob) (names []string) {
 	return names
 }
 
-// poll polls, and returns the names of the blobs that came and went.
+// poll polls, and returns the names of the blobs that were added and of those that are gone.
 func poll(t *testing.T, c *Cache, now int64) (added, gone []string) {
 	t.Helper()
 	changes, err := c.Poll(now)
@@ -44,7 +44,7 @@ func (c *Cache) check(t *testing.T) {
 	}
 }
 
-// TestMayPoint checks that the heap's addresses count as such on both architectures.
+// TestMayPoint checks that addresses of the heap and of libraries are accepted as pointers on both architectures.
 func TestMayPoint(t *testing.T) {
 	for _, at := range []uint64{0x7f4027ac7008, 0x55d0c0de1230, 0xffff90b30008, 0xaaaac0de1230, 1 << 16} {
 		assert.True(t, mayPoint(at), "%#x", at)
@@ -71,7 +71,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Blobs from an AOT cache have other names in their headers. They are called what they are.
+// Blobs from an AOT cache have other names in their headers. They are listed under the usual name of their kind.
 func TestNamesInAOTCache(t *testing.T) {
 	j := newFakeJVM(28)
 	c := j.cache(t)
@@ -134,7 +134,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 		assert.Equal(t, want, *one.Method)
 		assert.Equal(t, "c2n", c.Find(one.Lo+256).Method.Kind)
 
-		// Another method gets the memory of the first one.
+		// The memory of the first method is used again for another one.
 		j.freeBlock(segment)
 		j.addMethod(segment, 9, "C::three", 0)
 		added, gone := poll(t, c, 50)
@@ -144,7 +144,7 @@ func TestMethodsComeAndGo(t *testing.T) {
 		poll(t, c, 60)
 		checkAt(t, c, one.Lo)
 
-		// It dies, and its block is freed at a later Poll.
+		// The method dies, and its block is freed before a later Poll.
 		j.setState(j.code+segment<<fakeLog2+fakeHeader, c.layout.deadState)
 		j.free++
 		j.put64(j.heap+fakeNextSegment, j.next, j.free)
@@ -163,7 +163,7 @@ func checkAt(t *testing.T, c *Cache, pc uint64) {
 		ambiguous bool
 	}{
 		{15, "", false}, {20, "", false},
-		{21, "A::one", false}, // it may have been there
+		{21, "A::one", false}, // the method may have been there
 		{30, "A::one", false}, {40, "A::one", false},
 		{41, "C::three", true}, {49, "C::three", true},
 		{50, "C::three", false}, {1000, "C::three", false},
@@ -180,7 +180,7 @@ func checkAt(t *testing.T, c *Cache, pc uint64) {
 	}
 }
 
-// TestUnnamed has methods whose names can't be read when they are found.
+// TestUnnamed: the names of some methods can't be read when the methods are found.
 func TestUnnamed(t *testing.T) {
 	j := newFakeJVM(17)
 	c := j.cache(t)
@@ -233,7 +233,7 @@ func TestStarting(t *testing.T) {
 	assert.NotEmpty(t, added)
 }
 
-// TestLost polls a JVM whose heap has invalid addresses, as that of a JVM that is ending.
+// TestLost polls a JVM whose heap has invalid addresses, as in a JVM that is ending.
 func TestLost(t *testing.T) {
 	j := newFakeJVM(17)
 	j.addMethod(j.next, 7, "A::one", 0)

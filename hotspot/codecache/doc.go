@@ -42,7 +42,7 @@
 //
 // An nmethod is not reported before its _state says that it is installed. If its Method can't be named because the
 // class was just unloaded, the next Polls try again. After the names, a Poll reads the headers of all new blobs a
-// second time. A blob whose header has changed in the meantime is left for the next Poll.
+// second time. A blob whose header has changed in the meantime is added at the next Poll.
 //
 // # Which releases
 //

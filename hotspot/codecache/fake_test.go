@@ -12,31 +12,31 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot with one code heap, in the form of JDK 8, 17 or 25.
+// A fakeJVM is the memory of a HotSpot JVM with one code heap, laid out as in JDK 8, 17 or 25.
 type fakeJVM struct {
 	*vmtest.Memory
 	release     int
 	symbols     vmtest.Symbols
 	heap        uint64 // the CodeHeap
-	code        uint64 // its memory
+	code        uint64 // address of the heap's first segment
 	segmap      uint64
-	next        uint64 // segments in use
+	next        uint64 // number of segments in use
 	free        uint64 // counts the changes to the list of free blocks
 	names       map[string]uint64
-	methodNames map[uint64]string // by the address of the Method
+	methodNames map[uint64]string // names by the address of the Method
 }
 
-// Sizes, offsets and other properties of a fakeJVM's structures, in bytes where nothing else is said.
+// Sizes, offsets and other properties of a fakeJVM's structures, in bytes unless a comment says otherwise.
 const (
 	fakeLog2, fakeSegments     = 7, 64
 	fakeHeapSize               = 80
 	fakeHeader, fakeNMethod    = 16, 96 // sizes of a HeapBlock's header and of an nmethod
-	fakeEndOffset              = 68     // of nmethod::_nmethod_end_offset
+	fakeEndOffset              = 68     // offset of nmethod::_nmethod_end_offset
 	fakeNextSegment            = 40
 	fakeCodeletSize, fakeAlign = 16, 32
 )
 
-// fakeFields are the fields of a fakeJVM that exist in all releases: offset and type.
+// fakeFields are the offsets and types of the fields that a fakeJVM has in all releases.
 var fakeFields = map[string]struct {
 	at       uint64
 	typeName string
@@ -186,7 +186,8 @@ func (j *fakeJVM) text(name string) uint64 {
 	return j.names[name]
 }
 
-// allocate makes a used block of some segments, at the end or where one was freed.
+// allocate makes a used block of the given number of segments, either after the last block or where a block was
+// freed.
 func (j *fakeJVM) allocate(segment, segments uint64) (blob uint64) {
 	for i := range segments {
 		j.Data[j.segmap-vmtest.Base+segment+i] = byte(i)
@@ -202,7 +203,7 @@ func (j *fakeJVM) allocate(segment, segments uint64) (blob uint64) {
 	return at + fakeHeader
 }
 
-// freeBlock frees the block at a segment.
+// freeBlock frees the block that begins at a segment.
 func (j *fakeJVM) freeBlock(segment uint64) {
 	j.put64(j.code+segment<<fakeLog2+8, 0)
 	j.free++

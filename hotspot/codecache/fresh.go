@@ -102,8 +102,8 @@ func (f *freshBlock) blob() *Blob {
 	return b
 }
 
-// stillThere reads the headers of c.fresh again after the names were read, and returns for each whether it is
-// unchanged. If it has changed, HotSpot may have freed the nmethod and its class, so the name may be wrong.
+// stillThere reads the headers of c.fresh a second time, after the names were read. For each it returns whether the
+// header is unchanged. If it has changed, HotSpot may have freed the nmethod and its class, so the name may be wrong.
 func (c *Cache) stillThere() ([]bool, error) {
 	size := c.layout.blockSize + c.layout.blobSize
 	pieces := make([]vmstructs.Piece, len(c.fresh))

@@ -84,8 +84,8 @@ func (c *Cache) isNMethod(h *header) bool {
 	return false
 }
 
-// installed converts an nmethod's header to what the tag <nmethod> of LogCompilation would say. Only the method's name
-// and bytecode size are missing: HotSpot keeps them in a Method, whose address installed returns, too.
+// installed converts an nmethod's header to what LogCompilation's tag <nmethod> would contain. Only the method's name
+// and bytecode size are missing. HotSpot keeps them in a Method, so installed also returns the Method's address.
 func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64) {
 	n, blob := &c.layout.nmethod, h.raw
 	t = &printassembly.Installed{ID: int(h.compileID), Level: int(int8(n.level.In(blob))),

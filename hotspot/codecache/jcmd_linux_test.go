@@ -32,8 +32,9 @@ type entry struct {
 	name      string
 }
 
-// around polls a Cache, has the JVM list its blobs, and polls again. all are the blobs of both Polls, and kept those
-// that were in both. They differ because the JVM runs methods for jcmd that it has not run before.
+// around polls a Cache, calls list to have the JVM list its blobs, and polls again. It returns the JVM's list as
+// told. all has the blobs of both Polls, and an element of kept is true if both Polls found the blob. all and kept
+// differ because the JVM runs methods for jcmd that it has not run before.
 func around(t *testing.T, c *Cache, list func() map[entry]bool, entries func() []entry) (
 	told, kept, all map[entry]bool) {
 	t.Helper()
@@ -77,7 +78,7 @@ func TestCodelist(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^(\d+) (-?\d+) (-?\d+) (.+) \[0x([0-9a-f]+), 0x([0-9a-f]+) - 0x([0-9a-f]+)\]$`)
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
 		if jdk.Feature < 11 {
-			return // it has no Compiler.codelist
+			return // this JDK has no Compiler.codelist
 		}
 		j := start(t, jdk, 250, "-cp", dir, "Busy", "1000")
 		c := j.open(t)
@@ -125,7 +126,7 @@ func TestPerfmap(t *testing.T) {
 	dir := classPath(t)
 	eachJDK(t, func(t *testing.T, jdk gasmtest.JDK) {
 		if jdk.Feature < 17 {
-			return // it has no Compiler.perfmap
+			return // this JDK has no Compiler.perfmap
 		}
 		j := start(t, jdk, 250, "-cp", dir, "Busy", "1000")
 		path := fmt.Sprintf("/tmp/perf-%d.map", j.Process.Pid)
@@ -156,7 +157,7 @@ func TestPerfmap(t *testing.T) {
 					}
 					continue
 				}
-				if methods[lo] { // its signature is not compared: "void java.lang.Object.<init>()"
+				if methods[lo] { // signatures such as "void java.lang.Object.<init>()" are not compared
 					e.name = ""
 				}
 				told[e] = true
@@ -168,7 +169,7 @@ func TestPerfmap(t *testing.T) {
 				for _, b := range hp.blocks {
 					if jdk.Feature >= 28 && b.compileID == 0 && b.parts[0].Name != b.name &&
 						b.kind != printassembly.Interpreter && b.kind != printassembly.Adapter {
-						continue // only its parts are listed
+						continue // the JVM lists only the parts of this blob
 					}
 					entries = append(entries, entry{lo: b.lo, hi: b.hi,
 						name: strings.TrimPrefix(b.name, safepointPrefix)})

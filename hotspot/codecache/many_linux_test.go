@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// TestMany finds the blobs of a JVM that has compiled all that it ran (-Xcomp).
+// TestMany finds the blobs of a JVM that compiles every method before it runs it (-Xcomp).
 func TestMany(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestMany(t *testing.T) {
 			assert.Greater(t, len(changes.Added), 5000)
 			walk := cpu
 
-			_, err = c.Poll(monotonic.Nanos()) // checks once more what may have been changing
+			_, err = c.Poll(monotonic.Nanos()) // reads again what HotSpot may have been changing during the first Poll
 			require.NoError(t, err)
 			cpu = cpuTime()
 			const polls = 1000

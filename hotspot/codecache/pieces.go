@@ -24,7 +24,7 @@ type pieces struct {
 	all     []piece // all pieces, by address
 
 	stubs, codelets, vtables    []piece
-	stubList, chunk, queueCount uint64 // the heads of the lists when these were read
+	stubList, chunk, queueCount uint64 // the heads of the lists at the time when the lists were read
 	unfinished                  bool   // a stub was being made when the list was read
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Generation returns a number that changes when a Poll has found changes. While it stays the same, At returns the same
-// result for the same address and time.
+// Generation returns a number that changes whenever a Poll has found changes. As long as it stays the same, At
+// returns the same result for the same address and time.
 func (c *Cache) Generation() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

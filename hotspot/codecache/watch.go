@@ -29,7 +29,7 @@ type watch struct {
 	counts  []uint64                  // addresses of the compileIDSymbols, as far as they are known
 	flags   map[string]vmstructs.Flag // where the flags are; HotSpot sets some of them while it starts
 
-	// What the last read found.
+	// What the last call of read found.
 	heapsAt    uint64 // address of the GrowableArray of heaps, or of JDK 8's only heap; 0 while HotSpot starts
 	array      []byte
 	compileIDs [len(compileIDSymbols)]uint64

@@ -37,7 +37,8 @@ const (
 
 func newBudget(most time.Duration) budget { return budget{most, most, time.Now()} }
 
-// left returns how much time may be spent on copies now. It is negative after a copy that took more than was left.
+// left returns how much CPU time may be spent on copies now. It is negative after a copy that took more than there
+// was.
 func (b *budget) left() time.Duration {
 	now := time.Now()
 	b.has = min(b.has+now.Sub(b.since)/budgetShare, b.most)

@@ -131,8 +131,8 @@ type Result struct {
 	NotSwitched        error
 }
 
-// Start begins to follow a process. If the JVM was already running (o.Launched is false), the Follower knows all of its
-// methods when Start returns.
+// Start begins to follow a process. If the JVM was already running (o.Launched is false), the Follower knows all of
+// its methods when Start returns.
 //
 // The error says why the process can't be followed (see vmstructs.Open for its types), or why the log can't be written.
 func Start(pid int, o Options) (*Follower, error) {
@@ -214,8 +214,8 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 			return
 		}
 	}
-	// If gasm or another profiler has set the flag while the JVM ran, there may be code from before. This code has
-	// records only at safepoints.
+	// If gasm or another profiler has set the flag while the JVM ran, some code may have been compiled before that.
+	// Such code has records only at safepoints.
 	f.result.SafepointsOnly = flag.Value == 0 || !flag.Given
 }
 
@@ -274,7 +274,7 @@ func (f *Follower) Methods() int {
 // before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
-// Resume polls the code cache at once, and regularly from then on. In the log, all methods that were installed since
+// Resume polls the code cache at once, and regularly after that. In the log, all methods that were installed since
 // Pause have the time of Pause.
 func (f *Follower) Resume() { f.turn(false) }
 
@@ -322,7 +322,7 @@ func (f *Follower) run() {
 			f.readNames(true)
 			return
 		case <-f.switched:
-			f.poll(always) // so that code installed between Pause and Resume gets a time between them
+			f.poll(always) // so that code installed during the pause gets a time within the pause
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
@@ -346,7 +346,7 @@ func (f *Follower) run() {
 		f.rest()
 	}
 	<-f.stop
-	f.look() // the methods of the last samples are counted as late
+	f.look() // methods that are sampled for the first time here are counted as late
 	f.completeLast()
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// TestFollow follows a JVM that was started without any flag, and samples it. Each sample in compiled code, or in other
-// code of the JVM's own, must be in a blob of the log, and methods with samples must have code.
+// TestFollow follows a JVM that was started without any flag, and samples it. Each sample in code that the JVM has
+// generated must be in a blob of the log, and methods with samples must have code.
 func TestFollow(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -52,8 +52,7 @@ func follow(t *testing.T, jdk gasmtest.JDK, args ...string) {
 		StartMonoNanos: monotonic.Nanos() - 1e9, StartWallMillis: time.Now().UnixMilli() - 1000})
 	require.NoError(t, err)
 	t.Logf("known after %v: %d methods", time.Since(began), f.Methods())
-	// Until the last compiler has compiled the method with the loop, some of it is interpreted. On a busy machine that
-	// takes long.
+	// A part of the loop is interpreted until the method is compiled at level 4. On a busy machine that takes long.
 	compiled := regexp.MustCompile(`(?m)^<nmethod .* level='4' .*method='Shares rounds `)
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(log)
@@ -153,8 +152,8 @@ func TestEndedEarly(t *testing.T) {
 	assert.Zero(t, f.Methods())
 }
 
-// TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what has come
-// meanwhile.
+// TestPause: a paused Follower writes nothing, whatever the JVM compiles. After the pause it finds what was compiled
+// in the meantime.
 func TestPause(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := t.TempDir()
@@ -178,8 +177,8 @@ func TestPause(t *testing.T) {
 	require.Eventually(t, func() bool { return f.Methods() > 200 && size() > 0 }, time.Minute, 10*time.Millisecond,
 		"javac is being compiled") // the log is written a moment after the methods are counted
 	f.Pause()
-	// A poll that has begun goes on to its end, which takes a while on a busy machine. Without the pause, the log would
-	// not stop growing.
+	// A poll that has begun is completed, which takes a while on a busy machine. Without the pause, the log would not
+	// stop growing.
 	paused := int64(-1)
 	for deadline := time.Now().Add(time.Minute); size() != paused; time.Sleep(500 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "the log grows in the pause")

@@ -82,7 +82,7 @@ func commandOf(vm *vmstructs.VM) string {
 	return string(text)
 }
 
-// flush writes the text that is not written yet to the file.
+// flush writes the text that was not written yet to the file.
 func (w *logWriter) flush() {
 	if len(w.text) == 0 {
 		return

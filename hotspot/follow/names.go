@@ -15,8 +15,8 @@ import (
 type names struct {
 	vm      *vmstructs.VM   // nil if this JVM's names can't be read
 	reader  *threads.Reader // nil as long as the JVM has no threads whose names can be read
-	written map[int]string  // by the thread ids in the samples
-	next    time.Time       // when to read again
+	written map[int]string  // the names in the log, by the thread ids in the samples
+	next    time.Time       // when to read the names again
 	pause   time.Duration
 	// If the JVM has a PID namespace of its own, process is the JVM, and outside maps its thread ids in that namespace
 	// to those in the samples. Otherwise process is nil.
@@ -25,8 +25,8 @@ type names struct {
 }
 
 const (
-	// The pauses between two readings begin with firstNames and are twice as long each time, up to lastNames. Reading the
-	// names of 100 threads takes half a millisecond.
+	// The pause between two readings is firstNames at first. It doubles each time, up to lastNames. Reading the names
+	// of 100 threads takes half a millisecond.
 	firstNames, lastNames = 100 * time.Millisecond, 5 * time.Second
 	// namesShare limits readings to 1/namesShare of a CPU. They are slow in JVMs with many thousands of threads.
 	namesShare = 100
@@ -82,9 +82,9 @@ func (f *Follower) readNames(last bool) {
 	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
 }
 
-// read returns the threads whose names can be read now. After an error it returns none, and reports show the names that the
-// kernel keeps. HotSpot makes its code cache before it loads the class Thread. So a JVM that was found while it started
-// may have a reader only later.
+// read returns the threads whose names can be read now. After an error it returns none, and reports show the names
+// that the kernel keeps. HotSpot makes its code cache before it loads the class Thread. So for a JVM that was found
+// while it started, there may be a Reader only later.
 func (n *names) read() []threads.Thread {
 	if n.reader == nil {
 		n.reader, _ = threads.NewReader(n.vm)

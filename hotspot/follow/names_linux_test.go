@@ -57,7 +57,7 @@ func startNames(t *testing.T, command []string) *exec.Cmd {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		input.Close() // which ends the program
+		input.Close() // ends the program
 		assert.NoError(t, cmd.Wait())
 	})
 	lines := bufio.NewScanner(output)
@@ -66,12 +66,12 @@ func startNames(t *testing.T, command []string) *exec.Cmd {
 	return cmd
 }
 
-// A JVM that gasm has found while it started has names later.
+// If gasm finds a JVM while it is starting, the names of its threads can be read later.
 func TestNamesOfStartingJVM(t *testing.T) {
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Names.java"))
 	command := []string{gasmtest.NeedJava(t), "-cp", classes, "Names"}
-	for range 20 { // on a busy machine, a slice may be long
+	for range 20 { // on a busy machine, the process may run for longer than intended
 		if n, pid := stoppedEarly(t, command); n != nil {
 			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 			require.Eventually(t, func() bool {
@@ -83,8 +83,8 @@ func TestNamesOfStartingJVM(t *testing.T) {
 	t.Error("no JVM was stopped between the making of its code cache and the loading of class Thread")
 }
 
-// stoppedEarly starts the program, and lets it run in slices of some 100 µs until it has a code cache. Then it stays
-// stopped. stoppedEarly returns nil if the class Thread is loaded by then.
+// stoppedEarly starts the program, and lets it run for some 100 µs at a time until it has a code cache. Then the
+// process stays stopped. stoppedEarly returns nil if the class Thread is already loaded by then.
 func stoppedEarly(t *testing.T, command []string) (n *names, pid int) {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -126,7 +126,7 @@ func checkLoggedNames(t *testing.T, pid int) {
 	log := filepath.Join(t.TempDir(), "asm.log")
 	f, err := Start(pid, Options{Log: log, StartMonoNanos: monotonic.Nanos(), StartWallMillis: time.Now().UnixMilli()})
 	require.NoError(t, err)
-	f.Stop() // which reads the names once more
+	f.Stop() // Stop reads the names once more
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	read, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), log)

@@ -1,9 +1,9 @@
 // Package heap reads Java objects in the memory of a running JVM: what a reference points to, the fields of an object,
 // and strings.
 //
-// The JVM runs on meanwhile, and a collector may move an object while it is read. So the class of each object is
-// checked. A value may then be missing, but it is rarely wrong. Where a rare wrong value would do harm, the caller
-// compares it with what it knows from elsewhere.
+// The JVM keeps running while gasm reads, and a collector may move an object in the meantime. So the class of each
+// object is checked. A value may then be missing, but it is rarely wrong. Where a rare wrong value would do harm, the
+// caller compares the value with what it knows from elsewhere.
 //
 // # References
 //

@@ -85,7 +85,7 @@ func (h *Heap) static(q *vmstructs.Query, size uint64, names ...string) uint64 {
 }
 
 func (h *Heap) findHeaders(q *vmstructs.Query, flags map[string]vmstructs.Flag) {
-	narrow, ok := flags["UseCompressedClassPointers"] // JDK 27 and newer always have them
+	narrow, ok := flags["UseCompressedClassPointers"] // JDK 27 and newer always compress them
 	switch {
 	case flags["UseCompactObjectHeaders"].Value != 0:
 		h.headers, h.lengthAt = compactClass, 8
@@ -117,8 +117,8 @@ func (h *Heap) findStrings(q *vmstructs.Query) {
 	q.Missing = err
 }
 
-// Class returns the address of one of the classes that HotSpot itself knows, such as "String" and "Thread"
-// (vmClasses.hpp), or 0 if there is none.
+// Class returns the address of a class that HotSpot itself knows by name (vmClasses.hpp), such as "String" or
+// "Thread". It returns 0 if HotSpot knows no such class.
 func (h *Heap) Class(name string) uint64 {
 	for _, form := range []string{"vmClasses::_klasses[static_cast<int>(vmClassID::%s_klass_knum)]", "SystemDictionary::_well_known_klasses[SystemDictionary::%s_klass_knum]"} {
 		if at, ok := h.vm.Static(fmt.Sprintf(form, name)); ok {
@@ -204,8 +204,8 @@ func (h *Heap) Narrow(ref uint32) uint64 { return h.wide(ref) }
 // for a reference of ZGC that has no valid colour.
 func (h *Heap) Wide(ref uint64) uint64 { return h.address(ref) }
 
-// String returns the text of a java.lang.String. Of a longer String, it returns only the first chars, as many as most
-// says. The error is ErrMoved if the object is not a String.
+// String returns the text of a java.lang.String. most is the maximum number of chars; the rest of a longer String is
+// left out. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved

@@ -91,8 +91,8 @@ func commandName(command string) string {
 	return name
 }
 
-// Quote returns a value in the form that it must have after "name=" in a command. HotSpot accepts quotation marks of
-// both kinds, but has no escape for a quotation mark between quotation marks of the same kind.
+// Quote returns a value in the form in which it must follow "name=" in a command. HotSpot accepts single and double
+// quotation marks, but has no way to escape a mark inside a text that is quoted with the same kind of mark.
 func Quote(value string) (string, error) {
 	switch {
 	case strings.ContainsAny(value, "\n\x00"):
@@ -116,8 +116,8 @@ func request(command string) ([]byte, error) {
 	return operation("jcmd", command, "", "")
 }
 
-// operation returns the bytes that a client writes to the JVM's socket for an operation of the
-// protocol. There must be three arguments.
+// operation returns the bytes that a client writes to the JVM's socket for an operation of the protocol. The protocol
+// requires three arguments.
 func operation(name string, arguments ...string) ([]byte, error) {
 	for _, a := range arguments {
 		switch {

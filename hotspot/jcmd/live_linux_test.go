@@ -51,7 +51,8 @@ type waiting struct {
 	stdin io.Closer
 }
 
-// startWaiter starts a command that becomes the program, and waits until its main runs. It is ended with the test.
+// startWaiter starts a command that becomes the program, and waits until the program's main runs. The process is
+// ended when the test ends.
 func startWaiter(t *testing.T, cmd *exec.Cmd) *waiting {
 	t.Helper()
 	stdin, err := cmd.StdinPipe()
@@ -129,7 +130,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestLog has JVMs log to a file whose name has blanks, and stop that.
+// TestLog makes JVMs log to a file whose name contains blanks, and then makes them stop.
 func TestLog(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature > 8 }) {
@@ -157,7 +158,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// limited returns a context of two minutes.
+// limited returns a context that ends after two minutes.
 func limited(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -179,7 +180,7 @@ func hasOpen(t *testing.T, pid int, path string) bool {
 	return false
 }
 
-// TestRecording has JVMs start, dump and end a recording with gasm's settings, and reads the files.
+// TestRecording makes JVMs start, dump and end a recording with gasm's settings, and reads the files.
 func TestRecording(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
@@ -229,7 +230,8 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// TestRefused asks JVMs that must not be asked, and a program that is not a JVM. They keep running and print nothing.
+// TestRefused: Run refuses to send SIGQUIT to JVMs for which that would have other effects, and to a program that is
+// not a JVM. They keep running and print nothing.
 func TestRefused(t *testing.T) {
 	classes := waiterClasses(t)
 	for _, j := range gasmtest.NeedJDKs(t, allJDKs) {
@@ -249,13 +251,13 @@ func TestRefused(t *testing.T) {
 	}()
 	_, err := run(t, sleeper.Process.Pid, "VM.version")
 	require.ErrorContains(t, err, "it is not a JVM with HotSpot")
-	_, err = run(t, os.Getpid(), "VM.version") // which handles SIGQUIT, and ends
+	_, err = run(t, os.Getpid(), "VM.version") // this process handles SIGQUIT by ending
 	require.ErrorContains(t, err, "it is not a JVM with HotSpot")
 	_, err = run(t, 1<<22, "VM.version")
 	assert.ErrorContains(t, err, "no process has the id 4194304")
 }
 
-// TestStopped asks a stopped JVM. The call ends when its time is over.
+// TestStopped calls Run for a stopped JVM. Run returns when its time is over.
 func TestStopped(t *testing.T) {
 	w := startWaiter(t, exec.Command(gasmtest.NeedJava(t), "-cp", waiterClasses(t), "Waiter"))
 	for _, listens := range []bool{false, true} {

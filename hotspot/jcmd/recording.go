@@ -91,8 +91,8 @@ func withValues(command string, values ...string) (string, error) {
 	return command, nil
 }
 
-// expect runs a command that should print a line beginning with the text done, such as "Started recording ". If done is
-// "", the command should print nothing. If the command prints something else, the error is a *FailedError.
+// expect runs a command whose output should begin with the text in done, such as "Started recording ". If done is "",
+// the command should print nothing. If the command prints something else, the error is a *FailedError.
 func expect(ctx context.Context, p *foreign.Process, command, done string) error {
 	text, err := Run(ctx, p, command)
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// playedEnv makes the test's program play a JVM that listens. The variable's value says how it treats a command.
+// If the environment variable playedEnv is set, the test binary plays a JVM that listens for commands. The variable's
+// value says how it treats a command.
 const playedEnv = "GASM_TEST_PLAYED_JVM"
 
 func TestMain(m *testing.M) {
@@ -32,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play listens as a JVM does, accepts one command, and then ends, closes the connection, says nothing, or says too
-// much.
+// play listens as a JVM does, and accepts one command. Then it ends, closes the connection, sends no answer, or sends
+// an answer that is too long.
 func play(how string) {
 	path := fmt.Sprintf("/tmp/.java_pid%d", os.Getpid())
 	l, err := net.Listen("unix", path)
@@ -64,7 +65,7 @@ func play(how string) {
 	os.Exit(0)
 }
 
-// listen is the thread whose name tells gasm that a JVM accepts commands.
+// listen runs in a thread with the name by which gasm recognizes that a JVM accepts commands.
 func listen() {
 	runtime.LockOSThread()
 	if name, err := unix.BytePtrFromString(listenerThread); err == nil {
@@ -74,7 +75,7 @@ func listen() {
 	select {}
 }
 
-// played starts a process that plays a JVM. It is ended with the test.
+// played starts a process that plays a JVM. The process is ended when the test ends.
 func played(t *testing.T, how string) *foreign.Process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -83,7 +84,7 @@ func played(t *testing.T, how string) *foreign.Process {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended already
+		_ = cmd.Process.Kill() // the process may have ended already
 		_ = cmd.Wait()
 		os.Remove(fmt.Sprintf("/tmp/.java_pid%d", cmd.Process.Pid))
 	})
@@ -91,7 +92,8 @@ func played(t *testing.T, how string) *foreign.Process {
 	return opened(t, cmd.Process.Pid)
 }
 
-// TestClosedWithoutAnswer: a JVM closes the connection without an answer, and ends or goes on.
+// TestClosedWithoutAnswer: a JVM closes the connection without an answer. In one case it then ends, in the other it
+// keeps running.
 func TestClosedWithoutAnswer(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		how := "closes"
@@ -108,7 +110,7 @@ func TestClosedWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: a JVM that never answers is waited for until the context is done.
+// TestNoAnswer: if a JVM never answers, Run waits until the context is done.
 func TestNoAnswer(t *testing.T) {
 	p := played(t, "is silent")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("that was too long"))
@@ -118,7 +120,7 @@ func TestNoAnswer(t *testing.T) {
 		p.PID()))
 }
 
-// TestLongAnswer: of an answer of a megabyte, only some words are shown.
+// TestLongAnswer: of an answer of a megabyte, an error message quotes only the beginning.
 func TestLongAnswer(t *testing.T) {
 	_, err := Run(limited(t), played(t, "talks"), "VM.version")
 	var failed *FailedError

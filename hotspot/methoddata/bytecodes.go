@@ -2,7 +2,8 @@ package methoddata
 
 import "encoding/binary"
 
-// The bytecodes of the JVM Specification that have records, and those whose length depends on their operands.
+// The bytecodes of the JVM Specification for which HotSpot makes records, and those whose length depends on their
+// operands.
 const (
 	opAaload          = 50
 	opAastore         = 83
@@ -52,14 +53,14 @@ var lengthOf = func() (lengths [256]uint8) {
 	return lengths
 }()
 
-// Bytecodes returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. java maps
-// HotSpot's own bytecodes to the bytecodes of the JVM Specification that they replace. ok is false if the bytes are not
-// the code of a method.
+// Bytecodes returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. The
+// table java maps HotSpot's own bytecodes to the bytecodes of the JVM Specification that they replace. ok is false if
+// the bytes are not the code of a method.
 func Bytecodes(code []byte, java *[256]byte) (at []byte, ok bool) { return starts(code, java) }
 
-// starts returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. java maps
-// HotSpot's own bytecodes to those of the Specification that they replace. ok is false if the bytes are not the code of
-// a method.
+// starts returns the bytecode that begins at each index of a method's code, and 0xff at the other indexes. The table
+// java maps HotSpot's own bytecodes to the bytecodes of the Specification that they replace. ok is false if the bytes
+// are not the code of a method.
 func starts(code []byte, java *[256]byte) (at []byte, ok bool) {
 	at = make([]byte, len(code))
 	for i := range at {
@@ -83,10 +84,10 @@ func starts(code []byte, java *[256]byte) (at []byte, ok bool) {
 	return at, true
 }
 
-// noBytecode is a number that is not that of a bytecode.
+// noBytecode is not the number of any bytecode.
 const noBytecode = 0xff
 
-// wideLength returns the length of a wide bytecode with the bytecode that it widens.
+// wideLength returns the length of the bytecode wide together with the bytecode that it modifies.
 func wideLength(code []byte, java *[256]byte) int {
 	switch {
 	case len(code) < 2:
@@ -101,7 +102,8 @@ func wideLength(code []byte, java *[256]byte) int {
 const maxCases = 1 << 14
 
 // switchLength returns the length of a tableswitch or a lookupswitch, whose operands begin at a multiple of four. It
-// returns 0 if there can't be such a switch. The operands are big-endian, as in the class file.
+// returns 0 if the operands are cut off or the number of cases is invalid. The operands are big-endian, as in the
+// class file.
 func switchLength(code []byte, bci int, op byte) int {
 	operands := (bci + 4) &^ 3
 	if len(code)-operands < 12 {

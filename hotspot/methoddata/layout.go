@@ -14,10 +14,11 @@ type layout struct {
 	dataSize uint64 // size of the records in bytes, as four bytes
 	records  uint64 // the first record
 	reasons  []reason
-	traps    uint64 // the array of counts by reason, a byte each; 0 if it is unknown
-	// othersChecked is true if type checks count objects whose class has no row, and those that fail like those that pass.
+	traps    uint64 // the array that has a count of one byte for each reason; 0 if unknown
+	// othersChecked is true if HotSpot counts type checks of objects whose class has no row, and counts failed checks
+	// like those that pass.
 	othersChecked bool
-	// types and returns are the flags TypeProfileWidth and BciProfileWidth: the number of rows of a record.
+	// types and returns are the values of TypeProfileWidth and BciProfileWidth: the number of rows in a record.
 	types, returns uint64
 }
 
@@ -30,7 +31,7 @@ type reason struct {
 // maxWidth limits the numbers of rows: HotSpot allows no more than 8 for TypeProfileWidth.
 const maxWidth = 8
 
-// maxHead limits the offset of the records. They are at 312 bytes at most, in JDK 11.
+// maxHead limits the offset of the records in a MethodData. The largest known offset is 312 bytes, in JDK 11.
 const maxHead = 1 << 10
 
 // newLayout returns the layout of a JVM's MethodDatas.
@@ -45,8 +46,8 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if _, ok := vm.Offset("MethodData::_data_size"); ok {
 		l.dataSize, l.records = offset("MethodData::_data_size"), offset("MethodData::_data[0]")
 	} else {
-		// JDK 28 has neither in its tables. The class ends as it does in JDK 25 and 26: with _data_size, two other numbers of
-		// four bytes, and the first eight bytes of the records.
+		// The tables of JDK 28 have neither of these two fields. MethodData ends as in JDK 25 and 26: with
+		// _data_size, two other numbers of four bytes, and the first eight bytes of the records.
 		size := q.Size("MethodData")
 		q.Must(size >= 64 && size < maxHead, "MethodData::_data_size")
 		l.dataSize, l.records = size-20, size-8
@@ -57,7 +58,7 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if q.Missing != nil {
 		return layout{}, q.Missing
 	}
-	// The JVM may be hostile, and its tables may say anything.
+	// The JVM may be hostile, so its tables may contain any values.
 	q.Must(l.records <= maxHead && l.dataSize+4 <= l.records && l.method+8 <= l.records, "MethodData as it was from JDK 8 to 28")
 	if q.Missing != nil {
 		return layout{}, q.Missing
@@ -73,21 +74,22 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	return l, q.Missing
 }
 
-// reasonNames are the reasons of JDK 8 to 28 that HotSpot counts.
+// reasonNames are the names of the reasons for deoptimisations that HotSpot counts in JDK 8 to 28.
 var reasonNames = []string{"null_check", "null_assert", "range_check", "class_check", "array_check", "intrinsic", "bimorphic",
 	"profile_predicate", "auto_vectorization_check", "unloaded", "uninitialized", "initialized", "unreached", "unhandled", "constraint",
 	"div0_check", "age", "predicate", "loop_limit_check", "speculate_class_check", "speculate_null_check", "speculate_null_assert",
 	"rtm_state_change", "unstable_if", "unstable_fused_if", "receiver_constraint", "short_running_loop", "short_running_long_loop",
 	"aliasing", "transfer_to_interpreter", "not_compiled_exception_handler", "unresolved", "jsr_mismatch"}
 
-// findTraps sets the fields about deoptimisations. Without them, profiles do not have any.
+// findTraps sets the fields that say where deoptimisations are counted. If they can't be found, profiles have no
+// deoptimisations.
 func (l *layout) findTraps(vm *vmstructs.VM) {
 	for _, name := range []string{"MethodData::_compiler_counters._trap_hist._array[0]", "MethodData::_trap_hist._array[0]"} {
 		if at, ok := vm.Offset(name); ok && at < l.records {
 			l.traps = at
 		}
 	}
-	// The array ends before the reason tenured, where there is one.
+	// If the JVM has the reason tenured, the array ends before that reason's number.
 	end, ok := vm.Int("Deoptimization::Reason_tenured")
 	if !ok {
 		end, _ = vm.Int("Deoptimization::Reason_LIMIT")

@@ -17,8 +17,9 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK of the machine. What
-// codecache returns replaces a tag. Copies of JDK 8 have no frames.
+// TestCopyBlobs copies all methods of a JVM that was started without any flag, on each JDK of the machine. The
+// descriptions of the methods come from package codecache instead of LogCompilation's tags. Copies from JDK 8 have no
+// frames.
 func TestCopyBlobs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
@@ -37,7 +38,7 @@ func TestCopyBlobs(t *testing.T) {
 	}
 }
 
-// openStopped opens a JVM, stops it when it has that many methods, and returns them.
+// openStopped opens a JVM, stops it when it has compiled at least as many methods as wanted, and returns them.
 func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*codecache.Blob) {
 	t.Helper()
 	var copier *Copier
@@ -57,7 +58,7 @@ func openStopped(t testing.TB, process *os.Process, methods int) (*Copier, []*co
 		if cache == nil {
 			vm, err := vmstructs.Open(process.Pid)
 			if err != nil {
-				return false // it is only just starting
+				return false // the JVM is just starting
 			}
 			if copier, err = NewCopier(vm); err != nil {
 				return false

@@ -25,7 +25,7 @@ const (
 	// frame mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), and larger ones if they are
 	// hot. But nearly all methods above maxCallee have a call or a loop, and so are mentioned by a frame.
 	maxCallee = 48
-	// maxCallDepth limits the chains of such called methods.
+	// maxCallDepth limits the length of a chain of calls of methods that no frame mentions.
 	maxCallDepth = 6
 	// maxRefs limits the references of a body that are written.
 	maxRefs = 1 << 10
@@ -84,9 +84,9 @@ func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
 	return text, b.numbers[key]
 }
 
-// appendRef returns what the bytecode at a bci refers to. name is the bytecode's name. If it calls a method, appendRef
-// appends that method's body first. The reference's Kind is 0 if the bytecode refers to nothing, or to something
-// unknown.
+// appendRef returns what the bytecode at a bci refers to. name is the bytecode's name. If the bytecode calls a
+// method, appendRef appends that method's body first. The reference's Kind is 0 if the bytecode refers to nothing, or
+// to something unknown.
 func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth int) ([]byte, printassembly.BodyRef) {
 	r := printassembly.BodyRef{BCI: bci}
 	switch {
@@ -109,14 +109,14 @@ func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth i
 	return text, r
 }
 
-// append appends a body, unless the log has the same already, and returns its number.
+// append appends a body, unless the log already has the same body. It returns the body's number.
 func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, int) {
 	start := len(text)
 	return b.written.keep(printassembly.AppendMethodBody(text, b.written.next(), body), start)
 }
 
-// resolved returns the address of the ConstantPoolCache's entry that the bytecode at a bci refers to by a two-byte
-// index. To be exact, it is the address of the index into the constant pool that the entry has (cacheArray.index).
+// resolved returns an address in the ConstantPoolCache's entry to which the bytecode at a bci refers by a two-byte
+// index: the address of the entry's index into the constant pool (cacheArray.index).
 func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) {
 	if len(m.bytecode) < bci+3 {
 		return 0, false

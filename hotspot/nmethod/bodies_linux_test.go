@@ -32,14 +32,14 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// readBodies copies Accessors::hot once C2 has compiled it, and returns the bodies that the log has then.
+// readBodies copies Accessors::hot once C2 has compiled it, and returns the bodies that are in the log after that.
 func readBodies(t *testing.T, pid int) *printassembly.Bodies {
 	t.Helper()
 	text := []byte("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n")
 	require.Eventually(t, func() bool {
 		vm, err := vmstructs.Open(pid)
 		if err != nil {
-			return false // it is only just starting
+			return false // the JVM is just starting
 		}
 		copier, err := NewCopier(vm)
 		if err != nil {

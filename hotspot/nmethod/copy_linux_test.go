@@ -21,20 +21,20 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// enoughMethods is how many methods must be compiled before the program is stopped. They include much code of both C1
-// and C2. On an idle machine it takes two seconds.
+// enoughMethods is how many methods must be compiled before the program is stopped. That many methods include much
+// code of both C1 and C2. On an idle machine, compiling them takes two seconds.
 var enoughMethods = flag.Int("methods", 600, "how many methods TestCopy compares: fewer where a JVM is slow")
 
-// A followedJVM is what was printed and what was copied of one program.
+// A followedJVM holds what a JVM has printed about its code, and what was copied from its memory.
 type followedJVM struct {
 	printed, copied map[string]*printedMethod
 	installed       map[string]bool // compile ids of the methods that have tags
 	result          tagResult
-	lateness        time.Duration // how late this process was woken at most, because others had the processors
+	lateness        time.Duration // how late this process was woken at most, because others had the CPUs
 }
 
-// A choice says which methods are printed and which are copied, and when these are enough: when the log has that many
-// lines with the words.
+// A choice says which methods are printed, which are copied, and when to stop: as soon as the log contains the text
+// in the field words at least as often as the field enough says.
 type choice struct {
 	printed printassembly.Selection
 	copied  CompilerSet
@@ -178,8 +178,8 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	// HotSpot may replace a method and free the old one before it could be copied.
 	assert.LessOrEqual(t, result.Missed, result.Copied/100, "%v", result.Why)
 	most := result.Copied / 100
-	// Many methods are replaced within ms. 51 of 602 were late where 36 threads wanted 2 processors, and 59 of 610 where
-	// this process was woken 10.7 ms late at most.
+	// Many methods are replaced within ms. When 36 threads wanted 2 processors, 51 of 602 methods were late. When
+	// this process was woken up to 10.7 ms late, 59 of 610 were.
 	if jvm.lateness > 5*time.Millisecond {
 		most = result.Copied / 4
 	}
@@ -189,7 +189,7 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 		c.check(t, head)
 	}
 	if jdk.Feature < printassembly.OldestWithBytes {
-		return // there is nothing to compare with
+		return // there are no printed methods to compare with
 	}
 	c := comparison{T: t, rest: map[string]int{}}
 	unseen := 0
@@ -220,7 +220,7 @@ func testCopy(t *testing.T, jdk gasmtest.JDK, jvm followedJVM) {
 	assert.Less(t, float64(c.patched), 0.02*float64(c.bytes), "bytes that differ")
 }
 
-// figures count what was compared: code in bytes, and comments that have frames.
+// figures count what was compared: methods, bytes of code, comments that have frames, and relocations.
 type figures struct{ methods, bytes, patched, comments, wrong, relocs, otherRelocs int }
 
 // A comparison compares methods, and fails the test for each difference.

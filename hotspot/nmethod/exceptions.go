@@ -12,8 +12,8 @@ import (
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in
-// exceptionHandlerTable.hpp). The table consists of four-byte numbers: the number of entries, and then two offsets for
-// each entry.
+// exceptionHandlerTable.hpp). The table consists of four-byte numbers. The first one is the number of entries, and
+// each entry has two offsets.
 type implicitExceptions struct {
 	start vmstructs.Field // the offset of the table from the nmethod, or from its immutable data
 	end   vmstructs.Field // the offset of what follows the table

@@ -15,7 +15,7 @@ type Excerpt struct {
 	comments []excerptComment // in ascending order of their ends
 }
 
-// An excerptComment has the frames of one PcDesc as text, without addresses.
+// An excerptComment has the text of the frames of one PcDesc, without addresses.
 type excerptComment struct {
 	end    int // see pcDesc.end
 	frames []byte

@@ -16,15 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs/vmtest"
 )
 
-// A fakeJVM is the memory of a HotSpot in the form of one release of the JDK. Its structures have the fields that this
-// package reads, at offsets of their own.
+// A fakeJVM is the memory of a HotSpot JVM, laid out as in one release of the JDK. Its structures have only the
+// fields that this package reads, at other offsets than in HotSpot.
 type fakeJVM struct {
 	*vmtest.Memory
 	release int
 	symbols vmtest.Symbols
 	classes map[string]uint64 // addresses of Klasses, by internal name
 	nextID  int               // compile id
-	blob    uint64            // the address of the blob of the code cache
+	blob    uint64            // the address of the only blob in the code cache
 }
 
 // Offsets and sizes in a fakeJVM's structures, in bytes.
@@ -159,11 +159,11 @@ func (j *fakeJVM) class(name string) uint64 {
 	return j.classes[name]
 }
 
-// isAnonymousName reports whether a class of the tests is an anonymous one, by its name.
+// isAnonymousName reports whether a class of the tests is anonymous, which its name says.
 func isAnonymousName(name string) bool { return strings.Contains(name, "Anonymous") }
 
-// A fakeMethod is a Java method. The operands of its bytecodes for members are indices
-// of members.
+// A fakeMethod is a Java method. In its bytecode, the operand of a bytecode that refers to a field or method is an
+// index into the slice members.
 type fakeMethod struct {
 	class, name string // as in the class file, in modified UTF-8
 	file        string // source file of the class
@@ -259,7 +259,7 @@ type fakeCode struct {
 	verified       int // offset of the verified entry point
 	osrBCI         int
 	methods        []fakeMethod
-	metadata       []uint64 // addresses of further metadata, after those of the methods
+	metadata       []uint64 // addresses of further metadata that follow those of the methods
 	debugInfo      []fakeDebugInfo
 	relocs         []fakeReloc
 	implicit       []implicitException

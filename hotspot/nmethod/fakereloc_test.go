@@ -11,7 +11,7 @@ import (
 // Offsets in the structures that relocations lead to, in bytes.
 const (
 	blobNameOffset                                        = 16
-	dataEndOffset, contentBeginOffset                     = 96, 120 // the ends of the relocations follow _data_end
+	dataEndOffset, contentBeginOffset                     = 96, 120 // the relocations' bounds come after _data_end
 	contentOffsetField, relocationSizeField               = 96, 100
 	heapMemoryOffset, heapSegmapOffset, log2SegmentOffset = 8, 64, 120
 	lowBoundaryOffset, highBoundaryOffset, lowOffset      = 0, 8, 16
@@ -69,7 +69,7 @@ func codesOf(release int) (table []byte) {
 }
 
 // rewritten returns the standard bytecode that one of HotSpot's own bytecodes replaces, and "" for other numbers. JDK
-// 28 has two bytecodes more, before those of older releases.
+// 28 has two more bytecodes of its own, whose numbers come before those of older releases.
 func rewritten(code, release int) string {
 	own := rewrittenNames
 	if release >= 28 {
@@ -81,10 +81,12 @@ func rewritten(code, release int) string {
 	return own[code]
 }
 
-// virtualTable returns the address of a class's virtual functions, as the objects of the class have it.
+// virtualTable returns the address of a class's virtual functions. This address is at the start of the objects of the
+// class.
 func (j *fakeJVM) virtualTable(class string) uint64 { return j.symbols[class] + tableHeader }
 
-// archived returns the same address as it is in the archive of class data sharing: that of a copy of the table.
+// archived adds a copy of a class's table of virtual functions, as objects in the archive of class data sharing have
+// it, and returns the address of the copy.
 func (j *fakeJVM) archived(class string) uint64 {
 	at := j.virtualTable(class) - vmtest.Base
 	return j.Add(slices.Clone(j.Data[at : at+8*comparedFunctions])...)

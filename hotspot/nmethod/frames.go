@@ -17,10 +17,10 @@ type Frame struct {
 	Monitors []Monitor
 }
 
-// FramesAt returns the frames of a compiled method at a return address, innermost first: the methods that were inlined
-// at the call before this address, and then the compiled method itself. HotSpot has a record of them (PcDesc) for the
-// end of each call that can reach a safepoint. For other calls, FramesAt uses the next record, as HotSpot does for
-// samples (vframeStream and pc_desc_near), and exact is false.
+// FramesAt returns the frames of a compiled method at a return address, innermost first: the methods that were
+// inlined at the call before this address, and then the compiled method itself. HotSpot has a record of these frames
+// (PcDesc) for the end of each call that can reach a safepoint. For other calls, FramesAt uses the record that
+// follows, as HotSpot does for samples (vframeStream and pc_desc_near), and exact is false.
 //
 // If the copy has no debug info, the only frame is that of the compiled method, without a bci.
 func (c *Code) FramesAt(pc uint64) (frames []Frame, exact bool, err error) {

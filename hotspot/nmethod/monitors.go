@@ -10,14 +10,14 @@ type Monitor struct {
 	Narrow bool
 }
 
-// maxMonitors limits the monitors that are read of a frame. A frame has few: one for each synchronized block that it is
-// in.
+// maxMonitors limits the number of monitors that are read from a frame. A frame has few: one for each synchronized
+// block that it is in.
 const maxMonitors = 64
 
-// Debug info begins a value with its kind (debugInfo.cpp): locationValue is followed by a Location, constantOopValue by
-// the number of a constant. A Location (location.hpp) has its own kind in the lowest four bits, then a bit that is set
-// if it is a register, and then the offset in units of four bytes. The kinds of Locations differ between releases, so
-// their numbers are read from HotSpot's tables.
+// Debug info begins a value with its kind (debugInfo.cpp). After locationValue comes a Location, after
+// constantOopValue the number of a constant. A Location (location.hpp) has its own kind in the lowest four bits, then
+// a bit that is set if the value is in a register, and then the offset in units of four bytes. The kinds of Locations
+// differ between releases, so their numbers are read from HotSpot's tables.
 const (
 	locationValue    = 0
 	constantOopValue = 2

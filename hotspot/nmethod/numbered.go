@@ -5,7 +5,8 @@ import (
 	"hash/maphash"
 )
 
-// numbered has the numbers of the elements of one kind that the log has, by the hash of their text. They count from 1.
+// numbered assigns numbers to the elements of one kind in a log (profiles or method bodies), counting from 1. It maps
+// the hash of an element's text to its number.
 type numbered struct {
 	seed   maphash.Seed
 	byHash map[uint64]int
@@ -13,12 +14,12 @@ type numbered struct {
 
 func newNumbered() numbered { return numbered{maphash.MakeSeed(), map[uint64]int{}} }
 
-// next returns the number of the next new element.
+// next returns the number that the next new element gets.
 func (n *numbered) next() int { return len(n.byHash) + 1 }
 
-// keep keeps the element that begins at an index of text, with the number that next returns, unless the log has the same
-// already. It returns the text and the element's number. Elements are the same if they agree from " method=" on, which
-// comes after the number.
+// keep is called after an element was appended to text at the offset start, with the number that next returned. If
+// the log already has the same element, keep removes the appended one. It returns the text and the element's number.
+// Two elements are the same if their text is equal from " method=" to the end; their numbers come before that.
 func (n *numbered) keep(text []byte, start int) ([]byte, int) {
 	_, rest, _ := bytes.Cut(text[start:], []byte(" method="))
 	hash := maphash.Bytes(n.seed, rest)

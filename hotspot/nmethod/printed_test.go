@@ -30,8 +30,8 @@ type comment struct {
 	reloc  string
 }
 
-// readPrinted reads the methods of a log, by their first lines, in the simplest possible way. HotSpot without hsdis
-// prints cells of four bytes.
+// readPrinted returns the methods of a log by their first lines. It parses them in the simplest possible way. Without
+// hsdis, HotSpot prints the code in cells of four bytes.
 func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	t.Helper()
 	methods := map[string]*printedMethod{}
@@ -40,7 +40,7 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		// HotSpot's text has \u00fc in names where a copy has UTF-8.
+		// In names, HotSpot's text has \u00fc where a copy has the letter in UTF-8.
 		line := strings.TrimSpace(javaname.Decode(lines.Text()))
 		words := strings.Fields(line)
 		switch {
@@ -76,14 +76,14 @@ func readPrinted(t *testing.T, log io.Reader) map[string]*printedMethod {
 	return methods
 }
 
-// withoutTime joins the words of a first line,
+// withoutTime joins the words of the first line of a printed method,
 //
 //	Compiled method (c1) 363 73 % s! 3 Workload::dot @ 4 (28 bytes)
 //
-// without the time and without the letters for what a tag does not have: s synchronized, ! with exception handlers, b
-// blocking.
+// without the time, and without the letters for what a tag does not say: s (synchronized), ! (with exception
+// handlers) and b (blocking).
 func withoutTime(words []string) string {
-	head, rest := []string{strings.ToLower(words[2]), words[4]}, words[5:] // it prints "(JVMCI)"
+	head, rest := []string{strings.ToLower(words[2]), words[4]}, words[5:] // HotSpot prints "(JVMCI)"
 	for ; strings.Trim(rest[0], "%s!bn") == ""; rest = rest[1:] {
 		if strings.Contains(rest[0], "%") {
 			head = append(head, "osr")

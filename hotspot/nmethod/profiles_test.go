@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// profiledCopier returns a Copier that has read these methods and their profiles. A method's address and the number of
-// its profile are its index, counted from 1.
+// profiledCopier returns a Copier that has read these methods and their profiles. The address of a method and the
+// number of its profile are both its index, counted from 1.
 func profiledCopier(methods ...*method) *Copier {
 	c := &Copier{methods: map[uint64]*method{}}
 	c.profiler = &profiler{reader: &methoddata.Reader{}, numbers: map[uint64]int{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
@@ -29,7 +29,7 @@ func (c *Copier) profiledCode(id int, kind string, methods ...uint64) *Code {
 	return code
 }
 
-// TestAppendProfilesOSR: JDK 8 numbers OSR code separately, so a compile id may be that of two pieces of code.
+// TestAppendProfilesOSR: JDK 8 numbers OSR code separately, so two pieces of code may have the same compile id.
 func TestAppendProfilesOSR(t *testing.T) {
 	c := profiledCopier(&method{name: "A::a"}, &method{name: "B::b"})
 	for _, code := range []struct {
@@ -46,7 +46,7 @@ func TestAppendProfilesOSR(t *testing.T) {
 	}
 }
 
-// withLines returns a method whose bytecodes are of n lines from first on.
+// withLines returns a method with bytecodes on n consecutive source lines, of which the line first is the lowest.
 func withLines(name string, first, n int) *method {
 	m := &method{name: name}
 	for i := range n {
@@ -80,13 +80,13 @@ func TestDistinguishable(t *testing.T) {
 		want := "<profiles compile_id='5' ids='" + c.want + "'/>\n"
 		assert.Equal(t, want, string(copier.profiledCode(5, "", used...).AppendProfiles(nil)), name)
 	}
-	// A method that was found earlier shares its lines, too.
+	// The lines of a new method are also compared with those of a method that was looked at before.
 	c := profiledCopier(withLines("A::a", 1, 3), withLines("A::a", 3, 3))
 	assert.NotEmpty(t, c.profiledCode(5, "", 1).AppendProfiles(nil))
 	assert.Empty(t, c.profiledCode(5, "", 1, 2).AppendProfiles(nil))
 }
 
-// addresses returns n addresses from first on.
+// addresses returns n consecutive numbers, beginning with first, as addresses.
 func addresses(first, n int) (at []uint64) {
 	for i := range n {
 		at = append(at, uint64(first+i))
@@ -94,7 +94,8 @@ func addresses(first, n int) (at []uint64) {
 	return at
 }
 
-// TestDistinguishableWork counts the allocations for the lines that distinguishable looks at.
+// TestDistinguishableWork counts allocations to check that the work of distinguishable grows with the number of
+// lines, and not with its square.
 func TestDistinguishableWork(t *testing.T) {
 	const lines = 5000
 	var methods []*method

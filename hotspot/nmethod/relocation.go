@@ -119,8 +119,8 @@ func (r *relocation) words() []byte {
 	return r.data
 }
 
-// number returns the n-th number in the relocation's data. The data should hold as many numbers as the second argument
-// says. Each takes one word, or two words if there are more words than numbers. Of two words, the upper one is first
+// number returns the n-th number in the relocation's data. The parameter numbers is how many numbers the data should
+// hold. Each takes one word or, if there are more words than numbers, two words with the upper one first
 // (Relocation::unpack_2_ints). A missing number is 0.
 func (r *relocation) number(n, numbers int) int {
 	data := r.words()

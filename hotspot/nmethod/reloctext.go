@@ -32,7 +32,7 @@ var relocTexts = [...]string{
 	relocPatchableBarrier:    "patchable_barrier",
 }
 
-// relocText returns the word for a kind of relocation in a release.
+// relocText returns the word with which a release of the JDK prints a kind of relocation.
 func relocText(kind relocKind, release int) string {
 	switch {
 	case kind == relocNone && release < 22:

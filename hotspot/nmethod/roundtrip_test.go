@@ -215,7 +215,7 @@ func checkBlob(t *testing.T, b *printassembly.Blob, c fakeCode) {
 	assert.Equal(t, uint64(len(c.insts)+len(c.stubs)), b.Hi-b.Lo)
 }
 
-// checkCode compares the instructions, the marks, and the debug info at their ends.
+// checkCode compares the instructions, the marks, and the debug info at the ends of the instructions.
 func checkCode(t *testing.T, l *printassembly.Log, b *printassembly.Blob, c fakeCode, want map[int]string) {
 	t.Helper()
 	got, err := l.Code(b, disasm.ATT)

@@ -25,7 +25,8 @@ const (
 	C2             // and JVMCI's compilers
 )
 
-// has reports whether a method is copied. compiler is the one that its tag names.
+// has reports whether methods of a compiler are copied. The parameter compiler is the compiler's name in a method's
+// tag.
 func (s CompilerSet) has(compiler string) bool {
 	switch compiler {
 	case "":
@@ -58,7 +59,7 @@ type tagResult struct {
 	// Late counts the methods that were gone, alone or with their JVM, before they were copied completely. Missed
 	// counts all others that could not be copied, or not with all of their debug info.
 	Late, Missed int
-	// Why is the reason for the first method that was missed; nil if there was none.
+	// Why says why the first missed method could not be copied; nil if no method was missed.
 	Why error
 	// Disk is the error that ended the copying; nil if there was none.
 	Disk error
@@ -114,7 +115,7 @@ func (f *tagFollower) run() {
 	}
 }
 
-// readAll reads the log to its present end. It returns the number of bytes.
+// readAll reads the log to its present end. It returns the number of bytes that it has read.
 func (f *tagFollower) readAll(buf []byte) (n int) {
 	for {
 		got, err := f.log.Read(buf)
@@ -184,7 +185,7 @@ func isGone(err error) bool {
 // at their addresses, at any time.
 const tagNames = 50 * time.Millisecond
 
-// copyMethod copies one method. If the JVM could not be opened once, it is not tried again.
+// copyMethod copies one method. After a failure to open the JVM, it does not try to open it again.
 func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 	if f.copier == nil {
 		if f.result.Missed > 0 {
@@ -208,8 +209,9 @@ func (f *tagFollower) copyMethod(tag *printassembly.Installed) error {
 			return nil
 		}
 	}
-	// Classes whose names the copier had read may have been unloaded, or the method was replaced while its debug info
-	// was read. What was copied of the method stays if no more can be read.
+	// The copier may have remembered names of classes that have since been unloaded, or the method may have been
+	// replaced while its debug info was read. If the second attempt fails too, what was copied of the method stays in
+	// the text.
 	f.copier.Forget()
 	if code, err = f.copier.Copy(tag); err == nil {
 		f.text, err = code.AppendTo(f.text[:start])
@@ -241,7 +243,7 @@ func (f *tagFollower) flush() {
 	f.text = f.text[:0]
 }
 
-// Stop ends the following after the log was read to its end.
+// Stop ends the tagFollower after it has read the log to its end.
 func (f *tagFollower) Stop() tagResult {
 	close(f.stop)
 	<-f.done
@@ -249,7 +251,8 @@ func (f *tagFollower) Stop() tagResult {
 	return f.result
 }
 
-// appendTo appends the copies to the log, once nobody writes it any more. It must be called once, after Stop.
+// appendTo appends the copies to the log when the JVM does not write to the log any more. It must be called once,
+// after Stop.
 func (f *tagFollower) appendTo(log string) error {
 	defer f.copies.Close()
 	if size, err := f.copies.Seek(0, io.SeekEnd); size == 0 {

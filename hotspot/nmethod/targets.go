@@ -55,7 +55,7 @@ func (c *Code) target(offset int) (uint64, bool) {
 	}
 	if len(code) >= 5 && (code[0] == 0xe8 || code[0] == 0xe9) {
 		target := at + 5 + displacement(code[1:])
-		// A jump to itself has no target yet. JDK 19 and older take its target for −1, which has no name.
+		// A jump to itself has no target yet. JDK 19 and older treat its target as the address −1, which has no name.
 		return target, target != at || c.copier.layout.release >= 20
 	}
 	if len(code) >= 6 && code[0] == 0x0f && code[1]&0xf0 == 0x80 {
@@ -67,8 +67,8 @@ func (c *Code) target(offset int) (uint64, bool) {
 // displacement reads a signed four-byte number.
 func displacement(code []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(code)))) }
 
-// movedConstant returns the constant that x86-64's movabs moves to a register. The instruction has a REX prefix with
-// the bit W, or a REX2 prefix (D5) with it, and the opcode B8.
+// movedConstant returns the constant that x86-64's movabs moves to a register. The instruction has the opcode B8,
+// after a REX prefix or a REX2 prefix (D5) with the bit W.
 func movedConstant(code []byte) (uint64, bool) {
 	const rex2, w, map0F = 0xd5, 8, 0x80
 	if len(code) > 2 && code[0] == rex2 && code[1]&(map0F|w) == w {

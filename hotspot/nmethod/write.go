@@ -49,8 +49,8 @@ func (c *Code) AppendTo(text []byte) ([]byte, error) {
 	return append(w.text, "[/MachCode]\n"...), err
 }
 
-// comments writes all comments, each before the row that it belongs to. It also writes the rows before the last
-// comment.
+// comments writes all comments, each before the row of code that it belongs to. It also writes the rows before the
+// last comment.
 func (w *codeWriter) comments() error {
 	c := w.code
 	if c.copier.layout.noFrames != nil {
@@ -164,9 +164,9 @@ type codeWriter struct {
 	err    error // the error that stopped the writing of comments
 
 	relocs   *relocReader
-	reloc    relocation // the next one to be written
+	reloc    relocation // the next relocation to be written
 	hasReloc bool
-	implicit []implicitException // the next ones to be written
+	implicit []implicitException // the implicit exceptions that are still to be written
 }
 
 // rowsTo writes the rows before the one that holds the byte at an offset.

@@ -76,7 +76,8 @@ func entries(t *testing.T, jar []byte) map[string]string {
 	return found
 }
 
-// TestAgentSize: the agent is a part of gasm, and of each capture's folder. ASM by itself has 126 kB.
+// TestAgentSize: the agent must be small, because it is a part of gasm and of each capture's folder. ASM alone has
+// 126 kB.
 func TestAgentSize(t *testing.T) {
 	assert.Less(t, len(agentJar), 172_000)
 }

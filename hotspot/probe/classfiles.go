@@ -122,7 +122,7 @@ func superclasses(file []byte) (names []string) {
 			at += 1 + sizes[tag]
 		}
 	}
-	// The offset at is that of the access flags now. Then come the class (at+2), the superclass (at+4), the number of
+	// Now at is the offset of the access flags. Then come the class (at+2), the superclass (at+4), the number of
 	// interfaces (at+6), and the interfaces. Each of these has 2 bytes.
 	for i := range 1 + u2(at+6) {
 		of := u2(at + 4)

@@ -77,7 +77,7 @@ func TestRemoveFolder(t *testing.T) {
 		"java-12.so", "java-12.1.so"} {
 		require.NoError(t, os.WriteFile(filepath.Join(path, name), nil, 0o600))
 	}
-	other := filepath.Join(path, strings.Repeat("a", 32)) // of a gasm whose note was removed
+	other := filepath.Join(path, strings.Repeat("a", 32)) // the inner folder of another gasm, whose note was removed
 	for _, dir := range []string{inner, other} {
 		require.NoError(t, os.Mkdir(dir, 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "probes-12.ring"), nil, 0o600))
@@ -146,14 +146,15 @@ func TestTakenFolder(t *testing.T) {
 	assert.NoDirExists(t, filepath.Dir(places[1]))
 }
 
-// TestNoFolder: to remove the folder of a JVM that has ended does not begin with making it.
+// TestNoFolder: RemoveFolder does not create the folder of a JVM that has ended if there is none.
 func TestNoFolder(t *testing.T) {
 	path, inner, _ := freePath(t)
 	RemoveFolder(ownWorld(t), inner)
 	assert.NoDirExists(t, path)
 }
 
-// TestOlderFolder: older releases had no folder inside of the one in /tmp. What they have left is removed, too.
+// TestOlderFolder: in older releases of gasm, the folder in /tmp had no folder inside it. RemoveFolder removes what
+// such a release has left behind, too.
 func TestOlderFolder(t *testing.T) {
 	w := ownWorld(t)
 	path, _, _ := freePath(t)

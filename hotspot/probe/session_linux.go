@@ -262,8 +262,8 @@ func (s *Session) ObjectPath(name string) string {
 	return fmt.Sprintf("/proc/%d/root%s/%s", s.p.PID(), s.path, name)
 }
 
-// Save copies the JVM's file of events and counts to the file counted, and the agent's report to the file told. Both
-// must be empty.
+// Save copies the JVM's file of events and counts to the first file, and the agent's report to the second one. Both
+// files must be empty.
 func (s *Session) Save(counted, told *os.File) error {
 	err := s.notOpened
 	if s.ring != nil {

@@ -69,7 +69,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestMerge: the same method may be counted and be a window. The order is that of the first mention.
+// TestMerge: if the same method is counted and is a window, the two specs become one. The order is that in which the
+// methods are mentioned first.
 func TestMerge(t *testing.T) {
 	spec := func(text string, kind Kind, window bool) Spec {
 		s, err := ParseMethod(text, kind)

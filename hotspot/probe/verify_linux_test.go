@@ -36,8 +36,8 @@ public class Busy {
 }
 `
 
-// TestVerified probes everything possible in whole packages of the JDK, with locks and allocations. It has the JVM
-// verify the changed classes, which for the JDK's own classes takes an option.
+// TestVerified probes everything possible in whole packages of the JDK, with locks and allocations. The JVM verifies
+// the changed classes. For the JDK's own classes it does so only with an option.
 func TestVerified(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()

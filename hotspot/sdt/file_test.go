@@ -189,7 +189,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // so that the list was in the first area and in the second one
+	for range 3 { // so that the list is written to both areas
 		if err := o.Publish([]Probe{entry, ret}); err != nil {
 			t.Fatal(err)
 		}

@@ -36,8 +36,8 @@ const (
 	semaphoreSize = 4 // tracers use the first two bytes as a counter; Java reads all four
 )
 
-// The file has two areas for the sections that tracers read, and one area is in use at a time. A new list of probes is
-// written to the other area, so that tracers never read a list that is half written.
+// The file has two areas for the sections that tracers read. At any time, one of them is in use. A new list of probes
+// is written to the other area, so that tracers never read a list that is half written.
 const (
 	firstArea = 0x8000
 	areaSize  = 0x140000 // enough for Sites probes with the longest names

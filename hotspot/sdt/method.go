@@ -13,9 +13,9 @@ type Method struct {
 	Static     bool
 }
 
-// maxName is the maximum length in bytes of the name that ProbeName returns. DTrace accepts names of up to 63 bytes. The
-// longest suffix, "__return", has 8 of them, of which DTrace shows 7, "-return". maxSymbol is the maximum length of a
-// symbol in bytes.
+// maxName is the maximum length in bytes of the name that ProbeName returns. DTrace accepts names of up to 63 bytes.
+// The longest suffix, "__return", has 8 bytes; DTrace shows it as "-return", which has 7. maxSymbol is the maximum
+// length of a symbol in bytes.
 const (
 	entrySuffix, returnSuffix = "__entry", "__return"
 

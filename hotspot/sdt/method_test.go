@@ -31,7 +31,7 @@ func TestMethod(t *testing.T) {
 	check(Method{Class: "a/Größe", Name: "a:b\n-c", Descriptor: "(ZBCSJFDII)V"},
 		"6 Gr__e.a_b__c__entry a.Gr__e.a_b_-c(boolean,byte,char,short,long,float,double,int,int) "+
 			"[-8@%rdi -8@%rsi -8@%rdx -8@%rcx -8@%r8 -8@%r9 -8@%rax -8@%r10] 7 Gr__e.a_b__c__return [-8@x0 -8@x1 8@x2]")
-	check(Method{Class: "aZ09_/azAZ09_", Name: "az`{@[/:", Descriptor: "()V"}, // what is next to letters and digits
+	check(Method{Class: "aZ09_/azAZ09_", Name: "az`{@[/:", Descriptor: "()V"}, // next to letters and digits in ASCII
 		"6 azAZ09_.az________entry aZ09_.azAZ09_.az`{@[._() [-8@%rdi] 7 azAZ09_.az________return [-8@x0 -8@x1 8@x2]")
 	long := Method{Class: "p/" + strings.Repeat("Long", 100), Name: "method", Descriptor: "()V"}
 	check(long, "6 "+strings.Repeat("Long", 100)[400-maxName+7:]+".method__entry "+strings.Repeat("Long",

@@ -64,7 +64,8 @@ func TestPublished(t *testing.T) {
 	checkSymbols(t, object, want)
 }
 
-// FuzzMethod takes the names of a method from a JVM, which may be any text.
+// FuzzMethod makes probes for methods whose class, name and descriptor are any text, because gasm gets them from a
+// JVM.
 func FuzzMethod(f *testing.F) {
 	f.Add("org/acme/Svc", "tiny", "(ILjava/lang/String;)J", true)
 	f.Add("A$B", "<init>", "([[[Lx;DJ)V", false)

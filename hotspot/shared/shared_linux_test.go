@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// startExpressions starts a JVM that compiles for a while. It runs until the end of the test.
+// startExpressions starts a JVM that compiles for a while. The JVM runs until the end of the test.
 func startExpressions(t *testing.T) *exec.Cmd {
 	t.Helper()
 	classes := t.TempDir()
@@ -48,7 +48,7 @@ func open(t *testing.T, set *JVMs, pid int) (v *View) {
 	return v
 }
 
-// known returns the blobs that a view knows of after some changes.
+// known applies changes to the set of the blobs that a view knows.
 func known(blobs map[*codecache.Blob]bool, changes codecache.Changes) {
 	for _, b := range changes.Added {
 		blobs[b] = true
@@ -58,8 +58,8 @@ func known(blobs map[*codecache.Blob]bool, changes codecache.Changes) {
 	}
 }
 
-// TestViews has several readers look at one JVM at the same time. Each gets all changes, whoever has polled, and all see
-// the same code. With the race detector it finds what they share without a lock.
+// TestViews has several readers look at one JVM at the same time. Each reader gets all changes, no matter which
+// reader's Poll found them, and all see the same code. The race detector finds data that they share without a lock.
 func TestViews(t *testing.T) {
 	cmd := startExpressions(t)
 	set := NewJVMs()
@@ -141,7 +141,7 @@ func TestClose(t *testing.T) {
 	assert.Zero(t, set.Refused())
 }
 
-// TestRefused checks that nothing is copied any more when too much was copied.
+// TestRefused checks that reads are refused after too much was read, and that polls still work.
 func TestRefused(t *testing.T) {
 	cmd := startExpressions(t)
 	set := NewJVMs()

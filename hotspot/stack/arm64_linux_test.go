@@ -64,7 +64,7 @@ const armLibrary = `
 	end leaf
 `
 
-// assemble makes a shared library for aarch64, and returns its mapping in this process, in which it is not mapped.
+// assemble makes a shared library for aarch64. It returns a mapping of the library, as if this process had mapped it.
 func assemble(t *testing.T, text string) native.Mapping {
 	t.Helper()
 	as := gasmtest.NeedTool(t, "aarch64-linux-gnu-as", "scripts/setup.sh unit installs binutils for aarch64")
@@ -144,7 +144,7 @@ func symbols(t *testing.T, m native.Mapping) map[string]uint64 {
 	return at
 }
 
-// TestEndsWithCall: return addresses are told from other addresses by the call before them.
+// TestEndsWithCall: return addresses are distinguished from other addresses by the call instruction before them.
 func TestEndsWithCall(t *testing.T) {
 	word := func(x uint32) []byte { return append([]byte{9, 9, 9}, binary.LittleEndian.AppendUint32(nil, x)...) }
 	for _, c := range []struct {

@@ -38,14 +38,14 @@ func TestWithin(t *testing.T) {
 	require.Eventually(t, func() bool { return !j.asked.Load() }, time.Minute, time.Millisecond)
 }
 
-// TestSlowLibrary reads a library that can't be opened for a while. Nobody waits for it after the first time, and it is
-// there in the end.
+// TestSlowLibrary reads a library that can't be opened for a while. If walks have waited too long for libraries
+// already, they do not wait for this one, but it is read in the end.
 func TestSlowLibrary(t *testing.T) {
 	w := NewWalker(shared.NewJVMs())
 	pid := os.Getpid()
 	maps, err := native.ReadMaps(pid)
 	require.NoError(t, err)
-	var vdso native.Mapping // it is not read from a file
+	var vdso native.Mapping // the vDSO is not read from a file
 	for _, m := range maps {
 		if m.Path == native.VDSO {
 			vdso = m
@@ -63,7 +63,7 @@ func TestSlowLibrary(t *testing.T) {
 
 	slow := &library{}
 	blocked := make(chan struct{})
-	j.waited = mostWaiting // by another library
+	j.waited = mostWaiting // as if walks had waited that long for another library
 	w.read(slow, j, native.Mapping{Path: "/slow", PID: pid}, func() (*os.File, error) { <-blocked; return os.Open("/bin/sh") })
 	assert.Nil(t, slow.table)
 	assert.False(t, slow.settled(pid))
@@ -74,7 +74,7 @@ func TestSlowLibrary(t *testing.T) {
 	assert.True(t, slow.settled(pid))
 }
 
-// TestSites checks when what is known about return addresses is forgotten.
+// TestSites checks when the cache of return addresses is emptied.
 func TestSites(t *testing.T) {
 	var s sites
 	fill := func() {

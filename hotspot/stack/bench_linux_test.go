@@ -21,15 +21,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// BenchmarkWalk walks the stacks of two thousand samples of Expressions.java, which have 30 frames on average, again and
-// again. The figure is the CPU time of a walk, so that it does not depend on what else the machine does.
+// BenchmarkWalk walks the stacks of two thousand samples of Expressions.java again and again. They have 30 frames on
+// average. It reports the CPU time of a walk, which does not depend on what else the machine does.
 func BenchmarkWalk(b *testing.B) {
 	gasmtest.NeedNative(b)
 	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
 	records, mappings := deepSamples(b, jdks[len(jdks)-1].Java(), 2000)
 	w, out := NewWalker(shared.NewJVMs()), callstack.NewWriter(io.Discard)
 	frames, whole := 0, 0
-	for i := range records { // reads what is read once
+	for i := range records { // this reads what is read only once
 		w.Walk(out, &records[i], mappings)
 		frames += len(w.walk.frames)
 		if w.walk.mark == 0 {
@@ -56,8 +56,8 @@ func threadTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// deepSamples runs Expressions.java until the end of the benchmark, and takes a number of its samples when it has run for
-// a while.
+// deepSamples runs Expressions.java until the end of the benchmark. When the program has run for a while, deepSamples
+// takes as many of its samples as wanted.
 func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Record, mappings *native.Resolver) {
 	b.Helper()
 	classes := b.TempDir()
@@ -91,7 +91,7 @@ func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Rec
 			name = string(bytes.TrimSpace(comm)) == "evaluating"
 			evaluating[r.TID] = name
 		}
-		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first ones are of code that is replaced soon
+		if seen++; !name || seen < 4*wanted || len(records) >= wanted { // the first ones: their code is soon replaced
 			return
 		}
 		copied := *r

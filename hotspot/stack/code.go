@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A rule says how to find the caller of a frame, depending on the frame's code. It holds for frames that have called
-// other code. The sampled frame may not be complete, so it needs more care.
+// A rule says how to find the caller of a frame. It depends on the code of the frame. A rule holds for frames that
+// have called other code; the sampled frame may not be complete, so it needs more care.
 type rule uint8
 
 const (
@@ -21,13 +21,13 @@ const (
 	returnBarrier             // frames are in the heap, or are being moved from there to the stack
 )
 
-// A code is what is known about a piece of code in the code cache.
+// A code holds what is known about a piece of code in the code cache.
 type code struct {
 	*codecache.Blob
 	rule      rule
 	known     bool   // the header was read
 	frameSize uint64 // in bytes
-	complete  uint64 // address from which on the frame is complete; 0 if it never is
+	complete  uint64 // at this address and after it the frame is complete; 0 if it never is
 	verified  uint64 // entry points of an nmethod; 0 if there is none
 	osr       uint64
 	deopt     [2]uint64 // addresses of the deoptimization handlers

@@ -6,12 +6,12 @@
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
 //	pc := w.Caller()                     // an address in a method that calls much, whose code is worth copying; or 0
 //
-// Of the thread's stack, a walk reads only that copy, so it is exact although it is done later. The code is read from
-// the JVM's memory (packages codecache and nmethod), where it stays much longer than the pause between a sample and its
-// walk. Package callstack says which frames a stack has.
+// A walk reads only the copy of the thread's stack, so it is exact although it is done later. The code is read from
+// the JVM's memory (packages codecache and nmethod), where it remains much longer than the time between a sample and
+// its walk. Package callstack says which frames a stack has.
 //
-// [Walker.WalkState] walks the stack of a thread that does not run, from a stack pointer and a program counter on. If
-// the frame pointer of an interpreter frame is unknown there, it is searched on the stack (findframe.go).
+// [Walker.WalkState] walks the stack of a thread that does not run. It needs a stack pointer and a program counter.
+// If the frame pointer of an interpreter frame is unknown there, it is searched for on the stack (findframe.go).
 //
 // # How a frame is unwound
 //
@@ -19,7 +19,7 @@
 //
 //	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it is
 //	                           the caller's frame pointer
-//	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or no more
+//	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or be gone
 //	interpreter                by the frame pointer: the frame has the caller's frame pointer, return address and sp,
 //	                           and its own Method and the address of the bytecode (frame_x86.hpp)
 //	stub, adapter, codelet     symbolic execution
@@ -29,13 +29,13 @@
 // The processor's conventions are in processor.go. On aarch64, the leaf may have its return address in x30, and return
 // addresses may be signed: their upper bits are cleared when a frame becomes the current one.
 //
-// A method that was deoptimized while it called has the address of a handler in place of its return address. The true
-// one is in its frame (nmethod::_orig_pc_offset).
+// If a method was deoptimized while it called other code, the stack has the address of a handler in place of its
+// return address. The true return address is in the method's frame (nmethod::_orig_pc_offset).
 //
-// When a virtual thread is mounted, only its innermost frames are copied to the carrier thread's stack. The others stay
-// in the heap until the thread returns to them. In place of their first return address, the stack has the address of
-// the stub cont_returnBarrier. The walk goes on with the frame of Continuation.enterSpecial, which is on the carrier
-// thread's stack.
+// When a virtual thread is mounted, only its innermost frames are copied to the carrier thread's stack. The other
+// frames remain in the heap until the thread returns to them. In place of the return address to the first of these
+// frames, the stack has the address of the stub cont_returnBarrier. The walk continues with the frame of
+// Continuation.enterSpecial, which is on the carrier thread's stack.
 //
 // # What is read when
 //

@@ -13,7 +13,7 @@ func (k *walk) emit(p place) {
 	switch {
 	case p.isInterpreter():
 		k.frames = append(k.frames, k.interpreted(p.code))
-	case p.code != nil && p.code.rule == returnBarrier && k.at.PC == p.code.Lo: // unwindReturnBarrier marks it
+	case p.code != nil && p.code.rule == returnBarrier && k.at.PC == p.code.Lo: // unwindReturnBarrier adds a mark
 	case k.exact && p.mapped != nil:
 		k.frames = append(k.frames, k.interruptedIn(p))
 	case k.exact:

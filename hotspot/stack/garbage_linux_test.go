@@ -18,8 +18,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// TestGarbage walks stacks that no thread has: words of a real JVM's code, heap and libraries at random, and registers that
-// point anywhere. Nothing may take long, and no stack has more frames than its words.
+// TestGarbage walks stacks that no thread has. They consist of random words from a real JVM's code, heap and
+// libraries, and the registers point anywhere. No walk may take long, and no stack may have more frames than it has
+// words.
 func TestGarbage(t *testing.T) {
 	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedNative(t)
@@ -84,7 +85,8 @@ func TestGarbage(t *testing.T) {
 		began := time.Now()
 		w.Walk(out, r, mappings)
 		longest, most = max(longest, time.Since(began)), max(most, len(w.walk.frames))
-		// Each frame but the leaf is found with a word of the stack. A method may have inlined frames.
+		// Each physical frame except the leaf takes a word of the stack. In addition, a method may have inlined
+		// frames.
 		physical := 0
 		for _, f := range w.walk.frames {
 			if f.Kind != callstack.Inlined {

@@ -19,7 +19,7 @@ func TestInterpreterFrame(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		processor *processor
-		sender    uint64 // the caller's stack pointer, as the frame has it
+		sender    uint64 // the caller's stack pointer that the frame contains
 		ra        uint64
 		want      step
 		sp        uint64
@@ -48,8 +48,8 @@ func TestInterpreterFrame(t *testing.T) {
 	}
 }
 
-// TestPushedARM64: a method of aarch64 pushes registers before it calls a C function, so its frame is not as large as HotSpot
-// says. It is so if it calls Java code.
+// TestPushedARM64: before a method of aarch64 calls a C function, it pushes registers, so its frame is larger than
+// HotSpot says. When it calls Java code, its frame has the size that HotSpot says.
 func TestPushedARM64(t *testing.T) {
 	const lo, base = 0x1000, 0x7000
 	var code []byte

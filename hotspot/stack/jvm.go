@@ -43,8 +43,8 @@ type openJVM struct {
 const (
 	// longestWalk is the time after which a walk may be given up, not counting the time for reading libraries. Most
 	// walks take 7 microseconds, and some milliseconds if they find new methods. But gasm may have got no CPU for a
-	// while. So after longestWalk, gasm may use the CPU for longestCPU more, but for no longer than longestWait. Then
-	// the walk is given up.
+	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or
+	// when longestWait has passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. Such a
 	// process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than mostOfOne, because

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// calling are the lines of Stacks.java from which each method calls others.
+// calling has, for each method of Stacks.java, texts of the lines at which it calls other methods.
 var calling = map[string][]string{
 	"recurse":     {"recurse(depth - 1)"},
 	"recursion":   {"recurse(200)"},
@@ -41,8 +41,8 @@ var source = sync.OnceValue(func() []string {
 	return strings.Split(string(text), "\n")
 })
 
-// wrongLine returns a frame of a method of Stacks.java that calls another Java method from a line where it can't. It
-// returns nil if there is none.
+// wrongLine returns a frame of a method of Stacks.java that is said to call another Java method at a line without
+// such a call. It returns nil if there is none.
 func (s *seen) wrongLine() *callstack.Frame {
 	callee := s.leaf != ""
 	for i := range s.stack {
@@ -72,7 +72,7 @@ type score struct {
 	samples int // of all threads
 	judged  int
 	whole   int
-	right   int // of those that are whole
+	right   int // of the whole stacks
 }
 
 func (s *score) add(o score) {
@@ -87,12 +87,12 @@ func (s *score) String() string {
 		100*float64(s.whole)/float64(s.judged), 100*float64(s.right)/float64(s.whole))
 }
 
-// returning are the codelets in which a method's frame is given up. At their last instructions it is not known which
-// method that was.
+// returning matches the codelets in which the interpreter gives up a method's frame. At the last instructions of such
+// a codelet, it is not known which method the frame belonged to.
 var returning = regexp.MustCompile(`^\w*return(_register_finalizer)?\+`)
 
-// check fails the test unless the share whole of the judged stacks is whole, and the share right of the whole stacks is
-// right.
+// check fails the test if fewer of the judged stacks are whole than the fraction whole, or fewer of the whole stacks
+// are right than the fraction right.
 func (s *score) check(t *testing.T, whole, right float64) {
 	t.Helper()
 	if s.whole == 0 || float64(s.whole) < whole*float64(s.judged) || float64(s.right) < right*float64(s.whole) {
@@ -157,12 +157,13 @@ func has(j gasmtest.JDK, collector string) bool {
 	return j.Feature >= 11 || collector != "-XX:+UseZGC" && collector != "-XX:+UseShenandoahGC"
 }
 
-// usual are the flags that are tested of each JDK, the oldest first, unless all are: none, or a collector and a mode, so
-// that each of them is tested with some JDK.
+// usual are the flags with which the JDKs are tested unless -long is set: the oldest JDK with the first ones, and so
+// on. Each collector and each mode is among them, so each is tested with some JDK.
 var usual = [][]string{nil, {"-XX:+UseShenandoahGC", onlyC2, nonSafepoints}, nil, {"-XX:+UseParallelGC", nonSafepoints}, {"-XX:+UseSerialGC", "-Xint"},
 	{"-XX:+UseZGC", onlyC1}, nil}
 
-// configurations returns those that are tested of a JDK. number is its place in the order of all.
+// configurations returns the configurations with which a JDK is tested. number is the JDK's index in the list of all
+// JDKs.
 func configurations(j gasmtest.JDK, number int) []configuration {
 	if !gasmtest.Long() {
 		return []configuration{{j, usual[number%len(usual)]}}
@@ -179,8 +180,8 @@ func configurations(j gasmtest.JDK, number int) []configuration {
 	return all
 }
 
-// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. The few
-// samples of one configuration may miss the shares that all samples together must have.
+// TestKnownStacks compares stacks with the source of the program. With -long it tries all collectors and modes. The
+// samples of a single configuration are few, so the required shares are lower for them than for all samples together.
 func TestKnownStacks(t *testing.T) {
 	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedNative(t)

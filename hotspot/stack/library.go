@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A libraryKey tells one mapped file from another.
+// A libraryKey identifies a mapped file.
 type libraryKey struct {
 	path         string
 	major, minor uint32
@@ -40,7 +40,7 @@ type reading struct {
 	done  chan content
 }
 
-// A content is what has been read of a library.
+// A content holds what was read from a library.
 type content struct {
 	table     *cfi.Table
 	segments  native.Segments
@@ -49,9 +49,10 @@ type content struct {
 }
 
 const (
-	// mostWaiting limits how long all walks of a process together wait until libraries are read. Usually that takes
-	// milliseconds, but a file system may not answer, and all samples and the end of the recording wait meanwhile.
-	// After that time walks do not wait for a library any more: they fail until it has been read.
+	// mostWaiting limits how long all walks of a process together wait until libraries are read. Reading usually
+	// takes milliseconds, but a file system may not answer, and all samples and the end of the recording have to
+	// wait, too. After that time, walks do not wait for libraries any more: they fail until the libraries have been
+	// read.
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
@@ -194,9 +195,9 @@ func (k *walk) unwindLibrary(m *mapped) step {
 	return failed
 }
 
-// unwindNameless finds the caller of a function without call frame information. HotSpot's functions in assembler have
-// none (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of them have no frame. So if such a function is the leaf,
-// the return address is where the call has put it.
+// unwindNameless finds the caller of a function without call frame information, such as HotSpot's functions in
+// assembler (SpinPause, _Copy_arrayof_conjoint_bytes). Nearly all of these functions have no frame. So if such a
+// function is the leaf, the return address is where the call has put it.
 func (k *walk) unwindNameless() step {
 	pc, sp, ok := k.calledFrom()
 	if !k.exact || !ok || !k.isCode(pc) || !k.followsCall(pc) {

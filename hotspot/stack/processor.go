@@ -41,8 +41,8 @@ type processor struct {
 	// methodSlot and bcpSlot say where an interpreter frame has these two addresses, in bytes below fp. For JDK 8,
 	// bcpSlot8 replaces bcpSlot.
 	methodSlot, bcpSlot, bcpSlot8 uint64
-	// monitorsBelowBCP is how far, in bytes, the slot that says where the monitors are is below the slot with the
-	// bytecode's address.
+	// monitorsBelowBCP is the distance in bytes from the slot with the bytecode's address down to the slot that says
+	// where the monitors are.
 	monitorsBelowBCP uint64
 
 	// endsWithCall reports whether the last instruction of a piece of code is a call.

@@ -23,7 +23,7 @@ func findSigreturn(vdso []byte) uint64 {
 	return 0
 }
 
-// inSigreturn reports whether an address in a library belongs to sigreturn. The first address after sigreturn counts,
+// inSigreturn reports whether an address in a library belongs to sigreturn. The address right after sigreturn counts,
 // too: a thread that has made the system call at the end of sigreturn has this address as its pc.
 func (l *library) inSigreturn(address uint64) bool {
 	return l.sigreturn != 0 && address >= l.sigreturn && address <= l.sigreturn+uint64(len(sigreturn))

@@ -16,7 +16,7 @@ type place struct {
 
 func (p place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
 
-// A mapped is a mapping of a file, and what is known about that file.
+// A mapped is a mapping of a file, together with what is known about that file.
 type mapped struct {
 	native.Mapping
 	library *library
@@ -29,11 +29,11 @@ type frame struct {
 	method nmethod.Frame // what was read of a Java method, with its source file and its locks
 }
 
-// A site is what is known about a return address. It is kept, because nearly all stacks consist of the same few
-// thousand addresses.
+// A site holds what is known about a return address. Sites are kept, because nearly all stacks consist of the same
+// few thousand addresses.
 type site struct {
 	place
-	since  int64    // for samples after this time (CLOCK_MONOTONIC)
+	since  int64    // the site holds for samples after this time (CLOCK_MONOTONIC)
 	frames []*frame // innermost first; nil if nobody has looked for them yet, or they could not be found
 }
 
@@ -50,7 +50,7 @@ type sites struct {
 	until   int64 // when methods are forgotten (CLOCK_MONOTONIC)
 }
 
-// A methodAt has the address of a Method, and the address of the bytecode in it that is executed.
+// A methodAt identifies a bytecode that is executed: the address of a Method, and the address of the bytecode in it.
 type methodAt struct{ method, bcp uint64 }
 
 const (

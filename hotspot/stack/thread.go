@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A State says where the walk of a thread that does not run begins: what is known of its first frame.
+// A State says where the walk of a thread that does not run begins. It has what is known of the thread's first frame.
 type State struct {
 	PC, SP uint64
 	FP     uint64 // the frame pointer; 0 if it is unknown
@@ -33,11 +33,11 @@ type Place struct {
 
 // A where says where a frame is on the stack.
 type where struct {
-	SP uint64 // the stack pointer of the frame that contains it
+	SP uint64 // the frame's stack pointer; if the method was inlined, that of the compiled method's frame
 	FP uint64 // the frame pointer; 0 if it is unknown
 }
 
-// noteWheres notes where the frames are that were appended since the last call.
+// noteWheres notes where on the stack the frames are that were appended since the last call.
 func (k *walk) noteWheres() {
 	if !k.places {
 		return
@@ -48,9 +48,8 @@ func (k *walk) noteWheres() {
 	}
 }
 
-// WalkState returns the frames of a thread from a known state on, innermost first. Unlike the result of Walk, they
-// begin with the frame of the state itself. mark says what is missing after the last frame; it is 0 if nothing is
-// missing.
+// WalkState returns the frames of a thread, innermost first. Unlike the result of Walk, they begin with the frame of
+// the given state itself. mark says what is missing after the last frame; it is 0 if nothing is missing.
 func (w *Walker) WalkState(pid int, s *State, mappings *native.Resolver) (frames []Place, mark callstack.Kind) {
 	return w.walkThread(pid, s.MonoNanos, mappings, func(k *walk) {
 		k.exact = s.Exact
@@ -111,9 +110,9 @@ func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver,
 	return frames, mark
 }
 
-// MonitorSlot returns where the slot in an interpreter frame is that has the place of the frame's first monitor, in
-// bytes below the frame pointer. All monitors of the frame are below this slot. MonitorSlot returns 0 if the slot is
-// unknown. release is that of the JDK.
+// MonitorSlot returns the distance in bytes from an interpreter frame's frame pointer down to the slot that says
+// where the frame's first monitor is. All monitors of the frame are below this slot. MonitorSlot returns 0 if the
+// distance is unknown. release is the feature release of the JDK.
 func MonitorSlot(release int) uint64 {
 	p := processors[runtime.GOARCH]
 	if p == nil {

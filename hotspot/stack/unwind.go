@@ -80,8 +80,8 @@ func (k *walk) returnTo(caller *cfi.Registers) step {
 	return found
 }
 
-// missing returns the result of a step that needs a word outside of the dump: cut if the word is above the end of the
-// dump, where the stack goes on, and failed if the address can't be right.
+// missing returns the result of a step that needs a word outside of the dump. The result is cut if the word is above
+// the end of the dump, where the stack continues, and failed if the address can't be right.
 func (k *walk) missing(addr uint64) step {
 	if addr >= k.dump.Base && addr-k.dump.Base >= uint64(len(k.dump.Data)) && addr-k.dump.Base < farthest {
 		return cut
@@ -144,8 +144,9 @@ func (k *walk) trueReturn() {
 // address of the outermost frame on the carrier's stack with the address of the return barrier. The next frame on that
 // stack is the one of Continuation.enterSpecial.
 //
-// If the thread is in the barrier itself or in cont_thaw, frames are just being moved. Then the walk goes on with the
-// next return address on the stack that belongs to Continuation.enterSpecial or to its caller, Continuation.run.
+// If the thread is in the barrier itself or in cont_thaw, frames are being moved at that moment. Then the walk
+// continues with the next return address on the stack that belongs to Continuation.enterSpecial or to its caller,
+// Continuation.run.
 func (k *walk) unwindReturnBarrier() step {
 	special, barrier := k.jvm.special.Load(), k.jvm.barrier.Load()
 	if special == nil {
@@ -202,9 +203,9 @@ func (k *walk) findContinuation() step {
 	return failed
 }
 
-// returnAt reads the return address at an address of the stack. It makes the frame that this leads to the current one,
-// and returns the frame's code. If there is no return address into Java code, c is nil, and the current frame does not
-// change.
+// returnAt reads the return address that is stored at an address of the stack. It makes the frame to which this
+// return address leads the current one, and returns the frame's code. If there is no return address into Java code, c
+// is nil, and the current frame does not change.
 func (k *walk) returnAt(at uint64) (c *code, s step) {
 	pc, ok := k.dump.Word(at)
 	if !ok {

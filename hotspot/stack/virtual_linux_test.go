@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The Java methods of a carrier thread that runs a virtual one, and of the virtual threads of Virtual.java, the outermost
-// first.
+// Patterns for the Java methods on the stacks of Virtual.java, the outermost first: those of a carrier thread that
+// runs a virtual thread, and those of the virtual threads.
 var (
 	carrier = regexp.MustCompile(`^java.util.concurrent.ForkJoinWorkerThread::run( java.util.concurrent.ForkJoin\S+)+( java.util.concurrent.ForkJoinTask\S*)*( java.lang.\S+)* ` +
 		`java.lang.VirtualThread::runContinuation jdk.internal.vm.Continuation::run jdk.internal.vm.Continuation::enterSpecial$`)
@@ -24,8 +24,8 @@ var (
 	thawed = regexp.MustCompile(`^(jdk.internal.vm.Continuation::enter0?|java.lang.VirtualThread\S*|\S*Lambda\S*::run|Virtual::\S+|(java|jdk|sun)\.\S+| )*$`)
 )
 
-// TestVirtualThreads compares the stacks of virtual threads with the source of the program. Frames that are in the heap
-// are marked, and those of the carrier thread follow.
+// TestVirtualThreads compares the stacks of virtual threads with the source of the program. A mark stands for the
+// frames that are in the heap, and the frames of the carrier thread follow it.
 func TestVirtualThreads(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := t.TempDir()

@@ -25,7 +25,7 @@ type Walker struct {
 	libraries map[libraryKey]*library
 	tables    int    // the size of all libraries' tables, in bytes
 	swept     int64  // when processes without samples were forgotten last
-	walk      walk   // the current one; its memory is used again
+	walk      walk   // the current walk; the next one uses its memory again
 	caller    uint64 // see Caller
 }
 
@@ -160,8 +160,8 @@ const (
 	failed      // the caller could not be found
 )
 
-// climb goes from the leaf to the bottom, and collects the frames. It returns the mark for what is missing, or 0. The
-// sampled code (the leaf) gets no frame, unless it has entered the kernel or is in the interpreter.
+// climb goes from the sampled code (the leaf) to the outermost frame, and collects the frames. It returns the mark
+// for what is missing, or 0. The leaf gets no frame, unless it has entered the kernel or is in the interpreter.
 func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 	for n := 1; len(k.frames) < mostFrames; n++ {
 		if n%32 == 0 && k.expired() {
@@ -217,8 +217,8 @@ func (k *walk) count(p place) {
 }
 
 // Caller returns an address in a compiled method on the stack of the last Walk if the method's code is worth copying,
-// because many samples are in code that it has called. Otherwise it returns 0, and also if it is called again before
-// the next Walk. It returns the same method again when the number of such samples has doubled.
+// because many samples are in code that it has called. Otherwise it returns 0. It also returns 0 if it is called a
+// second time before the next Walk. It returns the same method again when the number of such samples has doubled.
 func (w *Walker) Caller() (pc uint64) {
 	pc, w.caller = w.caller, 0
 	return pc

@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A seen is a sample with its stack as text, from the outermost frame to the method that was sampled.
+// A seen is a sample with its stack.
 type seen struct {
 	thread string
 	stack  []callstack.Frame // innermost first
@@ -62,8 +62,8 @@ func framesOf(k *walk) (frames []callstack.Frame) {
 	return frames
 }
 
-// sampleStacks runs java with the arguments, and walks the stacks of that many samples from the moment at which the
-// program has printed "READY".
+// sampleStacks runs java with some arguments. As soon as the program has printed "READY", it walks the stacks of
+// samples, until it has as many as wanted.
 func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen {
 	t.Helper()
 	cmd := exec.Command(java, args...)
@@ -159,8 +159,8 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	return all
 }
 
-// pollBeside polls the JVM's code cache, as the goroutine does that copies methods in a recording. So code that is there
-// for a short time only is known although walks take long.
+// pollBeside polls the JVM's code cache, as in a recording the goroutine does that copies methods. So even code that
+// exists only for a short time is known, although walks take long.
 func pollBeside(jvms *shared.JVMs, pid int) (stop func()) {
 	done, stopped := make(chan bool), make(chan bool)
 	go func() {

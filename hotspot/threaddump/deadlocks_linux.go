@@ -4,7 +4,7 @@ package threaddump
 // one cycle at most.
 func findDeadlocks(threads []Thread) (all []Deadlock) {
 	const unseen, done = 0, -1
-	round := make([]int, len(threads)) // in which round a thread was seen, or done
+	round := make([]int, len(threads)) // the round in which a thread was seen, or done
 	for start := range threads {
 		at, now := start, start+1
 		for at >= 0 && round[at] == unseen {

@@ -34,6 +34,6 @@
 // java.lang.Thread.parkBlocker. The owner of an ObjectMonitor is a JavaThread, a place on a thread's stack, or the id of
 // a java.lang.Thread, depending on the release. The owner of a synchronizer is its field exclusiveOwnerThread.
 //
-// The objects are read later than the stacks. A collector may have moved an object by then; it then has no class, and
-// the lock is left out.
+// The objects are read later than the stacks. A collector may have moved an object by then. In that case no class is
+// found at the old address, and the lock is left out.
 package threaddump

@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A Dump has the threads of a JVM, and what each of them does.
+// A Dump describes the threads of a JVM, and what each of them does.
 type Dump struct {
 	PID       int
 	Release   int       // the feature release of the JDK
@@ -17,7 +17,7 @@ type Dump struct {
 	Deadlocks []Deadlock
 	// Moved is the number of threads that ran each time they were read, so their stacks are not known.
 	Moved int
-	// Unsampled is why threads that run could not be sampled. It is nil if they could be, or if no thread ran.
+	// Unsampled says why threads that run could not be sampled. It is nil if they were sampled, or if no thread ran.
 	Unsampled error
 	// More is true if the JVM has more threads than were read.
 	More bool
@@ -25,8 +25,8 @@ type Dump struct {
 
 // A Thread is a thread of a JVM.
 type Thread struct {
-	// Name is the name of a Java thread, of 256 chars at most. Of another thread, and if the name can't be read, it is the
-	// name that the kernel has, of 15 bytes at most.
+	// Name is the name of a Java thread, at most 256 chars long. For other threads, and if the name can't be read, it
+	// is the name that the kernel has, which is at most 15 bytes long.
 	Name string
 	TID  int // as gasm sees it
 	// NID is the id that the thread has in the JVM's own PID namespace, which jstack prints.
@@ -43,7 +43,7 @@ type Thread struct {
 	Stack     Stack   // how much of the stack is known
 }
 
-// A JavaThread is what a Java thread has and other threads do not have.
+// A JavaThread holds what only Java threads have.
 type JavaThread struct {
 	ID       int64  // Thread.getId
 	Address  uint64 // of HotSpot's JavaThread, which jstack prints as tid
@@ -66,7 +66,7 @@ const (
 	// Whole means that no frames are missing after the last one. If frames are missing before it, a mark stands for
 	// them: a frame of a kind such as callstack.Unwalked.
 	Whole Stack = "whole"
-	// Partly means that frames are missing after the last one, which may be a mark.
+	// Partly means that frames are missing after the last one. The last one may be a mark.
 	Partly Stack = "partly"
 	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If outer frames are
 	// missing, the last frame is a mark.
@@ -94,7 +94,7 @@ type Lock struct {
 	Class   string // of the object; "pkg.Class"
 	// Of is the class that a java.lang.Class stands for; "" for other objects.
 	Of string
-	// Owner is the thread that has a lock for which another one waits, as an index in Dump.Threads; -1 if it is
+	// Owner is the index in Dump.Threads of the thread that has a lock for which another thread waits; -1 if it is
 	// unknown.
 	Owner int
 }

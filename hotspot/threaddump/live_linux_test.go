@@ -56,7 +56,7 @@ func needStacks(t *testing.T) (classes string) {
 	return classFolder
 }
 
-// start starts Doing.java, and waits until all its threads do what they will do.
+// start starts Doing.java, and waits until each of its threads does what it is meant to do.
 func start(t *testing.T, j gasmtest.JDK, classes, what string, flags ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command(j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...), release: j.Feature}
@@ -86,8 +86,8 @@ func (p *program) read(t *testing.T) *Dump {
 	return d
 }
 
-// blocked reads the JVM at a moment at which none of the threads that known has runs. Some wake up for a moment, such as
-// those that wait for a monitor.
+// blocked reads the JVM at a moment at which none of the threads in the map known runs. Some of these threads wake up
+// for a moment now and then, such as those that wait for a monitor.
 func (p *program) blocked(t *testing.T) (d *Dump) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; {
@@ -135,8 +135,8 @@ func (d *Dump) javaLines(t *Thread) (lines []string) {
 	return lines
 }
 
-// known has for each thread of Doing.java its state, what the kernel says, and what its innermost lines are, as regular
-// expressions.
+// known has, by the names of Doing.java's threads, regular expressions for the state of each thread, for what the
+// kernel says of it, and for its innermost lines.
 var known = map[string]struct{ state, kernel, lines string }{
 	"holding":   {`TIMED_WAITING \(sleeping\)`, `(futex|clock_nanosleep) for a limited time`, `at java.lang.Thread.sleep\S*\(.*\nat Doing.nested\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Class for Doing\)\nat Doing.holding\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
 	"blocked":   {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.blocked\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "holding"\n`},
@@ -152,7 +152,7 @@ var known = map[string]struct{ state, kernel, lines string }{
 	"receiving": {`RUNNABLE`, `(recvfrom|poll|ppoll|read) on socket \S+:CLIENT to \S+:SERVER`, `at Doing.receiving\(`},
 }
 
-// check checks the threads that known has.
+// check checks the threads in the map known.
 func (p *program) check(t *testing.T, d *Dump) {
 	t.Helper()
 	for name, want := range known {
@@ -179,8 +179,8 @@ func (p *program) check(t *testing.T, d *Dump) {
 	assert.ElementsMatch(t, []string{"left", "right"}, names)
 }
 
-// TestKnown compares the stacks of each JDK's JVM with what the program knows, and with what the JVM itself prints a
-// moment later.
+// TestKnown compares the stacks of each JDK's JVM with what is known about the program, and with what the JVM itself
+// prints a moment later.
 func TestKnown(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := needStacks(t)
@@ -230,7 +230,8 @@ func (p *program) printed(t *testing.T) map[string][]string {
 	return nil
 }
 
-// simple removes from a line what only one of the two has: the module, the owner, and the numbers of hidden classes.
+// simple removes from a line what only gasm or only the JVM prints: the module, the owner, and the numbers of hidden
+// classes.
 func simple(line string) string {
 	line = ofModule.ReplaceAllString(line, "$1")
 	line = owned.ReplaceAllString(line, "")
@@ -238,7 +239,7 @@ func simple(line string) string {
 	return hiddenName.ReplaceAllString(line, "Lambda")
 }
 
-// compare compares the threads that known has with what the JVM prints itself.
+// compare compares the threads in the map known with what the JVM itself prints about them.
 func (p *program) compare(t *testing.T, d *Dump) {
 	t.Helper()
 	printed := p.printed(t)
@@ -248,7 +249,7 @@ func (p *program) compare(t *testing.T, d *Dump) {
 			lines = append(lines, simple(line))
 		}
 		want := printed[name]
-		for i, line := range want { // it does not find the object in a compiled native method
+		for i, line := range want { // the JVM does not find the object in a compiled native method
 			if strings.HasPrefix(line, "- waiting on <no object") && i < len(lines) {
 				want[i] = lines[i]
 			}
@@ -285,7 +286,7 @@ func TestStopped(t *testing.T) {
 		d := p.blocked(t)
 		p.check(t, d)
 		for name, want := range map[string]string{"busy": `^at Doing.busy\(`, "compressing": `Doing.compressing\(`} {
-			if thread := d.named(t, name); len(thread.Frames) > 0 { // it may have got no processor
+			if thread := d.named(t, name); len(thread.Frames) > 0 { // the thread may have got no processor yet
 				assert.Regexp(t, want, strings.Join(d.javaLines(thread), "\n"), "%+v", thread)
 			}
 		}

@@ -17,7 +17,7 @@ type objects struct {
 	layout  *offsets
 	thread  threadFields
 	classes map[uint64]string // names by the address of the Klass
-	owners  map[uint64]uint64 // by the address of the Klass: where its objects have exclusiveOwnerThread; 0 if they have none
+	owners  map[uint64]uint64 // by the address of the Klass: offset of exclusiveOwnerThread in its objects, or 0
 }
 
 // maxClassName is the longest name of a class that is read, in bytes. The class file format allows 64 KiB.
@@ -94,7 +94,7 @@ func (o *objects) monitorObject(monitor uint64) uint64 {
 // maxSupers limits how many superclasses are looked at.
 const maxSupers = 32
 
-// exclusiveOwner returns the java.lang.Thread that has a synchronizer, or 0. Only classes that extend
+// exclusiveOwner returns the java.lang.Thread that has a synchronizer, or 0. Only objects of classes that extend
 // AbstractOwnableSynchronizer say which thread has them.
 func (o *objects) exclusiveOwner(object uint64) uint64 {
 	klass := o.heap.ClassOf(object)

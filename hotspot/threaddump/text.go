@@ -65,7 +65,7 @@ func (d *Dump) version() string {
 	switch {
 	case d.Version == "":
 		return strconv.Itoa(d.Release)
-	case d.Release == 8: // whose HotSpot has the version 25
+	case d.Release == 8: // HotSpot of JDK 8 calls itself version 25
 		return "8 (HotSpot " + d.Version + ")"
 	}
 	return d.Version
@@ -77,7 +77,7 @@ func (p *textPage) thread(t *Thread) {
 	p.body(t)
 }
 
-// heading returns the line of a thread: its name and what jstack has after it.
+// heading returns the line of a thread: its name, and what jstack prints after the name.
 func (t *Thread) heading() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q", t.Name)
@@ -153,7 +153,7 @@ func (p *textPage) body(t *Thread) {
 // note writes a line about a thread's stack.
 func (p *textPage) note(text string) { p.Line("\t%s", text) }
 
-// shown reports whether a frame is written unless all are.
+// shown reports whether a frame is written if not all frames are.
 func (p *textPage) shown(t *Thread, i int, hasJava, inJava bool) bool {
 	f := &t.Frames[i]
 	switch {
@@ -248,7 +248,7 @@ func (p *textPage) deadlock(d Deadlock) {
 	}
 }
 
-// groups writes the threads by what they do.
+// groups writes the threads in groups. The threads of a group do the same.
 func (p *textPage) groups() {
 	byKey, keys := map[string][]int{}, []string{}
 	for i := range p.dump.Threads {

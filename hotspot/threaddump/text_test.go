@@ -20,7 +20,7 @@ func frame(name, source string, line int, locks ...Lock) Frame {
 	return Frame{Frame: callstack.Frame{Kind: callstack.Interpreted, BCI: 1, Line: line, Name: name}, Source: source, Locks: locks}
 }
 
-// some is a Dump with each kind of thread, frame and lock. Some names are those of a program that means harm.
+// some is a Dump with each kind of thread, frame and lock. Some names are such as a hostile program might use.
 func some() *Dump {
 	native := func(name, module string) Frame {
 		return Frame{Frame: callstack.Frame{Kind: callstack.Native, PC: 0x7f10, BCI: callstack.Unknown, Line: callstack.Unknown, Name: name, Module: module}}
@@ -89,7 +89,7 @@ func TestWriteJSON(t *testing.T) {
 	assert.Equal(t, [][]int{{0, 1}}, read.Deadlocks)
 }
 
-// TestWriteEmpty writes a Dump without anything.
+// TestWriteEmpty writes an empty Dump.
 func TestWriteEmpty(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, WriteText(&out, &Dump{}, TextOptions{Group: true}))

@@ -20,8 +20,8 @@ import (
 // known are the names of the program's threads.
 var known = []string{"a", "exactly-15-byte", "one more than the kernel keeps", "türkçe ve üçüncü uzun isim", "线程-1 一个很长的名字", "a 'quoted' <name> & more"}
 
-// TestRead reads the threads of a JVM of each JDK, with each collector and form of references, before and after
-// collections, and compares them with the names that the program gave them and with what the kernel has of them.
+// TestRead reads the threads of a JVM of each JDK, with each collector and each form of references, before and after
+// collections. It compares them with the names that the program gave them, and with the names that the kernel keeps.
 func TestRead(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func readNames(t *testing.T, jdk gasmtest.JDK, arguments []string) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	defer func() {
-		input.Close() // which ends the program
+		input.Close() // ends the program
 		assert.NoError(t, cmd.Wait())
 	}()
 	lines := bufio.NewScanner(output)

@@ -8,7 +8,7 @@
 //     [Patterns] finds those that report a kind of events.
 //   - [Start] records them in one JVM. There are three ways: a program in the kernel (BPF), which
 //     needs the capabilities BPF and PERFMON; perf's events for uprobes, which need SYS_ADMIN; and
-//     DTrace. [Allowed] tries whether one of the three works.
+//     DTrace. [Allowed] finds out whether one of them works.
 //
 // # The notes
 //

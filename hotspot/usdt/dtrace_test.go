@@ -24,7 +24,7 @@ func inRegisters(sizes ...int) (args []Operand) {
 	return args
 }
 
-// traced returns probes with texts, with a brief text, and with a caller.
+// traced returns probes that have texts, a brief text (see layout.brief), and a caller.
 func traced() []Probe {
 	return []Probe{
 		{Provider: usdt.Provider, Name: "thread__start", Offset: 1, Args: inRegisters(8, -4, 8, 8, -4)},
@@ -58,12 +58,11 @@ type closed struct{ *strings.Reader }
 
 func (*closed) Close() error { return nil }
 
-// stack is the fields of an allocation after its arguments: the caller, the address above it, and
-// twelve words.
+// stack has the fields that follow the arguments of an allocation: the caller, the address above it, and twelve
+// words.
 const stack = " 7f00000000a0 7f00000000b0 1 2 3 4 5 6 7 8 9 a b c"
 
-// TestDTraceLines reads lines as DTrace 2.0.7 prints them. The name of a thread has anything that a
-// program likes.
+// TestDTraceLines reads lines as DTrace 2.0.7 prints them. A program can give its threads any names.
 func TestDTraceLines(t *testing.T) {
 	d := newDTraced(traced())
 	got := d.textOf(t, "gasm: begin 99\n\n"+
@@ -82,7 +81,7 @@ func TestDTraceLines(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// TestDTraceBadLines checks that lines that DTrace never prints are counted, and become nothing else.
+// TestDTraceBadLines checks that lines that DTrace never prints are counted as bad and otherwise ignored.
 func TestDTraceBadLines(t *testing.T) {
 	for _, line := range []string{
 		"e", "e 3 0 1", "e 3 0 1 7", "e 3 0 1 7 0 0", `e 3 0 1 7 "0"`, "e 4 0 1 7 0", "e 3 fffffff 1 7 0", "e 3 0 1 7 x", "e 3 0 1 7  0",
@@ -99,8 +98,8 @@ func TestDTraceBadLines(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// TestDTraceOrder checks that events of several processors are handed out in the order of their times,
-// as soon as all processors have come as far.
+// TestDTraceOrder checks that events of several processors are handed out in the order of their times, as soon as
+// DTrace has printed everything older from all processors.
 func TestDTraceOrder(t *testing.T) {
 	d := newDTraced(traced())
 	var given []uint64
@@ -133,8 +132,8 @@ func TestDTraceOrder(t *testing.T) {
 	assert.Zero(t, d.bad)
 }
 
-// TestDTraceLost checks that lost events are the difference to DTrace's own count, whether DTrace
-// reports them or not.
+// TestDTraceLost checks that the number of lost events is DTrace's own count minus the events that were read, whether
+// DTrace reports the losses or not.
 func TestDTraceLost(t *testing.T) {
 	d := newDTraced(traced())
 	d.textOf(t, "e 3 0 1 7 0\ndtrace: 1 drop on CPU 0\ne 3 0 2 7 0\ne 4 0 3 7 0\nn 9\ngasm: end\n")
@@ -177,8 +176,8 @@ func TestDTraceLongText(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestDTraceScript checks that the script has each probe once, by DTrace's name for it, and leaves out
-// names that are none: they would become part of the program.
+// TestDTraceScript checks that the script has each probe once, by DTrace's name for it. Invalid names are left out,
+// because they would become part of the program.
 func TestDTraceScript(t *testing.T) {
 	probes := append(traced(), Probe{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 9, Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
 		Probe{Provider: usdt.Provider, Name: `x{system("id")}`, Offset: 10}, Probe{Provider: usdt.JNIProvider, Name: "Many__entry", Offset: 11, Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
@@ -217,8 +216,8 @@ func TestProbesListed(t *testing.T) {
 	assert.Equal(t, 1, probes[3].Args[0].Size)
 }
 
-// FuzzDTrace reads anything as DTrace's text. A Reader must read the text that is written for it
-// without an error.
+// FuzzDTrace reads arbitrary bytes as DTrace's output. A Reader must read the text that is written for them without
+// an error.
 func FuzzDTrace(f *testing.F) {
 	f.Add("gasm: begin 1\n" + `e 0 1 3b9aca05 2c69 7fe1 b "a\"\n\342\200\256 z" 7fe2 c 1` + "\nm 0 1\n" + `e 2 0 3b9aca03 7 10 20 2 "[I\0" 18` + stack + "\ngasm: end\n")
 	f.Add(`e 1 0 1 7 10 2 "C2" 20 0 "" 30 3 "sum" 40 7 "([D)D\0"` + "\n")

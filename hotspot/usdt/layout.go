@@ -26,8 +26,8 @@ type layout struct {
 	// each allocation if the probe is switched on. The stub's frame is not in the chain of frame
 	// pointers. So its return address has to be found among the first words of the caller's stack.
 	words bool
-	// brief is for a text that must be read at the moment when the probe is reached: the address of this text is
-	// args[brief]. brief is -1 if the probe has no such text.
+	// brief is the index in args of the address of a text that must be read at the moment when the probe is reached.
+	// It is -1 if the probe has no such text.
 	brief int
 }
 

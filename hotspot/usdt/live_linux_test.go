@@ -67,14 +67,14 @@ func (j *probedJVM) await(t testing.TB, line string) {
 	t.Fatalf("the program did not print %s", line)
 }
 
-// goOn makes the program go on to its next line.
+// goOn sends the program a line, so that it continues.
 func (j *probedJVM) goOn(t testing.TB) {
 	t.Helper()
 	_, err := io.WriteString(j.in, "\n")
 	require.NoError(t, err)
 }
 
-// recordUntil records what the program does from its next line of input until it prints a line.
+// recordUntil calls goOn, and records what the program does until it prints the given line.
 func (j *probedJVM) recordUntil(t testing.TB, line string, patterns ...string) (text []byte, r Result) {
 	t.Helper()
 	var out bytes.Buffer
@@ -164,8 +164,8 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 	}
 }
 
-// compared reports whether a JDK is a release with long support. Each takes some seconds, so the others
-// are left out.
+// compared reports whether the test runs with a JDK. It runs only with releases that have long-term support, because
+// each takes some seconds.
 func compared(j gasmtest.JDK) bool { return slices.Contains([]int{11, 17, 21, 25}, j.Feature) }
 
 // hasRecorder reports whether a JDK is complete enough to have JFR.
@@ -215,12 +215,12 @@ func named(events []event.Event, start string) []event.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !strings.HasPrefix(e.Name, start) })
 }
 
-// ended leaves out events that had not ended with the recording.
+// ended leaves out events that had not ended when the recording ended.
 func ended(events []event.Event) []event.Event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return e.Nanos == 0 })
 }
 
-// earlier returns the events with times that are earlier by nanos.
+// earlier returns copies of the events whose times are reduced by the given number of nanoseconds.
 func earlier(events []event.Event, nanos int64) []event.Event {
 	events = slices.Clone(events)
 	for i := range events {
@@ -229,12 +229,13 @@ func earlier(events []event.Event, nanos int64) []event.Event {
 	return events
 }
 
-// A lateness says by how much the other source's events begin later than the probes', in nanoseconds.
+// A lateness says how much later the events of the other source begin than those of the probes: the smallest and the
+// median difference, in nanoseconds.
 type lateness struct{ least, middle int64 }
 
-// compare compares the times of the same events from two sources. The events belong to the same thread,
-// and begin or end at nearly the same time; a thread may lose its processor between the two. The probes
-// are within an instruction of what they report, and the other sources read the clock near it.
+// compare compares the times of the same events from two sources. Two events are the same if they belong to the same
+// thread and begin or end at nearly the same time. A probe fires within an instruction of what it reports, and the
+// other sources read the clock near that instruction, but a thread may lose its processor between the two.
 func compare(t *testing.T, what string, others, probes []event.Event, near shares) lateness {
 	t.Helper()
 	require.NotEmpty(t, probes, what)
@@ -284,36 +285,37 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 // nearby is how far apart the times of two sources may be, in nanoseconds.
 const nearby = 10_000
 
-// shares are the shares of the differences that must be near, from the smallest difference on.
+// shares say which of the differences between the times of two sources must be near, that is, at most nearby: 0.5
+// means the smaller half.
 type shares struct {
 	begins, ends float64
-	within, same int64 // in place of nearby and sameTime, in nanoseconds; 0 means those
-	endsWithin   int64 // in place of within, for the ends
-	quarter      bool  // a quarter of the differences must be near, on either side of 0
+	within, same int64 // used instead of nearby and sameTime, in nanoseconds, unless 0
+	endsWithin   int64 // used instead of within for the ends
+	quarter      bool  // only a quarter of the differences must be near, on either side of 0
 }
 
-// If HotSpot does something between the probe and the other source's time, only the nearest tenth must be
-// near, because the threads of a busy machine also lose their processor there.
+// If HotSpot does something between the probe and the other source's reading of the clock, only the nearest tenth
+// must be near, because on a busy machine threads also lose their processor in between.
 var (
 	medians = shares{begins: 0.5, ends: 0.5}
-	// compilerReady is for a recording's compilations: they begin when HotSpot has made what the compiler works with
-	// (ciEnv), which is 5 to 8 µs after the probe on an idle machine, and later on a slower one. An error of the
-	// recording's clock does not matter here: the times of compilations are reduced by how late the recording's locks
-	// are, and the locks themselves must be near. In a recording of JDK 11, whose clock is known from the lines of the
-	// log, locks are 5 µs late.
+	// compilerReady is for the compilations in a recording. There, a compilation begins when HotSpot has made the
+	// ciEnv with which the compiler works. On an idle machine that is 5 to 8 µs after the probe, and later on a
+	// slower one. An error of the recording's clock does not matter here: the times of compilations are first reduced
+	// by the lateness of the recording's locks, and the locks themselves must be near. In a recording of JDK 11,
+	// whose clock is known from the lines of the log, locks are 5 µs late.
 	compilerReady = shares{begins: 0.1, ends: 0.5, within: 2 * nearby}
-	// written is for the log of JDK 13 and newer: the line has the right time, but it is written before
-	// the probe of the end is reached. That takes 4 µs on an idle machine, and 10 to 30 on one that writes slowly.
-	// The begins show that the clocks are the same.
+	// written is for the log of JDK 13 and newer. The time in a line is right, but the line is written before the
+	// probe of the end is reached. Writing takes 4 µs on an idle machine, and 10 to 30 µs on one that writes slowly.
+	// The begins must be near to show that both sources use the same clock.
 	written = shares{begins: 0.5, ends: 0.9, endsWithin: 5 * nearby}
-	// old is for JDK 11 and 12, where a line of the log has the time at which it is written: 2 to 9 µs after the
+	// old is for JDK 11 and 12, where the time in a line of the log is the time of writing: 2 to 9 µs after the
 	// probe, depending on the machine. The clock of a recording is known from these lines.
 	old = shares{begins: 0.5, ends: 0.5, within: 3 * nearby}
 )
 
-// recordedWithin returns the shares for the locks of a recording. On a busy machine, threads lose their processor between
-// the probe and Flight Recorder's reading of the clock, whichever comes first. If the recording's clock were wrong, next to
-// none would be near.
+// recordedWithin returns the shares for the locks of a recording. On a busy machine, threads lose their processor
+// between the probe and Flight Recorder's reading of the clock, whichever comes first. If the recording's clock were
+// wrong, hardly any difference would be near.
 func recordedWithin(feature int) shares {
 	near := shares{quarter: true}
 	if feature < 13 {
@@ -376,8 +378,8 @@ func readRecording(t *testing.T, path string, wall, mono int64, safepoints []eve
 	return events
 }
 
-// TestNothingIsLeft checks that nothing of a recording is left in the kernel: nothing is in tracefs
-// while it lasts, and there is no program after gasm was killed.
+// TestNothingIsLeft checks that a recording leaves nothing in the kernel: tracefs shows nothing of it while it lasts,
+// and its BPF program is gone after gasm was killed.
 func TestNothingIsLeft(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
@@ -424,7 +426,7 @@ func probesInTracefs(t *testing.T) string {
 	return string(text)
 }
 
-// TestStartRefused records JVMs that have ended, or that gasm has no right to record.
+// TestStartRefused: Start returns an error for JVMs that have ended, and for those that gasm may not record.
 func TestStartRefused(t *testing.T) {
 	_, err := Start(t.Context(), os.Getpid(), Options{Patterns: []string{"hotspot:*"}, Text: io.Discard})
 	assert.ErrorContains(t, err, "has no libjvm.so mapped")

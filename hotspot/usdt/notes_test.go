@@ -76,8 +76,8 @@ func TestNotesLikeReadelf(t *testing.T) {
 	}
 }
 
-// TestOperands has operands of both machines, one a line, and what they are parsed to. Those of aarch64
-// are from Temurin's libjvm.so of JDK 21 for that machine.
+// TestOperands parses operands of both machines. The operands of aarch64 are from Temurin's libjvm.so of JDK 21 for
+// that machine.
 func TestOperands(t *testing.T) {
 	check := func(machine elf.Machine, text string, want Operand) {
 		t.Helper()

@@ -14,7 +14,7 @@ const (
 	record    = asm.R9
 )
 
-// A target is the process that is recorded, in a form that the BPF program can compare.
+// A target describes the process that is recorded, so that the BPF program can compare the current process with it.
 type target struct {
 	pid int32 // in the PID namespace below
 	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,

@@ -94,7 +94,7 @@ func (r *Recorder) read() {
 // Stop ends the recording, and returns what it has found.
 func (r *Recorder) Stop() Result {
 	// The kernel detaches the BPF program from one place after another. While it does so, only some
-	// of the probes still record. So records from now on are left out.
+	// of the probes still record. So records from this moment on are left out.
 	r.sink.until.Store(uint64(monotonic.Nanos()))
 	err := r.from.detach()
 	close(r.stop)

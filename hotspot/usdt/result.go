@@ -9,9 +9,8 @@ type Options struct {
 	// Text is where the text of the recorded probes is written, in the format of package
 	// event/usdt.
 	Text io.Writer
-	// Placed is called several times a second, with addresses at which the program allocates. One
-	// call can stand for many allocations. Some of the addresses are not in code. Placed may be
-	// nil.
+	// Placed is called several times a second with addresses at which the program allocates. One call can stand for
+	// many allocations. Some of the addresses are not in code. Placed may be nil.
 	Placed func(pc uint64, monoNanos int64)
 	// If DTrace is true, DTrace records the probes even if there is a better way. If Sudo is true,
 	// DTrace is run by sudo -n.

@@ -28,16 +28,16 @@ type ring struct {
 	next   uint64
 }
 
-// A ring has manySlots if it is for a probe that may be reached a million times a second, and otherwise someSlots. It
-// needs many slots because the kernel may not schedule gasm for a while.
+// A ring has manySlots if it is for a probe that may be reached a million times a second, and otherwise someSlots. So
+// many are needed because the kernel may not schedule gasm for a while.
 const someSlots, manySlots = 1 << 16, 1 << 18
 
 const (
 	begunAt, readAt, lostAt = 0, 128, 256
 	firstSlot               = 4096
-	// spareSlots is the number of slots that are kept free. They are needed because the program
-	// first looks whether there is room, and then takes a slot. Many threads may run it at the same
-	// time and all see the same room.
+	// spareSlots is the number of slots that are kept free. They are needed because the program first looks whether
+	// there is room and then takes a slot. Many threads may run the program at the same time, and all of them may see
+	// the same free slot.
 	spareSlots = 1 << 10
 	// After every readOften records, gasm stores how far it has read, so that the program can use
 	// the slots of these records again.

@@ -46,7 +46,7 @@ type sink struct {
 	events int64
 	full   int64 // events that were not written because the text had reached maxLines or maxBytes
 	allocs map[allocSite]*allocSum
-	noted  []allocSite // keys of allocs, in the order in which they came
+	noted  []allocSite // keys of allocs, in the order in which they were added
 }
 
 // An allocSite is an instruction that allocates objects of one class. pc is the address after that
@@ -81,7 +81,7 @@ func namesOf(places []place) (names []string) {
 }
 
 // take writes the line of a record. If the record is an allocation, take adds it to the sums
-// instead. It skips damaged records, and records from after the end of the recording.
+// instead. It skips damaged records, and records of events after the end of the recording.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return

@@ -16,15 +16,15 @@ import (
 	"github.com/gasm-profiler/gasm/event/usdt"
 )
 
-// A kernel makes the records that the program in the kernel writes at the probes of a sink.
+// A kernel makes records like those that the BPF program writes when a thread reaches the probes of a sink.
 type kernel struct {
 	*sink
 	text *bytes.Buffer
 }
 
-// newKernel returns a kernel with these probes of HotSpot, whose arguments are in registers of x86-64.
-// A text of the JVM's memory says its own address and length; texts at address 0 can't be read. The ids
-// of threads are above 1000.
+// newKernel returns a kernel with these probes of HotSpot, whose arguments are in registers of x86-64. The text at an
+// address of the JVM's memory consists of the address and the length; texts at address 0 can't be read. A thread's id
+// is its id in the JVM's namespace plus 1000.
 func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	t.Helper()
 	set, err := operandsOf(elf.EM_X86_64)
@@ -41,7 +41,8 @@ func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	return k
 }
 
-// record returns a record of the time, the thread, the arguments that are read, and what follows them.
+// record returns a record with a time, a thread and the values of the arguments that records contain. The bytes in
+// behind follow them.
 func (k *kernel) record(t *testing.T, name string, mono uint64, thread uint32, behind []byte, values ...uint64) []byte {
 	t.Helper()
 	index := slices.IndexFunc(k.places, func(p place) bool { return p.Name == name })
@@ -160,7 +161,7 @@ func TestSinkAllocations(t *testing.T) {
 			binary.NativeEndian.PutUint64(stack, 0x12345)                                // not code
 			binary.NativeEndian.PutUint64(stack[8:], 0x7f0000001000+codeCache)           // too far
 			binary.NativeEndian.PutUint64(stack[16:], 0x7f0000001000-codeCache-1)        // too far
-			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be one
+			binary.NativeEndian.PutUint64(stack[24:], c.above)                           // the first that may be code
 			binary.NativeEndian.PutUint64(stack[32:], 0x7f0000001000+codeCache-1)        // a later one
 			binary.NativeEndian.PutUint64(stack[8*(words-1):], 0x7f0000001000-codeCache) // a later one
 			behind = append(behind, stack...)

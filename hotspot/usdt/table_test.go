@@ -48,7 +48,7 @@ func columns(t *testing.T) (all []column) {
 	return all
 }
 
-// tableArguments returns the names of a probe's arguments, for people.
+// tableArguments returns the names of a probe's arguments as the page shows them.
 func tableArguments(name string) string {
 	words := []string{}
 	for _, p := range usdt.Parameters(name) {
@@ -146,10 +146,9 @@ func sum(places map[string]int) (n int) {
 	return n
 }
 
-// TestTable checks that the page on all probes says what the libraries have. The number of a probe's
-// places, and the versions, are those of the builds that the page was written from. Other builds have
-// other numbers, because their compilers inline otherwise, so the test only compares which JDK has
-// which probe.
+// TestTable checks that the page on all probes says what the libraries have. The number of a probe's places, and the
+// versions, are those of the builds that the page was written from. In other builds the numbers differ, because other
+// compilers inline differently. So the test only compares which JDK has which probe.
 func TestTable(t *testing.T) {
 	all := columns(t)
 	got := table(all)

@@ -47,8 +47,8 @@ func TestTextCache(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestTextsOfEndedJVM checks that a text that was read a moment ago is still known after the JVM has ended: its last events
-// are read after its end, and by chance after the texts were forgotten.
+// TestTextsOfEndedJVM checks that a text that was read a moment ago is still known after the JVM has ended. The JVM's
+// last events are read after its end, and perhaps after all texts were forgotten.
 func TestTextsOfEndedJVM(t *testing.T) {
 	child := exec.Command("sleep", "60")
 	require.NoError(t, child.Start())

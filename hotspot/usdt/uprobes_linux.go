@@ -41,9 +41,9 @@ type timed struct {
 	record []byte
 }
 
-// mostUprobes is the maximum number of events that are opened. The kernel sets an event in less
-// than a millisecond, but takes 40 to 90 ms to remove it. It removes them one after another, even
-// if gasm closes them all at the same time or is killed.
+// mostUprobes is the maximum number of events that are opened. The kernel sets an event in less than a millisecond,
+// but takes 40 to 90 ms to remove it. It removes events one after another, even if gasm closes them all at the same
+// time or is killed.
 const mostUprobes = 128
 
 // The size of each processor's ring, in bytes. someBytes is for most probes and manyBytes for

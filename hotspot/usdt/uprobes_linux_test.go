@@ -24,15 +24,15 @@ type way struct {
 	near                 shares
 }
 
-// ways are those of kernels since 6.6, of older ones, of kernels that refuse BPF, and of those that
-// refuse perf's events, too.
+// ways are the ways that gasm uses on kernels since 6.6, on older kernels, on kernels that refuse BPF, and on kernels
+// that refuse perf's events, too.
 var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by one", medians},
 	{false, true, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events", medians},
 	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took", beforeOthers}}
 
-// beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the others. They
-// take some 10 µs, 18 at the median on a busy machine. A thread that loses its processor meanwhile
-// reaches the others some ms later.
+// beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the other ways. They take some 10
+// µs, and 18 µs at the median on a busy machine. If a thread loses its processor in the meantime, the probes of the
+// other ways fire some ms later.
 var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_000}
 
 // TestWays checks that probes report the same things in all ways: a recorder for each way watches the
@@ -40,7 +40,7 @@ var beforeOthers = shares{begins: 0.5, ends: 0.5, within: 100_000, same: 50_000_
 func TestWays(t *testing.T) {
 	gasmtest.NeedTime(t)
 	needBPF(t)
-	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // it works wherever BPF does
+	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // DTrace works wherever BPF does
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
 	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
@@ -59,14 +59,14 @@ func TestWays(t *testing.T) {
 		}
 		assert.Len(t, ofKind(events, event.Thread), len(ofKind(recorded[0], event.Thread)), ways[i].note)
 		if ways[i].uprobes && !ways[i].bpf {
-			continue // it has no brief texts, and no memory but the stack
+			continue // perf's samples have no brief texts, and no memory but the stack
 		}
 		assert.Equal(t, told(recorded[0]), told(events), "%s: names and arguments", ways[i].note)
 	}
 	assert.GreaterOrEqual(t, len(ofKind(recorded[0], event.Sleep)), 30)
 
-	// The program does nothing but make arrays, faster than this process reads with the race detector,
-	// so lost events are counted.
+	// The program only makes arrays. With the race detector, this process reads the events more slowly than they
+	// come, so lost events are counted, too.
 	recorded, lost = j.recordWays(t, "ALLOCATED", event.Alloc)
 	for i, events := range recorded {
 		alike, placed := arraysIn(events)
@@ -80,8 +80,8 @@ func TestWays(t *testing.T) {
 	j.end(t)
 }
 
-// told returns the events without their times, sorted: events of different threads may come in another
-// order.
+// told returns the events as texts without their times. The texts are sorted, because events of different threads may
+// come in another order.
 func told(events []event.Event) (texts []string) {
 	for i := range events {
 		e := &events[i]
@@ -91,8 +91,8 @@ func told(events []event.Event) (texts []string) {
 	return texts
 }
 
-// recordWays records what the program does until it prints a line, in all ways, and returns how many
-// events each way lost.
+// recordWays records in all ways what the program does until it prints a line. It returns the events of each way, and
+// how many events it lost.
 func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (events [][]event.Event, lost []int64) {
 	t.Helper()
 	texts, recorders := make([]bytes.Buffer, len(ways)), make([]*Recorder, len(ways))
@@ -108,7 +108,7 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 	from := monotonic.Nanos()
 	j.goOn(t)
 	j.await(t, line)
-	to := monotonic.Nanos() // the recorders end one after another, so not all of them have what comes meanwhile
+	to := monotonic.Nanos() // the recorders end one after another, so some of them also have events after this time
 	for i, r := range recorders {
 		begin := time.Now()
 		result := r.Stop()
@@ -142,8 +142,8 @@ func TestTooManyUprobes(t *testing.T) {
 	assert.ErrorContains(t, err, "no BPF here; perf's events would be")
 }
 
-// TestSamples checks what is made of the registers and the stack in a sample: arguments in both, and
-// the caller by the chain of frames.
+// TestSamples checks how samples are converted: the arguments in registers and on the stack, and the caller, which is
+// found by the chain of frames.
 func TestSamples(t *testing.T) {
 	const sp, libjvm = 0x1000, 0x700000
 	stack := make([]byte, 256)
@@ -172,8 +172,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// signed are return addresses as AArch64 code signs them: here one of libjvm's, one of a stub, and one of
-// what called the stub, with the signatures that a JVM in an emulated machine had.
+// signed are return addresses as AArch64 code signs them: one in libjvm, one in a stub, and one in the code that
+// called the stub. Their signatures are those that a JVM in an emulated machine had.
 var signed = struct{ libjvm, stub, above, signature uint64 }{0x5a_ffff_90b3_0005, 0x20_ffff_7400_c0de, 0x11_ffff_740a_b0fe, 0xffff << 48}
 
 // TestSignedCaller checks that the caller is found, and has its address without a signature, if return

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A Budget limits how many bytes are read of a process, because damaged structures may claim any size. Any goroutine
-// may use it. A nil Budget has no limit.
+// A Budget limits how many bytes are read from a process, because damaged structures may claim any size. Any
+// goroutine may use it. A nil Budget has no limit.
 type Budget struct {
 	mu      sync.Mutex
-	left    int64 // in bytes
+	left    int64 // the bytes that may still be read
 	most    int64
 	each    time.Duration // the time in which one MiB is regained
 	since   time.Time     // when left was last increased
 	refused int
 }
 
-// NewBudget returns a Budget that has the number of bytes in most, and never has more. It is refilled at perSecond
-// bytes per second, or at one MiB per second if perSecond is less.
+// NewBudget returns a full Budget. The parameter most is its size in bytes. It is refilled at perSecond bytes per
+// second, or at one MiB per second if perSecond is less, but never beyond its size.
 func NewBudget(most, perSecond int64) *Budget {
 	return &Budget{left: most, most: most, each: time.Second / time.Duration(max(1, perSecond>>20)), since: time.Now()}
 }

@@ -18,8 +18,9 @@ type image struct {
 	progs  []elf.ProgHeader
 }
 
-// maxImage is the largest distance between libjvm.so's code and the ELF header below it at which findImage still finds
-// the header, in bytes. It is also the largest size of a segment of variables; larger ones are left out.
+// maxImage is the largest distance in bytes from libjvm.so's code down to its ELF header. If the header is farther
+// away, findImage does not find it. maxImage is also the largest size of a segment of variables; larger segments are
+// left out.
 const maxImage = 1 << 26
 
 // findImage finds the ELF image that contains m. It searches downwards from m.Lo, page by page, for an ELF header.

@@ -82,7 +82,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// startCopy starts a copy of the program sleep under another name. It is killed at the end of the test.
+// startCopy starts a copy of the program sleep under another name. The copy is killed at the end of the test.
 func startCopy(t *testing.T, name string) (pid int, path string) {
 	t.Helper()
 	data, err := os.ReadFile(gasmtest.NeedTool(t, "sleep", "coreutils have it"))
@@ -196,13 +196,13 @@ func TestReplacedLibrary(t *testing.T) {
 			require.NotErrorIs(t, err, fs.ErrNotExist)
 		}
 	}
-	check(library) // as it was found before the update
+	check(library) // as the library was found before the update
 	after, library := exportedSymbols(t, pid)
 	assert.Equal(t, before, after)
 	assert.True(t, library.Deleted)
 	check(library)
 
-	// The file at the path of a deleted one is never the right one, even if it got the same inode.
+	// A file at the path of a deleted one is never the one that is mapped, even if it got the same inode.
 	library.Path, library.Inode, library.Lo = update, 0, library.Lo+1
 	require.NoError(t, os.Link(path, update))
 	_, err = fileSymbols(library, nil)

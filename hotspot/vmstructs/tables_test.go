@@ -40,8 +40,8 @@ func TestTables(t *testing.T) {
 	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics), sizes: someTables.Sizes, ints: someTables.Ints}, got)
 }
 
-// TestShortColumn: a table may have rows of 12 bytes for HotSpot's 32-bit constants, although no machine of today does.
-// The number after the end of such a row would not belong to it.
+// TestShortColumn: a table may have rows of 12 bytes for HotSpot's 32-bit constants, although no machine of today has
+// such tables. A read of eight bytes at the end of such a row would include bytes that do not belong to the constant.
 func TestShortColumn(t *testing.T) {
 	m := vmtest.New()
 	symbols := m.AddTables(someTables)
@@ -236,8 +236,8 @@ func TestPages(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-// FuzzTables changes bytes of the tables, because the memory of a process may hold anything. A patch has three bytes:
-// two of an offset, and the new byte.
+// FuzzTables changes bytes of the tables, because the memory of a process may hold anything. Each change consists of
+// three bytes: two of an offset, and the new byte.
 func FuzzTables(f *testing.F) {
 	m := vmtest.New()
 	symbols := m.AddTables(someTables)

@@ -33,7 +33,8 @@ func (d *decoder) afterREX2() bool {
 	return d.understand(b)
 }
 
-// untrack replaces what an instruction does with values of the registers r16 to r31.
+// untrack changes an instruction that uses the registers r16 to r31 so that their values, which are not tracked,
+// count as unknown.
 func (in *inst) untrack() {
 	if in.mem.base >= tracked {
 		in.mem.base = noReg

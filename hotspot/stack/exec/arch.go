@@ -6,8 +6,8 @@ type Arch struct {
 	sp, fp    reg // the stack pointer and the frame pointer
 	// link is the register in which a call leaves the return address; noReg if a call pushes it.
 	link reg
-	// preserved are the registers whose values in the caller are looked for, the frame pointer first. Frame.Saved has a
-	// Place for each, in this order.
+	// preserved are the registers of which a Frame says where the caller's values are, the frame pointer first.
+	// Frame.Saved has a Place for each, in this order.
 	preserved []int
 	// kept are the registers that a C function preserves, as bits.
 	kept  uint32

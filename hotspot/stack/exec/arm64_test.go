@@ -65,8 +65,8 @@ func (b *armBlob) make() Code {
 	return b.arch().Stub(b.lo, b.code, b.name)
 }
 
-// TestBlobsARM64 compares the frames of HotSpot's code with those of an emulator: that of this package's testdata, whose
-// names are known, and that of disasm/arm64.
+// TestBlobsARM64 compares the frames of HotSpot's code with those of an emulator. The code is that of this package's
+// testdata, where each piece has its name, and that of disasm/arm64's testdata.
 func TestBlobsARM64(t *testing.T) {
 	var ran emulated
 	counts := map[string]*share{}
@@ -152,7 +152,7 @@ func TestWritesARM64(t *testing.T) {
 	assert.Greater(t, found, 5_000)
 }
 
-// kindsARM64 are the kinds of instructions that continue elsewhere.
+// kindsARM64 are disasm's kinds for the operations after which execution may continue elsewhere.
 var kindsARM64 = map[operation]asm.Kind{opJump: asm.Jump, opJumpOther: asm.Jump, opCondJump: asm.CondJump, opCall: asm.Call, opCallOther: asm.Call, opReturn: asm.Return}
 
 func checkKindARM64(t *testing.T, want asm.Inst, in *inst) {
@@ -169,7 +169,7 @@ func checkKindARM64(t *testing.T, want asm.Inst, in *inst) {
 // atomicARM64 are the instructions that load into their second operand.
 var atomicARM64 = regexp.MustCompile(`^(ld(add|clr|eor|set|[su]max|[su]min)|swp)`)
 
-// writtenARM64 returns the registers that an instruction writes as its text says.
+// writtenARM64 returns the registers that an instruction writes according to its text.
 func writtenARM64(t *armText) (want uint32) {
 	bit := func(i int) uint32 {
 		if n, _, ok := t.general(i); ok && n <= sp {
@@ -201,7 +201,7 @@ func writtenARM64(t *armText) (want uint32) {
 	return want
 }
 
-// listedARM64 are the pieces of code whose frames are listed, of the newest JDK.
+// listedARM64 are the pieces of code of which TestFramesARM64 lists the frames. They are from the newest JDK.
 var listedARM64 = []string{
 	"nmethod Stacks::recurse", "nmethod java.lang.String::isLatin1", "native jdk.internal.vm.Continuation::enterSpecial",
 	"stub StubRoutines::call_stub", "stub StubRoutines::forward_exception", "adapter I2C/C2I adapters",
@@ -209,7 +209,8 @@ var listedARM64 = []string{
 	"codelet method entry point (kind = zerolocals)", "codelet native method entry point (kind = native)", "codelet ireturn",
 }
 
-// TestFramesARM64 lists where the frames of some code are. Of instructions with the same frame, only the first is listed.
+// TestFramesARM64 lists where the frames of some code are. Of consecutive instructions with the same frame, it lists
+// the first.
 func TestFramesARM64(t *testing.T) {
 	var b strings.Builder
 	blobs := armBlobs(t)
@@ -237,7 +238,8 @@ func TestFramesARM64(t *testing.T) {
 	gasmtest.Golden(t, "frames-arm64.golden", []byte(b.String()))
 }
 
-// TestNotEntrantARM64: HotSpot has put a branch, or an illegal instruction, in place of the nop that a method begins with.
+// TestNotEntrantARM64: HotSpot has overwritten the nop at the start of a method with a branch or an illegal
+// instruction.
 func TestNotEntrantARM64(t *testing.T) {
 	const (
 		b, dcps1           = 0x14000400, 0xd4bbd5a1 // the latter is NativeInstruction::not_entrant_illegal_instruction
@@ -288,7 +290,7 @@ func TestLargeFrameARM64(t *testing.T) {
 	assert.Equal(t, ARM64.Complete(0x2010), f)
 }
 
-// TestCallersARM64 takes a step by each of the frames that need no Table.
+// TestCallersARM64 finds the caller with each of the frames that need no Table.
 func TestCallersARM64(t *testing.T) {
 	read := func(addr uint64) (uint64, bool) { return addr + 1, addr < 1<<32 }
 	var r Registers
@@ -313,7 +315,7 @@ func TestCallersARM64(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestRandomARM64 executes words at random, and instructions of HotSpot's in any order.
+// TestRandomARM64 executes random words, and instructions of HotSpot's code in random order.
 func TestRandomARM64(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	blobs := armBlobs(t)

@@ -51,8 +51,8 @@ func (d *armDecoder) signed(low, n int) int32 { return int32(d.x<<(32-n-low)) >>
 
 func (d *armDecoder) bit(n int) bool { return d.x>>n&1 != 0 }
 
-// These functions return the numbers in the instruction's fields for registers. 31 is sp or xzr, as the instruction
-// defines.
+// These functions return the numbers of registers in the instruction's fields. 31 stands for sp or xzr, depending on
+// the instruction.
 func (d *armDecoder) rd() reg { return reg(d.field(0, 5)) }
 func (d *armDecoder) rn() reg { return reg(d.field(5, 5)) }
 func (d *armDecoder) rm() reg { return reg(d.field(16, 5)) }

@@ -9,10 +9,10 @@ import (
 
 // A share counts instructions of some code.
 type share struct {
-	all      int // that are not padding
-	known    int // whose frames are known
-	assumed  int // of these, the ones that were not reached from the seeds
-	disagree int // that were reached, but whose frames are unknown
+	all      int // instructions that are not padding
+	known    int // instructions whose frames are known
+	assumed  int // the ones among known that were not reached from the seeds
+	disagree int // instructions that were reached, but whose frames are unknown
 }
 
 func (s *share) add(table *Table, c Code) {

@@ -183,8 +183,8 @@ func (d *decoder) immediate(f form) {
 	}
 }
 
-// general returns the number of a general register in an operand. Without a REX prefix, the byte registers 4 to 7 are
-// ah, ch, dh and bh, which are parts of the registers 0 to 3.
+// general returns the number of the general register that an operand names. Without a REX prefix, the byte registers
+// 4 to 7 are ah, ch, dh and bh, which are parts of the registers 0 to 3.
 func (d *decoder) general(r reg, f form) reg {
 	if f&byteSized != 0 && d.rex == 0 && r >= 4 && r < 8 {
 		return r - 4

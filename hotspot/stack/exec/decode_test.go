@@ -40,7 +40,8 @@ func blobs(t testing.TB) (all []blob) {
 	return all
 }
 
-// eachLine calls see for each line of the compressed files that match a pattern. There must be such a file.
+// eachLine calls see for each line of the compressed files that match a pattern. It fails the test if no file
+// matches.
 func eachLine(t testing.TB, pattern string, see func(file, line string)) {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -66,7 +67,7 @@ func TestLengths(t *testing.T) {
 	assert.Greater(t, insts, 100_000)
 }
 
-// TestRandomLengths does the same with random bytes after prefixes and opcode escapes.
+// TestRandomLengths does the same as TestLengths with random bytes after prefixes and opcode escapes.
 func TestRandomLengths(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	starts := []string{"", "48", "41", "66", "f3", "f2", "0f", "480f", "f30f", "660f", "f20f",
@@ -87,7 +88,8 @@ func TestRandomLengths(t *testing.T) {
 // compareInst compares the instruction at the start of code with what disasm/amd64 says.
 func compareInst(t *testing.T, want asm.Inst, code []byte) {
 	t.Helper()
-	// objdump knows the 386's test registers, and takes an fwait for a part of the x87 instruction after it.
+	// objdump decodes moves of the 386's test registers, and takes an fwait for a part of the x87 instruction after
+	// it.
 	if want.Bad || prefixAlone(want) || strings.Contains(want.Text, "%tr") || code[0] == 0x9b {
 		return
 	}
@@ -109,7 +111,7 @@ var traps = regexp.MustCompile(`\b(hlt|ud2|brk|udf|dcps1|int3|xbegin|into|int1|s
 // prefixWords are the prefixes that disasm/amd64 prints as words.
 const prefixWords = " data16 addr32 lock rep repz repnz es cs ss ds fs gs bnd notrack "
 
-// prefixAlone reports whether in consists of prefixes without an instruction.
+// prefixAlone reports whether an instruction consists only of prefixes.
 func prefixAlone(in asm.Inst) bool {
 	for word := range strings.FieldsSeq(in.Text) {
 		switch {
@@ -133,7 +135,7 @@ var (
 	implied = regexp.MustCompile(`mul|div|cdq|cqo|movs|stos|lods|cmps|scas|cpuid|rdtsc|xgetbv|xchg|xadd|in|out|loop|jrcxz|pcmp[ei]stri`)
 )
 
-// general returns the number of the general register that text names in Intel syntax.
+// general returns the number of the general register that has the given name in Intel syntax.
 func general(text string) (reg, bool) {
 	m := generalName.FindStringSubmatch(text)
 	if m == nil {

@@ -1,6 +1,6 @@
-// Package exec finds out where the frame of each instruction in HotSpot's generated code is, on x86-64 and aarch64. It
-// executes the code symbolically: nothing is known of registers and memory but where they hold the frame's address, the
-// return address, and what the caller has in its registers.
+// Package exec finds out where the frame of each instruction in HotSpot's generated code is, on x86-64 and aarch64.
+// It executes the code symbolically: all that it knows of registers and memory is where they hold the frame's
+// address, the return address, and what the caller has in its registers.
 //
 //	code := exec.AMD64.NMethod(lo, bytes, exec.Method{VerifiedEntry: entry, FrameSize: 48, FrameComplete: 12})
 //	table := exec.Analyze(code)
@@ -34,30 +34,31 @@
 // changes any more; each change makes something unknown, so it does end. A limit of the steps guards against code that
 // is not HotSpot's.
 //
-// Only instructions that move values are understood: push, pop, mov, lea, add and sub of a constant, xchg, enter,
-// leave, and "and $-16", also with APX's prefixes and a destination of their own; on aarch64 ldr, str, ldp, stp, mov, add, sub, and "and #-16". Of all others, the registers and
-// slots that they write become unknown. The registers r16 to r31 are always unknown. If the stack pointer becomes unknown, it gets a new number of its own as its
-// value, so that what is pushed after that is found again. That is how the frame of an interpreted method is followed,
-// which begins after an unknown number of local variables.
+// Only instructions that move values are understood. On x86-64 they are push, pop, mov, lea, add and sub of a
+// constant, xchg, enter, leave, and "and $-16", also with APX's prefixes and a separate destination. On aarch64 they
+// are ldr, str, ldp, stp, mov, add, sub, and "and #-16". All other instructions make the registers and slots unknown
+// that they write. The registers r16 to r31 are always unknown. If the stack pointer becomes unknown, it gets a new
+// number of its own as its value, so that what is pushed after that is found again. The frame of an interpreted
+// method is followed in this way, because it begins after an unknown number of local variables.
 //
-// A call is assumed to return with the same stack pointer, and with the registers that C functions preserve. Calls that
-// lead into the code itself are executed as jumps in codelets, where the interpreter makes return addresses with them
-// (InterpreterMacroAssembler::call_VM). A call of the next instruction is executed as a jump in all code. Some calls do
-// not return, and the code after them is an out-of-line stub that jumps lead to: if such a jump comes with another
-// stack pointer, the call does not return.
+// A call is assumed to return with the same stack pointer, and with the registers that C functions preserve. In
+// codelets, calls that lead into the code itself are executed as jumps, because the interpreter uses such calls to
+// make return addresses (InterpreterMacroAssembler::call_VM). A call of the next instruction is executed as a jump in
+// all code. Some calls do not return, and the code after them is an out-of-line stub that only jumps reach. A call is
+// taken for one of these if a jump reaches the code after the call with another stack pointer.
 //
 // # What is not reached
 //
 // Handlers of exceptions and of deoptimization are entered from outside. Code that is not reached from the seeds is
-// executed afterwards, with what is likely there: a complete frame in an nmethod and in a codelet, and a return address
-// on top of the stack, or in x30, in a stub. The frames found so are marked as [Frame.Assumed], and don't influence the
-// frames of code that was reached.
+// executed afterwards. There, the likely state is assumed: a complete frame in an nmethod and in a codelet, and a
+// return address on top of the stack, or in x30, in a stub. Frames that are found in this way are marked as
+// [Frame.Assumed]. They don't influence the frames of code that was reached.
 //
 // A few pieces of code have no frame in their Table:
 //
 //   - DeoptimizationBlob and UncommonTrapBlob, while they replace the frame of their caller: see [Arch.ByFramePointer].
 //   - InlineCacheBuffer, and vtable stubs whose bounds are not known: see [Arch.NoFrame].
-//   - A codelet that takes off its frame before it calls the runtime, and the entry of abstract methods, which uses the
+//   - A codelet that removes its frame before it calls the runtime, and the entry of abstract methods, which uses the
 //     frame of its caller: see [Arch.Interpreted].
 //   - SafepointBlob, before it has stored the return address.
 //   - The stubs that thaw the frames of virtual threads. Their caller is in the heap.

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// An emulator executes code with numbers, as a processor would, and compares what a Table says with what it knows: who
-// has called the code. It takes random branches, whose targets are those of packages disasm/amd64 and disasm/arm64.
+// An emulator executes code with numbers, as a processor would. It knows who has called the code, and compares this
+// with what a Table says. It takes random branches, whose targets come from packages disasm/amd64 and disasm/arm64.
 type emulator struct {
 	t      *testing.T
 	code   Code
@@ -109,7 +109,7 @@ func (e *emulator) begin(s Seed) {
 	}
 }
 
-// run executes a path, and reports whether all was as the Table says.
+// run executes a path, and reports whether the Table was right at every instruction.
 func (e *emulator) run() bool {
 	called := false
 	for range 400 {
@@ -211,7 +211,7 @@ func (e *emulator) read(addr uint64, n int) (v uint64) {
 	return v
 }
 
-// call does what a call does with its return address.
+// call stores the return address as a call instruction does.
 func (e *emulator) call(from uint64) {
 	if e.code.arch.link == noReg {
 		e.push(from)
@@ -228,7 +228,7 @@ func (e *emulator) ret() {
 	}
 }
 
-// store writes to the stack. Code that replaces its return address has another caller from then on.
+// store writes to the stack. Code that replaces its return address has another caller after that.
 func (e *emulator) store(addr, v uint64, n int) {
 	if n == 8 && addr == e.truth.R[e.code.arch.sp]-8 && (e.polled || e.read(addr, 8) == e.truth.PC) {
 		e.truth.PC = v

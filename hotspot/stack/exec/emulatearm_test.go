@@ -53,7 +53,7 @@ func armRegister(s string) (number, size int, ok bool) {
 	return n, size, err == nil && n <= 30
 }
 
-// constant returns the number in an operand like "#0x10" or "#-8".
+// armConstant returns the number in an operand like "#0x10" or "#-8".
 func armConstant(s string) (uint64, bool) {
 	s, ok := strings.CutPrefix(strings.TrimSpace(s), "#")
 	if !ok {
@@ -148,7 +148,7 @@ func (e *emulator) accessARM64(t *armText, i int) {
 	if len(parts) > 1 {
 		offset, ok := armConstant(parts[1])
 		if !ok || len(parts) > 2 {
-			addr, offset = e.random.Uint64(), 0 // the index is of no interest
+			addr, offset = e.random.Uint64(), 0 // the address with an index does not matter
 		}
 		addr += offset
 	}

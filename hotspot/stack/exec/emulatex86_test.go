@@ -17,7 +17,7 @@ func (e *emulator) pop() uint64 {
 func (e *emulator) executeAMD64(next uint64) {
 	in, err := x86asm.Decode(e.code.Bytes[e.PC-e.code.Lo:next-e.code.Lo], 64)
 	if err != nil || e.PC+uint64(in.Len) != next {
-		return // with a VEX or EVEX prefix. It has no effect here, while for a Table the registers become unknown.
+		return // a VEX or EVEX prefix: ignored here, while for a Table the written registers become unknown
 	}
 	args := in.Args
 	switch in.Op {
@@ -66,7 +66,7 @@ func (e *emulator) executeAMD64(next uint64) {
 	}
 }
 
-// general returns the number of a general register, and the size of the operand in bytes.
+// generalOf returns the number of a general register, and the size of the operand in bytes.
 func generalOf(r x86asm.Reg) (number, size int, ok bool) {
 	switch {
 	case r >= x86asm.RAX && r <= x86asm.R15:

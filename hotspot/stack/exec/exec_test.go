@@ -14,8 +14,9 @@ import (
 
 const testLo = 0x1000
 
-// A listing is code with the frames that are expected: lines of bytes, the instruction as a comment, and the frame.
-// The comment is compared with disasm/amd64, so that it is true. A frame of "-" means that there is none.
+// A listing is code with the expected frames. Each line has the bytes of an instruction, the instruction as a
+// comment, and the frame. The comment is compared with disasm/amd64 to make sure that it is right. A frame of "-"
+// means that there is none.
 type listing struct {
 	code   []byte
 	frames map[uint64]string
@@ -55,7 +56,7 @@ func check(t *testing.T, text string, makeCode func(code []byte) Code) {
 	emulateAll(t, c, table, 20)
 }
 
-// expand adds to a frame what most frames have: the return address below the CFA.
+// expand completes the text of a frame with what most frames have: the return address below the CFA.
 func expand(frame string) string {
 	cfa, rest, _ := strings.Cut(frame, " ")
 	if cfa == "-" || strings.Contains(rest, "ra=") {
@@ -176,7 +177,7 @@ func TestOSR(t *testing.T) {
 	})
 }
 
-// TestNativeWrapper: rbp points into the frame, also where rsp is aligned for a call of C code.
+// TestNativeWrapper: rbp points into the frame even where rsp is aligned for a call of C code.
 func TestNativeWrapper(t *testing.T) {
 	check(t, `
 		89 84 24 00 c0 fe ff | mov %eax,-0x14000(%rsp)  | cfa=rsp+8
@@ -258,8 +259,8 @@ func TestPopPush(t *testing.T) {
 		`, func(code []byte) Code { return AMD64.Adapter(testLo, code) })
 }
 
-// TestCallStub: the stub through which native code calls Java saves all registers that C code wants preserved, and
-// gives them back.
+// TestCallStub: native code calls Java through a stub that saves all registers that C functions must preserve, and
+// restores them.
 func TestCallStub(t *testing.T) {
 	check(t, `
 		55                   | push %rbp                | cfa=rsp+8
@@ -330,8 +331,9 @@ func TestSafepointBlob(t *testing.T) {
 		`, stub("SafepointBlob"))
 }
 
-// TestCodelet: a call of the runtime makes its return address with a call within the codelet, and rbp points to the
-// frame all the time. Each type of the top of the stack has an entry of its own, which is not reached from the start.
+// TestCodelet: for a call of the runtime, the codelet makes a return address by a call to its own code. rbp points to
+// the frame all the time. There is an entry for each type of the value on top of the stack; these entries are not
+// reached from the start.
 func TestCodelet(t *testing.T) {
 	const frame = "cfa=[rbp-8] ra=[rbp+8] rbp=[rbp]"
 	check(t, strings.ReplaceAll(`
@@ -423,7 +425,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestStores: what overwrites a slot of the frame, and what only comes close to it.
+// TestStores writes to memory that overlaps a slot of the frame, and to memory close to it.
 func TestStores(t *testing.T) {
 	check(t, `
 		55                   | push %rbp                | cfa=rsp+8

@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzAnalyze executes any bytes as each kind of code. Frames must only be at instructions, their places must be valid,
-// and the Table must not depend on runs before.
+// and the Table must not depend on earlier runs.
 func FuzzAnalyze(f *testing.F) {
 	for i, b := range blobs(f) {
 		if i%64 == 0 {

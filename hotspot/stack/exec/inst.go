@@ -53,15 +53,15 @@ type inst struct {
 	op       operation
 	len      uint8
 	dst, src reg
-	dst2     reg // of opLoadPair; noReg for xzr, as dst
-	src2     reg // of opAdd2 and opStorePair; noReg for xzr, as src
+	dst2     reg // for opLoadPair; noReg stands for xzr, as in dst
+	src2     reg // for opAdd2 and opStorePair; noReg stands for xzr, as in src
 	update   update
 	writes   uint32 // registers that get a value that is not tracked, as bits
 	// store is the number of bytes that the instruction writes to memory, if the written value is not tracked.
 	store uint16
 	mem   memory
 	imm   int32
-	rel   int32 // of a direct jump or call: the target's distance from the end of the instruction
+	rel   int32 // for a direct jump or call: the distance of the target from the instruction's end
 }
 
 // An update says what becomes of mem.base after the operation.

@@ -58,7 +58,7 @@ func (s *state) placeOf(b base) Place {
 	return Place{}
 }
 
-// memory returns how the memory at an address is found.
+// memory returns the Place of the memory at an address.
 func (s *state) memory(at value) Place {
 	if at.base == cfa {
 		return Place{Where: AtCFA, Offset: at.off}

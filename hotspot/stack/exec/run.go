@@ -74,7 +74,7 @@ func (r *run) offset(addr uint64) int {
 // any more.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
-// target notes that execution reaches the instruction at an offset, and that the instruction is to be decoded.
+// target notes that execution reaches the instruction at an offset, and that the instruction must be decoded.
 func (r *run) target(offset int) {
 	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
 		return
@@ -164,14 +164,14 @@ func (r *run) reach(offset int, s *state) {
 // queue notes that the state of the instruction at an offset has changed. Pending instructions are executed in the
 // order of their offsets, so that most paths to an instruction have been executed before the instruction itself.
 // Otherwise an instruction might be executed after only one of two paths that reach it with different stack pointers.
-// The code after it would get the states of that path alone. To merge the other path into these states later makes more
-// of them unknown than to merge the two paths first.
+// The code after it would get the states of that path alone. Merging the other path into these states later would
+// make more of them unknown than merging the two paths first.
 func (r *run) queue(offset int) {
 	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
 }
 
-// settle executes until no state changes any more. It reports whether that has succeeded within the limits.
+// settle executes instructions until no state changes any more. It returns false if a limit is reached before that.
 func (r *run) settle() bool {
 	for {
 		switch {

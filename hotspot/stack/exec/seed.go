@@ -97,7 +97,7 @@ func (st start) state(a *Arch) state {
 		s.polled = true
 	}
 	if st.java || a.link != noReg {
-		s.aligned = true // compiled code aligns its frames, and all code on aarch64
+		s.aligned = true // compiled code aligns its frames; on aarch64, all code does
 	}
 	if st.senderSP {
 		s.regs[a.senderSP] = value{cfa, 0}

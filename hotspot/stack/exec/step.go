@@ -161,9 +161,9 @@ func (s *state) align(v value, mask int32) value {
 	return v
 }
 
-// called forgets the registers that a called function overwrites, according to the rules for C functions. A Java method
-// overwrites more of them, all but the stack and frame pointers. But code that calls Java methods keeps nothing in the
-// other registers that matters here.
+// called forgets the registers that a called function may overwrite, according to the rules for C functions. A Java
+// method overwrites more: all registers but the stack and frame pointers. But code that calls Java methods keeps
+// nothing in the other registers that matters here.
 func (s *state) called() {
 	for r := range reg(s.arch.registers) {
 		if s.arch.kept>>r&1 == 0 {

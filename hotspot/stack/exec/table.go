@@ -22,7 +22,7 @@ type returnFrame struct {
 	frame uint16 // as in Table.at
 }
 
-// What Table.at has for bytes without a frame.
+// Elements of Table.at for bytes that have no frame.
 const (
 	notReached = iota // execution does not reach an instruction there
 	noFrame           // execution reaches it, but does not know where the frame is
@@ -42,8 +42,8 @@ func (t *Table) Return(pc uint64) (Frame, bool) {
 	return t.frames[t.returns[i].frame-firstFrame], true
 }
 
-// recentFrames is the number of a Table's last frames among which a new frame is looked for, so that it is not stored
-// twice. A method has about a dozen different frames.
+// recentFrames is how many of a Table's last frames are compared with a new frame, so that most frames are stored
+// only once. A method has about a dozen different frames.
 const recentFrames = 32
 
 // maxFrames is the number of frames that a Table can have. HotSpot's code has fewer than a hundred.
@@ -63,10 +63,12 @@ func (t *Table) At(pc uint64) (Frame, bool) {
 // kB.
 const maxCode = 4 << 20
 
-// runs has the memory of earlier runs. Without it, most of the time is spent on allocating memory.
+// runs keeps the memory of earlier runs for later ones. Otherwise most of the time would be spent on allocating
+// memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept is the size in bytes of the largest piece of code whose memory is kept for later runs.
+// maxKept limits the memory that is kept for later runs. A run of a piece of code with more than this number of bytes
+// does not keep its memory.
 const maxKept = 64 << 10
 
 // Analyze executes a piece of code symbolically, and returns the frames of its instructions. If the code is too large,

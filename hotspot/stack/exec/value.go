@@ -1,6 +1,7 @@
 package exec
 
-// A value is what is known of a register or of a slot of the stack: the sum of an unknown number and a constant.
+// A value is what is known about the content of a register or of a stack slot: the sum of an unknown number and a
+// constant.
 type value struct {
 	base base
 	off  int32

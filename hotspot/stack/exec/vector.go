@@ -84,5 +84,6 @@ func (d *decoder) vectorStore(mapNo, op, pp byte, full uint16, evex bool) {
 	}
 }
 
-// isGeneral reports whether an instruction that writes memory stores no vector: kmov and cmpccxadd.
+// isGeneral reports whether an instruction that writes memory is one of those that do not store a vector: kmov and
+// cmpccxadd.
 func isGeneral(mapNo, op byte) bool { return mapNo == 1 && op == 0x91 || mapNo == 2 && op>>4 == 0xe }

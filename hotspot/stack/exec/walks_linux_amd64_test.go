@@ -22,7 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// program runs on JDK 8, too. It has what interpreted code rarely has in Library.java: exceptions, method handles.
+// program runs on JDK 8, too. It uses what interpreted code rarely uses in Library.java: exceptions and method
+// handles.
 const program = `
 import java.lang.invoke.*;
 import java.util.*;
@@ -57,7 +58,7 @@ public class Busy {
     }
 }`
 
-// TestWalks walks stacks on each JDK from 8 on, of a program that is compiled, and of one that is interpreted.
+// TestWalks walks stacks on each JDK from 8 on, of a program that is compiled and of a program that is interpreted.
 func TestWalks(t *testing.T) {
 	gasmtest.NeedTime(t)
 	classPath := t.TempDir()
@@ -82,13 +83,13 @@ func TestWalks(t *testing.T) {
 // wantedSamples is how many stacks of each JVM are walked.
 const wantedSamples = 800
 
-// testWalks stops the thread that executes main at random instructions, and walks its stack: the innermost frame by a
-// Table, the others by calls that return. If a frame was wrong, the walk would not come to call_stub, which has called
-// main.
+// testWalks stops the thread that executes main at random instructions, and walks its stack. It finds the innermost
+// frame by Table.At, and the others by Table.Return. If a frame were wrong, the walk would not arrive at call_stub,
+// which has called main.
 func testWalks(t *testing.T, pid int, vm *vmstructs.VM, cache *codecache.Cache) *walker {
 	t.Helper()
 	w := &walker{t: t, vm: vm, cache: cache, tables: map[*codecache.Blob]*Table{}, sizes: map[*codecache.Blob]int{}}
-	runtime.LockOSThread() // a thread is traced by a thread
+	runtime.LockOSThread() // only the thread that traces another one can read its registers
 	defer runtime.UnlockOSThread()
 	threads := mainThreads(t, pid)
 	for end := time.Now().Add(20 * time.Second); w.samples < wantedSamples && time.Now().Before(end); {
@@ -103,7 +104,7 @@ func testWalks(t *testing.T, pid int, vm *vmstructs.VM, cache *codecache.Cache) 
 	return w
 }
 
-// mainThreads returns the threads that are named as the command is: one of them executes main.
+// mainThreads returns the threads whose name is that of the command. One of them executes main.
 func mainThreads(t *testing.T, pid int) (tids []int) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid))
 	require.NoError(t, err)
@@ -127,11 +128,11 @@ type walker struct {
 	tables map[*codecache.Blob]*Table
 	sizes  map[*codecache.Blob]int // of the frames of methods
 
-	stack []byte // of the sample, from low on
+	stack []byte // a copy of the sample's stack, from the address low upwards
 	low   uint64
 
 	samples, walked int
-	special         int // the innermost frame has not the size of a complete one
+	special         int // samples whose innermost frame does not have the size of a complete frame
 }
 
 // sample stops a thread, and walks its stack if it executes generated code.
