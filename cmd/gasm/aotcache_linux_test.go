@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A JVM that has its classes, and from JDK 26 on its adapters and stubs, out of an AOT cache: profiled
-// and attached to, all addresses have names, and hot code has frames.
+// TestAOTCache profiles and attaches to JVMs that take their classes from an AOT cache; from JDK 26 on, the cache
+// also has adapters and stubs. All addresses must have names, and hot code must have frames.
 func TestAOTCache(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -33,7 +33,8 @@ func TestAOTCache(t *testing.T) {
 			info, err := os.Stat(cache)
 			require.NoError(t, err, "%s", out)
 			t.Logf("a cache of %d MB", info.Size()>>20)
-			// With AOTMode=on a JVM that can't use the cache does not start.
+			// With AOTMode=on, a JVM that can't use the cache does not start. So the cache is in use if the JVM
+			// starts.
 			command := func(seconds string) []string {
 				return []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=" + seconds, "-Dwarmup=0.5", "-jar", jar}
 			}
@@ -55,7 +56,8 @@ func TestAOTCache(t *testing.T) {
 	}
 }
 
-// checkAdapters checks that adapters are named as such. In an AOT cache each has the name of its signature: "LIJ", or "".
+// checkAdapters checks that adapters are named as such. In an AOT cache, the name of an adapter is its signature:
+// "LIJ", or "".
 func checkAdapters(t *testing.T, capt string) {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(capt, "asm-*.log"))
@@ -66,7 +68,7 @@ func checkAdapters(t *testing.T, capt string) {
 	assert.NotRegexp(t, `\nDecoding (RuntimeStub - )?[LIJFDV]* ?0x`, string(log))
 }
 
-// checkCached checks the report of Shares.
+// checkCached checks the report of the program Shares.
 func checkCached(t *testing.T, rep *schema.Report, how string) {
 	t.Helper()
 	require.Len(t, rep.Profiles, 1)

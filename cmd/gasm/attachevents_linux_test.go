@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// asked has a JVM answer to a command of jcmd's.
+// asked sends a JVM a command of jcmd, and returns its answer.
 func asked(t *testing.T, j *runningJVM, command string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -35,7 +35,7 @@ func asked(t *testing.T, j *runningJVM, command string) string {
 	return text
 }
 
-// outputs are the outputs of a JVM's log.
+// outputs returns the outputs of a JVM's log, as the JVM lists them.
 func outputs(t *testing.T, j *runningJVM) (lines []string) {
 	t.Helper()
 	for line := range strings.Lines(asked(t, j, "VM.log list")) {
@@ -46,11 +46,11 @@ func outputs(t *testing.T, j *runningJVM) (lines []string) {
 	return lines
 }
 
-// leftInTmp are gasm's folders in /tmp for JVMs, without those that are not of these tests.
+// leftInTmp returns gasm's folders for JVMs in /tmp, as far as these tests have caused them.
 func leftInTmp() []string { return gasmtest.OwnFolders("/tmp/gasm-jvm-*") }
 
-// What gasm attach switches on in a JVM is off again at its end, also after Ctrl-C; after kill -9 the next one tells of it,
-// and ends it.
+// TestAttachEventsLeaveNothing checks that everything that gasm attach has switched on in a JVM is off again at the
+// end, even after Ctrl-C. After kill -9, the next gasm reports what is still on, and switches it off.
 func TestAttachEventsLeaveNothing(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
@@ -67,7 +67,8 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 				assert.Subset(t, files, leftInTmp(), when)
 			}
 			dir := filepath.Join(t.TempDir(), "capture")
-			// It is attached until the program has done some work, which takes seconds on a busy machine, and a collection.
+			// gasm stays attached until the program has done some work and there was a collection, which takes
+			// seconds on a busy machine.
 			gasm := exec.Command(binary, "attach", "--events", "default,sleep,alloc", "-o", dir, "--skip-asm", j.pid())
 			stdout, said := new(bytes.Buffer), newLineWaiter("sampling pid")
 			gasm.Stdout, gasm.Stderr = stdout, said
@@ -103,8 +104,8 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 			same("after the next one")
 			assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+j.pid())
 			require.NoError(t, j.cmd.Process.Kill())
-			_ = j.cmd.Wait()                                // which says that it was killed
-			kept, err := filepath.Glob("/tmp/*_" + j.pid()) // a JVM that is killed leaves its Flight Recorder's folder, empty
+			_ = j.cmd.Wait()                                // the error says that it was killed
+			kept, err := filepath.Glob("/tmp/*_" + j.pid()) // a killed JVM leaves an empty folder behind
 			require.NoError(t, err)
 			for _, dir := range kept {
 				assert.NoError(t, os.Remove(dir))
@@ -115,8 +116,8 @@ func TestAttachEventsLeaveNothing(t *testing.T) {
 	}
 }
 
-// Where nothing is to be reported, what JVMs were told is off again, and its folder is gone. A JVM that takes no commands costs
-// a note.
+// TestAttachEventsFail checks that if there is no report, the JVM's events are off again and its folder is removed.
+// If a JVM accepts no commands, a note says so.
 func TestAttachEventsFail(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classPath := programs8(t, "Pauses")
@@ -139,7 +140,8 @@ func TestAttachEventsFail(t *testing.T) {
 	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+j.pid()+" ")
 }
 
-// A JVM in PID and mount namespaces of its own: its events are joined by the sampler's ids of its threads.
+// TestAttachEventsInNamespaces attaches to a JVM in PID and mount namespaces of its own. Its events must have the
+// thread ids that the sampler sees.
 func TestAttachEventsInNamespaces(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -181,7 +183,7 @@ func TestAttachEventsInNamespaces(t *testing.T) {
 	checkRequests(t, &rep.Profiles[0], 2000)
 }
 
-// A JVM that is killed leaves what it has recorded until a second before.
+// TestKilledWhileRecording checks that the recording of a killed JVM is there, except for its last second.
 func TestKilledWhileRecording(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -213,7 +215,8 @@ func TestKilledWhileRecording(t *testing.T) {
 	assert.Empty(t, left, "what Flight Recorder kept there")
 }
 
-// samplesIn counts the samples of allocations that a JVM's Flight Recorder has written into its chunk so far.
+// samplesIn returns the number of allocation samples that a JVM's Flight Recorder has written to its current chunk so
+// far.
 func samplesIn(t *testing.T, pid string) (n int) {
 	t.Helper()
 	chunks, err := filepath.Glob("/tmp/*_" + pid + "/*.jfr")
@@ -231,8 +234,9 @@ func samplesIn(t *testing.T, pid string) (n int) {
 	return n
 }
 
-// A JVM that is killed while gasm is attached leaves a chunk of its recording, beside the empty file that Flight Recorder
-// has made for the whole. The report has its events, and nothing is left in /tmp.
+// TestKilledWhileAttached kills a JVM while gasm is attached to it. The JVM leaves a chunk of its recording, and the
+// file for the whole recording, which is still empty. The report must have the events of the chunk, and nothing may
+// be left in /tmp.
 func TestKilledWhileAttached(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
@@ -250,7 +254,7 @@ func TestKilledWhileAttached(t *testing.T) {
 			before := samplesIn(t, j.pid()) // the window has begun
 			require.Eventually(t, func() bool { return samplesIn(t, j.pid()) >= before+20 }, time.Minute, 50*time.Millisecond)
 			require.NoError(t, j.cmd.Process.Kill())
-			_ = j.cmd.Wait() // which says that it was killed
+			_ = j.cmd.Wait() // the error says that it was killed
 			require.NoError(t, cmd.Wait(), "%s", stderr)
 			assert.Contains(t, stdout.String(), "MB allocated, most at Contended::allocate")
 			assert.NotContains(t, oneLine(stdout.String()), "the recording of JVM")

@@ -10,9 +10,10 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A method's own loop is followed by a call that HotSpot has inlined. Without DebugNonSafepoints, and with Serial also
-// without a poll in the loop, HotSpot has no record in the loop, and the next one by address may be that of the call. The
-// loop's method comes first in the report, in which a ~ says that this is a guess.
+// TestAttachNamesLoop runs a method with a loop, followed by a call that HotSpot has inlined. Without
+// DebugNonSafepoints, HotSpot has no record of a line for the instructions of the loop. (With Serial, the loop does
+// not even have a poll.) The next record, by address, may be that of the inlined call. The report must name the
+// loop's method nevertheless, and mark it with ~, because this is a guess.
 func TestAttachNamesLoop(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -24,7 +25,8 @@ func TestAttachNamesLoop(t *testing.T) {
 				rep, _ := attachJSON(t, "--delay", "1s", "--length", "2s", "--events", "none", j.pid())
 				checkLoopNamed(t, &rep)
 				if collector == "Serial" {
-					// A flag that is on now says nothing about code from before. async-profiler switches it on, too.
+					// If the flag is on now, that says nothing about code that was compiled before. async-profiler
+					// switches the flag on, too.
 					rep, _ = attachJSON(t, "--debug-info", "--length", "1s", j.pid())
 					checkLoopNamed(t, &rep)
 				}

@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// traced runs gasm attach for a second below strace, and gives its system calls that write, signal, or trace. TMPDIR is where
-// its folders are.
+// traced runs gasm attach for a second under strace, and returns those of its system calls that write, send signals,
+// or trace. temp becomes gasm's TMPDIR.
 func traced(t *testing.T, temp string, args ...string) (calls []string) {
 	t.Helper()
 	strace := gasmtest.NeedTool(t, "strace", "apt install strace")
@@ -40,14 +40,14 @@ func traced(t *testing.T, temp string, args ...string) (calls []string) {
 var (
 	opensToRead = regexp.MustCompile(`open(at2?)?\(.*O_RDONLY`)
 	tells       = regexp.MustCompile(`\+\+\+ |--- SIG`)
-	// Go's runtime interrupts its own threads, and asks for its own limits. Go's package os tries with the signal 0, which
-	// sends nothing, what the kernel can do with a child of its own.
+	// Go's runtime sends signals to its own threads, and sets its own limits. Go's package os sends the signal 0 to a
+	// child of its own, to find out what the kernel can do.
 	ofItself = regexp.MustCompile(`tgkill\((\d+), \d+, SIGURG\)|prlimit64\(0, |pidfd_send_signal\(\d+<[^>]*>, 0, NULL, 0\)`)
-	// It looks at what other runs of gasm have left, and removes it when they have ended.
+	// gasm looks at what other runs of gasm have left behind, and removes it when they have ended.
 	ofOthers = regexp.MustCompile(`"/(run|(var/)?tmp)/gasm-|</(run|(var/)?tmp)/gasm-|</(run|(var/)?tmp)>, "gasm-`)
 )
 
-// changes gives the calls that change something outside of a folder.
+// changes returns the calls that change something outside of the folder temp.
 func changes(calls []string, temp string) (found []string) {
 	for _, c := range calls {
 		if opensToRead.MatchString(c) || ofItself.MatchString(c) || ofOthers.MatchString(c) ||
@@ -60,8 +60,9 @@ func changes(calls []string, temp string) (found []string) {
 	return found
 }
 
-// Nothing of the JVM is changed: gasm writes neither into its memory nor into files outside of its own folder, and sends
-// it no signal. With --debug-info it writes one byte, and puts it back.
+// TestAttachWritesNothing checks that gasm changes nothing in a JVM: it writes neither into its memory nor into files
+// outside of gasm's own folder, and sends it no signal. With --debug-info it writes one byte, and restores it at the
+// end.
 func TestAttachWritesNothing(t *testing.T) {
 	j := spinning(t)
 	temp := t.TempDir()
@@ -84,7 +85,7 @@ func TestAttachWritesNothing(t *testing.T) {
 	assert.Equal(t, []string{j.pid(), "0", on[3]}, off[1:])
 }
 
-// spinningUnlocked starts a JVM that tells of all its flags.
+// spinningUnlocked starts a JVM that also shows its diagnostic flags when it is asked for its flags.
 func spinningUnlocked(t *testing.T, flags ...string) *runningJVM {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -102,7 +103,8 @@ func debugNonSafepoints(t *testing.T, j *runningJVM) bool {
 	return string(m[1]) == "true"
 }
 
-// --debug-info is on while gasm is attached, and off again after a signal. The report says which code has its own lines.
+// TestAttachDebugInfo checks that the flag of --debug-info is on while gasm is attached, and off again after a
+// signal. The report must say which code has exact lines.
 func TestAttachDebugInfo(t *testing.T) {
 	t.Parallel()
 	j := spinningUnlocked(t)
@@ -123,8 +125,9 @@ func TestAttachDebugInfo(t *testing.T) {
 	}
 }
 
-// What is compiled while --debug-info is on has its own lines: many more instructions of a method have debug info. (C2's code of
-// this one had 31 and 34 comments in place of 4, with JDK 17 and 25.)
+// TestAttachDebugInfoLines checks that code has exact lines if it was compiled while --debug-info was in effect: many
+// more instructions of a method have debug info. In C2's code of the method Late, 31 (JDK 17) and 34 (JDK 25) places
+// had it, and 4 without the flag.
 func TestAttachDebugInfoLines(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -138,7 +141,8 @@ func TestAttachDebugInfoLines(t *testing.T) {
 	}
 }
 
-// commentsOfLate attaches to Late before it is busy, and counts the places with debug info in what C2 has made of its method.
+// commentsOfLate attaches to the program Late before it is busy. It returns the number of places with debug info in
+// C2's code of its method.
 func commentsOfLate(t *testing.T, java string, flags ...string) (n int) {
 	t.Helper()
 	j := &runningJVM{cmd: exec.Command(java, "-Dsec=600", "-cp", javaPrograms(t), "Late"), out: newLineWaiter("READY")}
@@ -156,7 +160,8 @@ func commentsOfLate(t *testing.T, java string, flags ...string) (n int) {
 	stderr.wait(t)
 	_, err = stdin.Write([]byte{'\n'})
 	require.NoError(t, err)
-	// On a busy machine, gasm first copies only what has samples. It writes the method when it has copied all of it.
+	// gasm copies only a part of a method's code at first, on a busy machine. It writes the method to the log when it
+	// has copied all of it.
 	var code string
 	pattern := regexp.MustCompile(`(?s)Compiled method \(c2\)[^\n]* Late::work \(.*?\[/MachCode\]`)
 	require.Eventually(t, func() bool {
@@ -169,8 +174,8 @@ func commentsOfLate(t *testing.T, java string, flags ...string) (n int) {
 	return strings.Count(code, ";*")
 }
 
-// After kill -9 of gasm the JVM runs on. Its flag is still on: the next gasm attach and doctor say so, and one command puts
-// it back.
+// TestAttachKilled kills gasm with kill -9. The JVM goes on, and its flag is still on. The next gasm attach and gasm
+// doctor must say so, and the command that they recommend must reset the flag.
 func TestAttachKilled(t *testing.T) {
 	j := spinningUnlocked(t)
 	temp := t.TempDir()
@@ -183,7 +188,7 @@ func TestAttachKilled(t *testing.T) {
 	gasmtest.AwaitWork(t, j.cmd.Process.Pid, 300*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	assertGone(t, temp) // the child of root's gasm is killed when its parent has ended
+	assertGone(t, temp) // if gasm runs as root, its child is killed when the parent has ended
 	assert.True(t, debugNonSafepoints(t, j), "it runs on, with the flag")
 
 	left := "DebugNonSafepoints is still on in JVM " + j.pid() + ", which only makes its compilers note more: " +

@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// gasm alone does nothing: its help says that it takes a command, and of a command how that is called.
+// TestHelpSaysHowToCall checks that gasm's help says that it needs a command, and that the help of a command says how
+// to call it.
 func TestHelpSaysHowToCall(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]string{"": "gasm COMMAND [flags] [ARGUMENT ...]", "profile": "gasm profile [flags] -- COMMAND [ARG ...]", "version": "gasm version [flags]"} {
@@ -141,12 +142,13 @@ func TestBadOutputFolder(t *testing.T) {
 	})
 }
 
-// A disk that fills up ends the capture, not the program.
+// TestFullDisk checks that a full disk ends the capture, but not the program.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
-	// Less than what each way writes, and more than what it writes at first: of the copied code 110 kB.
+	// Each size is smaller than what gasm writes in all, and larger than what it writes at first. Copied code takes
+	// 110 kB.
 	for code, size := range map[string]string{"print": "1200k", "copy": "192k"} {
 		t.Run(code, func(t *testing.T) {
 			disk := gasmtest.NeedSmallDisk(t, size)
@@ -156,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 			assert.Contains(t, strings.ToLower(r.said()), "no space left on device")
 			assert.Contains(t, r.said(), "the capture is kept in "+disk)
 			if strings.Contains(r.said(), "the assembly log is empty") {
-				return // on a busy machine samples may fill the disk before there is any code: no report can be made
+				return // samples may fill the disk before there is code; then there is no report
 			}
 			assert.Len(t, strings.Split(r.said(), "\n"), 2, r.said())
 			assert.Contains(t, r.stdout, "note: the capture is not whole", "the report of what there is says so")
@@ -166,9 +168,9 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// withBlocked has perf_event_open fail, as under a container's filter of system calls. It
-// leaves a PATH with these commands and no others. what is "all", or "processes"; "memory" has
-// process_vm_readv fail.
+// withBlocked makes perf_event_open fail, as in a container with a filter of system calls, and leaves only the given
+// commands on PATH. The parameter what is "all", "processes", or "memory". With "memory", it is process_vm_readv that
+// fails.
 func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 	only := withOnly(t, commands...)
 	return func(c *exec.Cmd) {
@@ -181,8 +183,8 @@ func withBlocked(t *testing.T, what string, commands ...string) runOpt {
 	}
 }
 
-// Where gasm may not sample by itself, and there is no other sampler, one line says what
-// fixes that.
+// TestNoSampler checks that if gasm may not sample itself and there is no other sampler, one line says how to fix
+// that.
 func TestNoSampler(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
@@ -202,7 +204,7 @@ func TestNoSampler(t *testing.T) {
 	}
 }
 
-// Without perf on PATH gasm samples by itself.
+// TestNoPerf checks that gasm samples by itself if there is no perf on PATH.
 func TestNoPerf(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -215,8 +217,8 @@ func TestNoPerf(t *testing.T) {
 	assert.Contains(t, r.stdout, "Spin::spin")
 }
 
-// On a machine without a cycles counter gasm samples cpu-clock, and says so, whatever
-// clock perf would take by itself.
+// TestFallback checks that on a machine without a counter of cycles, gasm samples cpu-clock and says so, whatever
+// clock perf would choose.
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -313,7 +315,7 @@ func TestBadFiles(t *testing.T) {
 	})
 }
 
-// Sampling that the kernel refuses: the command does not run, and the line names
+// TestSamplingRefused checks that if the kernel refuses the sampling, the command does not run, and the message names
 // the setting that fixes it.
 func TestSamplingRefused(t *testing.T) {
 	t.Parallel()
@@ -340,11 +342,11 @@ func TestSamplingRefused(t *testing.T) {
 	})
 }
 
-// nobody runs gasm as a user without rights, in a folder of its own.
+// nobody returns an option that runs gasm as a user without privileges, and a folder that belongs to this user.
 func nobody(t *testing.T) (dir string, as runOpt) {
 	t.Helper()
 	gasmtest.NeedRoot(t)
-	// Not t.TempDir, whose parents are root's alone.
+	// t.TempDir can't be used, because only root may enter its parent folders.
 	dir, err := os.MkdirTemp("", "nobody-")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })

@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// blocked becomes a command for which perf_event_open fails, as in a container; with
-// blockedEnv=processes not for the whole machine, and with blockedEnv=memory for which
-// process_vm_readv does, with blockedEnv=bpf that bpf does.
+// blocked replaces this process with a command for which perf_event_open fails, as in a container. With
+// blockedEnv=processes, it fails only for single processes, and not for the whole machine. With blockedEnv=memory,
+// process_vm_readv fails instead, and with blockedEnv=bpf, bpf does.
 func blocked(command []string) error {
 	what := os.Getenv(blockedEnv)
 	os.Unsetenv(blockedEnv)

@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The code of methods that only call the hot code is copied, too, and the page has it, so that a frame of the flame graph
-// leads to its call.
+// TestCodeOfCallers checks that gasm also copies the code of methods that only call the hot code. The page must have
+// this code, so that a frame of the flame graph leads to its call.
 func TestCodeOfCallers(t *testing.T) {
 	needStacks(t)
 	classes, dir := t.TempDir(), filepath.Join(t.TempDir(), "capture")

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// What users see of perf's call stacks: of a JVM with frame pointers, and of the same one as if it had none. All formats
-// have the same samples.
+// TestChainGoldens checks what users see of perf's call stacks, for a JVM with frame pointers, and for the same JVM
+// as if it had none. All formats must have the same samples.
 func TestChainGoldens(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Chains)
@@ -38,7 +38,8 @@ func TestChainGoldens(t *testing.T) {
 	}
 }
 
-// A sampler that has no call stacks is refused if they are asked for. perf is not.
+// TestStackSamplers checks that a sampler that records no call stacks is refused if the user asks for stacks. perf is
+// not refused.
 func TestStackSamplers(t *testing.T) {
 	t.Parallel()
 	for _, sampler := range []string{"dtrace", "xctrace"} {

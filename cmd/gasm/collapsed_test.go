@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The collapsed stacks of each capture end in the frames of the JSON report, with their samples, and have them all.
+// TestCollapsedOfCaptures checks that the collapsed stacks of each capture end with the frames in the JSON report,
+// that each of these frames has the same number of samples, and that no sample is missing.
 func TestCollapsedOfCaptures(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jdk8-full-hsdis", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {

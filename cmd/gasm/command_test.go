@@ -33,7 +33,7 @@ func runCommand(t *testing.T, command []string) string {
 	return string(out)
 }
 
-// Exit code, arguments, stdin and stdout are the command's own.
+// TestPassThrough checks that the command has the same exit code, arguments, stdin and stdout as without gasm.
 func TestPassThrough(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -47,7 +47,7 @@ func TestPassThrough(t *testing.T) {
 	assert.Empty(t, r.said(), "a command that fails is no failure of gasm's")
 }
 
-// JVMs that a script starts are found; its other processes are not counted.
+// TestScript checks that gasm finds JVMs that a script starts, and does not count the script's other processes.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -63,7 +63,7 @@ func TestScript(t *testing.T) {
 	assert.Positive(t, p.Account.Of(hottestEvent(&p)).OtherProcess, "the shell's own loop")
 }
 
-// With --delay and --length the profile has the samples of that time and no others.
+// TestDelayAndLength checks that with --delay and --length, the profile has exactly the samples from that time.
 func TestDelayAndLength(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -86,8 +86,8 @@ func TestDelayAndLength(t *testing.T) {
 	require.Len(t, d.Trials[0].Windows, 1)
 	w := d.Trials[0].Windows[0]
 	assert.EqualValues(t, 500e6, w.ToMonoNanos-w.FromMonoNanos)
-	// The delay counts from the command's start. Its process, which is the JVM's, was held before, for as long as gasm needed
-	// to begin.
+	// The delay counts from the command's start. But gasm made the JVM's process earlier, and held it while gasm
+	// itself started.
 	held := w.FromMonoNanos - delay.Nanoseconds() - d.JVMs[0].StartMonoNanos
 	assert.GreaterOrEqual(t, held, int64(0))
 	assert.Less(t, held, took.Nanoseconds()-delay.Nanoseconds()-500e6, "the rest of gasm's run")
@@ -98,7 +98,7 @@ func TestDelayAndLength(t *testing.T) {
 		seconds, err := strconv.ParseFloat(m[2], 64)
 		require.NoError(t, err)
 		switch mono := int64(math.Round(seconds * 1e9)); {
-		case m[1] != strconv.Itoa(w.PID) || strings.Contains(line, "PERF_RECORD_LOST"): // which busy machines have
+		case m[1] != strconv.Itoa(w.PID) || strings.Contains(line, "PERF_RECORD_LOST"): // busy machines lose records
 		case w.FromMonoNanos <= mono && mono < w.ToMonoNanos:
 			inside++
 		default:
@@ -111,8 +111,8 @@ func TestDelayAndLength(t *testing.T) {
 	assert.Equal(t, outside, a.OutsideWindow)
 }
 
-// warmUp returns a delay after which Spin is at work, with a margin: three times what a run of Spin takes that ends after
-// its warm-up. On a busy machine its JVM may need more than a second to be loaded.
+// warmUp returns a delay after which Spin is at work: three times as long as a run of Spin that ends after its
+// warm-up. On a busy machine, it may take more than a second until the JVM is loaded.
 func warmUp(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -123,7 +123,7 @@ func warmUp(t *testing.T) time.Duration {
 // sampleTime finds the pid and the time in a line of perf script.
 var sampleTime = regexp.MustCompile(`\b(\d+)/\d+ +(\d+\.\d{9}): `)
 
-// startSpin starts gasm over Spin, and waits until Spin is warm and there are samples of its hot method.
+// startSpin runs Spin under gasm. It waits until Spin is warm and its hot method has samples.
 func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -141,7 +141,7 @@ func startSpin(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, st
 	return cmd, out, stderr
 }
 
-// spinPID returns the process id in Spin's line "READY 4711", which has begun to come.
+// spinPID waits for Spin's line "READY 4711", and returns the process id in it.
 func spinPID(t *testing.T, out *lineWaiter) (pid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -153,11 +153,11 @@ func spinPID(t *testing.T, out *lineWaiter) (pid int) {
 	return pid
 }
 
-// hangs is how long a test waits for a process to print or to end before it takes the process to hang. It is much longer
-// than a busy machine needs.
+// hangs is how long a test waits for a process to print something or to end. After that time, the test assumes that
+// the process hangs. Even a busy machine needs much less.
 const hangs = 3 * time.Minute
 
-// A lineWaiter keeps output, and closes seen when a word has come.
+// A lineWaiter keeps the output that is written to it, and closes the channel seen when a certain word has come.
 type lineWaiter struct {
 	want string
 	seen chan struct{}
@@ -207,7 +207,7 @@ func exitCode(t *testing.T, cmd *exec.Cmd) int {
 	return cmd.ProcessState.ExitCode()
 }
 
-// kill -INT of gasm alone, as a script does it.
+// TestInterrupt sends SIGINT to gasm alone, as a script does by kill -INT.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	cmd, out, stderr := startSpin(t)
@@ -217,8 +217,8 @@ func TestInterrupt(t *testing.T) {
 	assert.NotContains(t, stderr.String(), "gasm:")
 }
 
-// Ctrl-C on a terminal goes to gasm and the command both, also where both of its streams pass
-// through gasm.
+// TestCtrlC presses Ctrl-C on a terminal, which sends SIGINT to both gasm and the command, even if both streams of
+// the command pass through gasm.
 func TestCtrlC(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -227,7 +227,7 @@ func TestCtrlC(t *testing.T) {
 	ctrlC(t, "--window-start", "READY", "--window-end", "sink", "--window-from", "stderr")
 }
 
-// ctrlC profiles Spin on a terminal until Ctrl-C, and returns what is shown.
+// ctrlC profiles Spin on a terminal until Ctrl-C, and returns what the terminal shows.
 func ctrlC(t *testing.T, flags ...string) string {
 	t.Helper()
 	classes := javaPrograms(t)
@@ -262,8 +262,8 @@ func ctrlC(t *testing.T, flags ...string) string {
 	return out.String()
 }
 
-// The sampler takes next to nothing of the command's processor. (A perf that
-// polls for threads that are gone takes a whole core.)
+// TestSamplerIsQuiet checks that the sampler takes almost no CPU time away from the command. A perf that polls the
+// events of threads that have ended would take a whole core.
 func TestSamplerIsQuiet(t *testing.T) {
 	t.Parallel()
 	for _, sampler := range []string{"native", "perf"} {
@@ -276,7 +276,7 @@ func TestSamplerIsQuiet(t *testing.T) {
 			if sampler == "perf" {
 				pid = perfInto(t, dir)
 			}
-			// What the sampler does depends on the samples, and so on the CPU time of Spin.
+			// The sampler's work depends on the number of samples, and so on Spin's CPU time.
 			before := cpuTicks("/proc/" + strconv.Itoa(pid))
 			gasmtest.AwaitWork(t, spinPID(t, out), 2*time.Second)
 			used := cpuTicks("/proc/"+strconv.Itoa(pid)) - before
@@ -288,7 +288,7 @@ func TestSamplerIsQuiet(t *testing.T) {
 	}
 }
 
-// perfInto finds the perf that writes into a folder.
+// perfInto returns the process id of the perf that writes into a folder.
 func perfInto(t *testing.T, dir string) (pid int) {
 	t.Helper()
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -304,7 +304,7 @@ func perfInto(t *testing.T, dir string) (pid int) {
 	return pid
 }
 
-// kill -9 of the JVM: its log is cut, the rest is there.
+// TestKilledJVM kills the JVM with kill -9. Its log is cut off, but the report must have everything else.
 func TestKilledJVM(t *testing.T) {
 	for sampler, need := range samplers {
 		t.Run(sampler, func(t *testing.T) {
@@ -331,8 +331,8 @@ func killJVM(t *testing.T, sampler string) {
 	assert.Contains(t, p.Methods[0].Name, "Spin::")
 }
 
-// A JVM that has compiled all it will compile writes nothing more: gasm knows of its
-// last methods all the same, and has their code when it is killed.
+// TestKilledQuietJVM kills a JVM that compiles nothing more, so that nothing new appears in its log. gasm must
+// nevertheless know its last methods, and have their code.
 func TestKilledQuietJVM(t *testing.T) {
 	t.Setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 	dir := filepath.Join(t.TempDir(), "capture")
@@ -347,8 +347,8 @@ func TestKilledQuietJVM(t *testing.T) {
 	assert.NotEmpty(t, p.Regions[0].Lines)
 }
 
-// assertGone waits until no process with this folder in its environment is left: neither
-// a sampler nor a JVM, which have gasm's environment. It kills those that do not end.
+// assertGone waits until there is no process with the folder temp in its environment. Samplers and JVMs inherit
+// gasm's environment, so they have it. assertGone kills processes that do not end.
 func assertGone(t *testing.T, temp string) {
 	t.Helper()
 	for deadline := time.Now().Add(hangs); ; time.Sleep(50 * time.Millisecond) {
@@ -374,8 +374,8 @@ func assertGone(t *testing.T, temp string) {
 	}
 }
 
-// A signal to stop at the very start stops gasm and the command, whichever of
-// the two it finds.
+// TestTermAtStart sends SIGTERM to gasm at the very start, when the command may not be running yet. gasm and the
+// command must both end.
 func TestTermAtStart(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -397,14 +397,14 @@ func TestTermAtStart(t *testing.T) {
 	}
 }
 
-// Ctrl-\ and Ctrl-C while the command is held, before it runs: nothing runs, nothing is
-// left, and nothing is shown but one line.
+// TestKeysBeforeTheCommand presses Ctrl-\ or Ctrl-C while the command is held, before it runs. The command must not
+// run, nothing may be left behind, and gasm must print exactly one line.
 func TestKeysBeforeTheCommand(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedPerf(t)
 	perf, err := exec.LookPath("perf")
 	require.NoError(t, err)
-	slow := t.TempDir() // has a perf that takes longer to start than anybody waits
+	slow := t.TempDir() // has a fake perf that never finishes starting
 	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 3600\nexec '"+perf+"' \"$@\"\n"), 0o755))
 	for key, code := range map[byte]int{3: 130, 28: 131} {
 		temp := t.TempDir()
@@ -427,17 +427,17 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 	}
 }
 
-// childrenOf gives the processes that a process has started.
+// childrenOf returns the ids of the processes that a process has started.
 func childrenOf(pid int) (children []string) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) // of a thread that has ended
+		text, _ := os.ReadFile(list) // an error means that the thread has ended
 		children = append(children, strings.Fields(string(text))...)
 	}
 	return children
 }
 
-// A flag that the JVM does not know ends it, as without gasm.
+// TestMistypedFlag checks that a flag that the JVM does not know ends the JVM, as it does without gasm.
 func TestMistypedFlag(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

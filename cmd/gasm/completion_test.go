@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// shellScripts complete "gasm pro" and "gasm report --format h" in a real shell, whose completions are in $SCRIPT. zsh
-// completes on a terminal alone, so it drives another one.
+// shellScripts complete "gasm pro" and "gasm report --format h" in a real shell. $SCRIPT is the file with the shell's
+// completions. zsh completes only on a terminal, so the script for zsh runs a second zsh on a pseudo-terminal.
 var shellScripts = map[string]string{
 	"bash": `
 source /usr/share/bash-completion/bash_completion
@@ -48,7 +48,8 @@ print -r -- "$out"
 zpty -d inner`,
 }
 
-// Each shell's completions load, and complete commands and the values of flags.
+// TestShellsComplete checks that the completions for each shell can be loaded, and complete commands and the values
+// of flags.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	for shell, script := range shellScripts {
@@ -76,7 +77,8 @@ func TestShellsComplete(t *testing.T) {
 	assert.Contains(t, r.stderr, "bash, fish or zsh")
 }
 
-// What shells ask gasm for: the values of flags, files where a flag has one, JVMs by their ids.
+// TestCompletions checks what gasm answers to a shell: the values of a flag, file names where a flag takes a file,
+// and the process ids of JVMs.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]string{
@@ -97,7 +99,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// Every manual page has the command's flags, and nothing that man can't set.
+// TestManual checks that each manual page lists the command's flags, and contains nothing that man can't format.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	man := gasmtest.NeedTool(t, "man", "scripts/setup.sh test installs it")

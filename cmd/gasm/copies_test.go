@@ -19,9 +19,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// The log has the code of both compilers, whoever wrote it, and debug info with it: HotSpot
-// prints all methods, and gasm copies those with samples. The program runs for 5 s of CPU
-// time, its compilers' included, so that as much is compiled on a busy machine.
+// TestCode checks that the log has the code of both compilers with debug info, no matter who wrote the log: HotSpot
+// prints all methods, while gasm copies the methods that have samples. The program runs for 5 s of CPU time,
+// including the time of the compilers, so that equally much is compiled on a busy machine.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -32,11 +32,11 @@ func TestCode(t *testing.T) {
 	for i, j := range known {
 		for _, how := range []record.CodeSource{record.CodePrint, record.CodeCopy} {
 			if how == record.CodePrint && (j.Feature < printassembly.OldestWithBytes || i > printing && i < len(known)-1) {
-				continue // the oldest that prints code and the newest: those between print as these do
+				continue // only the oldest JDK that prints code and the newest; the JDKs in between print the same
 			}
 			java := j.Java()
 			t.Run(j.Name()+"/"+string(how), func(t *testing.T) {
-				t.Parallel() // as much is compiled on a busy machine
+				t.Parallel() // equally much is compiled on a busy machine
 				dir := filepath.Join(t.TempDir(), "capture")
 				r := runGasm(t, []string{"profile", "--code", string(how), "-o", dir, "--", java, "-Dsec=0", "-Dcpu=5", "-cp", classPath, "Library"})
 				require.Equal(t, 0, r.code, r.stderr)
@@ -63,8 +63,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// checkRegions finds instructions in the regions of compiled code that have 0.2 % of the samples. Methods
-// that were compiled as the JVM ended may have none.
+// checkRegions checks that each region of compiled code with at least 0.2 % of the samples has instructions. Methods
+// that were compiled while the JVM ended may have none.
 func checkRegions(t *testing.T, p *schema.Profile) {
 	t.Helper()
 	compiled, bare := 0, 0
@@ -82,8 +82,8 @@ func checkRegions(t *testing.T, p *schema.Profile) {
 	assert.LessOrEqual(t, bare*20, compiled)
 }
 
-// checkCompiled finds code and frames in the compiled methods of a log, in the order in which
-// they were installed where HotSpot has printed them. All of those have code.
+// checkCompiled checks that the compiled methods in a log have code and frames. If HotSpot has printed the log, all
+// methods must have code, and be in the order in which they were installed.
 func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 	t.Helper()
 	log, err := printassembly.Open(path)
@@ -119,11 +119,11 @@ func checkCompiled(t *testing.T, path string, how record.CodeSource) {
 	assert.Greater(t, compiled["c2"], 50)
 	assert.Greater(t, withCode["c1"], 5, "with samples")
 	assert.Greater(t, withCode["c2"], 5, "with samples")
-	assert.LessOrEqual(t, bare, 5, "of %v", withCode) // some were compiled as the JVM ended
+	assert.LessOrEqual(t, bare, 5, "of %v", withCode) // some were compiled while the JVM ended
 }
 
-// Where the kernel does not let gasm read the JVM's memory, HotSpot prints the code, unless
-// it is to be copied.
+// TestUnreadable checks that if the kernel does not allow gasm to read the JVM's memory, HotSpot prints the code. If
+// the user insists on copying, that is an error.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -56,7 +56,7 @@ func runDiffJSON(t *testing.T, args ...string) *jsonDiff {
 	return &d
 }
 
-// changes counts all that a comparison shows.
+// changes returns the number of changes that a comparison shows.
 func (d *jsonDiff) changes() (n int) {
 	for _, tr := range d.Trials {
 		n += len(tr.Methods) + len(tr.Frames) + len(tr.Regions)
@@ -64,7 +64,8 @@ func (d *jsonDiff) changes() (n int) {
 	return n
 }
 
-// A capture does not differ from itself, nor from its JSON report. It differs from a capture of another JDK.
+// TestDiffCaptures checks that a capture does not differ from itself, nor from its own JSON report. It does differ
+// from a capture of another JDK.
 func TestDiffCaptures(t *testing.T) {
 	t.Parallel()
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
@@ -88,7 +89,7 @@ func TestDiffCaptures(t *testing.T) {
 	assert.NotContains(t, string(text), "…")
 }
 
-// The page is written into a file, and not shown on a terminal.
+// TestDiffHTML checks that the HTML page is written to a file, and is not shown on a terminal.
 func TestDiffHTML(t *testing.T) {
 	t.Parallel()
 	jdk17, jdk25 := captureFolder(t, "jdk17-lean-none"), captureFolder(t, "jdk25-lean-none")
@@ -108,7 +109,7 @@ func TestDiffHTML(t *testing.T) {
 	assert.Equal(t, listed, strings.Count(text, `<article class="aligned"`))
 }
 
-// What is compared can be chosen as in a report: JVMs, threads, and all programs as one.
+// TestDiffChosen checks that JVMs, threads, or all programs together can be chosen for a comparison, as for a report.
 func TestDiffChosen(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
@@ -179,9 +180,9 @@ func TestDiffErrors(t *testing.T) {
 	}
 }
 
-// Two runs of one benchmark show nothing. With several forks the comparison knows how
-// much JVMs differ, and its rows together change by chance in one of a hundred
-// comparisons.
+// TestDiffSameBenchmark compares two runs of the same benchmark. No change may be shown. If there are several forks,
+// the comparison knows how much JVMs differ by chance, and in only one of a hundred comparisons does any row show a
+// change by chance.
 func TestDiffSameBenchmark(t *testing.T) {
 	gasmtest.NeedNative(t)
 	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "500ms", "VectorSum")
@@ -196,7 +197,7 @@ func TestDiffSameBenchmark(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, r.stdout, "\nNothing changed above the noise: ")
 
-	// A capture of several forks and its JSON report are the same.
+	// The JSON report of a capture with several forks must not differ from the capture.
 	file := filepath.Join(t.TempDir(), "a.json")
 	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "json", "--report", file, a}).code)
 	for _, pair := range [][2]string{{a, file}, {file, a}} {
@@ -247,7 +248,7 @@ public class Loops {
 }
 `
 
-// profileLoops compiles and profiles the program with this in its loop.
+// profileLoops compiles a program with the given body in one of its loops, and profiles it.
 func profileLoops(t *testing.T, name, body string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -262,7 +263,7 @@ func profileLoops(t *testing.T, name, body string) string {
 	return capture
 }
 
-// Of two versions of a program with one changed loop, diff names that loop
+// TestDiffChangedLoop compares two versions of a program in which one loop has changed. diff must list that loop
 // first.
 func TestDiffChangedLoop(t *testing.T) {
 	t.Parallel()

@@ -16,11 +16,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// runDoctorTo runs the command with these files for stdout and stderr and gives
-// the exit code.
+// runDoctorTo runs gasm doctor with the given files as stdout and stderr, and returns the exit code.
 func runDoctorTo(out, stderr *os.File, args ...string) (int, error) {
 	cmd := doctorCommand(streams{os.Stdin, out, stderr})
-	cmd.SetArgs(append([]string{}, args...)) // of nil, cobra would take the test's own
+	cmd.SetArgs(append([]string{}, args...)) // if the slice were nil, cobra would use the test's own arguments
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err := cmd.Execute()
 	var exit *exitError
@@ -33,7 +32,7 @@ func runDoctorTo(out, stderr *os.File, args ...string) (int, error) {
 	return 0, nil
 }
 
-// doctorOutput runs the command and gives what it writes to files.
+// doctorOutput runs gasm doctor with files as its outputs, and returns what it prints and the exit code.
 func doctorOutput(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,8 +74,8 @@ func TestDoctor(t *testing.T) {
 	assert.Contains(t, text, "fix: export LC_ALL=C.UTF-8\n")
 }
 
-// On a machine without a sampler the exit code is 1, and both forms say what to
-// do.
+// TestDoctorNoSampler checks that on a machine without a sampler the exit code is 1, and that both the text and the
+// JSON say what to do.
 func TestDoctorNoSampler(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
@@ -111,7 +110,7 @@ func TestDoctorUsage(t *testing.T) {
 	assert.EqualError(t, err, "doctor takes no arguments")
 }
 
-// On a terminal the report has colour and the terminal's width.
+// TestDoctorTerminal checks that on a terminal, the report has colours and is as wide as the terminal.
 func TestDoctorTerminal(t *testing.T) {
 	ours, theirs, err := pty.Open()
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// withOnly leaves a PATH with these commands and no others.
+// withOnly leaves only the given commands on PATH.
 func withOnly(t *testing.T, commands ...string) runOpt {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,15 +33,16 @@ func withOnly(t *testing.T, commands ...string) runOpt {
 
 var dtraceInUse sync.Mutex // by a parallel test
 
-// takeDTrace waits until no other parallel test uses DTrace, and keeps it until the test ends: of two DTraces that start at
-// once, one can fail. Tests that are not parallel have it for themselves.
+// takeDTrace waits until no other parallel test uses DTrace, and then reserves DTrace until the test ends. The reason
+// is that if two DTraces start at the same time, one of them can fail. Tests that are not parallel need no
+// reservation against each other.
 func takeDTrace(t *testing.T) {
 	t.Helper()
 	dtraceInUse.Lock()
 	t.Cleanup(dtraceInUse.Unlock)
 }
 
-// Without perf_event_open and perf auto takes dtrace, and says why.
+// TestAutoTakesDTrace checks that --sampler auto uses DTrace if neither perf_event_open nor perf works, and says why.
 func TestAutoTakesDTrace(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withBlocked(t, "processes", "java", "dtrace"))
@@ -64,7 +65,7 @@ func TestDTraceMissing(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "ran"))
 }
 
-// A user who is not root is told what to do, with --sudo too.
+// TestDTraceNotRoot checks that a user who is not root is told what to do, even with --sudo.
 func TestDTraceNotRoot(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedDTrace(t)
@@ -89,8 +90,8 @@ func TestDTraceNotRoot(t *testing.T) {
 	}
 }
 
-// Samples of other processes are in the account and nowhere else, and the sums
-// add up to DTrace's own text.
+// TestDTraceOtherProcesses checks that samples of other processes are in the account and nowhere else, and that the
+// sums agree with DTrace's own text.
 func TestDTraceOtherProcesses(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	busy := exec.Command("sh", "-c", "while :; do :; done")
@@ -130,8 +131,7 @@ func TestDTraceOtherProcesses(t *testing.T) {
 	t.Logf("%+v", a)
 }
 
-// A saved pair of files, as from JMH's dtraceasm: its account is what the text
-// has.
+// TestDTraceFiles reads a saved pair of files, such as JMH's dtraceasm leaves. The account must agree with the text.
 func TestDTraceFiles(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none-dtrace")
@@ -152,13 +152,13 @@ func TestDTraceFiles(t *testing.T) {
 	assert.Contains(t, names, "libjvm.so ElfSymbolTable::lookup", "and a name that it had, demangled")
 }
 
-// spinWithDTrace starts Spin under gasm with dtrace.
+// spinWithDTrace runs Spin under gasm, with DTrace as the sampler.
 func spinWithDTrace(t *testing.T, args ...string) (cmd *exec.Cmd, out *lineWaiter, stderr *bytes.Buffer) {
 	gasmtest.NeedDTrace(t)
 	return startSpin(t, append([]string{"--sampler", "dtrace"}, args...)...)
 }
 
-// dtraceOf returns the process id of the DTrace that a gasm started.
+// dtraceOf returns the process id of the DTrace that a gasm process has started.
 func dtraceOf(t *testing.T, gasm int) (pid int) {
 	t.Helper()
 	out, err := exec.Command("pgrep", "-P", strconv.Itoa(gasm), "dtrace").Output()
@@ -176,7 +176,7 @@ func TestDTraceInterrupt(t *testing.T) {
 	assert.NotContains(t, stderr.String(), "gasm:")
 }
 
-// A DTrace that dies costs what comes after, and is said once.
+// TestDTraceDies kills DTrace. Only the samples after that may be missing, and gasm must say so once.
 func TestDTraceDies(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	cmd, out, stderr := spinWithDTrace(t, "-o", dir)
@@ -191,7 +191,7 @@ func TestDTraceDies(t *testing.T) {
 	assert.Contains(t, out.String(), "note: the capture is not whole: dtrace")
 }
 
-// A gasm that is killed leaves no DTrace behind.
+// TestDTraceOfKilledGasm checks that DTrace ends if gasm is killed.
 func TestDTraceOfKilledGasm(t *testing.T) {
 	cmd, out, _ := spinWithDTrace(t)
 	dtrace := dtraceOf(t, cmd.Process.Pid)

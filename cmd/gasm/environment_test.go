@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Where HotSpot is to print its code, variables that would take the log away stop gasm before
-// the command runs.
+// TestOverridingVariables sets variables that would make HotSpot write its log elsewhere. If HotSpot has to print its
+// code, gasm must stop before it runs the command.
 func TestOverridingVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
@@ -25,11 +25,11 @@ func TestOverridingVariables(t *testing.T) {
 	}
 }
 
-// A temporary folder without room is found out before the command runs.
+// TestFullTemporaryFolder checks that gasm notices a full temporary folder before it runs the command.
 func TestFullTemporaryFolder(t *testing.T) {
 	t.Parallel()
 	disk := gasmtest.NeedSmallDisk(t, "8k")
-	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails when it is full, as it should
+	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails because the disk gets full, as it should
 	ran := filepath.Join(t.TempDir(), "ran")
 	r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv("TMPDIR="+disk))
 	assert.Equal(t, 1, r.code)
@@ -41,18 +41,18 @@ func TestFullTemporaryFolder(t *testing.T) {
 	assert.Contains(t, oneLine(doctor.stdout), "gasm can't profile here: "+disk+" can't be written: no space left on device; first: export TMPDIR=/var/tmp")
 }
 
-// The doctor knows a variable that keeps java from starting.
+// TestDoctorBadJavaOptions checks that gasm doctor reports a variable with which java does not start.
 func TestDoctorBadJavaOptions(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
-	takeDTrace(t) // the doctor tries it
+	takeDTrace(t) // gasm doctor tries DTrace
 	r := runGasm(t, []string{"doctor"}, withEnv("JAVA_TOOL_OPTIONS=-XX:+Nonsense"))
 	assert.Equal(t, 1, r.code)
 	assert.Contains(t, oneLine(r.stdout), "JAVA_TOOL_OPTIONS keeps java from starting")
 	assert.Contains(t, oneLine(r.stdout), "first: unset JAVA_TOOL_OPTIONS")
 }
 
-// Names of native functions that were damaged in the capture are no silent loss.
+// TestDamagedSymbols checks that gasm reports if the names of native functions are damaged in the capture.
 func TestDamagedSymbols(t *testing.T) {
 	t.Parallel()
 	samples, _ := savedCapture(t, "jdk17-lean-none")
@@ -64,10 +64,10 @@ func TestDamagedSymbols(t *testing.T) {
 	assert.Contains(t, oneLine(r.stdout), "note: a line of the native symbols could not be read: ")
 }
 
-// oneLine undoes the breaking of lines.
+// oneLine returns a text without its line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Sources in which nothing is found are said to be of no use.
+// TestNoSourceFound checks that gasm says so if it finds nothing in the sources that the user has named.
 func TestNoSourceFound(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")

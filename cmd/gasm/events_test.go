@@ -19,11 +19,10 @@ import (
 	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
-// withLog wants the JDKs that log events.
+// withLog reports whether a JDK can log events.
 func withLog(j gasmtest.JDK) bool { return j.Feature > 8 }
 
-// programs8 compiles programs of testdata for every JDK that is to run them, and gives the
-// folder of their classes.
+// programs8 compiles programs of testdata so that every JDK can run them. It returns the folder of their classes.
 func programs8(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +32,7 @@ func programs8(t *testing.T, names ...string) string {
 	return dir
 }
 
-// eventsOfKind adds up the events of a kind.
+// eventsOfKind returns the number of events of a kind, and the sum of their durations.
 func eventsOfKind(p *schema.Profile, kind string) (count int, millis float64) {
 	for _, e := range p.Events {
 		if e.Kind == kind {
@@ -44,8 +43,8 @@ func eventsOfKind(p *schema.Profile, kind string) (count int, millis float64) {
 	return count, millis
 }
 
-// Pauses of the collector are as many and as long as the JVM's own beans say, and each lies
-// in a safepoint.
+// TestPausesAndBeans checks that the number and the duration of the collector's pauses are those that the JVM's own
+// GarbageCollectorMXBeans return. Each pause must lie within a safepoint.
 func TestPausesAndBeans(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -55,11 +54,12 @@ func TestPausesAndBeans(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, withLog) {
 		for _, collector := range []string{"Serial", "Parallel", "G1"} {
 			t.Run(j.Name()+"/"+collector, func(t *testing.T) {
-				t.Parallel() // both are the JVM's own figures
+				t.Parallel() // both sets of numbers come from the JVM itself
 				dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 				waited := watchWaiting()
 				r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
-					// A concurrent cycle has pauses that beans don't count, or count otherwise: none begins.
+					// The beans don't count the pauses of a concurrent cycle, or count them differently. So the
+					// options prevent such cycles.
 					j.Java(), "-XX:+Use" + collector + "GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
 				require.Equal(t, 0, r.code, r.stderr)
 				said := beans.FindStringSubmatch(r.stdout)
@@ -73,8 +73,9 @@ func TestPausesAndBeans(t *testing.T) {
 				assert.Equal(t, collections, count)
 				waiting := waited().Seconds() * 1000
 				t.Logf("beans %g ms, events %g ms; meanwhile, threads waited for %g ms", millis, total, waiting)
-				// Beans sum up ticks and tell whole ms, of two beans: they are less than 2 ms short. An event begins
-				// before the bean's time and ends after it. If the thread has to wait there, the event is longer.
+				// Each of the two beans adds up ticks and returns whole ms, so their sum is up to 2 ms too small. An
+				// event begins before the time that the bean measures, and ends after it. If the thread has to wait
+				// in between, the event is longer.
 				assert.GreaterOrEqual(t, total, 0.9*millis-2)
 				assert.LessOrEqual(t, total, 1.1*millis+2+waiting)
 				safepoints, stopped := eventsOfKind(p, "safepoint")
@@ -88,9 +89,9 @@ func TestPausesAndBeans(t *testing.T) {
 	}
 }
 
-// checkStopped compares the samples in pauses with what can run then: the VM thread, which
-// collects with Serial, and the compilers. Threads of the program do not run, but for the
-// instant in which each stops or starts.
+// checkStopped checks that the samples in pauses belong to threads that can run then: the VM thread, which does the
+// work of the Serial collector, and the compilers. The program's threads do not run, except for the moments in which
+// they stop or start.
 func checkStopped(t *testing.T, dir string) {
 	t.Helper()
 	r := runGasm(t, []string{"report", "--format", "json", "--window-event", "gc", dir})
@@ -102,12 +103,13 @@ func checkStopped(t *testing.T, dir string) {
 	}
 	t.Logf("samples in pauses: %v", counts)
 	assert.Greater(t, counts["other JVM threads"], int64(20), "the VM thread")
-	// The kernel samples a processor some µs after its timer, and a pause begins some µs before it is logged: for 60 pauses a sample or two.
+	// The kernel takes a sample some µs after its timer fires, and a pause begins some µs before it is logged. So for
+	// 60 pauses, there may be one or two such samples.
 	assert.LessOrEqual(t, counts["application"], 2+counts["other JVM threads"]/20)
 }
 
-// A loop without a poll keeps others waiting for a safepoint: its method, and an instruction of
-// its loop, come first.
+// TestTimeToSafepoint runs a loop without a safepoint poll, which keeps the other threads waiting for a safepoint.
+// The method of the loop, and an instruction of the loop, must come first in the report.
 func TestTimeToSafepoint(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -142,7 +144,7 @@ func TestTimeToSafepoint(t *testing.T) {
 	}
 }
 
-// checkWindowEvents compares the samples in safepoints and outside with all.
+// checkWindowEvents checks that the samples within safepoints and those outside of them together are all samples.
 func checkWindowEvents(t *testing.T, dir string) {
 	t.Helper()
 	profiled := func(args ...string) (n int64, seconds float64) {
@@ -162,7 +164,7 @@ func checkWindowEvents(t *testing.T, dir string) {
 	assert.Equal(t, 2, runGasm(t, []string{"report", "--window-event", "nonsense", dir}).code)
 }
 
-// checkEventLists compares what the formats of gasm events have.
+// checkEventLists checks that all formats of gasm events have the same events.
 func checkEventLists(t *testing.T, dir string) {
 	t.Helper()
 	text := runGasm(t, []string{"events", dir})
@@ -195,8 +197,8 @@ func checkEventLists(t *testing.T, dir string) {
 	assert.Equal(t, 2, runGasm(t, []string{"events", "--format", "xml", dir}).code)
 }
 
-// checkTrace compares the trace for Perfetto of a capture of one program with the events in the format jsonl, and with the
-// samples of the report.
+// checkTrace compares the trace for Perfetto with the events in the format jsonl and with the samples in the report.
+// The capture must be of a single program.
 func checkTrace(t *testing.T, dir string) {
 	t.Helper()
 	r := runGasm(t, []string{"events", "--format", "perfetto", dir})
@@ -230,7 +232,8 @@ func checkTrace(t *testing.T, dir string) {
 	assert.NotEmpty(t, trace.Samples)
 }
 
-// A user's own -Xlog options do what they do without gasm, and --events none logs nothing.
+// TestEventsBesideOwnLog checks that the user's own -Xlog options have the same effect as without gasm, and that
+// --events none logs nothing.
 func TestEventsBesideOwnLog(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -272,7 +275,8 @@ func TestEventsBesideOwnLog(t *testing.T) {
 	}
 }
 
-// A log that is cut, has no decorations, or is missing costs a note, and the report the part.
+// TestDamagedEvents reads logs that are cut off, have no decorations, or are missing. Each must lead to a note, and
+// the report must be there without the missing events.
 func TestDamagedEvents(t *testing.T) {
 	t.Parallel()
 	samples, _ := savedCapture(t, "jdk17-lean-none")

@@ -24,8 +24,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Pauses, safepoints and compilations from each source of events are those of HotSpot's own log of the same run: their number, how
-// long they took, how long threads took to come to safepoints, and when code was made. What a source does not tell is unknown.
+// TestFiguresAgainstOwnLog compares pauses, safepoints and compilations from each source of events with HotSpot's own
+// log of the same run. It compares the number of events, their durations, the times to safepoint, and the times at
+// which code was made. What a source does not report must be unknown.
 func TestFiguresAgainstOwnLog(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
@@ -47,11 +48,11 @@ func TestFiguresAgainstOwnLog(t *testing.T) {
 	}
 }
 
-// A figuresJVM runs Figures.
+// A figuresJVM is a JVM that runs the program Figures.
 type figuresJVM struct {
 	*runningJVM
 	in     io.Writer
-	phases int // how many it has begun
+	phases int // number of phases that have begun so far
 }
 
 func startFigures(t *testing.T, java string, args ...string) *figuresJVM {
@@ -89,14 +90,14 @@ func (j *figuresJVM) phase(t *testing.T) (from, to int64) {
 	return from, to
 }
 
-// eventSums are the number and the times of events of a kind, in ms.
+// eventSums has the number of events of a kind, and their times in ms.
 type eventSums struct {
 	count          int
 	millis, waited float64
 	each           []eventTimes
 }
 
-// eventTimes are how long an event took, and its time to safepoint, in ms.
+// eventTimes has the duration of an event, and its time to safepoint, in ms.
 type eventTimes struct{ millis, waited float64 }
 
 // add adds an event that began in a phase.
@@ -107,7 +108,7 @@ func (f *eventSums) add(nanos, wait int64) {
 	f.each = append(f.each, eventTimes{float64(nanos) / 1e6, float64(wait) / 1e6})
 }
 
-// checkFigures compares the events of a source in a phase of the program with its own log.
+// checkFigures compares the events that a source reports for a phase of the program with the program's own log.
 func checkFigures(t *testing.T, j *figuresJVM, source, own, compiled string) {
 	dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 	kinds := "gc,safepoint,compile"
@@ -133,8 +134,9 @@ func checkFigures(t *testing.T, j *figuresJVM, source, own, compiled string) {
 			want.count, want.millis, want.waited, waiting)
 		assert.Greater(t, want.count, 5)
 		require.Equal(t, want.count, got.count, kind)
-		// Each source reads the clock some µs away from the others, and Flight Recorder's pauses are 0.1 ms shorter. In between, the thread
-		// may lose its processor: that makes a sum longer, but does not happen in most of the events.
+		// Each source reads the clock at slightly different moments, some µs apart, and Flight Recorder's pauses are
+		// 0.1 ms shorter. Between these moments the thread may lose its CPU. That makes the sum of the durations
+		// larger, but it happens to only a few events.
 		slack := 0.1*float64(want.count) + waiting
 		assert.InDelta(t, want.millis, got.millis, slack, kind)
 		assert.Less(t, medianOff(got, want, func(x eventTimes) float64 { return x.millis }), 0.5, kind)
@@ -161,7 +163,7 @@ func medianOff(a, b eventSums, of func(eventTimes) float64) float64 {
 	return off[len(off)/2]
 }
 
-// ownFigures returns the sums of HotSpot's own log, by kind.
+// ownFigures returns the sums of the events in HotSpot's own log, by kind.
 func ownFigures(t *testing.T, path string, from, to int64) map[string]eventSums {
 	t.Helper()
 	all := map[string]eventSums{}
@@ -177,7 +179,7 @@ func ownFigures(t *testing.T, path string, from, to int64) map[string]eventSums 
 	return all
 }
 
-// listedFigures returns the sums of a capture's events, by kind.
+// listedFigures returns the sums of the events in a capture, by kind.
 func listedFigures(t *testing.T, dir string, from, to int64) map[string]eventSums {
 	t.Helper()
 	all := map[string]eventSums{}
@@ -191,7 +193,8 @@ func listedFigures(t *testing.T, dir string, from, to int64) map[string]eventSum
 	return all
 }
 
-// checkSums compares the sums of the report with the list of events. Only events that began in the window are in the report.
+// checkSums compares the sums in the report with the list of events. The report has only events that began in the
+// window.
 func checkSums(t *testing.T, p *schema.Profile, dir string) {
 	t.Helper()
 	listed := listedFigures(t, dir, 0, math.MaxInt64)
@@ -211,7 +214,8 @@ func checkSums(t *testing.T, p *schema.Profile, dir string) {
 	}
 }
 
-// checkMade compares the times at which code was made, since the JVM's start, with when HotSpot says that its compilation began.
+// checkMade compares the times at which code was made, according to gasm, with the times at which its compilation
+// began, according to HotSpot. Both are times since the JVM's start.
 func checkMade(t *testing.T, p *schema.Profile, path string, waiting float64) {
 	t.Helper()
 	began := map[int]float64{}
@@ -234,8 +238,8 @@ func checkMade(t *testing.T, p *schema.Profile, path string, waiting float64) {
 			continue
 		}
 		compared++
-		// gasm saw the code first at its next look at the code cache, some ms after this time, or up to 2.6 s if nothing had
-		// changed there. The kernel tells a process's start in ticks of 10 ms.
+		// gasm finds the code when it reads the code cache the next time, which is some ms later, or up to 2.6 s
+		// later if nothing had changed there. The kernel reports a process's start in ticks of 10 ms.
 		assert.GreaterOrEqual(t, float64(c.MadeMillis), at-2575-waiting, c.Method)
 		assert.LessOrEqual(t, float64(c.MadeMillis), at+1000+waiting, c.Method)
 		t.Logf("%s, compile id %d: compiled from %.0f ms on, made at %d", c.Method, c.CompileID, at, c.MadeMillis)

@@ -24,25 +24,25 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// The tests run the real program: built once, and without the race detector, which would make
-// what is measured several times slower. The packages' own tests have it.
+// The tests run the real gasm program. It is built once, without the race detector, which would make what is measured
+// several times slower. The tests of the single packages use the race detector.
 //
-// A test that neither measures time nor needs the machine for itself is parallel: most of what
-// it does is to wait for JVMs. The others run before these, one at a time.
+// A test that neither measures time nor needs the whole machine is parallel, because most of its time it waits for
+// JVMs. All other tests run before the parallel ones, one at a time.
 var (
 	binary  string // gasm
 	classes string // testdata/programs, compiled
 )
 
-// blockedEnv has the test's program run the command in its arguments with
+// blockedEnv is an environment variable that makes the test's program run the command in its arguments with
 // perf_event_open blocked.
 const blockedEnv = "GASM_TEST_BLOCKED"
 
-// measuredEnv has the test's program run the command in its arguments, and write its exit
-// code, the most memory that it had, in KiB, and its CPU time in ns to file descriptor 3.
+// measuredEnv is an environment variable that makes the test's program run the command in its arguments. It writes
+// three numbers to file descriptor 3: the command's exit code, its maximum memory in KiB, and its CPU time in ns.
 //
-// A program's account of memory begins with that of the process which has started it
-// (exec_mmap in the kernel's fs/exec.c). A test has more than what is measured here.
+// The maximum memory of a program includes that of the process that started it (exec_mmap in the kernel's fs/exec.c).
+// The process of the tests has more memory than the programs to be measured, so it must not start them itself.
 const measuredEnv = "GASM_TEST_MEASURED"
 
 func TestMain(m *testing.M) {
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	gasmtest.ProtectTmp()
-	if signal.Ignored(syscall.SIGHUP) { // by nohup; a JVM that inherits this does not end by SIGHUP
+	if signal.Ignored(syscall.SIGHUP) { // because of nohup; SIGHUP does not end a JVM that inherits this
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(func() int {
@@ -78,7 +78,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		// Users without rights must be able to run it too.
+		// Users without privileges must be able to run gasm, too.
 		if err := os.Chmod(dir, 0o755); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -94,7 +94,8 @@ func TestMain(m *testing.M) {
 
 var compiling sync.Mutex // for javaPrograms
 
-// javaPrograms compiles testdata/programs, once. Its subfolder jdk22 has programs for newer JDKs than the default one.
+// javaPrograms compiles testdata/programs once, and returns the folder of the classes. The subfolder jdk22 has
+// programs that need a newer JDK than the default one.
 func javaPrograms(t *testing.T) string {
 	t.Helper()
 	compiling.Lock()
@@ -108,7 +109,7 @@ func javaPrograms(t *testing.T) string {
 	return classes
 }
 
-// jdks gives the java of every JDK ≥ 17 on this machine, by name.
+// jdks returns the path of java in every JDK ≥ 17 on this machine, by the JDK's name.
 func jdks(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -118,14 +119,14 @@ func jdks(t *testing.T) map[string]string {
 	return found
 }
 
-// jmhCommand runs JMH with the benchmarks. JMH refuses to run twice at a time on one
-// machine, which another run of these tests would do.
+// jmhCommand returns a command that runs JMH's benchmarks. JMH has a lock that allows only one JMH at a time on a
+// machine. The command switches the lock off, because another run of these tests may use JMH at the same time.
 func jmhCommand(t *testing.T, java string, args ...string) []string {
 	t.Helper()
 	return append([]string{java, "-Djmh.ignoreLock=true", "-jar", gasmtest.NeedBenchmarks(t)}, args...)
 }
 
-// A result is what one run of gasm left.
+// A result has the outputs and the exit code of a run of gasm.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -141,7 +142,8 @@ func withStdin(text string) runOpt {
 	return func(c *exec.Cmd) { c.Stdin = strings.NewReader(text) }
 }
 
-// runGasm runs gasm to its end. A gasm that hangs is killed after ten minutes; its exit code is -1.
+// runGasm runs gasm and waits for its end. If gasm hangs, it is killed after ten minutes, and the exit code in the
+// result is -1.
 func runGasm(t *testing.T, args []string, opts ...runOpt) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -164,7 +166,7 @@ func runGasm(t *testing.T, args []string, opts ...runOpt) result {
 	return r
 }
 
-// said gives gasm's own lines on stderr.
+// said returns gasm's own lines on stderr.
 func (r result) said() string {
 	var lines []string
 	for _, line := range strings.Split(r.stderr, "\n") {
@@ -175,8 +177,8 @@ func (r result) said() string {
 	return strings.Join(lines, "\n")
 }
 
-// readReport reads a JSON report and checks what holds of every one: the sums
-// of the account, and that the sources have each profiled sample once.
+// readReport reads a JSON report and checks what is true of every report: that the sums of the account are right, and
+// that the sources of the samples contain each profiled sample once.
 func readReport(t *testing.T, text []byte) schema.Report {
 	t.Helper()
 	var r schema.Report
@@ -209,7 +211,7 @@ func readReport(t *testing.T, text []byte) schema.Report {
 	return r
 }
 
-// hottestEvent is the first event of a profile, and the only one in most tests.
+// hottestEvent returns the first event of a profile. Most tests have no other event.
 func hottestEvent(p *schema.Profile) string {
 	if len(p.Account.Events) == 0 {
 		return ""
@@ -217,8 +219,8 @@ func hottestEvent(p *schema.Profile) string {
 	return p.Account.Events[0]
 }
 
-// unresolvedAtMost checks the share of addresses that nothing knows. A short run has so few of them that chance alone
-// changes their number much: two standard deviations of a count of that size are allowed beyond the limit.
+// unresolvedAtMost checks the share of addresses without a name. In a short run there are so few of them that their
+// number varies a lot by chance. So it may exceed the limit by two standard deviations of a count of that size.
 func unresolvedAtMost(t *testing.T, p *schema.Profile, limit float64) {
 	t.Helper()
 	a := p.Account.Of(hottestEvent(p))

@@ -18,11 +18,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// earlyExit makes a loop one that C2 does not vectorise, and that computes the same: a weight is never negative.
+// earlyExit changes a loop so that C2 does not vectorize it. The loop still computes the same, because a weight is
+// never negative.
 var earlyExit = strings.NewReplacer("i < v.length;", "i < v.length && w[i] >= 0;")
 
-// regressedProject makes a Git repository with the benchmark VectorSum, whose second commit has the slow
-// loop. build is the command that makes benchmarks.jar of it.
+// regressedProject makes a Git repository with the benchmark VectorSum. The loop is slow in its second commit. build
+// is the command that builds benchmarks.jar.
 func regressedProject(t *testing.T) (dir, build string) {
 	t.Helper()
 	gasmtest.NeedTool(t, "git", "apt install git")
@@ -46,8 +47,8 @@ func regressedProject(t *testing.T) (dir, build string) {
 	return dir, "cp '" + jar + "' benchmarks.jar && javac -nowarn -proc:none --release 8 -cp benchmarks.jar -d classes VectorSum.java 2>/dev/null && jar uf benchmarks.jar -C classes ."
 }
 
-// A loop that is no longer vectorised fails the gate of a pull request, and two recordings of the same code
-// do not. This is what the action compare runs.
+// TestGateOfPullRequest runs the command of the action compare. The gate for a pull request must fail if a loop is no
+// longer vectorized, and pass for two recordings of the same code.
 func TestGateOfPullRequest(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
@@ -83,7 +84,7 @@ func TestGateOfPullRequest(t *testing.T) {
 		if r.code == 0 {
 			assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
 		} else {
-			slowerByJMH(t, r.stdout, 5) // of the same code: the machine was slower while it ran
+			slowerByJMH(t, r.stdout, 5) // the code is the same, but the machine was slower during this run
 		}
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
@@ -98,8 +99,9 @@ func TestGateOfPullRequest(t *testing.T) {
 	assert.Contains(t, r.stdout, "Score:     A ")
 }
 
-// clearlySlower is the difference of JMH's scores, in standard errors, from which on no gate may take it for noise. With
-// four rounds on each side, chance explains that at most once in a thousand times (Student's t with 3 degrees of freedom).
+// clearlySlower is a difference of JMH's scores, in standard errors. If the difference is larger, a gate must not
+// take it for noise. With four rounds on each side, a difference that large happens by chance at most once in a
+// thousand times (Student's t with 3 degrees of freedom).
 const clearlySlower = 10
 
 // jmhScores returns the scores that JMH measured in the four rounds of a side.
@@ -132,8 +134,9 @@ func standardErrors(t *testing.T, a, b []float64) float64 {
 	return (meanB - meanA) / math.Sqrt(varianceA+varianceB)
 }
 
-// slowerByJMH checks that JMH's own score, which gasm has no part in, is worse by more than a percentage. On a busy
-// machine it is, now and then, for both forks of one side, and then a gate that passes would be wrong.
+// slowerByJMH checks that JMH's own score, which does not depend on gasm, is worse by more than a percentage. On a
+// busy machine, both forks of one side are sometimes slower although the code is the same. Then it would be wrong for
+// the gate to pass.
 func slowerByJMH(t *testing.T, text string, percentage float64) {
 	t.Helper()
 	change := regexp.MustCompile(`A [\d.]+ ±[\d.]+ ns/op \([^)]*\); B [\d.]+ ±[\d.]+ ns/op \([^)]*\): \+([\d.]+) %`).
@@ -144,7 +147,7 @@ func slowerByJMH(t *testing.T, text string, percentage float64) {
 	assert.Greater(t, slower, percentage, text)
 }
 
-// Which arguments make a comparison.
+// TestDiffSides checks which arguments gasm diff accepts as the two sides of a comparison.
 func TestDiffSides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,12 +11,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// ownParts are what is the same in all pages: their style, their script, and the sums of these.
+// ownParts matches the parts that are the same in all pages: the style, the script, and the hashes of both.
 var ownParts = regexp.MustCompile(`(?s)(<style>|<script(?: type="module")?>|Content-Security-Policy" content=").*?(</style>|</script>|">)`)
 
-// What users see of the captures, with each flag of the report. The goldens are
-// packed, since one report has the code of its hot regions: go test -update
-// rewrites them, and zcat shows them.
+// TestReportGoldens checks what users see of the captures, with each flag of gasm report. The golden files are
+// compressed, because a report contains the code of its hot regions. go test -update writes them again, and zcat
+// shows them.
 func TestReportGoldens(t *testing.T) {
 	t.Parallel()
 	dot := []string{"--hot-threshold", "0.08", "--top", "6"} // libmLog and a loop

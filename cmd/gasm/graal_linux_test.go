@@ -19,11 +19,11 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// knownLines are the lines of some methods of Profiled, the first and the last one.
+// knownLines has the first and the last line of some methods of the program Profiled.
 var knownLines = map[string][2]int{"Profiled::three": {19, 23}, "Profiled::two": {28, 32}, "Profiled::branch": {46, 54}, "Profiled::cast": {70, 75}}
 
-// Code that the Graal compiler has made, in a JVM that is profiled and also attached to, has names, lines, frames and
-// HotSpot's profile, as C2's has.
+// TestGraal checks that code of the Graal compiler has names, lines, frames and HotSpot's profile, as C2's code has.
+// The JVM is first profiled, and then attached to.
 func TestGraal(t *testing.T) {
 	gasmtest.NeedNative(t)
 	java, flags := gasmtest.NeedGraal(t)
@@ -35,7 +35,7 @@ func TestGraal(t *testing.T) {
 	cmd := exec.Command(binary, append(args, "-XX:+PrintCompilation", "-cp", javaPrograms(t), "Profiled")...)
 	out, stderr := newLineWaiter("warm "), &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = out, stderr
-	stdin, err := cmd.StdinPipe() // Profiled ends when it is closed
+	stdin, err := cmd.StdinPipe() // Profiled ends when its stdin is closed
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	defer cmd.Process.Kill()
@@ -53,7 +53,7 @@ func TestGraal(t *testing.T) {
 	}, hangs, 100*time.Millisecond, "Graal compiles all methods of Profiled: %s", stderr)
 
 	var rep schema.Report
-	for range 20 { // on a busy machine the program may hardly run while it is attached to
+	for range 20 { // on a busy machine, the program may hardly run while gasm is attached
 		rep, _ = attachJSON(t, append(all, "--length", "2s", "--events", "none", strconv.Itoa(childOf(t, cmd.Process.Pid)))...)
 		if lines, _ := graalCode(t, &rep.Profiles[0]); len(lines) == len(knownLines) {
 			break
@@ -72,11 +72,11 @@ func TestGraal(t *testing.T) {
 	})
 }
 
-// childOf returns the JVM that gasm has started.
+// childOf returns the process id of the JVM that gasm has started.
 func childOf(t *testing.T, pid int) int {
 	t.Helper()
 	var children []string
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // of the thread that started it
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the list of the thread that started the JVM has it
 	require.NoError(t, err)
 	for _, list := range lists {
 		children = append(children, strings.Fields(string(readFile(t, list)))...)
@@ -87,8 +87,8 @@ func childOf(t *testing.T, pid int) int {
 	return child
 }
 
-// graalCode returns what the listed code of Graal has of the methods with known lines: how many of its instructions have
-// a frame of each, and HotSpot's profiles by method and bytecode.
+// graalCode returns facts about the methods with known lines in the listed code of Graal: for each method, the number
+// of instructions that have a frame of it, and HotSpot's profiles by method and bytecode.
 func graalCode(t *testing.T, p *schema.Profile) (instructions map[string]int, profiles map[string]*schema.JITProfile) {
 	t.Helper()
 	instructions, profiles = map[string]int{}, map[string]*schema.JITProfile{}
@@ -113,7 +113,7 @@ func graalCode(t *testing.T, p *schema.Profile) (instructions map[string]int, pr
 	return instructions, profiles
 }
 
-// checkGraal checks the report of Profiled.
+// checkGraal checks the report of the program Profiled.
 func checkGraal(t *testing.T, rep *schema.Report) {
 	require.Len(t, rep.Profiles, 1)
 	p := &rep.Profiles[0]
