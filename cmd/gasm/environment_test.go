@@ -29,7 +29,7 @@ func TestOverridingVariables(t *testing.T) {
 func TestFullTemporaryFolder(t *testing.T) {
 	t.Parallel()
 	disk := gasmtest.NeedSmallDisk(t, "8k")
-	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails because the disk gets full, as it should
+	_ = os.WriteFile(filepath.Join(disk, "big"), make([]byte, 16<<10), 0o644) // fails: the disk gets full
 	ran := filepath.Join(t.TempDir(), "ran")
 	r := runGasm(t, []string{"profile", "--", "touch", ran}, withEnv("TMPDIR="+disk))
 	assert.Equal(t, 1, r.code)

@@ -76,7 +76,7 @@ func TestGraal(t *testing.T) {
 func childOf(t *testing.T, pid int) int {
 	t.Helper()
 	var children []string
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the list of the thread that started the JVM has it
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // one list for each of gasm's threads
 	require.NoError(t, err)
 	for _, list := range lists {
 		children = append(children, strings.Fields(string(readFile(t, list)))...)

@@ -23,8 +23,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// What gasm may use for an input below 50 MB. The kernel ends a process that has more
-// than hardMemory; without that, a test that fails could take the whole machine.
+// Limits for what gasm uses for an input of less than 50 MB. The kernel ends a process that uses more than
+// hardMemory. Otherwise a test that fails could use up the memory of the whole machine.
 const (
 	mostTime   = 20 * time.Second
 	hardTime   = 5 * mostTime
@@ -32,9 +32,9 @@ const (
 	hardMemory = 2 << 30
 )
 
-// Sizes of the inputs, in bytes. What an input costs grows with its size, so small inputs
-// have smaller limits. A run of gasm takes some time and memory for any input: the dearest
-// of the short ones took 377 to 529 MB, by when the garbage was collected.
+// Sizes of the inputs, in bytes. The larger an input is, the more gasm may use for it, so the limits for small inputs
+// are lower. But any run of gasm takes some time and memory. The most expensive short input took 377 to 529 MB,
+// depending on when garbage was collected.
 const (
 	longInput   = 48 << 20
 	shortInput  = longInput / 32
@@ -42,10 +42,9 @@ const (
 	startMemory = 576 << 20
 )
 
-// TestHostile gives gasm inputs that no JVM, sampler or gasm writes. It may refuse them, or
-// report on what they have, but must not fall over, and must use time and memory as the
-// size of the input says. With -long the inputs are as large as those that are promised to
-// cost no more than mostTime and mostMemory.
+// TestHostile gives gasm inputs that no JVM, no sampler and no gasm writes. gasm may refuse them, or make a report of
+// what they contain. But it must not crash, and its time and memory must be in proportion to the input's size. With
+// -long, the inputs are as large as the inputs for which gasm's limits mostTime and mostMemory are promised.
 func TestHostile(t *testing.T) {
 	if !gasmtest.Long() {
 		t.Parallel()
@@ -58,7 +57,7 @@ func TestHostile(t *testing.T) {
 	for i, input := range hostileInputs {
 		t.Run(input.name, func(t *testing.T) {
 			if !gasmtest.Long() {
-				t.Parallel() // long inputs take a gigabyte each
+				t.Parallel() // each long input takes a gigabyte
 			}
 			h := &hostile{t: t, dir: t.TempDir(), size: size}
 			input.make(h)
@@ -67,32 +66,33 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A hostileInput is one way to hurt.
+// A hostileInput is one kind of input that may harm gasm.
 type hostileInput struct {
 	name string
 	make func(h *hostile)
-	// says is what gasm must say of it, in the report or on stderr; "" where the input is
-	// odd and nothing of it is damaged.
+	// says is an expression for what gasm must say about the input, in the report or on stderr. It is "" if the input
+	// is unusual, but nothing in it is damaged.
 	says string
 }
 
-// hostile is one input on its way.
+// A hostile is an input that is being made and tested.
 type hostile struct {
 	t    *testing.T
 	dir  string
-	size int      // that the input should have, in bytes
-	args []string // of gasm; the usual ones when it is nil
+	size int      // the size that the input should have, in bytes
+	args []string // gasm's arguments; nil means the usual ones
 }
 
 func (h *hostile) file(name string) string { return filepath.Join(h.dir, name) }
 
-// A hostileRun is a run of gasm on an input.
+// A hostileRun is a way to run gasm on an input.
 type hostileRun struct {
 	name string
 	args []string
 }
 
-// runs are all that read an input; without -long, the text report and by turns one other.
+// runs returns the runs of gasm that read the input. Without -long, these are only the text report and one of the
+// other runs, which depends on turn.
 func (h *hostile) runs(turn int) []hostileRun {
 	if h.args != nil {
 		return []hostileRun{{"run", h.args}}
@@ -113,7 +113,7 @@ func (h *hostile) runs(turn int) []hostileRun {
 	return []hostileRun{text, others[turn%len(others)]}
 }
 
-// run runs gasm, and checks what holds for any input.
+// run runs gasm, and checks what must be true for any input.
 func (h *hostile) run(says string, turn int) {
 	size := h.inputSize()
 	for i, run := range h.runs(turn) {
@@ -144,11 +144,11 @@ func (h *hostile) inputSize() (size int64) {
 	return size
 }
 
-// limited is what a run of gasm within limits left. Its output is in a file, because the
-// memory of this process would count for the next run.
+// A limited is the result of a run of gasm within limits. Its output is in a file, because memory of this process
+// would count for the next run.
 type limited struct {
 	t      *testing.T
-	output string // both of stdout and stderr
+	output string // path of the file with stdout and stderr
 	code   int
 	took   time.Duration
 	memory int64 // bytes, at most
@@ -164,7 +164,7 @@ func runLimited(t *testing.T, args []string) limited {
 	defer cancel()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	// The limit is on private writable memory, of which Go takes as much as it uses.
+	// ulimit limits the private writable memory. Go allocates only as much of it as it uses.
 	cmd := exec.CommandContext(ctx, self, append([]string{"sh", "-c", `ulimit -d "$1"; shift; exec "$@"`, "sh", fmt.Sprint(hardMemory >> 10), binary}, args...)...)
 	cmd.Env = append(os.Environ(), measuredEnv+"=1")
 	cmd.Stdout, cmd.Stderr = out, out
@@ -180,8 +180,8 @@ func runLimited(t *testing.T, args []string) limited {
 	_, scanErr := fmt.Fscan(r, &code, &memory, &cpu)
 	took := time.Since(start)
 	require.NoError(t, errors.Join(scanErr, cmd.Wait()))
-	// On a machine with nothing else to do it takes neither more time than this nor more
-	// than its time on all CPUs.
+	// On an idle machine, gasm would take no longer than either of these two: its elapsed time, and its CPU time on
+	// all CPUs together.
 	return limited{t, out.Name(), code, min(took, time.Duration(cpu)), memory << 10}
 }
 
@@ -189,7 +189,7 @@ func runLimited(t *testing.T, args []string) limited {
 func measured(command []string) error {
 	os.Unsetenv(measuredEnv)
 	syscall.CloseOnExec(3)
-	runtime.LockOSThread() // Pdeathsig is for the end of the thread
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -201,7 +201,7 @@ func measured(command []string) error {
 	return err
 }
 
-// says tells whether a regular expression is somewhere in the output.
+// says reports whether the output matches a regular expression.
 func (l *limited) says(expression string) bool {
 	f, err := os.Open(l.output)
 	require.NoError(l.t, err)
@@ -209,13 +209,13 @@ func (l *limited) says(expression string) bool {
 	return regexp.MustCompile(expression).MatchReader(bufio.NewReaderSize(f, 1<<16))
 }
 
-// found gives the first of some texts that is in the output; "" when none is. A regular
-// expression takes seconds for the output of some inputs, with the race detector.
+// found returns the first of the texts that the output contains, or "" if it contains none. It does not use regular
+// expressions, which take seconds for some outputs with the race detector.
 func (l *limited) found(texts ...string) string {
 	f, err := os.Open(l.output)
 	require.NoError(l.t, err)
 	defer f.Close()
-	const overlap = 64 // more than a text has
+	const overlap = 64 // longer than any of the texts
 	buf := make([]byte, 0, 1<<20)
 	for {
 		n, err := f.Read(buf[len(buf):cap(buf)])
@@ -233,7 +233,7 @@ func (l *limited) found(texts ...string) string {
 	}
 }
 
-// start is where the output begins, for messages.
+// start returns the beginning of the output, for messages.
 func (l *limited) start() string {
 	f, err := os.Open(l.output)
 	require.NoError(l.t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The names in testdata/programs/Letters.java, and how they are shown.
+// The names in testdata/programs/Letters.java, and how gasm shows them.
 const (
 	evilClass  = "Ev\u009b31mil\x1bc\u202e❤😀<>&'x"
 	evilMethod = evilClass + "::m\x1b]0:x\x07\u00a0 \n😀\u202e'\"&\\ud800z"
@@ -22,8 +22,9 @@ const (
 	shownThread = `\x1b]0;pwn\x07\u202e!`
 )
 
-// A program's names have each the same form wherever HotSpot writes them, exactly in JSON and escaped in texts, whether
-// HotSpot printed the code or gasm copied it.
+// TestHostileProgram checks the names of a program with unusual characters. Each name must have the same form
+// everywhere in HotSpot's output, whether HotSpot printed the code or gasm copied it. It must be exact in JSON, and
+// escaped in texts.
 func TestHostileProgram(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -73,7 +74,7 @@ func profileLetters(t *testing.T, java, code string) {
 	assert.Equal(t, "\x1b[2J", rep.Capture.Command[len(rep.Capture.Command)-1])
 }
 
-// What a user gets told has names of files and commands in it.
+// TestHostileMessages checks names of files and commands in messages to the user.
 func TestHostileMessages(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -17,7 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// inReport makes a JSON report, one list of whose only profile has these elements.
+// inReport makes a JSON report with a single profile. The given list of the profile has elements that the function
+// element returns.
 func inReport(list string, element func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.write("report.json", func(f *filler) {
@@ -34,7 +35,7 @@ func inReport(list string, element func(i int) string) func(h *hostile) {
 	}
 }
 
-// inSources makes an archive of sources, for a log with lines of Java.
+// inSources makes an archive of sources, and a log that refers to lines of Java.
 func inSources(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 	return func(h *hostile) {
 		h.samples(100, 0)
@@ -52,7 +53,7 @@ func inSources(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 	}
 }
 
-// inClassPath makes a jar that the JVM had its classes from.
+// inClassPath makes a jar from which the JVM is said to have loaded its classes.
 func inClassPath(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 	return func(h *hostile) {
 		inSources(func(h *hostile, _ *zip.Writer) {})(h)
@@ -72,7 +73,7 @@ func inClassPath(write func(h *hostile, w *zip.Writer)) func(h *hostile) {
 
 func init() {
 	hostileInputs = append(hostileInputs, []hostileInput{
-		// JSON reports, which diff reads.
+		// JSON reports, which gasm diff reads.
 		{"report: regions of nothing", inReport("regions", always("{}")), "it has more than "},
 		{"report: regions that are none", inReport("regions", always("1")), "is not a JSON report"},
 		{"report: nothing in the place of methods", inReport("methods", always("null")), "it has more than "},
@@ -104,7 +105,7 @@ func init() {
 				f.printf("]}}]}")
 			})
 			h.args = []string{"diff", "--fail-above", "5", h.file("report.json"), h.file("report.json")}
-		}, "score|Nothing changed"}, // a small one is no fault
+		}, "score|Nothing changed"}, // a small report is not wrong
 		// Folders of captures.
 		{"captures: many in a folder", func(h *hostile) {
 			for i := range min(1000, 20+h.size/4000) {
@@ -117,7 +118,7 @@ func init() {
 					return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711,"to_mono_nanos":99000000000}]}`, i)
 				})
 			}
-		}, "pid 4194304"}, // the second of one id
+		}, "pid 4194304"}, // the second JVM with the same id
 		{"captures: a folder that is deep", func(h *hostile) {
 			require.NoError(h.t, os.MkdirAll(h.file(strings.Repeat("a/", 500)), 0o700))
 			h.args = []string{"report", h.dir}
@@ -127,7 +128,7 @@ func init() {
 			entry, err := w.Create("a/B.java")
 			require.NoError(h.t, err)
 			zeros := make([]byte, 1<<20)
-			for range h.size >> 14 { // MiB; deflate makes a thousandth of it, which takes its time
+			for range h.size >> 14 { // MiB; deflate reduces them to a thousandth, which takes time
 				_, err := entry.Write(zeros)
 				require.NoError(h.t, err)
 			}
@@ -138,10 +139,10 @@ func init() {
 				require.NoError(h.t, err)
 			}
 		}), "none of the report's methods has its source"},
-		// Jars of classes with jars in them: packed ones, and one that is stored many times.
+		// Jars that contain jars: compressed ones, and one that is stored many times.
 		{"class path: bombs", inClassPath(func(h *hostile, w *zip.Writer) {
 			zeros := make([]byte, 1<<20)
-			for i := range 1 + h.size>>20 { // a MiB of each 64 MiB is left
+			for i := range 1 + h.size>>20 { // one MiB out of 64 is left
 				entry, err := w.Create(fmt.Sprintf("BOOT-INF/lib/%d.jar", i))
 				require.NoError(h.t, err)
 				for range 64 {
@@ -165,7 +166,7 @@ func init() {
 				require.NoError(h.t, err)
 			}
 		}), "none of the report's methods has its source"},
-		// Flags, and a file that is something else.
+		// Flags with extreme values, and a file of another kind.
 		{"a margin of all code", func(h *hostile) {
 			h.good()
 			h.samples(100, 1)
@@ -184,7 +185,7 @@ func init() {
 	}...)
 }
 
-// TestMutated gives gasm captures that are real, but damaged by chance.
+// TestMutated gives gasm real captures that were damaged at random.
 func TestMutated(t *testing.T) {
 	if !gasmtest.Long() {
 		t.Parallel()
@@ -204,7 +205,7 @@ func TestMutated(t *testing.T) {
 			log, samples := mutated(rnd, gasmtest.Capture(t, name, gasmtest.Log)), mutated(rnd, gasmtest.Capture(t, name, gasmtest.Samples))
 			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) {
 				if !gasmtest.Long() {
-					t.Parallel() // long, the texts of all rounds would be in memory
+					t.Parallel() // with -long, the texts of all rounds would be in memory
 				}
 				h := &hostile{t: t, dir: t.TempDir()}
 				require.NoError(t, os.WriteFile(filepath.Join(h.dir, "asm-4711.log"), log, 0o600))
@@ -215,8 +216,8 @@ func TestMutated(t *testing.T) {
 	}
 }
 
-// mutated damages a text in some of the ways in which a file can be damaged, and in some in
-// which a person would.
+// mutated returns a text with random damage, of kinds that happen to files, and of kinds that a person might cause on
+// purpose.
 func mutated(rnd *rand.Rand, text []byte) []byte {
 	text = bytes.Clone(text)
 	part := func() (from, to int) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The JVM that the inputs are of, and an address of its code.
+// The process id of the JVM in the inputs, and an address of its code.
 const (
 	hostilePID  = 4711
 	hostileCode = 0x7f0000000000
@@ -27,18 +27,18 @@ OpenJDK 64-Bit Server VM (17.0.21+1) for linux-amd64 JRE (17.0.21+1), built on O
 <tty>
 `
 
-// A filler writes one file of an input until the input is large enough.
+// A filler writes a file of an input until the file is large enough.
 type filler struct {
 	*bufio.Writer
 	left int
 }
 
 func (f *filler) printf(format string, args ...any) {
-	n, _ := fmt.Fprintf(f.Writer, format, args...) // the flush tells of errors
+	n, _ := fmt.Fprintf(f.Writer, format, args...) // the flush returns the error
 	f.left -= n
 }
 
-// fill writes a line again and again. The number of the line is its argument.
+// fill writes lines until the file is large enough. The parameter of line is the number of the line.
 func (f *filler) fill(line func(i int) string) {
 	for i := 0; f.left > 0; i++ {
 		n, _ := f.WriteString(line(i)) // as above
@@ -46,7 +46,7 @@ func (f *filler) fill(line func(i int) string) {
 	}
 }
 
-// repeat writes a text again and again until the file is large enough.
+// repeat writes a text until the file is large enough.
 func (f *filler) repeat(text string) { f.fill(func(int) string { return text }) }
 
 // write writes a file.
@@ -59,12 +59,12 @@ func (h *hostile) write(name string, write func(f *filler)) {
 	require.NoError(h.t, f.Flush())
 }
 
-// sample is a line of perf script.
+// sample returns a line of perf script.
 func sample(i int, pc uint64) string {
 	return fmt.Sprintf("java %d/%d %d.%06d: cpu-clock: %x [unknown] (//anon)\n", hostilePID, hostilePID, 10+i/1e6, i%1e6, pc)
 }
 
-// samples writes a samples.txt with n samples, step bytes apart.
+// samples writes a samples.txt with n samples. Their addresses are step bytes apart.
 func (h *hostile) samples(n, step int) {
 	h.write("samples.txt", func(f *filler) {
 		for i := range n {
@@ -73,7 +73,7 @@ func (h *hostile) samples(n, step int) {
 	})
 }
 
-// log writes the log of the one JVM.
+// log writes the log of the input's JVM.
 func (h *hostile) log(write func(f *filler)) {
 	h.write("asm-4711.log", func(f *filler) {
 		f.printf("%s", hostileHeader)
@@ -82,19 +82,19 @@ func (h *hostile) log(write func(f *filler)) {
 	})
 }
 
-// method is the head of a method's text.
+// method returns the beginning of a method's text in a log.
 func method(id int, name string, lo, hi uint64) string {
 	return fmt.Sprintf("Compiled method (c2) 1 %d 4 %s (13 bytes)\n main code [0x%x,0x%x] = 0\n", id, name, lo, hi)
 }
 
-// good writes a small log that has nothing wrong.
+// good writes a small log without any faults.
 func (h *hostile) good() {
 	h.log(func(f *filler) {
 		f.printf("%s[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode)
 	})
 }
 
-// description writes capture.json with lists that are filled.
+// description writes a capture.json in which a list is filled until the file is large enough.
 func (h *hostile) description(list string, element func(i int) string) {
 	h.write("capture.json", func(f *filler) {
 		f.printf(`{"schema":1,"command":["java"],"sampler":"perf","events":["cpu-clock"],"frequency":1001`)
@@ -112,12 +112,12 @@ func (h *hostile) description(list string, element func(i int) string) {
 	})
 }
 
-// bytesRow is a row of 32 bytes of code.
+// bytesRow returns a line with 32 bytes of code.
 func bytesRow(addr uint64) string {
 	return fmt.Sprintf("  0x%016x: 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090 | 9090 9090\n", addr)
 }
 
-// inXCTrace makes samples that are an export of xctrace.
+// inXCTrace makes an xctrace export as the samples.
 func inXCTrace(element func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -129,7 +129,7 @@ func inXCTrace(element func(i int) string) func(h *hostile) {
 	}
 }
 
-// inCode makes a log with one large method. It is sampled at its start, or all over.
+// inCode makes a log with one large method. Its samples are at its start, or spread over all of it.
 func inCode(samples, step int, form string, line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.samples(samples, step)
@@ -142,7 +142,7 @@ func inCode(samples, step int, form string, line func(i int) string) func(h *hos
 	}
 }
 
-// inLog makes a log of lines.
+// inLog makes a log from lines.
 func inLog(line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.samples(1000, 4)
@@ -150,7 +150,7 @@ func inLog(line func(i int) string) func(h *hostile) {
 	}
 }
 
-// inSamples makes samples of lines, beside a good log.
+// inSamples makes samples from lines, and a good log.
 func inSamples(line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -158,7 +158,7 @@ func inSamples(line func(i int) string) func(h *hostile) {
 	}
 }
 
-// inDescription makes a capture.json whose list has these elements.
+// inDescription makes a capture.json. The given list in it has elements that the function element returns.
 func inDescription(list string, element func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -167,7 +167,7 @@ func inDescription(list string, element func(i int) string) func(h *hostile) {
 	}
 }
 
-// inEvents makes a log of events, beside a good log of code.
+// inEvents makes a log of events from lines, and a good log of code.
 func inEvents(line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -176,7 +176,7 @@ func inEvents(line func(i int) string) func(h *hostile) {
 	}
 }
 
-// inUSDT makes a text of USDT probes, beside a good log of code.
+// inUSDT makes a text of USDT probes from lines, and a good log of code.
 func inUSDT(line func(i int) string) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -185,7 +185,7 @@ func inUSDT(line func(i int) string) func(h *hostile) {
 	}
 }
 
-// probeWords has words of 8 bytes: the head of a segment, see event/rings.
+// probeWords returns words of 8 bytes: the head of a segment, see package event/rings.
 func probeWords(words ...int64) string {
 	var b []byte
 	for _, w := range words {
@@ -194,7 +194,7 @@ func probeWords(words ...int64) string {
 	return string(b)
 }
 
-// inProbes makes a file of what probes have counted, beside good samples. write writes the segments.
+// inProbes makes a file with the counts of probes, and good samples. The function write writes the file's segments.
 func inProbes(write func(f *filler)) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -211,16 +211,16 @@ func inProbes(write func(f *filler)) func(h *hostile) {
 	}
 }
 
-// openRecording is the beginning of a recording, behind which events may stand; see event/jfr.
+// openRecording returns the beginning of a recording, after which events may follow. See package event/jfr.
 var openRecording = sync.OnceValue(func() string {
 	text, err := os.ReadFile("../../event/jfr/testdata/open.jfr")
 	if err != nil {
-		panic(err) // the tests of event/jfr write it
+		panic(err) // the tests of event/jfr have written the file
 	}
 	return string(text)
 })
 
-// inRecording makes a recording, beside good samples of a second that it is of.
+// inRecording makes a recording, and good samples of the second in which it was made.
 func inRecording(write func(f *filler)) func(h *hostile) {
 	return func(h *hostile) {
 		h.good()
@@ -246,7 +246,8 @@ func inRecordedEvents(event func(i int) []byte) func(h *hostile) {
 	})
 }
 
-// recordedEvent is a test.Event that lasts a millisecond, 1 µs after the one before.
+// recordedEvent returns an event of the type test.Event. It lasts a millisecond, and begins 1 µs after the event
+// before it.
 func recordedEvent(i, thread, stack int, text string) []byte {
 	body := []byte{21}
 	for _, v := range []int{1000 * i, 1_000_000, thread, stack, 3} {
@@ -262,7 +263,7 @@ func recordedEvent(i, thread, stack int, text string) []byte {
 	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)}, body...)
 }
 
-// appendVarint appends a number, seven bits a byte.
+// appendVarint appends a number, with seven bits in each byte.
 func appendVarint(b []byte, n int) []byte {
 	for ; n >= 0x80; n >>= 7 {
 		b = append(b, byte(n)|0x80)
@@ -273,7 +274,7 @@ func appendVarint(b []byte, n int) []byte {
 func always(text string) func(int) string { return func(int) string { return text } }
 
 var hostileInputs = []hostileInput{
-	// HotSpot's log: where code is.
+	// HotSpot's log: the addresses of code.
 	{"overlapping methods", inLog(func(i int) string {
 		lo := hostileCode + uint64(i)*16
 		return method(i+1, fmt.Sprintf("a.B::m%d", i), lo, lo+1<<26)
@@ -346,7 +347,7 @@ var hostileInputs = []hostileInput{
 	{"USDT: a line of a file's size", inUSDT(always("1.000000000 1 hotspot:thread__start \"")), ""},
 	{"USDT: no probes at all", inUSDT(always("x\n")), "lines of the USDT events could not be read"},
 	{"no events at all", inEvents(always("x\n")), "lines of the events could not be read"},
-	// What probes have counted.
+	// Files with the counts of probes.
 	{"probes: rings of a file's size", inProbes(func(f *filler) {
 		f.fill(func(i int) string {
 			return probeWords(1, 128+24*1024, int64(i), 4711, 1<<40, 1024) + strings.Repeat("\x01", 24*1024+80)
@@ -562,7 +563,7 @@ var hostileInputs = []hostileInput{
 	{"symbols: bad lines", inSymbols(always("x\n")), "native symbols could not be read"},
 }
 
-// programs writes a capture of many JVMs, each of another program, that are all measured.
+// programs writes a capture of many measured JVMs, each of which runs a different program.
 func programs(h *hostile) {
 	h.good()
 	h.samples(1000, 1)

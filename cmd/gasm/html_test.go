@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A page goes to a file or a pipe, and never to a terminal or between the lines of a command's
-// output.
+// TestHTMLGoesWhere checks that an HTML page is written to a file or a pipe, but never to a terminal, nor between the
+// lines of a command's output.
 func TestHTMLGoesWhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

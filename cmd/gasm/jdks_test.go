@@ -16,11 +16,11 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A startWay is how a command starts a JVM.
+// A startWay is a way in which a command starts a JVM.
 type startWay struct {
 	name      string
-	otherUser bool     // the JVM is nobody's, and gasm root's
-	words     []string // what comes in front of java and its arguments
+	otherUser bool     // the JVM runs as the user nobody, and gasm as root
+	words     []string // the words before java and its arguments
 }
 
 var startWays = []startWay{
@@ -31,14 +31,15 @@ var startWays = []startWay{
 	{name: "sudo", otherUser: true, words: []string{"sudo", "-E", "-u", "nobody"}},
 }
 
-// TestEveryJDK profiles a program on each JDK, in each way in which gasm gets its code: stdin, stdout and exit code are the
-// program's own, and its hottest method has its name. The default JDK is started in all ways. The others are started
-// directly, and by sudo, which takes the environment away, unless the whole is tested.
+// TestEveryJDK profiles a program on each JDK, in each way in which gasm gets its code. Stdin, stdout and the exit
+// code must be the same as without gasm, and the hottest method must have its name. The default JDK is started in all
+// ways. The other JDKs are started only directly and by sudo, which removes variables from the environment, unless
+// -long is set.
 func TestEveryJDK(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
-	classPath := filepath.Join(filepath.Dir(binary), "classes8") // where other users can read it
+	classPath := filepath.Join(filepath.Dir(binary), "classes8") // here other users can read it
 	gasmtest.CompileJava(t, classPath, 8, gasmtest.Testdata("programs", "Exit.java"))
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, way := range startWays {
@@ -56,7 +57,7 @@ func TestEveryJDK(t *testing.T) {
 	}
 }
 
-// need skips a test that this machine can't run.
+// need skips a test that can't be run on this machine.
 func (w startWay) need(t *testing.T, j gasmtest.JDK) {
 	t.Helper()
 	if !w.otherUser {
@@ -70,7 +71,7 @@ func (w startWay) need(t *testing.T, j gasmtest.JDK) {
 	}
 }
 
-// profileExit profiles Exit, which prints its arguments and its stdin, and ends with 7.
+// profileExit profiles the program Exit, which prints its arguments and its stdin, and ends with exit code 7.
 func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath string) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, slices.Concat([]string{"profile", "--code", code, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"}, way.words,
@@ -78,7 +79,7 @@ func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath str
 	assert.Equal(t, 7, r.code, r.stderr)
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
 	if code == "print" && j.Feature < printassembly.OldestKnown && way.name == "sudo" {
-		// sudo takes JAVA_TOOL_OPTIONS away, and JDK 8 reads no other variable that it leaves.
+		// sudo removes JAVA_TOOL_OPTIONS, and JDK 8 reads none of the variables that sudo keeps.
 		assert.Contains(t, r.said(), "sudo ended with exit code 7 before a JVM had printed any code")
 		assert.NoFileExists(t, file)
 		return
@@ -93,18 +94,17 @@ func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath str
 	checkResolved(t, j, p)
 }
 
-// checkResolved checks the share of addresses that nothing knows.
+// checkResolved checks the share of addresses without a name.
 func checkResolved(t *testing.T, j gasmtest.JDK, p *schema.Profile) {
 	t.Helper()
 	limit := 0.005
 	if j.Feature < printassembly.OldestWithBytes {
-		limit = 0.01 // without hsdis, these JDKs tell of hardly any stub: up to 2 of 300 samples were in one
+		limit = 0.01 // without hsdis, these JDKs report hardly any stubs: up to 2 of 300 samples were in one
 	}
 	unresolvedAtMost(t, p, limit)
 }
 
-// TestJMHOnEveryJDK profiles JMH, which starts a JVM of its own for the benchmark, on each
-// JDK.
+// TestJMHOnEveryJDK profiles JMH on each JDK. JMH starts another JVM for the benchmark.
 func TestJMHOnEveryJDK(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

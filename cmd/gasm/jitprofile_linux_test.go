@@ -11,8 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A program that knows the classes that its calls see, and how often its branches are taken, gets its shares back, at
-// the instructions of the calls and the branches. The JVM has no flag but the one for lines at all instructions.
+// TestJITProfile runs a program that knows which classes its calls get, and how often its branches are taken. The
+// report must show the same shares at the instructions of these calls and branches. The JVM has no flag except the
+// one for lines at all instructions.
 func TestJITProfile(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -53,8 +54,8 @@ func TestJITProfile(t *testing.T) {
 	}
 }
 
-// checkReceivers compares the classes of receivers with their shares in percent. Two of them have counts, and it is chance
-// which.
+// checkReceivers compares the classes of a call's receivers with their expected shares in percent. The JVM counts
+// only two of the classes, and it depends on chance which ones.
 func checkReceivers(t *testing.T, p *schema.JITProfile, shares map[string]float64) {
 	t.Helper()
 	total, left := p.Others, 100.0

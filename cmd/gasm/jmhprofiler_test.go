@@ -24,14 +24,14 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// profilerCommand runs JMH with its profiler -prof gasm on the class path.
+// profilerCommand returns a command that runs JMH with its profiler -prof gasm on the class path.
 func profilerCommand(t *testing.T, args ...string) []string {
 	t.Helper()
 	path := gasmtest.NeedBenchmarks(t) + string(os.PathListSeparator) + gasmtest.NeedJMHProfiler(t)
 	return append([]string{"java", "-Djmh.ignoreLock=true", "-cp", path, "org.openjdk.jmh.Main"}, args...)
 }
 
-// runProfiler runs JMH, without a gasm in front of it, and gives what it printed.
+// runProfiler runs JMH without gasm, and returns what it printed. JMH's profiler runs gasm for each fork.
 func runProfiler(t *testing.T, args []string, env ...string) (output string, err error) {
 	t.Helper()
 	command := profilerCommand(t, args...)
@@ -41,8 +41,9 @@ func runProfiler(t *testing.T, args []string, env ...string) (output string, err
 	return string(out), err
 }
 
-// gasm in front of JMH, which takes the windows from JMH's lines, and gasm in front of each fork, which takes
-// them from the fork itself, measure the same: two benchmarks with two parameters and two forks each.
+// TestJMHProfiler compares two ways to measure JMH: gasm runs JMH and takes the windows from JMH's lines, or gasm
+// runs each fork and takes the windows from the fork itself. Both must have the same result for two benchmarks with
+// two parameters and two forks each.
 func TestJMHProfiler(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedNative(t)
@@ -81,9 +82,10 @@ func TestJMHProfiler(t *testing.T) {
 	assert.Contains(t, string(page), "<!DOCTYPE html>")
 }
 
-// compareWindows compares when the iterations of each fork were: nine times in ten within 10 ms, and what the machine let
-// its threads wait then; the others within 100 ms. On an idle machine all are within 10 ms. On a busy one, 1 of 32 came 31 ms
-// late where the kernel says of 11 ms only that threads waited.
+// compareWindows compares the times of each fork's iterations in both captures. Nine out of ten must agree within 10
+// ms plus the time for which the machine's threads had to wait, and the others within 100 ms. On an idle machine, all
+// agree within 10 ms. On a busy one, 1 of 32 was 31 ms late, although the kernel reported that threads waited for
+// only 11 ms.
 func compareWindows(t *testing.T, outer, inner string, stalls []stall) {
 	t.Helper()
 	windows := map[int][]capture.Span{}
@@ -128,13 +130,14 @@ func compareWindows(t *testing.T, outer, inner string, stalls []stall) {
 	}
 }
 
-// A stall is for how long threads of the machine had waited until a time.
+// A stall has a time, and how long threads of the machine had waited until then.
 type stall struct {
 	mono   int64
 	waited time.Duration
 }
 
-// watchStalls reads the kernel's account of pressure until it is asked for what it has read: nothing where the kernel has none.
+// watchStalls reads the kernel's pressure stall information again and again until stalls is called, which returns
+// what was read. The result is empty if the kernel has no such information.
 func watchStalls(t *testing.T) (stalls func() []stall) {
 	t.Helper()
 	var all []stall
@@ -161,8 +164,8 @@ func watchStalls(t *testing.T) (stalls func() []stall) {
 	}
 }
 
-// threadsWaited is for how long some thread of the machine has waited for a processor, a disk or memory, or a virtual processor
-// for a real one, since it was started.
+// threadsWaited returns for how long, since the machine's start, some thread has waited for a CPU, a disk or memory,
+// or a virtual CPU for a real one.
 func threadsWaited() (waited time.Duration, ok bool) {
 	for _, resource := range []string{"cpu", "io", "memory"} {
 		text, err := os.ReadFile("/proc/pressure/" + resource)
@@ -189,8 +192,8 @@ func threadsWaited() (waited time.Duration, ok bool) {
 	return waited + time.Duration(steal)*10*time.Millisecond, true
 }
 
-// watchWaiting returns a function that returns for how long threads have waited since, as threadsWaited has it: 0 where the kernel
-// has no account of that.
+// watchWaiting returns a function that returns for how long threads have waited since the call of watchWaiting, as
+// threadsWaited measures it. It returns 0 if the kernel does not report that.
 func watchWaiting() (waited func() time.Duration) {
 	before, _ := threadsWaited()
 	return func() time.Duration {
@@ -199,7 +202,7 @@ func watchWaiting() (waited func() time.Duration) {
 	}
 }
 
-// stalledIn is for how long threads waited between two times, at least.
+// stalledIn returns for how long, at least, threads waited between two times.
 func stalledIn(stalls []stall, from, to int64) time.Duration {
 	at := func(mono int64) time.Duration {
 		i, _ := slices.BinarySearchFunc(stalls, mono, func(s stall, mono int64) int { return cmp.Compare(s.mono, mono) })
@@ -211,9 +214,9 @@ func stalledIn(stalls []stall, from, to int64) time.Duration {
 	return at(to) - at(from)
 }
 
-// sameRegion reports whether two reports of the same forks show one region. Regions of several forks are merged, and
-// have the compile id and the addresses of the hottest fork, which may be another one in each report; then the hottest
-// instruction of one must be an instruction of the other.
+// sameRegion reports whether two reports of the same forks show the same region. The region of several forks is
+// merged. It has the compile id and the addresses of the hottest fork, which may differ between the reports. So the
+// hottest instruction of one region must be an instruction of the other.
 func sameRegion(a, b *schema.Region) bool {
 	if a.Method != b.Method || !slices.ContainsFunc(a.PIDs, func(pid int) bool { return slices.Contains(b.PIDs, pid) }) {
 		return false
@@ -228,12 +231,12 @@ func sameRegion(a, b *schema.Region) bool {
 	return slices.ContainsFunc(b.Lines, func(l schema.Line) bool { return withoutAddresses(l.Text) == withoutAddresses(hottest.Text) })
 }
 
-// withoutAddresses returns an instruction with 0x for each number that may be an address.
+// withoutAddresses returns an instruction in which 0x replaces each number that may be an address.
 func withoutAddresses(text string) string {
 	return regexp.MustCompile(`0x[0-9a-f]{5,}`).ReplaceAllString(text, "0x")
 }
 
-// regionsOf lists the hottest regions of a profile.
+// regionsOf returns a list of a profile's hottest regions, for messages.
 func regionsOf(p *schema.Profile) string {
 	var text strings.Builder
 	for _, r := range p.Regions[:min(4, len(p.Regions))] {
@@ -242,7 +245,7 @@ func regionsOf(p *schema.Profile) string {
 	return text.String()
 }
 
-// compareTrials compares what two samplers saw of the same iterations.
+// compareTrials compares the results of two samplers for the same iterations.
 func compareTrials(t *testing.T, a, b *schema.Profile) {
 	t.Helper()
 	event := hottestEvent(a)
@@ -255,7 +258,7 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 	}
 	for _, m := range a.Methods {
 		share := float64(m.Counts.Of(event)) / float64(ofA)
-		// Four standard errors of two independent samples, and the difference of the windows.
+		// The limit is four standard errors of two independent samples, plus the difference between the windows.
 		limit := 4*math.Sqrt(share*(1-share)*(1/float64(ofA)+1/float64(ofB))) + 0.03
 		assert.InDelta(t, share, shares[m.Source+" "+m.Name], limit, "%s: %s", a.Trial, m.Name)
 	}
@@ -270,11 +273,13 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 	assert.InEpsilon(t, a.Score.Value, b.Score.Value, 1e-9, "JMH's own result, and what the forks wrote down")
 	assert.InEpsilon(t, a.Score.Error, b.Score.Error, 1e-6)
 	assert.Equal(t, "ns/op", b.Score.Unit)
-	// Operations by the score and the time of JMH's lines, and as JMH has counted them.
+	// One number of operations was computed from the score and the time in JMH's lines. The other one was counted by
+	// JMH.
 	assert.InEpsilon(t, b.Operations, a.Operations, 0.2, a.Trial)
 }
 
-// Without gasm the benchmark runs all the same, and a line says how to get one.
+// TestJMHProfilerWithoutGasm checks that the benchmark runs even if gasm is not installed, and that a line says how
+// to install it.
 func TestJMHProfilerWithoutGasm(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -284,7 +289,7 @@ func TestJMHProfilerWithoutGasm(t *testing.T) {
 	assert.Regexp(t, `VectorSum\.sum +4096 +avgt +[0-9.]+ +ns/op`, out)
 }
 
-// Options that gasm has not got are refused by name, with the reason.
+// TestJMHProfilerOptions checks that options that gasm does not have are refused by name, with a reason.
 func TestJMHProfilerOptions(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -301,7 +306,8 @@ func TestJMHProfilerOptions(t *testing.T) {
 	}
 }
 
-// The profiler's window file has JMH's times without JMH's output, so it works where that goes elsewhere.
+// TestWindowFileFlag checks that the profiler's window file is enough to get JMH's times, so that it works even if
+// gasm does not see JMH's output.
 func TestWindowFileFlag(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -323,7 +329,7 @@ func TestWindowFileFlag(t *testing.T) {
 		}
 	})[0]
 	file, out := filepath.Join(dir, "windows"), filepath.Join(dir, "capture")
-	// A second of the time since the machine started, which is the clock.
+	// The window is a second of the clock's time, which counts from the machine's start.
 	require.NoError(t, os.WriteFile(file, []byte("# none yet\n"), 0o600))
 	script := `"$0" -Dsec=2 -cp "$1" Spin & pid=$!; read up rest </proc/uptime; up=${up%.*}; echo "trial spin" >>"$2"; sleep 1.7
 echo "window $pid ${up}500000000 $((up + 1))500000000 1000 3.5" >>"$2"; wait`

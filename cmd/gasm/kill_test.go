@@ -29,7 +29,7 @@ var (
 	seedFlag = flag.Uint64("seed", 0, "the `seed` of TestKills and TestMutated; 0 for a new one")
 )
 
-// randomSeed gives the seed of a test that does something at random.
+// randomSeed returns the seed of a test that does something at random.
 func randomSeed() uint64 {
 	if *seedFlag != 0 {
 		return *seedFlag
@@ -45,12 +45,12 @@ const (
 	toJVM     = "the JVM"
 )
 
-// A kill is one run of gasm in which a process is killed at some time.
+// A kill describes a run of gasm in which a process is killed at some time.
 type kill struct {
 	target   string
 	signal   syscall.Signal
 	after    time.Duration // since gasm's start
-	again    time.Duration // until the same signal comes once more; 0 for never
+	again    time.Duration // time until the same signal is sent once more; 0 for never
 	terminal bool
 	named    bool // by -o
 	sampler  string
@@ -66,13 +66,13 @@ func (k kill) String() string {
 	return text
 }
 
-// randomKill is any kill in the 1.5 s that a run takes, or soon after.
+// randomKill returns a random kill within the 1.5 s that a run takes, or soon after that.
 func randomKill(r *rand.Rand, dtrace bool) kill {
 	k := kill{target: []string{toGasm, toGroup, toSampler, toJVM}[r.IntN(4)],
 		signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}[r.IntN(5)],
 		after:  time.Duration(r.Int64N(int64(2000 * time.Millisecond))), terminal: r.IntN(2) == 0, named: r.IntN(2) == 0, sampler: "perf"}
 	if k.target != toSampler && r.IntN(2) == 0 {
-		k.sampler = "native" // which is gasm itself
+		k.sampler = "native" // native sampling is done by gasm itself
 	}
 	if r.IntN(5) == 0 {
 		k.again = time.Duration(r.Int64N(int64(500 * time.Millisecond)))
@@ -83,46 +83,45 @@ func randomKill(r *rand.Rand, dtrace bool) kill {
 	return k
 }
 
-// codes are the exit codes that gasm may have, by what of it and of its processes was
-// killed when. 0 is that of a run that had ended, or went on.
+// codes returns the exit codes that gasm may have. They depend on which process was killed, and when. 0 is possible
+// if the run had already ended, or went on.
 func (k kill) codes() []int {
 	killed := 128 + int(k.signal)
 	switch {
 	case k.target == toSampler:
 		return []int{0, 1}
 	case k.target == toJVM && (k.signal == syscall.SIGKILL || k.signal == syscall.SIGQUIT):
-		return []int{0, 1, killed} // 1: before it was the JVM
+		return []int{0, 1, killed} // 1: the process was killed before it became the JVM
 	}
 	return []int{0, killed}
 }
 
-// TestKills kills gasm, its process group, its sampler or the JVM at random times. Each
-// time gasm ends soon with the right exit code, no process is left, no folder but what was
-// told of, and the terminal is as before. `go test ./cmd/gasm -run TestKills -kills 300`
-// is the longer part.
+// TestKills kills gasm, its process group, its sampler or the JVM at a random time. Each time, gasm must end soon
+// with the right exit code, and the terminal must be as before. No process may be left, and no folder except those
+// that gasm has announced. `go test ./cmd/gasm -run TestKills -kills 300` runs a longer test.
 func TestKills(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedPerf(t)
 	javaPrograms(t)
 	_, err := exec.LookPath("dtrace")
-	dtrace := err == nil && *kills > 100 && os.Geteuid() == 0 // each takes many seconds
+	dtrace := err == nil && *kills > 100 && os.Geteuid() == 0 // a run with DTrace takes many seconds
 	seed := randomSeed()
 	t.Logf("-kills %d -seed %d", *kills, seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := range *kills {
 		k := randomKill(random, dtrace)
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
-			t.Parallel() // each has its own folder and terminal
+			t.Parallel() // each run has its own folder and terminal
 			k.check(t)
 		})
 	}
 }
 
-// fileTick is more than how long the clock of files' times may be behind: the kernel sets it at each of its ticks, of
-// which there are at least 100 a second.
+// fileTick is an upper bound for the delay of the clock for the times of files. The kernel sets this clock at each of
+// its ticks, at least 100 times a second.
 const fileTick = 20 * time.Millisecond
 
-// check makes the run, and checks what it leaves.
+// check runs gasm, kills a process, and checks what is left.
 func (k kill) check(t *testing.T) {
 	t.Log(k)
 	began := time.Now().Add(-fileTick)
@@ -138,14 +137,14 @@ func (k kill) check(t *testing.T) {
 	if r.tty != nil {
 		assert.Equal(t, r.modes, modesOf(t, r.tty), "the terminal")
 	}
-	// A JVM without gasm goes on to its own end.
+	// If gasm is killed, the JVM continues to its own end.
 	assertGone(t, temp)
 	r.drain(t)
 	code := r.code()
 	assert.Contains(t, k.codes(), code, r.out.String())
 	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
 	assert.NotContains(t, r.out.String(), "DATA RACE")
-	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // it could do nothing
+	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // gasm could not clean up
 	k.checkFolders(t, temp, dir, r.out.String(), gone)
 	if left := gasmtest.RemoveCompilerLogs(jvm, began); len(left) > 0 && !gone {
 		t.Errorf("left by LogCompilation: %q", left)
@@ -154,8 +153,8 @@ func (k kill) check(t *testing.T) {
 
 var keptIn = regexp.MustCompile(`the capture is kept in (\S+)`)
 
-// checkFolders checks that each folder that is left was asked for or told of. A gasm that
-// was killed can do neither, and leaves its folder to the next one.
+// checkFolders checks that the user asked for each folder that is left, or that gasm has announced it. A gasm that
+// was killed can't announce anything; the next gasm removes its folder.
 func (k kill) checkFolders(t *testing.T, temp, dir, text string, gone bool) {
 	t.Helper()
 	var told string
@@ -167,7 +166,7 @@ func (k kill) checkFolders(t *testing.T, temp, dir, text string, gone bool) {
 		t.Log(r.said())
 	}
 	if gone {
-		runGasm(t, []string{"profile", "--", "true"}, withEnv("TMPDIR="+temp)) // takes away what is nobody's
+		runGasm(t, []string{"profile", "--", "true"}, withEnv("TMPDIR="+temp)) // removes what nobody needs
 	}
 	entries, err := os.ReadDir(temp)
 	require.NoError(t, err)
@@ -181,19 +180,19 @@ func (k kill) checkFolders(t *testing.T, temp, dir, text string, gone bool) {
 	}
 }
 
-// A killedRun is gasm at work, which is about to be killed.
+// A killedRun is a running gasm that is about to be killed.
 type killedRun struct {
 	cmd   *exec.Cmd
 	temp  string
-	tty   *os.File    // of a terminal: the test's end; nil without
-	modes *term.State // of the terminal, before
+	tty   *os.File    // the test's end of the terminal; nil if there is no terminal
+	modes *term.State // modes of the terminal before the run
 	ended chan struct{}
 	out   gasmtest.Output // stdout and stderr
 	read  chan struct{}   // closed when all that was written to the terminal is in out
 }
 
-// startKilled starts gasm in a process group of its own, in the foreground of a terminal
-// of its own or without one.
+// startKilled starts gasm in a process group of its own, with or without a terminal. If there is a terminal, gasm is
+// in its foreground.
 func startKilled(t *testing.T, terminal bool, temp string, args []string) *killedRun {
 	t.Helper()
 	r := &killedRun{cmd: exec.Command(binary, args...), temp: temp, ended: make(chan struct{})}
@@ -202,7 +201,7 @@ func startKilled(t *testing.T, terminal bool, temp string, args []string) *kille
 	if !terminal {
 		r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 		r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		r.cmd.WaitDelay = time.Second // a JVM without gasm has its stderr
+		r.cmd.WaitDelay = time.Second // if gasm was killed, the JVM still has gasm's stderr
 		require.NoError(t, r.cmd.Start())
 	} else {
 		ours, theirs, err := pty.Open()
@@ -233,8 +232,8 @@ func modesOf(t *testing.T, tty *os.File) *term.State {
 	return modes
 }
 
-// sendAll sends the kill's signals, unless gasm ends before, and gives the JVM's process id,
-// or 0.
+// sendAll sends the kill's signals, unless gasm ends earlier. It returns the JVM's process id, or 0 if it is not
+// known.
 func (r *killedRun) sendAll(k kill) (jvm int) {
 	select {
 	case <-r.ended:
@@ -250,7 +249,7 @@ func (r *killedRun) sendAll(k kill) (jvm int) {
 		var sampler int
 		jvm, sampler = r.children(k.sampler)
 		pid := map[string]int{toGasm: r.cmd.Process.Pid, toGroup: -r.cmd.Process.Pid, toJVM: jvm, toSampler: sampler}[k.target]
-		// The Go runtime's own answer to SIGQUIT is a dump, until main has begun.
+		// Until main begins, the Go runtime handles SIGQUIT itself, and prints all stacks.
 		if pid == 0 || k.signal == syscall.SIGQUIT && !r.begun() {
 			continue
 		}
@@ -263,18 +262,18 @@ func (r *killedRun) sendAll(k kill) (jvm int) {
 	}
 }
 
-// begun tells whether gasm has made its folder.
+// begun reports whether gasm has made its folder.
 func (r *killedRun) begun() bool {
 	entries, _ := os.ReadDir(r.temp)
 	return len(entries) > 0
 }
 
-// children gives the process that is or will be the JVM, and the sampler; 0 for one that
-// there is not.
+// children returns the id of the process that is the JVM or will become it, and the id of the sampler. An id is 0 if
+// there is no such process.
 func (r *killedRun) children(tool string) (jvm, sampler int) {
 	for _, child := range childrenOf(r.cmd.Process.Pid) {
 		pid, _ := strconv.Atoi(child)
-		command, _ := os.ReadFile("/proc/" + child + "/cmdline") // of a process that has ended
+		command, _ := os.ReadFile("/proc/" + child + "/cmdline") // an error means that the process has ended
 		switch words := strings.Split(string(command), "\x00"); {
 		case filepath.Base(words[0]) == tool:
 			sampler = pid
@@ -294,7 +293,8 @@ func (r *killedRun) awaitEnd(t *testing.T) {
 	}
 }
 
-// drain waits until out has all that was written to the terminal, which must have no process any more.
+// drain waits until out has everything that was written to the terminal. No process may have the terminal open any
+// more.
 func (r *killedRun) drain(t *testing.T) {
 	t.Helper()
 	if r.tty == nil {
@@ -308,7 +308,7 @@ func (r *killedRun) drain(t *testing.T) {
 	}
 }
 
-// code is gasm's exit code, as a shell has it.
+// code returns gasm's exit code, as a shell reports it.
 func (r *killedRun) code() int {
 	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 		return 128 + int(status.Signal())
@@ -316,7 +316,7 @@ func (r *killedRun) code() int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// shortTemp is a folder for captures whose name says nothing.
+// shortTemp returns a folder for captures with a short, meaningless name.
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gasm-kill-")

@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// sourceTexts reads all files in folders and archives, by their names without folders.
+// sourceTexts reads all files in folders and archives. The keys of the result are the files' names without folders.
 func sourceTexts(t *testing.T, roots ...string) map[string][]string {
 	t.Helper()
 	texts := map[string][]string{}
@@ -60,7 +60,7 @@ type linesRow struct {
 
 var linesRowForm = regexp.MustCompile(`^ *(\d+\.\d+)%(?: +±\d+\.\d+)? +(\S+) \(([^():]+):(\d+)\) +(.*?) *$`)
 
-// linesTable reads the rows with a file from that table of a report.
+// linesTable returns the rows of this table in a report that name a file.
 func linesTable(t *testing.T, report string) (rows []linesRow) {
 	t.Helper()
 	_, table, ok := strings.Cut(report, "....[Hottest Lines")
@@ -78,8 +78,8 @@ func linesTable(t *testing.T, report string) (rows []linesRow) {
 	return rows
 }
 
-// A languageProgram is one of testdata/languages, with what is hot in it: a line of its own,
-// and one of the library whose code was inlined into it.
+// A languageProgram is a program of testdata/languages, with its hot lines: one line of its own, and one of a library
+// whose code was inlined into it.
 type languageProgram struct {
 	language, main, class, file             string
 	library                                 string // of its sources
@@ -93,8 +93,8 @@ var languagePrograms = []languageProgram{
 		"kotlin-stdlib-2*", "org.acme.heat.KotlinSums::small", "_Arrays.kt", "if (predicate(element)) ++count"},
 }
 
-// Lines of Scala and Kotlin, of the programs and of their libraries. The files' names are from
-// the JVM's memory or, where HotSpot prints the code, from the class files.
+// TestLanguages checks lines of Scala and Kotlin, in programs and in their libraries. The files' names come from the
+// JVM's memory or, if HotSpot prints the code, from the class files.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -123,7 +123,8 @@ func TestLanguages(t *testing.T) {
 			})
 		}
 		run(gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0], "print")
-		// JDK 11 has the name in another place of its memory. What differs between languages does not differ between JDKs.
+		// In JDK 11, the file's name is in another place in the JVM's memory. The differences between languages do
+		// not depend on the JDK.
 		for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
 			return j.Feature == 17 || p.language == "kotlin" && (j.Feature == 11 || j.Feature >= 28)
 		}) {
@@ -132,8 +133,8 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// Reports of a Scala and of a Kotlin program: what is hot, with the lines of the program and of its
-// libraries, each of which is in the file that it is said to be of.
+// TestLanguageGoldens checks reports of a Scala program and of a Kotlin program. They must show the hot lines of the
+// program and of its libraries, and each line must be in the file that the report names.
 func TestLanguageGoldens(t *testing.T) {
 	t.Parallel()
 	project := gasmtest.NeedLanguages(t)
@@ -141,7 +142,8 @@ func TestLanguageGoldens(t *testing.T) {
 		t.Run(p.language, func(t *testing.T) {
 			t.Parallel()
 			dir := gasmtest.UnpackFolder(t, p.language)
-			// Kotlin's class files, which tell where inlined code is from, are where this machine has them.
+			// Kotlin's class files say where inlined code comes from. This machine may have them in another folder
+			// than the machine of the capture.
 			logs, err := filepath.Glob(filepath.Join(dir, "asm-*.log"))
 			require.NoError(t, err)
 			require.Len(t, logs, 1)
@@ -152,7 +154,7 @@ func TestLanguageGoldens(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, library, 1)
 			roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
-			noJDK := filepath.Join(t.TempDir(), "src.zip") // in the place of the JDK's, which not each machine has
+			noJDK := filepath.Join(t.TempDir(), "src.zip") // replaces the JDK's src.zip, which some machines do not have
 			require.NoError(t, os.WriteFile(noJDK, []byte("PK\x05\x06"+strings.Repeat("\x00", 18)), 0o600))
 			run := func(flags ...string) string {
 				flags = append(flags, "--source", strings.Join(append(roots, noJDK), ":"), dir)
@@ -168,7 +170,7 @@ func TestLanguageGoldens(t *testing.T) {
 	}
 }
 
-// check compares the table of the hottest lines with the sources, and with what is hot.
+// check compares the table of the hottest lines with the sources and with the lines that are hot.
 func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string][]string) {
 	t.Helper()
 	own, inlined := 0.0, 0.0
@@ -181,14 +183,14 @@ func (p *languageProgram) check(t *testing.T, rows []linesRow, texts map[string]
 		}
 		checkLine(t, texts, row)
 	}
-	// Of each iteration, most instructions are of the one line, and the others of the library's loop. The rest is the
-	// JVM's start, and what the compilers do.
+	// In each iteration, most instructions belong to one line of the program, and the others to the loop in the
+	// library. The remaining samples are from the JVM's start and from the compilers.
 	assert.Greater(t, own, 10.0, "%+v", rows)
 	assert.Greater(t, inlined, 1.0, "%+v", rows)
 }
 
-// checkPage looks for the library's lines of the table in the page: each is a line of the library's
-// file there, whatever number the class has for it.
+// checkPage looks for the library's lines of the table in the HTML page. Each must be a line of the library's file
+// there, whatever line number the class file has for it.
 func (p *languageProgram) checkPage(t *testing.T, dir string, roots []string, rows []linesRow) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -231,7 +233,7 @@ func (p *languageProgram) checkPage(t *testing.T, dir string, roots []string, ro
 	assert.Positive(t, found)
 }
 
-// jsonFiles are the files that a capture's JSON report has of classes.
+// jsonFiles returns the files that the JSON report of a capture names for classes.
 func jsonFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -242,11 +244,11 @@ func jsonFiles(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// checkLine compares a row's text with the line of a file of its name.
+// checkLine compares the text in a row with the line of the file that the row names.
 func checkLine(t *testing.T, texts map[string][]string, row linesRow) {
 	t.Helper()
 	if row.text == "" {
-		return // the table of a JVM's own lines has none
+		return // the table of lines of the JVM itself has no text
 	}
 	var there []string
 	for _, text := range texts[row.file] {

@@ -14,8 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// perf samples gasm and what it runs, while gasm samples that: both have the same shares
-// of the program's methods in one run, by the same log of its code.
+// TestSharesLikePerf lets perf sample gasm and everything that gasm runs, while gasm samples the program. In this
+// single run, both must have the same shares of the program's methods, according to the same log of the program's
+// code.
 func TestSharesLikePerf(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -45,8 +46,8 @@ func TestSharesLikePerf(t *testing.T) {
 			a, b := methodsOfShares(ours), methodsOfShares(theirs)
 			n, m := float64(ours.Account.Of("cpu-clock").Profiled), float64(theirs.Account.Of("cpu-clock").Profiled)
 			t.Logf("%.0f samples, %.0f of perf", n, m)
-			// Two counts of one thing: the difference has the error sqrt(n+m). The JVM's
-			// last moments are not all in both.
+			// These are two counts of the same thing, so their difference has the error sqrt(n+m). The last moments
+			// of the JVM may be in only one of them.
 			assert.InDelta(t, m, n, 4*math.Sqrt(n+m)+0.01*m, "samples of the JVM")
 			require.NotEmpty(t, a)
 			for method := range b {
@@ -58,7 +59,7 @@ func TestSharesLikePerf(t *testing.T) {
 	}
 }
 
-// wholeRun reports on a capture, or on samples and a log.
+// wholeRun returns the profile of a whole run, from a capture, or from samples and a log.
 func wholeRun(t *testing.T, sources ...string) *schema.Profile {
 	t.Helper()
 	r := runGasm(t, append([]string{"report", "--format", "json"}, sources...))

@@ -28,8 +28,8 @@ func init() {
 	attackPlans["everything at random"] = attackPlan{before: (*attacker).own, jvm: inOwnRoot, after: (*attacker).spreadChaos}
 }
 
-// spreadChaos begins to replace everything that the attacker may replace, by anything, in several threads. There are quiet
-// times between, so that gasm gets on, and is met at each of its steps.
+// spreadChaos begins to replace everything that the attacker may replace, at random, in several threads. In between
+// there are quiet times, so that gasm makes progress and is attacked in each of its steps.
 func (a *attacker) spreadChaos() error {
 	for i := range 3 {
 		random := rand.New(rand.NewPCG(a.seed, uint64(i)))
@@ -50,8 +50,8 @@ func (a *attacker) spreadChaos() error {
 	return nil
 }
 
-// name chooses a path that gasm or the JVM uses: one that is there as a rule, which is seldom the socket, without which
-// there is not much to attack.
+// name returns a random path that gasm or the JVM uses. In most cases the path exists. It is seldom that of the
+// socket, because without the socket gasm can do little that could be attacked.
 func (a *attacker) name(random *rand.Rand) string {
 	own := fmt.Sprint(a.pid)
 	if random.IntN(200) == 0 {
@@ -73,7 +73,7 @@ func (a *attacker) name(random *rand.Rand) string {
 	return filepath.Join(in, names[random.IntN(len(names))])
 }
 
-// change makes anything of a path.
+// change replaces what is at a path by something random.
 func (a *attacker) change(random *rand.Rand, path string) {
 	target := filepath.Join(a.canary, []string{"", "file", "shadow", "folder", "plain", "secrets", "secrets/key", "folder/below"}[random.IntN(8)])
 	switch random.IntN(14) {
@@ -122,19 +122,19 @@ func (a *attacker) change(random *rand.Rand, path string) {
 	}
 }
 
-// isMapped reports whether the JVM has a file in its memory, and would end if that became shorter.
+// isMapped reports whether the JVM has mapped a file. If such a file became shorter, the JVM would crash.
 func isMapped(path string) bool {
 	return strings.Contains(path, "hsperfdata") || strings.Contains(path, ".ring") || strings.Contains(path, ".so")
 }
 
-// features are the flags that TestAdversary chooses from.
+// features are the flags of gasm from which TestAdversary chooses.
 var features = [][]string{
 	{"--events", "default,alloc"}, {"--events", "default,lock,park"}, {"--events", "usdt:hotspot:gc__*"}, {"--probe", "Spin::spin"}, {"--probe-sdt", "Spin::spinUntil"},
 	{"--stacks=off", "--window-method", "Spin::spin"}, {"--debug-info"}, {"--stacks"},
 }
 
-// TestAdversary has gasm attach while a user replaces everything that it may replace, at random. Nothing of root's changes,
-// gasm does not fall over, and it ends within two seconds after a signal.
+// TestAdversary lets gasm attach while a user replaces everything that this user may replace, at random. No file of
+// root's may change, gasm must not crash, and it must end within two seconds after a signal.
 func TestAdversary(t *testing.T) {
 	needNative(t)
 	random := newRandom(t)
@@ -159,7 +159,7 @@ func TestAdversary(t *testing.T) {
 			return
 		}
 	}
-	runGasm(t, "attach") // which forgets the JVMs that have ended
+	runGasm(t, "attach") // this removes the notes about JVMs that have ended
 }
 
 // attackedRun runs gasm with some features, and sends it a signal after a while.

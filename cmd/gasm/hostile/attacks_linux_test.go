@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestAttacks has gasm attach to JVMs whose user attacks it in one way. Nothing of root's changes, and gasm does not hang.
-// Attacks that must hit a moment are made several times.
+// TestAttacks lets gasm attach to JVMs whose user attacks it, each in one way. No file of root's may change, and gasm
+// must not hang. Attacks that need the right moment are tried several times.
 func TestAttacks(t *testing.T) {
 	needNative(t)
 	for _, c := range []struct {
@@ -63,7 +63,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// A file of performance data, or of a JDK's release, that nobody ends to write keeps no list from being made.
+// TestReleaseFile checks that gasm can list the JVMs even if a JVM's file of performance data, or the release file of
+// its JDK, is a pipe that nobody closes.
 func TestReleaseFile(t *testing.T) {
 	needNative(t)
 	for _, plan := range []string{"a release pipe", "a release without end"} {
@@ -80,7 +81,7 @@ func TestReleaseFile(t *testing.T) {
 	}
 }
 
-// What a JVM reports is copied within limits.
+// TestSparseReport checks that gasm copies only a limited amount of what a JVM reports.
 func TestSparseReport(t *testing.T) {
 	needNative(t)
 	a := startAttack(t, "a sparse report", newCanary(t), 0, spin(t, someJDKs(t)[0])...)
@@ -97,7 +98,7 @@ func TestSparseReport(t *testing.T) {
 	}
 }
 
-// A socket of root's group is not connected to.
+// TestOtherSocket checks that gasm does not connect to a socket that belongs to root's group.
 func TestOtherSocket(t *testing.T) {
 	needNative(t)
 	socket := filepath.Join(folder, "socket")
@@ -124,7 +125,8 @@ func TestOtherSocket(t *testing.T) {
 	assert.Zero(t, connected.Load(), "connections to a socket of root's group")
 }
 
-// signalled runs gasm, sends it a signal some time after its start, and returns how long it took to end then.
+// signalled runs gasm, and sends it a signal some time after its start. It returns how long gasm took to end after
+// the signal.
 func signalled(t *testing.T, after time.Duration, sig syscall.Signal, args ...string) (run, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
@@ -138,10 +140,10 @@ func signalled(t *testing.T, after time.Duration, sig syscall.Signal, args ...st
 	return r, time.Since(sent)
 }
 
-// endTime is how soon gasm ends after a signal, whatever it does.
+// endTime is the time within which gasm must end after a signal, whatever it is doing.
 const endTime = 2 * time.Second
 
-// A pipe does not have gasm hang, and a signal ends it.
+// TestPipe checks that gasm does not hang because of a pipe, and ends after a signal.
 func TestPipe(t *testing.T) {
 	needNative(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {

@@ -13,15 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A canary is a tree of root's that attackers lead gasm to. All can read it, but for its secrets, and nothing in it may
-// change.
+// A canary is a tree of files that belong to root. Attackers try to make gasm use these files. Everybody can read the
+// tree except for its secrets, and nothing in it may change.
 type canary struct {
 	dir   string
 	state map[string]string
 }
 
-// newCanary makes the tree: folders, files with and without rights for others, and in one folder a name for each file that
-// gasm makes in the folder of a JVM, since it may take that one's place.
+// newCanary makes the tree. It has folders, and files with and without permissions for others. One folder has a file
+// with the name of each file that gasm makes in the folder of a JVM, because an attacker may put this folder in place
+// of the JVM's.
 func newCanary(t *testing.T) *canary {
 	t.Helper()
 	dir, err := os.MkdirTemp(folder, "canary-")
@@ -46,7 +47,8 @@ func newCanary(t *testing.T) *canary {
 	return c
 }
 
-// look describes each file: its kind and rights, its owner, its content, and when these were changed.
+// look returns a description of each file: its kind and permissions, its owner, its content, and when these were
+// changed.
 func (c *canary) look(t *testing.T) map[string]string {
 	t.Helper()
 	state := map[string]string{}
@@ -73,7 +75,7 @@ func (c *canary) look(t *testing.T) map[string]string {
 	return state
 }
 
-// check fails the test if anything of the tree is not what it was.
+// check fails the test if anything in the tree has changed.
 func (c *canary) check(t *testing.T) {
 	t.Helper()
 	assert.Equal(t, c.state, c.look(t), "root's files")

@@ -18,8 +18,8 @@ import (
 
 var killsFlag = flag.Int("kills", 0, "how many times TestKills kills gasm; 0 for some, or for 50 of each signal and JDK with -long")
 
-// TestKills sends gasm a signal at a random time, while it attaches with probes, probes for other tracers, and events. No JVM
-// ends of it, and the next gasm ends what is left.
+// TestKills sends gasm a signal at a random time while gasm attaches with probes, probes for other tracers, and
+// events. No JVM may end because of this, and the next gasm must clean up what is left.
 func TestKills(t *testing.T) {
 	needNative(t)
 	random := newRandom(t)
@@ -39,7 +39,7 @@ func TestKills(t *testing.T) {
 			t.Run(jdk.Name()+"/"+strconv.Itoa(int(sig)), func(t *testing.T) {
 				var v *jvm
 				for i := range kills {
-					if i%10 == 0 { // a JVM has room for 1024 probed methods of other tracers
+					if i%10 == 0 { // a JVM has room for only 1024 methods probed for other tracers
 						v = startJVM(t, jdk)
 					}
 					flags := [][]string{withProbes[:2], withProbes[2:], withEvents, slices.Concat(withProbes, withEvents)}[random.IntN(4)]

@@ -23,8 +23,8 @@ var otherGasm = flag.String("gasm", "", "attack the gasm at this `path` instead 
 
 var (
 	binary  string // gasm
-	folder  string // for what all tests share, which all users can read
-	kept    string // for captures that gasm keeps
+	folder  string // what all tests share; every user can read it
+	kept    string // captures that gasm keeps
 	classes string // of the programs
 )
 
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	gasmtest.ProtectTmp()
 	os.Exit(func() int {
 		var err error
-		// Not in /tmp, which attackers have mounts over.
+		// The folder is not in /tmp, because attackers mount other folders over /tmp.
 		if folder, err = os.MkdirTemp("/var/tmp", "gasm-hostile-"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -76,7 +76,7 @@ func TestMain(m *testing.M) {
 
 var compiling sync.Mutex
 
-// programs compiles the Java programs, once.
+// programs compiles the Java programs once, and returns the folder of the classes.
 func programs(t *testing.T) string {
 	t.Helper()
 	compiling.Lock()
@@ -87,13 +87,13 @@ func programs(t *testing.T) string {
 	return classes
 }
 
-// someJDKs are those that the attacks are tried with.
+// someJDKs returns the JDKs with which the attacks are tried.
 func someJDKs(t *testing.T) []gasmtest.JDK {
 	t.Helper()
 	return gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 17 || j.Feature == 25 })
 }
 
-// needNative skips where gasm can't do what is attacked.
+// needNative skips the test if gasm can't do here what the test attacks.
 func needNative(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedRoot(t)
@@ -101,10 +101,10 @@ func needNative(t *testing.T) {
 	gasmtest.NeedTime(t)
 }
 
-// everything are the flags with which gasm does all that it can do to a JVM.
+// everything is the list of flags with which gasm does all that it can do to a JVM.
 var everything = []string{"--events", "default,alloc", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", "--debug-info", "--stacks"}
 
-// A run is a gasm that has ended.
+// A run is a gasm process that has ended.
 type run struct {
 	code   int
 	stdout string
@@ -112,10 +112,11 @@ type run struct {
 	took   time.Duration
 }
 
-// hangTime is when a gasm is taken to hang: far more than any run here takes, on a busy machine too.
+// hangTime is the time after which a test assumes that gasm hangs. It is far longer than any run here takes, even on
+// a busy machine.
 const hangTime = time.Minute
 
-// runGasm runs gasm, and fails the test if it hangs or falls over.
+// runGasm runs gasm. It fails the test if gasm hangs or crashes.
 func runGasm(t *testing.T, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
@@ -127,11 +128,11 @@ func runGasm(t *testing.T, args ...string) run {
 func gasmCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir, cmd.Env = "/", append(os.Environ(), "TMPDIR="+kept)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Groups: []uint32{0}}} // as root has it where it logs in
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Groups: []uint32{0}}} // as after a login
 	return cmd
 }
 
-// A started gasm has its output in buffers.
+// A started is a gasm process that was started. Its output is collected in buffers.
 type started struct {
 	began          time.Time
 	stdout, stderr gasmtest.Output
@@ -162,11 +163,11 @@ func finish(t *testing.T, cmd *exec.Cmd, s *started) run {
 	return r
 }
 
-// firstLines is the beginning of what gasm says.
+// firstLines returns the beginning of what gasm has printed.
 func firstLines(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[:min(len(lines), 8)], " | ")
 }
 
-// isAlive reports whether a process runs.
+// isAlive reports whether a process exists.
 func isAlive(pid int) bool { return syscall.Kill(pid, 0) == nil }

@@ -26,7 +26,7 @@ var (
 	seedFlag    = flag.Uint64("seed", 0, "the `seed` of what is done at random; 0 for a new one")
 )
 
-// newRandom makes a generator, and logs how it is made again.
+// newRandom returns a random number generator, and logs how the same sequence can be generated again.
 func newRandom(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := *seedFlag
@@ -37,11 +37,11 @@ func newRandom(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// A moment is a step of attaching or leaving, which shows from outside.
+// A moment is a step of attaching or detaching that can be seen from outside of gasm.
 type moment struct {
 	name   string
 	flags  []string
-	leaves bool // it is one of leaving: gasm has been told to end
+	leaves bool // it is a step of detaching: gasm was asked to end
 	come   func(v *jvm, s *started) bool
 }
 
@@ -50,12 +50,12 @@ func isThere(pattern string) bool {
 	return len(found) > 0
 }
 
-// hasEvents reports whether a folder for the JVM's events has a file.
+// hasEvents reports whether a folder for the JVM's events contains a file with the given name.
 func (v *jvm) hasEvents(file string) bool {
 	return slices.ContainsFunc(v.eventFolders(), func(f string) bool { return isThere(filepath.Join(f, file)) })
 }
 
-// inReport reports whether the agent has said something.
+// inReport reports whether the agent's report contains a word.
 func (v *jvm) inReport(word string) bool {
 	found, _ := filepath.Glob(fmt.Sprintf("/tmp/gasm-probes-%s/*/probes-%s.txt", v.pid(), v.pid()))
 	return slices.ContainsFunc(found, func(path string) bool {
@@ -69,7 +69,7 @@ var (
 	withEvents = []string{"--events", "default,alloc"}
 )
 
-// moments are those that are tried, in their order.
+// moments are the moments that are tried, in the order in which they occur.
 var moments = []moment{
 	{"the folder for probes is made", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid()) }},
 	{"the agent is written", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid() + "/agent.jar") }},
@@ -88,11 +88,12 @@ var moments = []moment{
 	{"gasm ends with all", slices.Concat(withProbes, withEvents), true, func(*jvm, *started) bool { return true }},
 }
 
-// A fault is what goes wrong at the moment. It returns what ends it, when gasm has ended.
+// A fault makes something go wrong at a moment. The function that it returns repairs this, after gasm has ended.
 type fault struct {
 	name  string
 	begin func(t *testing.T, v *jvm, gasm *exec.Cmd) (end func())
-	// breaks is true if what the JVM could not load then it never can: a class whose initialization has failed once.
+	// breaks is true if the JVM can never load again what it could not load during the fault. For example, the
+	// initialization of a class is not tried again after it has failed.
 	breaks bool
 }
 
@@ -111,7 +112,7 @@ var faults = []fault{
 		return func() {}
 	}, false},
 	{"/tmp is cleaned up", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
-		for _, path := range v.files(t) { // gasm or the JVM may make another file in it meanwhile
+		for _, path := range v.files(t) { // meanwhile, gasm or the JVM may make another file in it
 			require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s", path)
 		}
 		return func() {}
@@ -126,7 +127,7 @@ var faults = []fault{
 	}, false},
 }
 
-// firstFree is the number of descriptors below which none is free in a JVM.
+// firstFree returns the number of the lowest free file descriptor of a JVM.
 func firstFree(t *testing.T, v *jvm) string {
 	t.Helper()
 	for n := 0; ; n++ {
@@ -136,8 +137,8 @@ func firstFree(t *testing.T, v *jvm) string {
 	}
 }
 
-// limitFiles sets how many files a JVM may have open; "" for as many as it may. Its own user does so, since root may lack the
-// capability SYS_RESOURCE in a container.
+// limitFiles sets how many files a JVM may have open. If soft is "", it sets the highest number that is allowed. It
+// runs as the JVM's user, because root may lack the capability SYS_RESOURCE in a container.
 func limitFiles(t *testing.T, v *jvm, soft string) {
 	t.Helper()
 	limits, err := os.ReadFile("/proc/" + v.pid() + "/limits")
@@ -153,8 +154,8 @@ func limitFiles(t *testing.T, v *jvm, soft string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestMoments has something go wrong at each step of attaching and leaving. When gasm has ended, either nothing is left in
-// the JVM, or the next gasm says what is, and ends it.
+// TestMoments makes something go wrong at each step of attaching and detaching. After gasm has ended, either nothing
+// is left in the JVM, or the next gasm says what is left, and removes it.
 func TestMoments(t *testing.T) {
 	needNative(t)
 	random := newRandom(t)
@@ -181,7 +182,8 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// answerTime is how long a JVM has for what went wrong to show, before gasm is told to end.
+// answerTime is the time between the fault and the signal that ends gasm. In this time, the effect of the fault can
+// appear.
 const answerTime = 300 * time.Millisecond
 
 func (m moment) try(t *testing.T, f fault, v *jvm) {
@@ -195,7 +197,7 @@ func (m moment) try(t *testing.T, f fault, v *jvm) {
 	}
 	for limit := time.Now().Add(20 * time.Second); !m.come(v, s) && time.Now().Before(limit); time.Sleep(50 * time.Microsecond) {
 		if m.leaves && !isAlive(cmd.Process.Pid) {
-			break // the moment is over before it was seen
+			break // the moment was over before this test could see it
 		}
 	}
 	endFault := f.begin(t, v, cmd)

@@ -26,18 +26,19 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A neighbour is a user of the machine who is neither root nor the JVM's user. It has no rights, but it can write to the
-// JVM's /tmp, as everyone can.
+// neighbour is the id of a user of the machine who is neither root nor the JVM's user. This user has no privileges,
+// but can write to the JVM's /tmp, as everyone can.
 const neighbour = 12345
 
-// neighbourEnv has the test's program race gasm as the neighbour: its value is the JVM's process id. Its argument is the path
-// of the jar that the JVM is to load.
+// neighbourEnv is an environment variable that makes the test's program race against gasm as the neighbour. Its value
+// is the JVM's process id. The program's argument is the path of the jar that it tries to make the JVM load.
 const neighbourEnv = "GASM_TEST_NEIGHBOUR"
 
-// noteFolders are the folders in which gasm may make a note of a JVM. Everyone sees that it does.
+// noteFolders are the folders in which gasm may write a note about a JVM. Everyone can see when it does.
 var noteFolders = []string{"/tmp", "/var/tmp", "/run"}
 
-// raceForFolder makes the folder for probes as soon as gasm makes a note, again and again, and replaces the agent in it.
+// raceForFolder makes the folder for probes as soon as gasm makes a note, and replaces the agent in it. It does so
+// again and again.
 func raceForFolder() int {
 	jar, err := os.ReadFile(os.Args[1])
 	if err == nil {
@@ -83,8 +84,8 @@ func raceWith(jar []byte, dir string) error {
 	}
 }
 
-// plantedJar makes a jar with an agent that makes a file at mark, and does nothing else. The JVM finds the agent's class even
-// if it has loaded gasm's agent from the same path before.
+// plantedJar returns a jar with an agent that only creates a file at the path mark. The JVM finds the agent's class
+// even if it has loaded gasm's agent from the same path before.
 func plantedJar(t *testing.T, mark string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -109,7 +110,7 @@ func plantedJar(t *testing.T, mark string) []byte {
 	return jar.Bytes()
 }
 
-// newMark returns the path of a file that any user could make, and that nobody has made.
+// newMark returns a path at which any user could create a file. The file does not exist yet.
 func newMark(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(folder, "mark-")
@@ -119,7 +120,7 @@ func newMark(t *testing.T) string {
 	return filepath.Join(dir, "mark")
 }
 
-// startNeighbour starts the neighbour's race for the folder of a JVM, which ends with the test.
+// startNeighbour makes the neighbour race for the folder of a JVM until the end of the test.
 func startNeighbour(t *testing.T, v *jvm, jar []byte) {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(newMark(t)), "planted.jar")
@@ -141,8 +142,8 @@ func startNeighbour(t *testing.T, v *jvm, jar []byte) {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 }
 
-// TestFolderRace: a neighbour makes the folder for probes at the very moment at which gasm is about to. The JVM loads gasm's
-// agent all the same, and never the neighbour's.
+// TestFolderRace lets a neighbour make the folder for probes at the very moment at which gasm is about to make it.
+// The JVM must load gasm's agent nevertheless, and never the neighbour's.
 func TestFolderRace(t *testing.T) {
 	needNative(t)
 	for _, jdk := range someJDKs(t) {
@@ -168,10 +169,10 @@ func TestFolderRace(t *testing.T) {
 	}
 }
 
-// plant makes a folder of the neighbour's in place of another one, with files.
+// plant replaces a folder with a folder of the neighbour's that has the given files.
 func plant(t *testing.T, dir string, mode os.FileMode, files map[string][]byte) {
 	t.Helper()
-	require.NoError(t, os.RemoveAll(dir)) // as a cleaner of /tmp does
+	require.NoError(t, os.RemoveAll(dir)) // as a program that cleans up /tmp does
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	for name, content := range files {
@@ -183,7 +184,7 @@ func plant(t *testing.T, dir string, mode os.FileMode, files map[string][]byte) 
 	require.NoError(t, os.Chmod(dir, mode))
 }
 
-// startSampling runs gasm until it samples a JVM.
+// startSampling starts gasm, and waits until it samples a JVM.
 func startSampling(t *testing.T, v *jvm, flags ...string) (*exec.Cmd, *started) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
@@ -194,8 +195,9 @@ func startSampling(t *testing.T, v *jvm, flags ...string) (*exec.Cmd, *started) 
 	return cmd, s
 }
 
-// TestFolderTaken: gasm or a cleaner of /tmp has left no folder for the probes of a JVM that still has them, and a neighbour
-// makes one. The JVM loads nothing of it. gasm says what is in the way, and ends the probes once it is gone.
+// TestFolderTaken replaces the folder for probes of a JVM that still has probes by a folder of a neighbour. That is
+// possible after a program that cleans up /tmp has removed the folder. The JVM must load nothing from the neighbour's
+// folder. gasm must say what is in the way, and remove the probes when that folder is gone.
 func TestFolderTaken(t *testing.T) {
 	needNative(t)
 	for _, jdk := range someJDKs(t) {
@@ -209,7 +211,8 @@ func TestFolderTaken(t *testing.T) {
 				plant(t, dir, 0o777, map[string][]byte{"agent.jar": jar, "agent.classes": jar})
 				var r run
 				if killed {
-					// Not earlier: any other gasm on this machine ends what it has left.
+					// gasm must not be killed earlier, because any other gasm on this machine would clean up what it
+					// leaves.
 					require.NoError(t, cmd.Process.Kill())
 					finish(t, cmd, s)
 					r = runGasm(t, "attach")
@@ -230,7 +233,7 @@ func TestFolderTaken(t *testing.T) {
 	}
 }
 
-// TestOwnFolderIsNotTrusted: of the folder that a gasm which was killed has left, the next gasm loads no file that is there.
+// TestOwnFolderIsNotTrusted checks that gasm loads no file that it finds in the folder of a gasm that was killed.
 func TestOwnFolderIsNotTrusted(t *testing.T) {
 	needNative(t)
 	v := startJVM(t, someJDKs(t)[0])
@@ -247,7 +250,7 @@ func TestOwnFolderIsNotTrusted(t *testing.T) {
 	v.isUnchanged(t)
 }
 
-// A preciousFile is the path of a file of the JVM's user, which a neighbour can't write to.
+// A preciousFile is the path of a file that belongs to the JVM's user. A neighbour can't write to it.
 type preciousFile string
 
 func newPrecious(t *testing.T) preciousFile {
@@ -258,7 +261,7 @@ func newPrecious(t *testing.T) preciousFile {
 	return preciousFile(path)
 }
 
-// plantLinks makes the neighbour's folder, in which all names lead to the file.
+// plantLinks makes a folder of the neighbour's. All names in it are links to the file.
 func (f preciousFile) plantLinks(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	plant(t, dir, 0o777, nil)
@@ -271,11 +274,12 @@ func (f preciousFile) isUnchanged(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(string(f))
 	require.NoError(t, err)
-	assert.Equal(t, "precious", string(text[:min(len(text), 200)])) // a report may be long
+	assert.Equal(t, "precious", string(text[:min(len(text), 200)])) // a report of the agent may be long
 }
 
-// TestEventsFolderTaken: a cleaner of /tmp removes the folder for events while a JVM records, and a neighbour makes one of the
-// same name, in which all names that the JVM may write to lead to a file of the JVM's user. The JVM writes to none of them.
+// TestEventsFolderTaken removes the folder for events while a JVM records, as a program that cleans up /tmp does. A
+// neighbour makes a folder with the same name. In it, all names to which the JVM may write are links to a file of the
+// JVM's user. The JVM must not write to that file.
 func TestEventsFolderTaken(t *testing.T) {
 	needNative(t)
 	for _, jdk := range someJDKs(t) {
@@ -302,7 +306,8 @@ func TestEventsFolderTaken(t *testing.T) {
 	}
 }
 
-// TestReportTaken does the same with the folder of the probes, where the agent goes on to report and to count what is probed later.
+// TestReportTaken does the same with the folder for probes. The agent continues to write its report there, and to
+// count the calls of methods that are probed later.
 func TestReportTaken(t *testing.T) {
 	needNative(t)
 	for _, jdk := range someJDKs(t) {
@@ -312,7 +317,7 @@ func TestReportTaken(t *testing.T) {
 			cmd, s := startSampling(t, v, "--probe", "jdk.jfr.internal.dcmd.DCmdCheck::*")
 			dir := "/tmp/gasm-probes-" + v.pid()
 			precious.plantLinks(t, dir, "probes-"+v.pid()+".txt", "probes-"+v.pid()+".ring")
-			v.ask(t, "JFR.check") // loads the class, and calls it in a thread that has not counted yet
+			v.ask(t, "JFR.check") // loads the class and calls it in a thread whose calls were not counted before
 			precious.isUnchanged(t)
 			require.NoError(t, os.RemoveAll(dir))
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attackPlans are the attacks by their names.
+// attackPlans has the attacks, by their names.
 var attackPlans = map[string]attackPlan{
-	// A program of the system's is mapped from a folder of the attacker's, where everybody else sees links.
+	// A program of the system is mapped from a folder of the attacker's. Everybody else sees links in that folder.
 	"links at debug files": {before: func(a *attacker) error { return bind(filepath.Dir(shell()), a.canary+debugFolder) }},
 
-	// The folder of the probes is a mount of root's.
+	// A folder of root's is mounted over the folder for probes.
 	"mount over the folder": {after: func(a *attacker) error { return bind(filepath.Join(a.canary, "plain"), a.probes("")) }},
 
 	// A folder in it is one.
@@ -35,7 +35,8 @@ var attackPlans = map[string]attackPlan{
 		return nil
 	}},
 
-	// The folder for events is one as soon as it is there. Its name can't be known before.
+	// A folder of root's is mounted over the folder for events as soon as that folder exists. Its name can't be known
+	// earlier.
 	"mount over the events": {before: (*attacker).own, jvm: inOwnRoot, during: func(a *attacker) {
 		found, _ := filepath.Glob(a.tmp("gasm-jvm-*"))
 		for _, path := range found {
@@ -46,14 +47,14 @@ var attackPlans = map[string]attackPlan{
 		time.Sleep(50 * time.Microsecond)
 	}},
 
-	// Each file that gasm writes is a link to one of root's.
+	// Each file that gasm writes is replaced by a link to a file of root's.
 	"links at the agent": {during: func(a *attacker) {
 		for _, name := range []string{"agent.jar", "agent.classes", "probes", "sites.so"} {
 			_ = os.Symlink(filepath.Join(a.canary, "shadow"), a.probes(name))
 		}
 	}},
 
-	// A file that gasm writes is a pipe, and a link as soon as gasm has opened it.
+	// A file that gasm writes is a pipe, and is replaced by a link as soon as gasm has opened it.
 	"a pipe at the agent": {during: func(a *attacker) {
 		path := a.probes("agent.jar")
 		if syscall.Mkfifo(path, 0o666) != nil {
@@ -86,7 +87,7 @@ var attackPlans = map[string]attackPlan{
 		time.Sleep(20 * time.Millisecond)
 	}},
 
-	// A pipe that nobody reads.
+	// A file that gasm writes is a pipe that nobody reads.
 	"a pipe for ever": {after: func(a *attacker) error {
 		if err := os.Mkdir(a.probes(""), 0o700); err != nil {
 			return err
@@ -96,7 +97,7 @@ var attackPlans = map[string]attackPlan{
 		_ = syscall.Mkfifo(a.probes("agent.jar"), 0o666)
 	}},
 
-	// /tmp itself is another folder by turns, in which the folder of the probes is root's.
+	// /tmp itself is replaced again and again by another folder, in which the folder for probes belongs to root.
 	"another tmp": {before: (*attacker).own, jvm: inOwnRoot, after: func(a *attacker) error {
 		return bind(filepath.Join(a.canary, "plain"), filepath.Join(a.root, "tmp2", fmt.Sprintf("gasm-probes-%d", a.pid)))
 	}, during: func(a *attacker) {
@@ -104,7 +105,8 @@ var attackPlans = map[string]attackPlan{
 		time.Sleep(20 * time.Microsecond)
 	}},
 
-	// A process has mapped a library called as HotSpot's, of a JDK whose release file has no end, or is never written.
+	// A process has mapped a library with the name of HotSpot's. The release file of its JDK has no end, or is a pipe
+	// to which nobody writes.
 	"a release pipe": {noJVM: true, before: func(a *attacker) error {
 		return mapLibrary(func(release string) error { return syscall.Mkfifo(release, 0o666) })
 	}},
@@ -112,7 +114,7 @@ var attackPlans = map[string]attackPlan{
 		return mapLibrary(func(release string) error { return os.Symlink("/dev/zero", release) })
 	}},
 
-	// What the agent reports is two gigabytes without a block on disk.
+	// The agent's report is a sparse file of two gigabytes that takes no space on the disk.
 	"a sparse report": {during: func(a *attacker) {
 		found, _ := filepath.Glob(a.probes(fmt.Sprintf("*/probes-%d.txt", a.pid)))
 		for _, path := range found {
@@ -126,12 +128,12 @@ var attackPlans = map[string]attackPlan{
 		time.Sleep(time.Millisecond)
 	}},
 
-	// The JVM works in a folder of root's, and the file that asks it to listen can't be made in /tmp.
+	// The JVM's working directory belongs to root, and the file that asks the JVM to listen can't be made in /tmp.
 	"working in a folder of root's": {jvm: func(a *attacker, cmd *exec.Cmd) { cmd.Dir = filepath.Join(a.canary, "folder") }, after: func(a *attacker) error {
 		return os.MkdirAll(a.tmp(fmt.Sprintf(".attach_pid%d/full", a.pid)), 0o700)
 	}},
 
-	// The JVM's socket is by turns a link to one that root's group may use.
+	// The JVM's socket is replaced again and again by a link to a socket that root's group may use.
 	"another socket": {before: (*attacker).own, jvm: inOwnRoot, after: func(a *attacker) error { return a.listen() }, during: func(a *attacker) {
 		socket, away := a.tmp(fmt.Sprintf(".java_pid%d", a.pid)), a.tmp(fmt.Sprintf(".away%d", a.pid))
 		_ = os.Rename(socket, away)
@@ -141,12 +143,12 @@ var attackPlans = map[string]attackPlan{
 		spinFor(time.Duration(rand.IntN(300)) * time.Microsecond)
 	}},
 
-	// Nothing: a JVM of another user's in namespaces of its own.
+	// There is no attack: the JVM belongs to another user, and has namespaces of its own.
 	"no attack":             {},
 	"no attack, own folder": {before: (*attacker).own, jvm: inOwnRoot},
 }
 
-// spinFor waits without giving up the processor.
+// spinFor waits without giving up the CPU.
 func spinFor(d time.Duration) {
 	for began := time.Now(); time.Since(began) < d; {
 	}
@@ -158,7 +160,7 @@ func isMounted(path string) bool {
 	return err == nil && strings.Contains(string(text), " "+path+" ")
 }
 
-// mapLibrary maps an empty library as that of a JDK, and makes its release file.
+// mapLibrary maps an empty library that seems to be that of a JDK, and calls release to make the JDK's release file.
 func mapLibrary(release func(path string) error) error {
 	home := fmt.Sprintf("/tmp/gasm-test-jdk-%d", os.Getpid())
 	library := filepath.Join(home, "lib/server/libjvm.so")
@@ -179,7 +181,7 @@ func mapLibrary(release func(path string) error) error {
 	return release(filepath.Join(home, "release"))
 }
 
-// listen has the JVM make its socket, as jcmd does.
+// listen makes the JVM create its socket, as jcmd does.
 func (a *attacker) listen() error {
 	trigger := a.tmp(fmt.Sprintf(".attach_pid%d", a.pid))
 	if err := os.WriteFile(trigger, nil, 0o600); err != nil {

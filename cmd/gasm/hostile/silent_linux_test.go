@@ -22,16 +22,16 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A jvm is one of the user nobody, who means no harm.
+// A jvm is a JVM of the user nobody. This user does not attack gasm.
 type jvm struct {
 	cmd  *exec.Cmd
 	jdk  gasmtest.JDK
-	dead chan struct{} // closed when it has ended
+	dead chan struct{} // closed when the JVM has ended
 
-	others []string // folders for events that were there before, of other JVMs
+	others []string // folders for events of other JVMs, which existed before
 }
 
-// startJVM starts the program that spins. It ends with the test.
+// startJVM starts a JVM with the program Spin. It is killed at the end of the test.
 func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 	t.Helper()
 	args := spin(t, j)
@@ -40,7 +40,7 @@ func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: gasmtest.JVMOfNobody(t), Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	// The parent's death is that of the thread that has started it.
+	// The signal for the parent's death is sent when the thread ends that has started the process.
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
 	require.NoError(t, cmd.Start())
@@ -59,7 +59,7 @@ func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 		for _, name := range []string{".java_pid", ".attach_pid"} {
 			os.Remove(fmt.Sprintf("/tmp/%s%d", name, cmd.Process.Pid))
 		}
-		left, _ := filepath.Glob("/tmp/*_" + v.pid()) // what Flight Recorder leaves when it is killed
+		left, _ := filepath.Glob("/tmp/*_" + v.pid()) // what Flight Recorder leaves behind if the JVM is killed
 		for _, dir := range left {
 			os.RemoveAll(dir)
 		}
@@ -69,7 +69,7 @@ func startJVM(t *testing.T, j gasmtest.JDK) *jvm {
 
 func (v *jvm) pid() string { return strconv.Itoa(v.cmd.Process.Pid) }
 
-// alive reports whether it runs on.
+// alive reports whether the JVM is still running.
 func (v *jvm) alive() bool {
 	select {
 	case <-v.dead:
@@ -79,13 +79,13 @@ func (v *jvm) alive() bool {
 	}
 }
 
-// left are the files that gasm has made for the JVM and not removed.
+// left returns the files that gasm has made for the JVM and has not removed.
 func (v *jvm) left(t *testing.T) []string {
 	t.Helper()
 	return append(v.files(t), v.notes(t)...)
 }
 
-// files are the files and folders in /tmp that gasm or the JVM has made for gasm.
+// files returns the files and folders in /tmp that gasm has made for the JVM, or that the JVM has made for gasm.
 func (v *jvm) files(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, pattern := range []string{"/tmp/gasm-probes-" + v.pid() + "*", "/tmp/.attach_pid" + v.pid()} {
@@ -96,7 +96,7 @@ func (v *jvm) files(t *testing.T) (paths []string) {
 	return append(paths, v.eventFolders()...)
 }
 
-// eventFolders returns those folders that were not there before the JVM.
+// eventFolders returns the folders for events that did not exist before the JVM was started.
 func (v *jvm) eventFolders() []string {
 	return slices.DeleteFunc(eventFolders(), func(f string) bool { return slices.Contains(v.others, f) })
 }
@@ -111,7 +111,7 @@ func eventFolders() (paths []string) {
 	return paths
 }
 
-// notes are gasm's notes of the JVM.
+// notes returns gasm's notes about the JVM.
 func (v *jvm) notes(t *testing.T) (paths []string) {
 	t.Helper()
 	for _, temp := range noteFolders {
@@ -129,7 +129,7 @@ func (v *jvm) notes(t *testing.T) (paths []string) {
 	return paths
 }
 
-// thread finds a thread by its name, as the kernel cuts it.
+// thread returns the id of the thread with this name. The kernel cuts names to 15 bytes.
 func (v *jvm) thread(t *testing.T, name string) (tid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -146,13 +146,14 @@ func (v *jvm) thread(t *testing.T, name string) (tid int) {
 	return tid
 }
 
-// holdThread stops one thread of a process until the test ends or go on is called, as a debugger does.
+// holdThread stops one thread of a process, as a debugger does. The thread continues when goOn is called, or at the
+// end of the test.
 func holdThread(t *testing.T, tid int) (goOn func()) {
 	t.Helper()
 	held, release, done := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // a tracer is a thread
+		runtime.LockOSThread() // to ptrace, the tracer is a thread and not a process
 		err := unix.PtraceAttach(tid)
 		if err == nil {
 			_, err = unix.Wait4(tid, nil, unix.WALL, nil)
@@ -177,21 +178,22 @@ func holdThread(t *testing.T, tid int) (goOn func()) {
 	return goOn
 }
 
-// sayUntil waits until gasm has said something that begins so.
+// sayUntil waits until gasm has printed the text on stderr.
 func (s *started) sayUntil(t *testing.T, text string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return strings.Contains(s.stderr.String(), text) }, time.Minute, time.Millisecond, "gasm says %q", text)
 }
 
-// A JVM whose thread for commands does not answer: whatever gasm waits for, it ends within two seconds after a signal. What
-// it may have left in the JVM, the next gasm ends when the JVM answers again.
+// TestSilentJVM attaches to a JVM whose thread for commands does not answer. Whatever gasm is waiting for, it must
+// end within two seconds after a signal. The next gasm must clean up what was left in the JVM, when the JVM answers
+// again.
 func TestSilentJVM(t *testing.T) {
 	needNative(t)
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 	for i, c := range []struct {
 		what  string
 		flags []string
-		begun bool // gasm has begun when the JVM falls silent
+		begun bool // gasm has begun before the JVM stops answering
 	}{
 		{"loading the agent", []string{"--probe", "Spin::spin"}, false},
 		{"unloading the agent", []string{"--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil"}, true},
@@ -201,10 +203,10 @@ func TestSilentJVM(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			for k, sig := range signals {
 				if !gasmtest.Whole() && (i+i/2+k)%2 == 0 {
-					continue // each signal once for the agent, and once for a recording; once before gasm has begun, and once after
+					continue // try each signal with the agent and with a recording, and before and after gasm has begun
 				}
 				v := startJVM(t, someJDKs(t)[0])
-				runGasm(t, "attach", "--length", "50ms", "--skip-asm", "--events", "default", v.pid()) // from now on it has the thread
+				runGasm(t, "attach", "--length", "50ms", "--skip-asm", "--events", "default", v.pid()) // starts the thread
 				listener := v.thread(t, "Attach Listener")
 				goOn := func() {}
 				if !c.begun {
@@ -235,8 +237,8 @@ func TestSilentJVM(t *testing.T) {
 	}
 }
 
-// cleanedUp checks that the next gasm ends what is left in the JVM, and says so. If the JVM does nothing for gasm any more,
-// and only its folder is left, there is nothing to say.
+// cleanedUp checks that the next gasm cleans up what is left in the JVM, and says so. If the JVM has already stopped
+// its work for gasm and only its folder is left, gasm says nothing.
 func (v *jvm) cleanedUp(t *testing.T) {
 	t.Helper()
 	notes := v.notes(t)
@@ -252,8 +254,9 @@ func (v *jvm) cleanedUp(t *testing.T) {
 	assert.True(t, v.alive(), "the JVM")
 }
 
-// endLeft runs gasm attach, which ends what was left in the JVM, and returns the first run. A JVM on a busy machine may need
-// longer to answer than gasm attach waits for it. Then gasm says that the next one ends it, and endLeft runs that one.
+// endLeft runs gasm attach, which cleans up what was left in the JVM, and returns this run. On a busy machine, the
+// JVM may take longer to answer than gasm attach waits. gasm then says that the next gasm will do it, so endLeft runs
+// gasm attach again.
 func (v *jvm) endLeft(t *testing.T) run {
 	t.Helper()
 	const notYet = "ends that as soon as the JVM answers"
@@ -264,8 +267,8 @@ func (v *jvm) endLeft(t *testing.T) run {
 	return first
 }
 
-// isUnchanged checks that the JVM records nothing and has no probes. It sets probes to find out: a JVM that has probes of
-// another gasm refuses them.
+// isUnchanged checks that the JVM does not record anything and has no probes. To find out, it sets probes: a JVM that
+// still has the probes of another gasm would refuse them.
 func (v *jvm) isUnchanged(t *testing.T) {
 	t.Helper()
 	r := runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", v.pid())
@@ -279,7 +282,7 @@ func (v *jvm) isUnchanged(t *testing.T) {
 	}
 }
 
-// ask has the JVM answer to a command of jcmd.
+// ask sends the JVM a command of jcmd, and returns the answer.
 func (v *jvm) ask(t *testing.T, command string) string {
 	t.Helper()
 	jcmd := filepath.Join(filepath.Dir(v.jdk.Java()), "jcmd")

@@ -18,9 +18,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A process that has mapped HotSpot's library from a file system that does not answer: who reads its memory waits for ever, and
-// can't be killed. gasm does not read it. It lists the other JVMs, and says what is the matter with this one. That is so too
-// where the file system is not mounted any more, and no list of mounts has it.
+// TestSilentMemory starts a process that has mapped HotSpot's library from a file system that does not answer.
+// Whoever reads the memory of this process waits forever, and can't be killed. So gasm must not read it. It must list
+// the other JVMs, and say what is wrong with this one. It must also do so if the file system was unmounted, so that
+// no list of mounts has it any more.
 func TestSilentMemory(t *testing.T) {
 	needNative(t)
 	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
@@ -39,7 +40,7 @@ func TestSilentMemory(t *testing.T) {
 func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	t.Helper()
 	cmd := exec.Command(attackerProgram(t))
-	t.Cleanup(func() { // after the file system has ended: whoever reads this process's memory keeps it from ending
+	t.Cleanup(func() { // later than the file system's end, because its readers keep this process from ending
 		if cmd.Process != nil {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
@@ -77,9 +78,10 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	gasmtest.Sampled(t, r.code, r.stderr)
 }
 
-// Any user can mount an overlay over a file system that does not answer. Then neither the lists of mounts nor statfs call it a
-// file system in user space, and statfs does not return. A read of the memory of a process whose program is there, or of the
-// program's file, does not return either. gasm reads neither.
+// TestSilentOverlay mounts an overlay over a file system that does not answer. Any user can do that. Then neither the
+// lists of mounts nor statfs say that this is a file system in user space, and statfs does not return. If a process
+// runs a program from the overlay, a read of its memory or of the program's file does not return, either. So gasm
+// must read neither.
 func TestSilentOverlay(t *testing.T) {
 	needNative(t)
 	for what, name := range map[string]string{"memory": silentName, "the program": silentProgram} {
@@ -94,7 +96,7 @@ func silentOverlay(t *testing.T, name string) {
 	cmd.Env = append(os.Environ(), overlayEnv+"="+name, fuseEnv+"="+fuseDevice(t))
 	cmd.Dir = "/"
 	said := startedBy(t, cmd)
-	end := sync.OnceFunc(func() { // all that wait for it end with it
+	end := sync.OnceFunc(func() { // all threads that wait for the file system end with it
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})

@@ -21,9 +21,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveEnv has the test's program serve a file system in a folder: its value is the folder's path. fuseEnv has the device for
-// that. overlayEnv has it serve one below an overlay, from which a process of its own maps or runs a file: its value is the
-// file's name. mapsEnv has the program map a file as code, and do nothing more.
+// Environment variables that make the test's program do something else. With serveEnv, it serves a file system in the
+// folder that the variable names; fuseEnv names the device for that. With overlayEnv, it serves a file system below
+// an overlay, and starts a process that maps or runs a file of the overlay; the value is the file's name. With
+// mapsEnv, it maps a file as code, and then only sleeps.
 const (
 	serveEnv   = "GASM_TEST_SERVES"
 	fuseEnv    = "GASM_TEST_FUSE"
@@ -31,15 +32,17 @@ const (
 	mapsEnv    = "GASM_TEST_MAPS"
 )
 
-// The names of the files: one is called as HotSpot's library, the other is a program that runs.
+// The names of the files in the file system. One file has the name of HotSpot's library, and the other one is a
+// program that can be run.
 const (
 	silentName    = "libjvm.so"
 	silentProgram = "sleep"
 )
 
-// serveSilent mounts a file system in user space (FUSE), as any user can on most machines, with files of a megabyte that can
-// be opened and mapped. Nobody ever gets their content: a read waits until this process ends. Only the first half of the
-// program is read, so that it runs; the table of its sections is in the other half.
+// serveSilent mounts a file system in user space (FUSE), as any user can do on most machines. It has files of a
+// megabyte that can be opened and mapped. But nobody gets their content: a read waits until this process ends. Only
+// the first half of the program can be read, so that the program can run. The table of its sections is in the other
+// half.
 func serveSilent(dir string) int {
 	s, err := mountSilent(dir, "allow_other")
 	if err != nil {
@@ -51,7 +54,7 @@ func serveSilent(dir string) int {
 	return 0
 }
 
-// mountSilent mounts the file system. Nothing is answered before it is served.
+// mountSilent mounts the file system. Requests are not answered before the system is served.
 func mountSilent(dir, options string) (*silentSystem, error) {
 	program, err := programWithoutSections()
 	if err != nil {
@@ -65,7 +68,8 @@ func mountSilent(dir, options string) (*silentSystem, error) {
 	return &silentSystem{device: fd, program: program}, unix.Mount("silent", dir, "fuse", unix.MS_NOSUID, options)
 }
 
-// programWithoutSections is the program sleep, with the table of its sections where reads are not answered.
+// programWithoutSections returns the program sleep, changed so that the table of its sections is where reads are not
+// answered.
 func programWithoutSections() ([]byte, error) {
 	path, err := exec.LookPath(silentProgram)
 	if err != nil {
@@ -83,8 +87,9 @@ func programWithoutSections() ([]byte, error) {
 	return append(program, make([]byte, silentSize/2-len(program))...), nil
 }
 
-// serveOverlay mounts the file system, and over it an overlay, which the kernel does not call a file system in user space. A
-// process maps a file of it or runs one. The process that serves must be root in a user and a mount namespace of its own.
+// serveOverlay mounts the file system, and an overlay over it. The kernel does not report that the overlay is a file
+// system in user space. A process then maps or runs a file of the overlay. The process that calls serveOverlay must
+// be root in a user namespace and a mount namespace of its own.
 func serveOverlay(name string) int {
 	pid, err := startInOverlay("/mnt", name)
 	if err != nil {
@@ -95,7 +100,7 @@ func serveOverlay(name string) int {
 	select {}
 }
 
-// startInOverlay mounts the overlay below a folder, and starts the process.
+// startInOverlay mounts the overlay in a folder, and starts the process.
 func startInOverlay(dir, name string) (pid int, err error) {
 	if err := unix.Mount("none", dir, "tmpfs", 0, "mode=755"); err != nil {
 		return 0, err
@@ -134,7 +139,8 @@ func startInOverlay(dir, name string) (pid int, err error) {
 	return cmd.Process.Pid, nil
 }
 
-// fuseDevice makes a device for file systems in user space that any user can open, as it is on most machines.
+// fuseDevice makes a device for file systems in user space, and returns its path. Any user can open it, as any user
+// can open /dev/fuse on most machines.
 func fuseDevice(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(folder, "fuse")
@@ -145,7 +151,8 @@ func fuseDevice(t *testing.T) string {
 	return path
 }
 
-// startSilent starts such a file system, and returns the folder that it is mounted in. It ends with the test.
+// startSilent starts a file system that does not answer, and returns the folder where it is mounted. The file system
+// ends at the end of the test.
 func startSilent(t *testing.T) (dir string) {
 	t.Helper()
 	dir, err := os.MkdirTemp(folder, "silent-")
@@ -157,9 +164,9 @@ func startSilent(t *testing.T) (dir string) {
 		t.Skip(said)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // which ends all that wait
+		_ = cmd.Process.Kill() // this ends all threads that wait for it
 		_ = cmd.Wait()
-		if err := unix.Unmount(dir, unix.MNT_DETACH); !errors.Is(err, unix.EINVAL) { // which says that it is not mounted
+		if err := unix.Unmount(dir, unix.MNT_DETACH); !errors.Is(err, unix.EINVAL) { // EINVAL: it is not mounted
 			assert.NoError(t, err)
 		}
 	})
@@ -188,7 +195,7 @@ func firstLine(cmd *exec.Cmd) (string, error) {
 	return lines.Text(), nil
 }
 
-// mapAndSleep maps a file, also over the page that its own command line is in, and does nothing more.
+// mapAndSleep maps a file, also over the page with its own command line, and then only sleeps.
 func mapAndSleep(path string) int {
 	f, err := os.Open(path)
 	if err == nil {
@@ -206,11 +213,11 @@ func mapAndSleep(path string) int {
 	return 0
 }
 
-// A silentSystem answers the kernel's requests, but for reads (include/uapi/linux/fuse.h).
+// A silentSystem answers the kernel's requests, except for reads (include/uapi/linux/fuse.h).
 type silentSystem struct {
 	device  int
-	program []byte      // of the program, what is read
-	mounted atomic.Bool // the overlay is mounted: from now on statfs is not answered either
+	program []byte      // the part of the program that can be read
+	mounted atomic.Bool // the overlay is mounted; from now on statfs is not answered, either
 }
 
 // The requests that are answered.
@@ -232,7 +239,7 @@ const (
 	fuseTheProgram = 3
 )
 
-// silentSize is the size of each file.
+// silentSize is the size of each file, in bytes.
 const silentSize = 1 << 20
 
 func (s *silentSystem) serve() {
@@ -290,7 +297,7 @@ func (s *silentSystem) answer(opcode uint32, node uint64, body []byte) ([]byte, 
 	return nil, unix.ENOSYS
 }
 
-// attributes are those of a node (struct fuse_attr).
+// attributes returns the attributes of a node (struct fuse_attr).
 func attributes(node uint64) []byte {
 	mode, size := uint32(unix.S_IFDIR|0o755), uint32(0)
 	if node != fuseRoot {

@@ -19,7 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// slowLibrary is preloaded into a JVM. Its thread maps all files of a folder and runs code in each of them.
+// slowLibrary is the source of a library that is preloaded into a JVM. A thread of the library maps all files of a
+// folder, and runs code in each of them.
 const slowLibrary = `
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -55,7 +56,7 @@ __attribute__((constructor)) static void begin(void) {
 }
 `
 
-// slowFile writes an ELF file with more than a million functions, which takes a second to read.
+// slowFile writes an ELF file with more than a million functions. It takes a second to read.
 func slowFile(t *testing.T, path string) {
 	t.Helper()
 	const functions, code, symbols = 1_500_000, 1 << 16, 1 << 20
@@ -75,7 +76,7 @@ func slowFile(t *testing.T, path string) {
 	require.NoError(t, err)
 	defer ours.Close()
 	table := make([]elf.Sym64, functions)
-	for i := range table { // each in the middle of the one before, from the last to the first
+	for i := range table { // each function is in the middle of the one before it, from the last to the first
 		table[i] = elf.Sym64{Name: 1, Info: byte(elf.STT_FUNC), Shndx: 1, Value: uint64(code + functions - i), Size: 2}
 	}
 	size := uint64(functions * elf.Sym64Size)
@@ -90,7 +91,8 @@ func slowFile(t *testing.T, path string) {
 	write(symbols, table, []byte("\x00function\x00\x00\x00\x00\x00\x00\x00"))
 }
 
-// Files that are slow to read neither delay gasm's answer to a signal nor use up the machine's memory.
+// TestSlowFiles checks that files that are slow to read neither delay gasm's end after a signal nor use up the
+// machine's memory.
 func TestSlowFiles(t *testing.T) {
 	needNative(t)
 	gcc, err := exec.LookPath("gcc")

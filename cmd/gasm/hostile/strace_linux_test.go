@@ -19,10 +19,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// pathCalls are the system calls that have a path, or reach another process.
+// pathCalls selects the system calls that take a path, or that affect another process.
 const pathCalls = "trace=%file,%process,openat2,setresuid,setfsuid,connect,getdents64,kill,tgkill,pidfd_send_signal,fchown,fchmod,ptrace,process_vm_writev,setns,unshare,mount"
 
-// straceOf runs gasm below strace, and returns its calls in their order, with the descriptors' paths.
+// straceOf runs gasm under strace, and returns its system calls in order, with the paths of file descriptors.
 func straceOf(t *testing.T, args ...string) []string {
 	t.Helper()
 	strace := gasmtest.NeedTool(t, "strace", "apt install strace")
@@ -44,12 +44,12 @@ var (
 	becomes  = regexp.MustCompile(`setfsuid\(65534|setresuid\(-1, 65534, -1\) += 0`)
 )
 
-// Folders beside the canary that belong to the attacker: endedFolder has programs that are replaced by links as soon as they
-// have ended; over debugFolder, the attacker mounts the folder of the shell, and everybody else sees a link there.
+// Folders of the attacker, next to the canary. The programs in endedFolder are replaced by links as soon as they have
+// ended. The attacker mounts the folder of the shell over debugFolder, but everybody else sees a link there.
 const endedFolder, debugFolder = "-ended", "-debug"
 
-// startingJVM is the command of a JVM that has a secret of root's on its class path, and starts programs that end soon: one
-// that is then replaced by a link to the secret, and one that lies in debugFolder.
+// startingJVM returns the command of a JVM whose class path contains a secret of root's. The JVM starts programs that
+// soon end: one is then replaced by a link to the secret, and the other one is in debugFolder.
 func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	t.Helper()
 	secret := filepath.Join(c.dir, "secrets", "key")
@@ -76,7 +76,7 @@ mv link-$$ program-$$`
 	return append(java, "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
 }
 
-// shell returns the path of the system's shell, without links.
+// shell returns the path of the system's shell, with all links resolved.
 func shell() string {
 	if path, err := filepath.EvalSymlinks("/bin/sh"); err == nil {
 		return path
@@ -84,8 +84,8 @@ func shell() string {
 	return "/bin/sh"
 }
 
-// debugLink returns the name of a program's debug file. If the program names none, no debug file can be attacked, and the
-// name is another one.
+// debugLink returns the name of the file with a program's debug information. If the program names no such file, it
+// can't be attacked, and debugLink returns some other name.
 func debugLink(t *testing.T, program string) string {
 	t.Helper()
 	f, err := elf.Open(program)
@@ -101,9 +101,9 @@ func debugLink(t *testing.T, program string) string {
 	return string(name)
 }
 
-// TestNoPathAsRoot checks which thread makes each call with a path. A thread that has become the JVM's user may use any.
-// All others are root's, and may only use what is gasm's own, the kernel's or the system's. Neither may what they open be
-// anything else, to which a link leads.
+// TestNoPathAsRoot checks which thread makes each system call with a path. A thread that has changed its user to the
+// JVM's may use any path. All other threads run as root, and may use only paths of gasm itself, of the kernel or of
+// the system. The files that they open must not be anything else, either, which could happen through a link.
 func TestNoPathAsRoot(t *testing.T) {
 	needNative(t)
 	j := someJDKs(t)[0]
@@ -111,8 +111,8 @@ func TestNoPathAsRoot(t *testing.T) {
 	a := startAttack(t, "links at debug files", c, 0, startingJVM(t, j, c)...)
 	pid := strconv.Itoa(a.pid)
 	allowed := rootsPaths(gasmtest.Testdata("programs"))
-	user := map[string]bool{}   // the threads that have become the JVM's user
-	mapped := map[string]bool{} // where the kernel's links to mapped files lead to
+	user := map[string]bool{}   // the threads that have changed their user to the JVM's
+	mapped := map[string]bool{} // the targets of the kernel's links to mapped files
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
 	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
@@ -130,7 +130,7 @@ func TestNoPathAsRoot(t *testing.T) {
 			user[tid] = true
 			continue
 		case strings.Contains(call, "+++ exited"):
-			delete(user, tid) // its number may be another thread's
+			delete(user, tid) // another thread may get the same id
 			continue
 		case noSignal.MatchString(call):
 			continue
@@ -173,8 +173,8 @@ func TestNoPathAsRoot(t *testing.T) {
 	assert.Equal(t, 1, signals, "to have the JVM listen")
 }
 
-// TestStacksNoPathAsRoot checks the same of gasm stacks, which needs none of a JVM's files but those that it has mapped. It
-// sends no signal, stops no thread, and writes nothing.
+// TestStacksNoPathAsRoot checks the same for gasm stacks, which needs only the files that the JVM has mapped. gasm
+// stacks must also send no signal, stop no thread and write nothing.
 func TestStacksNoPathAsRoot(t *testing.T) {
 	needNative(t)
 	v := startJVM(t, someJDKs(t)[0])
@@ -206,14 +206,15 @@ func TestStacksNoPathAsRoot(t *testing.T) {
 }
 
 var (
-	// A descriptor has its path: `3</proc/12>, "root"`, `AT_FDCWD</>, "/etc/passwd"`.
+	// strace prints the path of a descriptor: `3</proc/12>, "root"`, `AT_FDCWD</>, "/etc/passwd"`.
 	pathArgument = regexp.MustCompile(`(?:(?:\d+|AT_FDCWD)<((?:[^>\\]|\\.)*)>(?:\(deleted\))?, )?"((?:[^"\\]|\\.)*)"`)
 	openedFile   = regexp.MustCompile(`\) += \d+<(/(?:[^>\\]|\\.)*)>(?:\(deleted\))?$`)
 	inProc       = regexp.MustCompile(`^/proc/\w+/`)
 	toMapped     = regexp.MustCompile(`^/proc/\d+/(?:map_files/|exe$)`)
 )
 
-// pathsOf returns the paths that a call was asked for, and that of the file that it has opened; "" if it has opened none.
+// pathsOf returns the paths in the arguments of a system call, and the path of the file that it has opened. opened is
+// "" if it has opened none.
 func pathsOf(call string) (asked []string, opened string) {
 	name := callLine.FindStringSubmatch(call)[2]
 	result := strings.LastIndex(call, ") ")
@@ -222,9 +223,9 @@ func pathsOf(call string) (asked []string, opened string) {
 	}
 	text := call[:result]
 	switch {
-	case strings.HasPrefix(name, "readlink"): // where the link leads to is only text
+	case strings.HasPrefix(name, "readlink"): // the target of the link is only returned as text
 		text, _, _ = strings.Cut(text, `", "`)
-	case strings.HasPrefix(name, "execve"): // its arguments are no paths
+	case strings.HasPrefix(name, "execve"): // the program's arguments are not paths
 		text, _, _ = strings.Cut(text, "[")
 	}
 	for _, m := range pathArgument.FindAllStringSubmatch(text, -1) {
@@ -241,12 +242,12 @@ func pathsOf(call string) (asked []string, opened string) {
 	return asked, opened
 }
 
-// rootsPaths returns which paths gasm may use as root when it looks for sources in a folder: no path that a JVM has
-// chosen, and none in the folders of users.
+// rootsPaths returns an expression for the paths that gasm may use as root if it looks for sources in a folder. It
+// matches no path that a JVM has chosen, and no path in the folders of users.
 func rootsPaths(sources string) *regexp.Regexp {
 	patterns := []string{
-		// The kernel's texts of processes, and its links to the files that these have mapped. Below root, cwd and fd there are
-		// files of the JVM's.
+		// The kernel's files about processes, and its links to the files that processes have mapped. Below root, cwd
+		// and fd there are files of the JVM's.
 		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|schedstat|syscall|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
 		`/proc/\d+/task/\d+`, `/proc/\d+/net/(?:tcp6?|udp6?|unix)`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
 		`/proc(?:/self(?:/(?:stat|status|maps|mem|mountinfo|cgroup|exe|fd|fd/\d+|fdinfo/\d+|ns/\w+))?)?`,
@@ -254,7 +255,7 @@ func rootsPaths(sources string) *regexp.Regexp {
 		// The system's.
 		`/(?:usr|lib|lib64|bin|sbin)(?:/.*)?`, `/opt(?:/.*)?`, `/Library/Java/.*`,
 		`/etc(?:/(?:passwd|group|nsswitch\.conf|ld\.so\..*|localtime|os-release|alternatives(?:/.*)?|.*java.*))?`, `/(?:var/)?run/nscd/.*`,
-		// gasm's own: its captures, and what tells the next gasm what this one has left.
+		// gasm's own files: its captures, and notes for the next gasm about what this one has left behind.
 		regexp.QuoteMeta(binary), regexp.QuoteMeta(kept) + `(?:/.*)?`,
 		`(?:/var)?/tmp`, `(?:/var)?/tmp/gasm-\d+(?:/lock)?`, `/run`, `/`,
 		`(?:(?:/var)?/tmp|/run)/gasm-(?:events|debug-info)-\d+(?:/[\w.]+)?`,
@@ -273,11 +274,12 @@ func rootsPaths(sources string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + strings.Join(patterns, "|") + `)$`)
 }
 
-// noSignal sends nothing: Go's package os tries what the kernel can do with a child of its own.
+// noSignal matches a call that sends nothing. Go's package os makes it to find out what the kernel can do with a
+// child process.
 var noSignal = regexp.MustCompile(`pidfd_send_signal\(\d+<[^>]*>, 0, `)
 
-// openRoot opens the root folder of the process, by the descriptor of its folder in /proc, and reads nothing. looksAtRoot
-// compares it with gasm's.
+// openRoot matches a call that opens the root folder of a process, relative to the process's folder in /proc, without
+// reading it. looksAtRoot matches a call that compares this folder with gasm's own root.
 var (
 	openRoot    = regexp.MustCompile(`openat\(\d+</proc/\d+>, "root", [A-Z_|]*O_PATH[A-Z_|]*[) ]`)
 	looksAtRoot = regexp.MustCompile(`newfstatat\(\d+</proc/\d+>, "root", `)

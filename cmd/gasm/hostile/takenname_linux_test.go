@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A folder with the name of gasm's, which any user may have made first, keeps nobody from probing a JVM, and stays as it is.
+// TestTakenName makes a folder with a name that gasm uses, as any user may do first. It must not keep gasm from
+// probing a JVM, and gasm must not change it.
 func TestTakenName(t *testing.T) {
 	needNative(t)
 	const other = 12345
