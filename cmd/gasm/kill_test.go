@@ -144,7 +144,7 @@ func (k kill) check(t *testing.T) {
 	assert.Contains(t, k.codes(), code, r.out.String())
 	assert.NotContains(t, r.out.String(), "goroutine ", "a stack trace")
 	assert.NotContains(t, r.out.String(), "DATA RACE")
-	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // gasm could not clean up
+	gone := code == 128+int(syscall.SIGKILL) && k.signal == syscall.SIGKILL && k.target != toJVM // killed: no cleanup
 	k.checkFolders(t, temp, dir, r.out.String(), gone)
 	if left := gasmtest.RemoveCompilerLogs(jvm, began); len(left) > 0 && !gone {
 		t.Errorf("left by LogCompilation: %q", left)

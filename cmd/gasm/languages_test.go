@@ -60,7 +60,7 @@ type linesRow struct {
 
 var linesRowForm = regexp.MustCompile(`^ *(\d+\.\d+)%(?: +±\d+\.\d+)? +(\S+) \(([^():]+):(\d+)\) +(.*?) *$`)
 
-// linesTable returns the rows of this table in a report that name a file.
+// linesTable returns those rows of the table of the hottest lines that name a file.
 func linesTable(t *testing.T, report string) (rows []linesRow) {
 	t.Helper()
 	_, table, ok := strings.Cut(report, "....[Hottest Lines")
@@ -154,7 +154,7 @@ func TestLanguageGoldens(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, library, 1)
 			roots := []string{filepath.Join(project, "src", "main", p.language), library[0]}
-			noJDK := filepath.Join(t.TempDir(), "src.zip") // replaces the JDK's src.zip, which some machines do not have
+			noJDK := filepath.Join(t.TempDir(), "src.zip") // instead of a src.zip of this machine
 			require.NoError(t, os.WriteFile(noJDK, []byte("PK\x05\x06"+strings.Repeat("\x00", 18)), 0o600))
 			run := func(flags ...string) string {
 				flags = append(flags, "--source", strings.Join(append(roots, noJDK), ":"), dir)
@@ -248,7 +248,7 @@ func jsonFiles(t *testing.T, dir string) map[string]string {
 func checkLine(t *testing.T, texts map[string][]string, row linesRow) {
 	t.Helper()
 	if row.text == "" {
-		return // the table of lines of the JVM itself has no text
+		return // the source of this line was not found
 	}
 	var there []string
 	for _, text := range texts[row.file] {

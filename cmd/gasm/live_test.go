@@ -21,11 +21,11 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// samplers are what tests are run with, if it works here.
+// samplers are the samplers with which tests are run. Each function skips the test if the sampler does not work here.
 var samplers = map[string]func(testing.TB){"native": gasmtest.NeedNative, "perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace}
 
-// sideBySide has the subtests with several samplers run at the same time. The one with DTrace runs before them, alone,
-// because two DTraces that start at once can fail.
+// sideBySide makes the subtests with different samplers run at the same time. The subtest with DTrace runs before
+// them, alone, because if two DTraces start at the same time, one can fail.
 func sideBySide(t *testing.T, sampler string) {
 	t.Helper()
 	if sampler != "dtrace" {
@@ -33,16 +33,16 @@ func sideBySide(t *testing.T, sampler string) {
 	}
 }
 
-// A program that measures its own time gets its shares back from each sampler, and its
-// hottest method is the hottest one.
+// TestShares runs a program that measures how much of its time each method takes. Each sampler must find the same
+// shares, and the same hottest method.
 func TestShares(t *testing.T) {
 	for i, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		for sampler, need := range samplers {
 			if i > 0 && sampler != "native" {
-				continue // what differs from native sampling does not differ with the JDK
+				continue // other samplers differ from native sampling in the same way with each JDK
 			}
 			t.Run(jdk.Name()+"/"+sampler, func(t *testing.T) {
-				sideBySide(t, sampler) // samples are compared with CPU time
+				sideBySide(t, sampler) // other load does not matter: samples are compared with CPU time
 				need(t)
 				profileShares(t, jdk.Java(), sampler)
 			})
@@ -50,7 +50,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// profileShares profiles Shares and compares its shares with its own figures.
+// profileShares profiles the program Shares and compares the samples with the program's own figures.
 func profileShares(t *testing.T, java, sampler string) {
 	temp := t.TempDir()
 	p, own := sharesRun{sampler: sampler, inline: "dontinline", java: []string{java}}.profile(t, withEnv("TMPDIR="+temp))
@@ -60,12 +60,12 @@ func profileShares(t *testing.T, java, sampler string) {
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	for _, e := range left {
-		// HotSpot's own folder for jps and jstat is not ours.
+		// hsperfdata is HotSpot's own folder for jps and jstat, not one of gasm's.
 		assert.True(t, strings.HasPrefix(e.Name(), "hsperfdata"), "left behind: %s", e.Name())
 	}
 }
 
-// methodsOfShares are the samples in the program's own methods as they were compiled.
+// methodsOfShares returns the number of samples in each of the program's own methods, as they were compiled.
 func methodsOfShares(p *schema.Profile) map[string]int64 {
 	got := map[string]int64{}
 	for _, m := range p.Methods {
@@ -76,7 +76,7 @@ func methodsOfShares(p *schema.Profile) map[string]int64 {
 	return got
 }
 
-// sharesFigures are what Shares measured itself, of the thread's CPU time.
+// sharesFigures has what the program Shares has measured itself, in CPU time of its thread.
 type sharesFigures struct {
 	share map[string]float64 // by method
 	cpu   time.Duration      // in the three methods
@@ -87,14 +87,15 @@ var (
 	cpuLine   = regexp.MustCompile(`(?m)^cpu ([0-9]+)$`)
 )
 
-// A sharesRun is how Shares is profiled, at 1001 Hz.
+// A sharesRun says how the program Shares is profiled, at 1001 Hz.
 type sharesRun struct {
-	sampler, inline string   // "dontinline" or "inline", for its three methods
-	java            []string // the command and flags of its own
+	sampler, inline string   // "dontinline" or "inline", for the program's three methods
+	java            []string // the java command, and further flags
 	flags           []string // of gasm profile
 }
 
-// profile runs Shares and reads the report, and what Shares printed.
+// profile runs the program Shares under gasm. It returns the profile in the report, and the figures that the program
+// printed.
 func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, sharesFigures) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
@@ -111,7 +112,7 @@ func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, share
 	return &rep.Profiles[0], readFigures(t, r.stdout)
 }
 
-// readFigures reads what Shares printed.
+// readFigures parses what the program Shares has printed.
 func readFigures(t *testing.T, stdout string) sharesFigures {
 	t.Helper()
 	own := sharesFigures{share: map[string]float64{}}
@@ -129,13 +130,12 @@ func readFigures(t *testing.T, stdout string) sharesFigures {
 	return own
 }
 
-// compare compares samples by method with the program's own figures.
+// compare compares the number of samples of each method with the program's own figures.
 //
-// A share p of n samples has the standard error sqrt(p(1-p)/n), and n itself has
-// sqrt(n) at most: 1.8 % of 3000 samples. Four of these happen by chance once in
-// 16000. The program's reading of the clock, half a microsecond in each call of 50 to
-// 500, is another 0.5 %. n is compared with the thread's CPU time, and so whatever
-// else the machine does meanwhile makes no difference.
+// A share p of n samples has the standard error sqrt(p(1-p)/n), and n itself has an error of at most sqrt(n): 1.8 %
+// for 3000 samples. A difference of four standard errors happens by chance once in 16000 times. The program reads the
+// clock in each call, which takes half a microsecond of 50 to 500, and so adds 0.5 %. n is compared with the CPU time
+// of the thread, so other work of the machine makes no difference.
 func (own *sharesFigures) compare(t *testing.T, got map[string]int64) {
 	t.Helper()
 	total := own.compareShares(t, got)
@@ -147,7 +147,7 @@ func (own *sharesFigures) compare(t *testing.T, got map[string]int64) {
 // What compare allows.
 const sigmas, clock = 4, 0.005
 
-// compareShares compares the shares alone, and gives the number of samples.
+// compareShares compares only the shares. It returns the number of samples.
 func (own *sharesFigures) compareShares(t *testing.T, got map[string]int64) (total float64) {
 	t.Helper()
 	for method := range own.share {
@@ -161,15 +161,15 @@ func (own *sharesFigures) compareShares(t *testing.T, got map[string]int64) (tot
 	return total
 }
 
-// The same with all three methods inlined into their caller: the frames tell them
-// apart. With -Xbatch the JVM waits for its compilers, so the caller is compiled by C2
-// before the measurement begins.
+// TestInlinedShares is like TestShares, but all three methods are inlined into their caller, so that only the frames
+// distinguish them. With -Xbatch the JVM waits for its compilers, so C2 has compiled the caller before the
+// measurement begins.
 func TestInlinedShares(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // samples are compared with CPU time
+			t.Parallel() // other load does not matter: samples are compared with CPU time
 			p, own := sharesRun{sampler: "native", inline: "inline", java: []string{java, "-Xbatch"}}.profile(t)
 			event := hottestEvent(p)
 			got, total := map[string]int64{}, map[string]int64{}
@@ -178,7 +178,7 @@ func TestInlinedShares(t *testing.T) {
 				total[strings.TrimPrefix(f.Method, "Shares::")] = f.Total.Of(event)
 			}
 			own.compare(t, got)
-			var alone int64 // in the methods' own code
+			var alone int64 // samples in the separate code of the methods
 			for _, m := range p.Methods {
 				if _, ok := own.share[strings.TrimPrefix(m.Name, "Shares::")]; ok {
 					alone += m.Counts.Of(event)
@@ -195,8 +195,8 @@ func TestInlinedShares(t *testing.T) {
 
 var digits = regexp.MustCompile(`(≈ )?[0-9][0-9.,]*[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]*`)
 
-// jmhShape is JMH's output without what differs from run to run: numbers, and
-// the two lines that show a JVM's options.
+// jmhShape returns JMH's output without what differs from run to run: numbers, and the two lines with a JVM's
+// options.
 func jmhShape(out string) string {
 	var lines []string
 	for _, line := range strings.Split(out, "\n") {
@@ -208,13 +208,14 @@ func jmhShape(out string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// A JMH run with two forks: one profile of both, in the measured iterations.
+// TestJMH runs JMH with two forks. There must be one profile of both forks, with samples from the measured
+// iterations.
 func TestJMH(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for i, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			command, jmh := runJMH(t, jdk.Java(), "native")
-			if i == 0 { // JMH's output does not differ with the JDK
+			if i == 0 { // JMH's output does not depend on the JDK
 				assert.Equal(t, jmhShape(runCommand(t, command)), jmhShape(jmh), "JMH's output is not as it is without gasm")
 			}
 		})
@@ -225,16 +226,16 @@ func TestJMHWithPerf(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	for _, java := range jdks(t) {
 		runJMH(t, java, "perf")
-		return // what differs from native sampling does not differ with the JDK
+		return // other samplers differ from native sampling in the same way with each JDK
 	}
 }
 
-// jmhIteration is the line of a measured iteration: its score is the wall clock's time of an operation.
+// jmhIteration matches the line of a measured iteration. Its score is the elapsed time of an operation.
 var jmhIteration = regexp.MustCompile(`(?m)^Iteration +\d+: ([0-9.]+) ns/op`)
 
-// meanOfIterations returns the time of all iterations by the number of all operations, in ns. That is the harmonic mean
-// of the iterations' scores, because all take equally long. JMH's own score is the arithmetic mean, which is larger
-// where some iterations were slower than others, as on a busy machine.
+// meanOfIterations returns the time of all iterations divided by the number of all operations, in ns. That is the
+// harmonic mean of the iterations' scores, because all iterations take equally long. JMH's own score is the
+// arithmetic mean. It is larger if some iterations were slower than others, as on a busy machine.
 func meanOfIterations(t *testing.T, jmh string, n int) float64 {
 	t.Helper()
 	scores := jmhIteration.FindAllStringSubmatch(jmh, -1)
@@ -252,21 +253,22 @@ func TestJMHWithDTrace(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	for _, java := range jdks(t) {
 		runJMH(t, java, "dtrace")
-		return // what differs from native sampling does not differ with the JDK
+		return // other samplers differ from native sampling in the same way with each JDK
 	}
 }
 
-// runJMH profiles JMH, and gives its command and its output.
+// runJMH profiles JMH, and returns JMH's command and its output.
 func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	t.Helper()
 	command = jmhCommand(t, java, "-f", "2", "-wi", "1", "-w", "1", "-i", "3", "-r", "1", "VectorSum")
 	woken := gasmtest.Lateness(t)
 	p, jmh, iterations := profileJMH(t, sampler, command)
-	// JMH's host, gasm and this test pass a line on, and each has to wake up.
+	// JMH's own JVM, gasm and this test pass each line on, and each of them must be woken up for it.
 	hops := 3 * woken().Seconds()
 	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds, iterations.total.Seconds(), iterations.cpu.Seconds())
-	// The test has JMH's lines alone. Of each of the two forks the first one comes up to 70 ms late (record/jmhlink.go), and on a busy machine
-	// twice as late, for which gasm asks the kernel; of the others some come as late as the next one.
+	// The test knows only when JMH's lines arrive. The first line of each of the two forks comes up to 70 ms late
+	// (record/windows/jmhlink.go), and twice as late on a busy machine. gasm corrects this by asking the kernel. Some
+	// of the other lines are as late as the line after them.
 	late := p.WindowSeconds - iterations.total.Seconds()
 	assert.Greater(t, late, -0.01*p.WindowSeconds, "what lies between an iteration's line and its result")
 	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.14+hops, "what lies between an iteration's line and its result")
@@ -280,38 +282,39 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	}
 	t.Logf("%+v", a)
 	assert.Greater(t, a.OutsideWindow, a.Profiled/4, "the warm-up of both forks, a third as long as the measurement, and what is before it")
-	// The clock ticks of /proc/PID/stat, 10 ms, are read twice in each of six iterations,
-	// some of them a moment late; 6000 samples have an error of 1.3 %.
+	// The CPU time in /proc/PID/stat is in ticks of 10 ms. It is read twice in each of six iterations, sometimes a
+	// little late. And 6000 samples have an error of 1.3 %.
 	expected := iterations.cpu.Seconds() * 1001
 	assert.InEpsilon(t, expected, a.Profiled, 0.06+hops/p.WindowSeconds, "samples of the JVMs' CPU time in the iterations")
 	perOp := p.WindowSeconds * 1e9 / p.Operations
 	score := meanOfIterations(t, jmh, 6)
 	t.Logf("JMH: %.1f ns/op, gasm: %.1f ns", score, perOp)
-	// An iteration's score has four digits or more, and the window is longer by late.
+	// The score of an iteration has at least four digits, and the window is longer than the iterations by the
+	// duration late.
 	assert.InEpsilon(t, score, perOp, 0.002+math.Abs(late)/p.WindowSeconds)
 	unresolvedAtMost(t, p, 0.005)
 	checkHottestIsSum(t, p)
 	return command, jmh
 }
 
-// checkIterations checks that the window is as long as a number of iterations of 1 s. It is
-// a little longer or shorter, because JMH's host prints an iteration's line when it is told
-// of it, and where the benchmark keeps all processors busy it is told a moment late (65 ms
-// were seen, and 272 ms beside other tests). So what threads waited for meanwhile is added
-// to the limit, but not more than 200 ms. One iteration more or less would be 1 s.
+// checkIterations checks that the window is as long as the given number of iterations, each of which takes 1 s. The
+// window is a little longer or shorter, because JMH's own JVM prints the line of an iteration when the fork's message
+// arrives. If the benchmark keeps all CPUs busy, the message arrives late: 65 ms late in a measurement, and 272 ms
+// together with other tests. So the time for which threads waited meanwhile is added to the limit, but not more than
+// 200 ms. A wrong number of iterations would make a difference of 1 s.
 func checkIterations(t *testing.T, p *schema.Profile, iterations int, waited time.Duration) {
 	t.Helper()
 	assert.InDelta(t, iterations, p.WindowSeconds, 0.25*float64(iterations)+min(waited.Seconds(), 0.2), "%s: %d iterations of 1 s", p.Trial, iterations)
 }
 
-// An iterationClock adds up how long JMH's measured iterations take, by when their
-// lines arrive, and how much CPU time JMH's forks have in them.
+// An iterationClock adds up the durations of JMH's measured iterations, according to the times at which their lines
+// arrive, and the CPU time of JMH's forks during the iterations.
 type iterationClock struct {
-	mark  string // what the forks have in their environment, and no other JVMs
+	mark  string // a text that only the forks have in their environment, not other JVMs
 	line  []byte
-	began time.Time // of the current iteration; zero between two
-	fork  string    // its folder in /proc
-	ticks int64     // its CPU time as the iteration began
+	began time.Time // start of the current iteration; zero between two iterations
+	fork  string    // the fork's folder in /proc
+	ticks int64     // the fork's CPU time when the iteration began
 	total time.Duration
 	cpu   time.Duration
 }
@@ -335,7 +338,7 @@ func (c *iterationClock) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// newestFork is the folder in /proc of the fork of JMH that was started last, of those with a
+// newestFork returns the folder in /proc of the fork of JMH that started last. It considers only forks that have the
 // mark in their environment.
 func newestFork(mark string) (dir string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -355,14 +358,15 @@ func newestFork(mark string) (dir string) {
 	return dir
 }
 
-// cpuTicks is a process's CPU time, of user and system, in ticks of 10 ms.
+// cpuTicks returns the CPU time of a process, in user and kernel mode, in ticks of 10 ms. dir is the process's folder
+// in /proc.
 func cpuTicks(dir string) int64 {
 	f := statFields(dir)
 	return f[11] + f[12]
 }
 
-// statFields are the fields of /proc/PID/stat from the third one on, which behind the
-// process's state are numbers.
+// statFields returns the fields of /proc/PID/stat from the third one on. All of them except the first, which is the
+// process's state, are numbers.
 func statFields(dir string) [50]int64 {
 	var fields [50]int64
 	text, _ := os.ReadFile(filepath.Join(dir, "stat"))
@@ -373,8 +377,8 @@ func statFields(dir string) [50]int64 {
 	return fields
 }
 
-// profileJMH profiles a run of one JMH benchmark. It gives the profile, JMH's own
-// output, and what the test saw of the measured iterations.
+// profileJMH profiles a run of a JMH benchmark. It returns the profile, JMH's own output, and what the test knows
+// about the measured iterations.
 func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profile, jmh string, iterations *iterationClock) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
@@ -401,8 +405,8 @@ func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profi
 	return &rep.Profiles[0], jmh, clock
 }
 
-// checkHottestIsSum checks that the benchmark's loop is the hottest region and
-// that nearly all compiled samples are in its method.
+// checkHottestIsSum checks that the benchmark's loop is the hottest region, and that nearly all samples in compiled
+// code are in the benchmark's method.
 func checkHottestIsSum(t *testing.T, p *schema.Profile) {
 	t.Helper()
 	const stub = "org.gasm.bench.jmh_generated.VectorSum_sum_jmhTest::sum_avgt_jmhStub"
@@ -432,7 +436,7 @@ func checkHottestIsSum(t *testing.T, p *schema.Profile) {
 	assert.Greater(t, vector, hot.Counts.Of(event)/2, "samples of the hottest region on vector instructions")
 }
 
-// Several benchmarks give a profile each.
+// TestJMHTrials checks that each of several benchmarks gets a profile of its own.
 func TestJMHTrials(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

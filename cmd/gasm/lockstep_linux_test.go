@@ -13,13 +13,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestLockstep: a program that does two things in turn, as often as gasm is asked to take samples, gets half of the
-// samples for each. With a fixed frequency the runs were up to 46 points off.
+// TestLockstep runs a program that does two things in turn, as often as gasm should take samples. Each of them must
+// get half of the samples. With a fixed frequency, the shares were up to 46 percentage points off.
 //
-// The samples are not worse than independent ones. The share of n independent samples would have a standard error of
-// 50/sqrt(n) points, and the root mean square of six shares exceeds 2.4 of their errors once in 200,000 times. In step,
-// it was 20 and more. On an idle machine it was 0.6, or 0.7 points, because the samples go through the program's period
-// evenly; what else a busy machine does makes them independent, and fewer.
+// The samples must not be worse than independent ones. The share of n independent samples would have a standard error
+// of 50/sqrt(n) points, and the root mean square of the deviations of six shares would exceed 2.4 of these errors
+// once in 200,000 times. When samples were taken in step with the program, it was 20 errors or more. On an idle
+// machine it was 0.6 errors, or 0.7 points, because the samples go through the program's period evenly. On a busy
+// machine, other work makes the samples independent, and fewer.
 func TestLockstep(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// With --mca, a program says of each loop how fast it is: in the text, in the page and in JSON.
+// TestMCA checks that with --mca, a program says how fast each loop is. The text report, the HTML page and the JSON
+// report must have its answers.
 func TestMCA(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk25-lean-none")

@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A JVM moves its hot methods together while it is profiled. Each stays one version, with its samples at both addresses.
+// TestMoved profiles a JVM that moves its hot methods next to each other. Each method must remain one version, with
+// the samples at both its addresses.
 func TestMoved(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
@@ -22,7 +23,7 @@ func TestMoved(t *testing.T) {
 	var rep schema.Report
 	var p *schema.Profile
 	file, capt := filepath.Join(dir, "report.json"), ""
-	for _, sec := range []string{"8", "20", "120"} { // on a busy machine it takes long until the JVM has samples enough
+	for _, sec := range []string{"8", "20", "120"} { // a busy machine needs longer for enough samples
 		capt = filepath.Join(dir, "capture"+sec)
 		r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "-o", capt, "--events", "default,compile", "--", jdk.Java(),
 			"-XX:+UnlockExperimentalVMOptions", "-XX:+NMethodRelocation", "-XX:+HotCodeHeap", "-XX:HotCodeHeapSize=16m",

@@ -24,7 +24,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// jniLibrary compiles the library of Jni.java, with debug information.
+// jniLibrary compiles the C library of Jni.java, with debug information, and returns its path.
 func jniLibrary(t *testing.T) (path string) {
 	t.Helper()
 	gcc := gasmtest.NeedTool(t, "gcc", "scripts/setup.sh test installs it")
@@ -35,10 +35,12 @@ func jniLibrary(t *testing.T) (path string) {
 	return path
 }
 
-// manySamples make functions that take part of a second have samples, also if the machine is busy.
+// manySamples are flags with which even functions that take only a small part of a second have samples, on a busy
+// machine, too.
 var manySamples = []string{"--frequency", "4001"}
 
-// profileJNI profiles Jni.java with a library. With -Xcomp, libjvm.so has many samples, too.
+// profileJNI profiles Jni.java with a library, and returns the folder of the capture. With the JVM flag -Xcomp,
+// libjvm.so has many samples, too.
 func profileJNI(t *testing.T, lib string, flags ...string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "capture")
@@ -48,7 +50,7 @@ func profileJNI(t *testing.T, lib string, flags ...string) (dir string) {
 	return dir
 }
 
-// codeOf returns a capture's native functions, by module.
+// codeOf returns the native functions with code in a capture, by module.
 func codeOf(t *testing.T, dir string) map[string][]nativecode.Function {
 	t.Helper()
 	c, err := capture.Open(dir)
@@ -63,8 +65,8 @@ func codeOf(t *testing.T, dir string) map[string][]nativecode.Function {
 	return all
 }
 
-// TestNativeCode: the code of sampled functions is that of their libraries, it is decoded as objdump does, and reports show it
-// without the libraries.
+// TestNativeCode checks that the code of sampled native functions is the same as in their libraries, that it is
+// decoded as objdump does, and that reports show it without reading the libraries.
 func TestNativeCode(t *testing.T) {
 	gasmtest.NeedNative(t)
 	lib := jniLibrary(t)
@@ -110,7 +112,8 @@ func TestNativeCode(t *testing.T) {
 	assert.Contains(t, r.stdout, "Java_Jni_work")
 }
 
-// checkCode compares functions of a library with the bytes in the file, and their instructions with objdump's.
+// checkCode compares the bytes of a library's functions with the library's file, and their instructions with
+// objdump's.
 func checkCode(t *testing.T, path string, functions []nativecode.Function) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -165,8 +168,8 @@ func libc(t *testing.T) string {
 	return ""
 }
 
-// TestNativeCodeReplaced: a library that is replaced while the program runs has other code afterwards. The report says so, and
-// shows none.
+// TestNativeCodeReplaced replaces a library while the program runs, so that the file has different code afterwards.
+// The report must say so, and must show no code of the library.
 func TestNativeCodeReplaced(t *testing.T) {
 	gasmtest.NeedNative(t)
 	lib := jniLibrary(t)

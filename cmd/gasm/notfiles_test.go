@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// notFiles make things that are no files, each under a path.
+// notFiles has functions that each make something at a path that is not a regular file.
 var notFiles = map[string]func(t *testing.T, path string){
 	"a pipe":   func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) },
 	"a device": func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/zero", path)) },
@@ -31,13 +31,14 @@ var notFiles = map[string]func(t *testing.T, path string){
 	},
 }
 
-// What is no file is named at once: it is not waited for, and not read for ever.
+// TestNotFiles checks that gasm refuses at once what is not a regular file. It must not wait for it, and must not
+// read it forever.
 func TestNotFiles(t *testing.T) {
 	t.Parallel()
 	for kind, create := range notFiles {
 		t.Run(strings.TrimPrefix(kind, "a "), func(t *testing.T) {
 			t.Parallel()
-			// Short names, because a socket's path has some 100 characters at most.
+			// The names are short, because the path of a socket can have only about 100 characters.
 			dir, err := os.MkdirTemp("", "gasm-not-")
 			require.NoError(t, err)
 			t.Cleanup(func() { os.RemoveAll(dir) })
@@ -72,7 +73,8 @@ func TestNotFiles(t *testing.T) {
 	}
 }
 
-// fingerprints tell of each file below a folder, and of the folder, whether they changed.
+// fingerprints returns a text for each file below a folder, and for the folder itself. The text changes whenever the
+// file does.
 func fingerprints(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	prints := map[string]string{}
@@ -90,8 +92,8 @@ func fingerprints(t *testing.T, dir string) map[string]string {
 	return prints
 }
 
-// A report changes nothing in the folder that it reads, whatever lies there: logs under
-// both names of one process, and what a recording that was killed has left.
+// TestReportOnlyReads checks that gasm report changes nothing in the folder that it reads, even if the folder has
+// logs under both names of one process, and files that a killed recording has left behind.
 func TestReportOnlyReads(t *testing.T) {
 	t.Parallel()
 	dir := captureFolder(t, "jdk17-lean-none")
@@ -128,7 +130,7 @@ func TestReportOnlyReads(t *testing.T) {
 	r = runGasm(t, []string{"report", "--report", filepath.Join(dir, "report.txt"), dir})
 	assert.Equal(t, 0, r.code, "the last report: %s", r.stderr)
 	t.Run("read-only", func(t *testing.T) {
-		gasmtest.NeedRoot(t) // to become somebody else
+		gasmtest.NeedRoot(t) // only root can become another user
 		require.NoError(t, exec.Command("chmod", "-R", "a+rX", filepath.Dir(filepath.Dir(dir))).Run())
 		home, asNobody := nobody(t)
 		before := fingerprints(t, dir)

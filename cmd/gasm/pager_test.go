@@ -15,21 +15,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// The other tests are of what gasm writes, whatever pager the developer has:
-// nobody would be there to quit it.
+// The other tests check what gasm itself prints, so they must not use the pager of the developer, which nobody would
+// quit.
 func init() { os.Setenv("GASM_PAGER", "cat") }
 
-// A terminalRun is gasm at work on a terminal of its own.
+// A terminalRun is a running gasm on a terminal of its own.
 type terminalRun struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	tty  *os.File
-	out  *lineWaiter // all that the terminal was sent
+	out  *lineWaiter // everything that was written to the terminal
 	read chan struct{}
 }
 
-// startOnTerminal starts gasm on a terminal. Of the pager's variables it has only
-// those in env. out waits for a word.
+// startOnTerminal starts gasm on a terminal. It sets the environment variables that concern pagers to those in env
+// alone. The field out waits for a word.
 func startOnTerminal(t *testing.T, rows uint16, word string, env, args []string) *terminalRun {
 	t.Helper()
 	r := &terminalRun{t: t, cmd: exec.Command(binary, args...), out: newLineWaiter(word), read: make(chan struct{})}
@@ -69,7 +69,7 @@ func (r *terminalRun) keys(keys string) {
 	require.NoError(r.t, err)
 }
 
-// end waits for gasm's end. It gives all that was on the terminal.
+// end waits for gasm's end, and returns everything that the terminal got.
 func (r *terminalRun) end() (out string, code int) {
 	r.t.Helper()
 	code = exitCode(r.t, r.cmd)
@@ -77,7 +77,7 @@ func (r *terminalRun) end() (out string, code int) {
 	return r.out.String(), code
 }
 
-// fakePager makes a pager that keeps what it is given in a file.
+// fakePager makes a pager that writes its input to the file record.
 func fakePager(t *testing.T, script string) (pager, record string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -97,7 +97,7 @@ func TestPager(t *testing.T) {
 		name  string
 		env   []string
 		flags []string
-		want  string // what the terminal has but for the report; "" for no pager
+		want  string // what the terminal gets besides the report; "" if no pager is used
 	}{
 		{"GASM_PAGER", []string{"GASM_PAGER=" + pager, "PAGER=cat"}, nil, "PAGED LESS=FRSX LV=-c"},
 		{"PAGER", []string{"PAGER=" + pager}, nil, "PAGED LESS=FRSX LV=-c"},
@@ -136,7 +136,7 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// A comparison is paged as a report is.
+// TestPagerOfDiff checks that gasm diff uses a pager, as gasm report does.
 func TestPagerOfDiff(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "sort")
@@ -157,7 +157,7 @@ func TestPagerOfDiff(t *testing.T) {
 	assert.NoFileExists(t, record)
 }
 
-// Files and pipes get the report itself.
+// TestNoPagerForPipe checks that gasm uses no pager if it writes to a file or a pipe.
 func TestNoPagerForPipe(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
@@ -169,7 +169,8 @@ func TestNoPagerForPipe(t *testing.T) {
 	assert.NoFileExists(t, record)
 }
 
-// The exit code is the report's: quitting early is no error, and none is lost.
+// TestPagerExitCode checks that the exit code is that of gasm report. It is not an error if the user quits the pager
+// early, and errors of the report are not lost.
 func TestPagerExitCode(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
@@ -192,7 +193,7 @@ func TestPagerExitCode(t *testing.T) {
 	assert.Regexp(t, `(?s)PAGED.*gasm: all 2570 samples are of other processes`, out, "behind the report")
 }
 
-// untilCtrlC is a pager that Ctrl-C alone ends, the second one.
+// untilCtrlC is a pager that ends only after the second Ctrl-C.
 const untilCtrlC = `trap '' QUIT
 trap 'echo x >>"$record.int"' INT
 cat >"$record"
@@ -213,7 +214,9 @@ func TestCtrlCInPager(t *testing.T) {
 	assert.Contains(t, out, "DONE")
 }
 
-// interruptTwice types at the pager untilCtrlC, which writes down each Ctrl-C: of two at once it would see one.
+// interruptTwice presses Ctrl-C twice in the pager untilCtrlC. The pager writes a line for each Ctrl-C.
+// interruptTwice waits for the first line, because the pager would get only one of two signals that come at the same
+// time.
 func interruptTwice(t *testing.T, r *terminalRun, record string) {
 	t.Helper()
 	r.out.wait(t)
@@ -222,12 +225,12 @@ func interruptTwice(t *testing.T, r *terminalRun, record string) {
 		seen, err := os.ReadFile(record + ".int")
 		return err == nil && string(seen) == "x\n"
 	}, time.Minute, 10*time.Millisecond)
-	r.keys("\x1c") // Ctrl-\ must not hurt gasm either; the pager's shell ignores it below
+	r.keys("\x1c") // Ctrl-\ must not end gasm, either; the pager's shell ignores it
 	r.keys("\x03")
 }
 
-// less shows a long report until it is quit, and a short one stays on the
-// screen without.
+// TestLess checks that less shows a long report until the user quits, and that a short report is printed without a
+// wait and stays on the screen.
 func TestLess(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("less"); err != nil {
@@ -238,7 +241,7 @@ func TestLess(t *testing.T) {
 		r := startOnTerminal(t, 40, "\n:", nil, []string{"report", samples, log})
 		r.out.wait(t)
 		r.keys("\x03")
-		for range 100 { // less may drop what is typed while it draws the screen anew
+		for range 100 { // less may ignore keys while it redraws the screen
 			_, _ = r.tty.WriteString("q")
 			select {
 			case <-r.read:
@@ -260,8 +263,8 @@ func TestLess(t *testing.T) {
 	})
 }
 
-// A profile's report is paged behind the command's own output, and the exit
-// code stays the command's, whatever keys the pager got.
+// TestPagerOfProfile checks that the report of gasm profile is shown in a pager after the command's own output. The
+// exit code must be the command's, whatever keys are pressed in the pager.
 func TestPagerOfProfile(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Why perfasm has a sample elsewhere than gasm. testdata/perfasm/README.md
-// describes each one; explainCode and explainNative check that it is the case.
+// The reasons why perfasm counts a sample for another place than gasm. testdata/perfasm/README.md describes them.
+// explainCode and explainNative check which of them applies.
 const (
 	dueToFirstAlone = "first instruction alone"
 	dueToHead       = "head not read"
@@ -32,15 +32,15 @@ const (
 	dueToNesting    = "nested ranges"
 )
 
-// JMH's perfasm and gasm give each sample of the same files the same place, or
-// the reason is a known one of perfasm's.
+// TestPerfasm checks that JMH's perfasm and gasm count each sample of the same files for the same place, except for
+// known reasons that lie in perfasm.
 func TestPerfasm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		capture string
 		agreed  int            // samples
-		code    map[string]int // samples in the code cache that perfasm has elsewhere, by cause
-		native  map[string]int // and those outside of it
+		code    map[string]int // samples in the code cache that perfasm counts for another place, by cause
+		native  map[string]int // the same for samples outside of the code cache
 	}{
 		{
 			"jdk8-full-hsdis", 3541,
@@ -108,7 +108,7 @@ func TestPerfasm(t *testing.T) {
 	}
 }
 
-// A place is what a sample is counted for, in gasm's terms.
+// A place is what a sample is counted for, with gasm's names.
 type place struct {
 	source, name string
 	compileID    int
@@ -121,14 +121,13 @@ func (p place) String() string {
 	return strings.TrimSpace(p.source + " " + cmp.Or(p.name, "[unknown]"))
 }
 
-// A placeRow has the samples of one place. The causes add up to
-// perfasm - gasm.
+// A placeRow has the numbers of samples of one place. The sum of the causes is perfasm's number minus gasm's.
 type placeRow struct {
 	perfasm, gasm int
 	causes        map[string]int
 }
 
-// placeTable lists the rows that differ.
+// placeTable returns a table of the rows that differ.
 func placeTable(rows map[place]*placeRow) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%7s %7s  %-70s %s\n", "perfasm", "gasm", "", "causes")
@@ -147,23 +146,22 @@ func placeTable(rows map[place]*placeRow) string {
 	return out.String()
 }
 
-// sampleText is a capture's samples by address, with the names that perf gave
-// them.
+// A sampleText has the samples of a capture by their addresses, with the names that perf gave to the addresses.
 type sampleText struct {
 	event  string
-	text   []byte // as perfasm wants it: without pid and tid, the JVM's alone
+	text   []byte // in the form that perfasm reads: without pid and tid, and only the JVM's samples
 	total  int
 	counts map[uint64]int
 	names  map[uint64]place
-	sorted []uint64               // addresses in perfasm's order: as signed numbers
-	ranges map[place]addressRange // from the lowest to the highest sampled address of a name
+	sorted []uint64               // addresses in perfasm's order, which is that of signed numbers
+	ranges map[place]addressRange // for each name, the range from the lowest to the highest sampled address
 }
 
 type addressRange struct{ lo, hi uint64 }
 
 var sampleLine = regexp.MustCompile(`^ *\d+/\d+ +(\d+\.\d+: ([a-z-]+): +([0-9a-f]+) (.*) \((.*)\))$`)
 
-// readSamples reads the text of a capture in which perf saw one process.
+// readSamples reads the samples of a capture in which perf sampled a single process.
 func readSamples(t *testing.T, file string) *sampleText {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -191,7 +189,7 @@ func readSamples(t *testing.T, file string) *sampleText {
 	return s
 }
 
-// nativePlace has gasm's names for what perf names so.
+// nativePlace returns gasm's names for a module and a symbol of perf's.
 func nativePlace(dso, symbol string) place {
 	module := filepath.Base(strings.TrimSpace(dso))
 	if module == "[kernel.kallsyms]" {
@@ -210,13 +208,13 @@ func parseHex(t *testing.T, text string) uint64 {
 	return n
 }
 
-// A perfasmName is what perfasm calls a place.
+// A perfasmName is perfasm's name for a place.
 type perfasmName struct{ source, name string }
 
-// perfasmResult is what SavedPerfAsm printed.
+// A perfasmResult is what the program SavedPerfAsm has printed.
 type perfasmResult struct {
-	regions   []perfasmRegion        // ascending, as signed numbers
-	addresses map[uint64]perfasmName // what its assembly has at a sampled address; none where it knows nothing
+	regions   []perfasmRegion        // in ascending order, as signed numbers
+	addresses map[uint64]perfasmName // names of sampled addresses in perfasm's assembly
 }
 
 type perfasmRegion struct {
@@ -224,7 +222,7 @@ type perfasmRegion struct {
 	desc   perfasmName
 }
 
-// regionOf gives the region that has pc; the zero region when none has it.
+// regionOf returns the region that contains pc, or the zero region if none does.
 func (p *perfasmResult) regionOf(pc uint64) perfasmRegion {
 	for _, r := range p.regions {
 		if int64(r.lo) <= int64(pc) && int64(pc) <= int64(r.hi) {
@@ -234,8 +232,8 @@ func (p *perfasmResult) regionOf(pc uint64) perfasmRegion {
 	return perfasmRegion{}
 }
 
-// runPerfasm runs JMH's code. It checks that its regions add up to its table
-// of methods.
+// runPerfasm runs JMH's perfasm on the samples and the log. It checks that perfasm's regions add up to its table of
+// methods.
 func runPerfasm(t *testing.T, s *sampleText, log string) *perfasmResult {
 	t.Helper()
 	jar, err := filepath.Abs("../../testdata/perfasm/target/perfasm.jar")
@@ -285,16 +283,15 @@ func runPerfasm(t *testing.T, s *sampleText, log string) *perfasmResult {
 	return p
 }
 
-// runGasmByPC gives gasm's place of each sampled address in the code cache. It
-// checks that they add up to gasm's table of methods, and the other addresses
-// to its table of native functions.
+// runGasmByPC returns gasm's place for each sampled address in the code cache. It checks that these samples add up to
+// gasm's table of methods, and the samples at all other addresses to gasm's table of native functions.
 func runGasmByPC(t *testing.T, samples, log string, s *sampleText) map[uint64]place {
 	t.Helper()
 	r := runGasm(t, []string{"report", "--format", "json", samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
 	whole := readReport(t, []byte(r.stdout)).Profiles[0]
 	require.EqualValues(t, s.total, whole.Account.Of(s.event).Profiled, "every sample is the JVM's")
-	// With no margin each instruction is a region.
+	// Without a margin, each instruction is a region.
 	r = runGasm(t, []string{"report", "--format", "json", "--skip-asm", "--merge-margin", "0", samples, log})
 	require.Equal(t, 0, r.code, r.stderr)
 	byPC := readReport(t, []byte(r.stdout)).Profiles[0]
@@ -323,17 +320,17 @@ func runGasmByPC(t *testing.T, samples, log string, s *sampleText) map[uint64]pl
 	return places
 }
 
-// logHeads is what the comparison needs of a log, from a plain scan of it.
+// A logHeads has the facts in a log that the comparison needs. They come from a simple search through the log.
 type logHeads struct {
 	kinds  map[int]string  // compile_kind by compile id
-	starts map[uint64]bool // where the ranges begin that perfasm could read
-	heads  map[uint64]head // of the code that a sampled instruction was printed in
+	starts map[uint64]bool // the starts of the address ranges that perfasm was able to parse
+	heads  map[uint64]head // for each sampled instruction, the head of the code in which it was printed
 }
 
 // A head is the line that names a stub, and the line before it.
 type head struct{ text, before string }
 
-// read tells whether perfasm takes it for the head of a stub.
+// read reports whether perfasm takes the line for the head of a stub.
 func (h head) read() bool {
 	return (strings.Contains(h.before, "--------") || strings.Contains(h.text, "StubRoutines::")) &&
 		strings.Count(h.text, "0x") == 2
@@ -352,7 +349,7 @@ func readHeads(t *testing.T, log string, s *sampleText) *logHeads {
 	defer f.Close()
 	l := &logHeads{kinds: map[int]string{}, starts: map[uint64]bool{}, heads: map[uint64]head{}}
 	var current head
-	before := "" // the last line that is not empty
+	before := "" // the last line that was not empty
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -383,8 +380,8 @@ func readHeads(t *testing.T, log string, s *sampleText) *logHeads {
 
 var javaName = regexp.MustCompile(`^(.*), version \d+, compile id (\d+)$`)
 
-// place has gasm's names for what perfasm names so. Theirs tell neither OSR
-// methods nor wrappers of native methods; the log does.
+// place returns gasm's names for a name of perfasm's. perfasm distinguishes neither OSR methods nor wrappers of
+// native methods from others, but the log does.
 func (l *logHeads) place(d perfasmName) place {
 	name := strings.TrimSpace(d.name)
 	if m := javaName.FindStringSubmatch(name); m != nil {
@@ -410,8 +407,8 @@ func (l *logHeads) place(d perfasmName) place {
 	return nativePlace(d.source, name)
 }
 
-// explainCode finds why perfasm does not have the samples at pc in ours, which
-// is code in the code cache. It is "" when nothing known fits.
+// explainCode returns the reason why perfasm counts the samples at pc for another place than gasm. The parameter ours
+// is gasm's place, which is in the code cache. The result is "" if no known reason applies.
 func explainCode(pc uint64, ours place, p *perfasmResult, s *sampleText, l *logHeads) string {
 	r := p.regionOf(pc)
 	theirs, known := p.addresses[pc]
@@ -430,8 +427,8 @@ func explainCode(pc uint64, ours place, p *perfasmResult, s *sampleText, l *logH
 	return ""
 }
 
-// explainNative finds why perfasm does not have the samples at pc in the
-// function that perf named, but in theirs.
+// explainNative returns the reason why perfasm counts the samples at pc not for the function that perf named, but for
+// the place theirs.
 func explainNative(pc uint64, theirs place, p *perfasmResult, s *sampleText) string {
 	r := p.regionOf(pc)
 	if r == (perfasmRegion{}) {
@@ -441,7 +438,7 @@ func explainNative(pc uint64, theirs place, p *perfasmResult, s *sampleText) str
 		}
 		return ""
 	}
-	// A region has the name of its first address. No step in it is longer than 32.
+	// perfasm gives a region the name of its first address. The addresses in a region are at most 32 bytes apart.
 	i, _ := slices.BinarySearchFunc(s.sorted, pc, func(a, b uint64) int { return cmp.Compare(int64(a), int64(b)) })
 	for ; s.sorted[i] != r.lo; i-- {
 		if s.sorted[i]-s.sorted[i-1] > 32 {
@@ -457,7 +454,7 @@ func explainNative(pc uint64, theirs place, p *perfasmResult, s *sampleText) str
 	if unknown && r.lo == own.hi && own.lo < own.hi {
 		return dueToRangeEnd
 	}
-	// The function whose range begins closest below hides one that began earlier.
+	// If the ranges of two functions contain the address, perfasm finds only the one that begins closest below it.
 	var closest place
 	for name, other := range s.ranges {
 		if int64(other.lo) <= int64(r.lo) && (closest == place{} || int64(other.lo) > int64(s.ranges[closest].lo)) {

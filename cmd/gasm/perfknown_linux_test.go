@@ -17,15 +17,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// recordChains profiles Stacks.java with perf and call stacks, until perf has written that many bytes. It returns the
-// profile.
+// recordChains profiles Stacks.java with perf and call stacks, until perf has written the given number of bytes. It
+// returns the profile.
 func recordChains(t *testing.T, size int64, jvmFlags ...string) *profile.Profiles {
 	t.Helper()
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
 	dir := filepath.Join(t.TempDir(), "capture")
-	go func() { // the program runs until its input ends
+	go func() { // the program ends when its stdin is closed
 		defer out.Close()
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			if info, err := os.Stat(filepath.Join(dir, "perf.data")); err == nil && info.Size() >= size {
@@ -46,8 +46,9 @@ func recordChains(t *testing.T, size int64, jvmFlags ...string) *profile.Profile
 	return ps
 }
 
-// javaOf returns the names of the Java methods of a location, the outermost first. interpreted is true if it has frames of
-// the interpreter that are not of the methods with which each thread of Stacks.java begins. mark is the stack's mark.
+// javaOf returns the names of the Java methods in a location, the outermost first. interpreted is true if the
+// location has frames of the interpreter other than those of the methods with which each thread of Stacks.java
+// begins. mark is the mark of the stack.
 func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpreted bool, mark callstack.Kind) {
 	if l.Stack == 0 {
 		mark = callstack.Unwalked
@@ -72,8 +73,8 @@ func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpre
 	return names, slices.Contains(names, ""), mark
 }
 
-// TestPerfKnownStacks: with frame pointers, perf's chains become the stacks that the source of a program says, and none of
-// them is wrong without a mark.
+// TestPerfKnownStacks checks that with frame pointers, perf's chains become the stacks that the program's source
+// implies. Each stack that is wrong must have a mark.
 func TestPerfKnownStacks(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedPerf(t)
@@ -110,7 +111,8 @@ func TestPerfKnownStacks(t *testing.T) {
 	checkChainAccount(t, ps)
 }
 
-// TestPerfStacksWithoutFramePointers: without the option, no frame beyond the innermost Java frame is believed.
+// TestPerfStacksWithoutFramePointers checks that without the JVM's option for frame pointers, gasm shows no frame
+// beyond the innermost Java frame.
 func TestPerfStacksWithoutFramePointers(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedPerf(t)

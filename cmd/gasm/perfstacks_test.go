@@ -56,18 +56,18 @@ func TestPerfStacks(t *testing.T) {
 	assert.Equal(t, a.Profiled, stacked.Stacks.Nodes[0].Counts.Of(hottestEvent(stacked)), "the tree has all samples")
 	assert.Greater(t, a.StackWhole, a.Profiled/2)
 
-	// The last text, which has stacks, is still there.
+	// The file still contains the text that was written last, which has stacks.
 	assert.Equal(t, a.Profiled, collapsedTotal(t, reportOf(t, "--format", "collapsed", file, log)))
 	assert.Equal(t, a.Profiled, pprofTotal(t, reportOf(t, "--format", "pprof", file, log)))
 	under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "start_thread", file, log))).Profiles[0]
 	u := under.Account.Of(hottestEvent(&under))
-	// The stacks of the program are whole if they end there. Those of the thread in which the launcher starts the JVM, which
-	// has a few samples, end in main's caller.
+	// Stacks of the program are complete if they end in one of these methods. The launcher has a thread that starts
+	// the JVM, which has a few samples. Its stacks end in main's caller.
 	assert.LessOrEqual(t, u.Profiled, a.StackWhole)
 	assert.GreaterOrEqual(t, u.Profiled, a.StackWhole*49/50)
 	assert.Equal(t, a.Profiled, u.Profiled+u.NotUnder)
 
-	// Without the option, the JVM's stacks end at the innermost Java frame.
+	// Without the option for frame pointers, the stacks of the JVM end at the innermost Java frame.
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(log, []byte(strings.Replace(string(text), "-XX:+PreserveFramePointer", "-XX:-PreserveFramePointer", 1)), 0o600))
@@ -87,7 +87,7 @@ func collapsedTotal(t *testing.T, text string) (sum int64) {
 	return sum
 }
 
-// pprofTotal returns the number of samples in a profile of pprof.
+// pprofTotal returns the number of samples in a pprof profile.
 func pprofTotal(t *testing.T, data string) (sum int64) {
 	t.Helper()
 	for _, s := range readPprof(t, []byte(data)).Sample {

@@ -27,7 +27,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// readPprof reads a profile as others do.
+// readPprof parses a profile with pprof's own package.
 func readPprof(t *testing.T, data []byte) *pprof.Profile {
 	t.Helper()
 	p, err := pprof.ParseData(data)
@@ -36,7 +36,7 @@ func readPprof(t *testing.T, data []byte) *pprof.Profile {
 	return p
 }
 
-// pprofSums adds up a profile's first values by what name says of a sample.
+// pprofSums adds up the first value of each sample, by the name that the function name returns for the sample.
 func pprofSums(p *pprof.Profile, name func(*pprof.Sample) string) map[string]int64 {
 	sums := map[string]int64{}
 	for _, s := range p.Sample {
@@ -48,7 +48,7 @@ func pprofSums(p *pprof.Profile, name func(*pprof.Sample) string) map[string]int
 
 func total(*pprof.Sample) string { return "total" }
 
-// innermost is the Java method that a sample is in.
+// innermost returns the Java method in which a sample was taken.
 func innermost(s *pprof.Sample) string {
 	line := s.Location[0].Line[0]
 	switch tier := s.Label["tier"][0]; {
@@ -58,7 +58,7 @@ func innermost(s *pprof.Sample) string {
 	return ""
 }
 
-// selfCounts are the samples of the methods that have some of their own.
+// selfCounts returns the number of samples in each method that has samples of its own.
 func selfCounts(p *schema.Profile) map[string]int64 {
 	counts := map[string]int64{}
 	for _, f := range p.Frames {
@@ -69,7 +69,7 @@ func selfCounts(p *schema.Profile) map[string]int64 {
 	return counts
 }
 
-// The pprof profile of each capture says what the JSON report says.
+// TestPprofOfCaptures checks that the pprof profile of each capture agrees with the JSON report.
 func TestPprofOfCaptures(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
@@ -104,7 +104,7 @@ func TestPprofOfCaptures(t *testing.T) {
 	}
 }
 
-// writeCapture makes a capture folder of files: two trials, each half of the run.
+// writeCapture makes a capture folder from files. It has two trials, each of which is half of the run.
 func writeCapture(t *testing.T, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -133,7 +133,8 @@ func writeCapture(t *testing.T, name string) string {
 	return dir
 }
 
-// A capture tells the frequency and the windows: the samples are time too.
+// TestPprofOfTrials checks that samples also have a value in time, because the capture has the frequency and the
+// windows.
 func TestPprofOfTrials(t *testing.T) {
 	t.Parallel()
 	dir := writeCapture(t, "jdk17-lean-none")
@@ -160,13 +161,13 @@ func TestPprofOfTrials(t *testing.T) {
 	}
 	assert.InDelta(t, window*1e9, p.DurationNanos, 1e6)
 
-	// pprof shows the time by itself.
+	// pprof shows the time by default.
 	text := runPprof(t, "-top", file)
 	assert.Contains(t, text, "Type: cpu\n")
 	assert.Contains(t, text, fmt.Sprintf("Total samples = %.2fms ", 0.999001*float64(want["first"]+want["second"])))
 }
 
-// pprofTool gives the pprof of the Go that runs the tests.
+// pprofTool returns the path of the pprof that belongs to the Go installation of this test.
 func pprofTool(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "-n", "pprof").Output()
@@ -188,7 +189,7 @@ func runPprof(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// A topRow is one of pprof -top.
+// A topRow is a row of the output of pprof -top.
 type topRow struct {
 	flat int64
 	name string
@@ -213,7 +214,7 @@ func readTop(t *testing.T, text string) (total int64, rows []topRow) {
 	return total, rows
 }
 
-// The real pprof shows the report's numbers and names.
+// TestPprofTop checks that the real pprof shows the same numbers and names as the report.
 func TestPprofTop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -239,7 +240,7 @@ func TestPprofTop(t *testing.T) {
 	assert.Contains(t, text, " java.util.HashMap$HashIterator::nextNode java/util/HashMap.java:1601 (inline)\n")
 	assert.Contains(t, text, "::<init> ", "pprof takes no names apart")
 
-	// Without lines it is the report's table of frames.
+	// Without line numbers, pprof's table is the report's table of frames.
 	_, rows = readTop(t, runPprof(t, "-top", "-nodecount=10000", "-nodefraction=0", "-edgefraction=0", "-tagfocus=tier=level|wrapper", file))
 	got := map[string]int64{}
 	for _, row := range rows {
@@ -250,8 +251,8 @@ func TestPprofTop(t *testing.T) {
 	assert.Equal(t, selfCounts(&want), got)
 }
 
-// The flame graph of pprof's own web pages has the inlined frames below the
-// compiled ones.
+// TestPprofFlameGraph checks that in the flame graph of pprof's own web pages, inlined frames are below the frames of
+// the compiled methods.
 func TestPprofFlameGraph(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -267,7 +268,7 @@ func TestPprofFlameGraph(t *testing.T) {
 	}
 }
 
-// flameGraph returns the stacks in the flame graph of pprof's own web pages.
+// flameGraph returns the stacks in the flame graph on pprof's own web page.
 func flameGraph(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	var graph struct {
@@ -305,7 +306,7 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// pprofPage gives a page of pprof's web server, which runs only as long.
+// pprofPage returns a page of pprof's web server. It starts the server, and ends it afterwards.
 func pprofPage(t *testing.T, file, path string) string {
 	t.Helper()
 	cmd := exec.Command(pprofTool(t), "-no_browser", "-http=localhost:", file)
@@ -350,7 +351,7 @@ func getPage(t *testing.T, url string) string {
 	return ""
 }
 
-// A binary report goes to a file or a pipe, and never between the lines of a
+// TestPprofGoesWhere checks that a binary report is written to a file or a pipe, and never between the lines of a
 // command's output.
 func TestPprofGoesWhere(t *testing.T) {
 	t.Parallel()
@@ -373,13 +374,13 @@ func TestPprofGoesWhere(t *testing.T) {
 	readPprof(t, readFile(t, file))
 }
 
-// onTerminal runs gasm on a terminal of its own.
+// onTerminal runs gasm on a terminal of its own. It returns the exit code and what the terminal got.
 func onTerminal(t *testing.T, args ...string) (code int, screen string) {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	tty, err := pty.Start(cmd)
 	require.NoError(t, err)
 	defer tty.Close()
-	text, _ := io.ReadAll(tty) // ends with an error when gasm does
+	text, _ := io.ReadAll(tty) // Read returns an error when gasm ends
 	return exitCode(t, cmd), string(text)
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// printing are functions of HotSpot's, and of libc's for it, that print code.
+// printing matches functions that print code: functions of HotSpot, and functions of libc that HotSpot calls for it.
 var printing = regexp.MustCompile(`ElfSymbolTable|ElfFile|xmlStream|xmlTextStream|outputStream::|fileStream|defaultStream|Disassembler|nmethod::print|nmethod::decode|CodeSection::print|RelocIterator::print|print_value_on|print_code_comment`)
 
-// What HotSpot spends on printing for gasm is nothing where its code is copied. Where it prints,
-// the account has it in a row of its own, and neither the tables nor a comparison have it.
+// TestNoPrintingInProfile checks what HotSpot spends on printing code for gasm. If gasm copies the code, it is
+// nothing. If HotSpot prints the code, the account must have the samples in a row of their own, and neither the
+// tables nor a comparison may contain them.
 func TestNoPrintingInProfile(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -27,8 +28,8 @@ func TestNoPrintingInProfile(t *testing.T) {
 	for name, java := range jdks(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// run gives the capture, the share of printing functions in the profile, and the row's share of what
-			// is in the window.
+			// run returns the folder of the capture, the share of printing functions in the profile, and the share of
+			// the row for printing among the samples in the window.
 			run := func(code string) (dir string, inProfile, inRow float64) {
 				dir = filepath.Join(t.TempDir(), code)
 				r := runGasm(t, []string{"profile", "--code", code, "-o", dir, "--skip-asm", "--", java, "-Dclasses=10", "-cp", javaPrograms(t), "Compile"})
@@ -49,11 +50,11 @@ func TestNoPrintingInProfile(t *testing.T) {
 			copied, inCopied, rowOfCopied := run("auto")
 			printed, inPrinted, rowOfPrinted := run("print")
 			t.Logf("printing is %.2f %% of the profile, with --code print %.2f %%, and %.2f %% beside it", 100*inCopied, 100*inPrinted, 100*rowOfPrinted)
-			// The JVM prints a line or two by itself. Each sample is one of some thousands.
+			// The JVM itself prints a line or two, so a few of the thousands of samples may be in these functions.
 			assert.Less(t, inCopied, 0.001)
 			assert.Zero(t, rowOfCopied)
-			// What is left are some of the stubs, which the main thread prints at the start by functions that it has
-			// other uses for: 5 of 2600 samples.
+			// What remains are some of the stubs. The main thread prints them at the start, by means of functions
+			// that it also uses for other purposes: 5 of 2600 samples.
 			assert.Less(t, inPrinted, 0.005)
 			assert.Greater(t, rowOfPrinted, 0.02)
 			for _, row := range changedRows(runDiffJSON(t, copied, printed)) {
@@ -63,7 +64,7 @@ func TestNoPrintingInProfile(t *testing.T) {
 	}
 }
 
-// changedRows are all rows of a comparison.
+// changedRows returns all rows of a comparison.
 func changedRows(d *jsonDiff) (rows []jsonDiffRow) {
 	for _, trial := range d.Trials {
 		rows = append(rows, slices.Concat(trial.Methods, trial.Frames)...)
@@ -74,8 +75,8 @@ func changedRows(d *jsonDiff) (rows []jsonDiffRow) {
 	return rows
 }
 
-// A database, H2, on JDK 17 and on 25: what changed is the program's and HotSpot's own work, and no row
-// is of HotSpot printing for gasm.
+// TestDiffDatabase compares a database, H2, on JDK 17 and on JDK 25. The changes must be in the work of the program
+// and of HotSpot itself. No row may be about HotSpot's printing for gasm.
 func TestDiffDatabase(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

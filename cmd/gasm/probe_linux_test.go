@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// probedClasses compiles Calls for JDK 8 and newer.
+// probedClasses compiles the program Calls for JDK 8 and newer.
 func probedClasses(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func probedClasses(t *testing.T) string {
 	return dir
 }
 
-// ownNumbers are what Calls prints.
+// ownNumbers returns the numbers that the program Calls has printed.
 func ownNumbers(t *testing.T, stdout string) map[string]int64 {
 	t.Helper()
 	own := map[string]int64{}
@@ -47,7 +47,7 @@ func ownNumbers(t *testing.T, stdout string) map[string]int64 {
 	return own
 }
 
-// probeOf gives a probe of the report; a descriptor of "" is any.
+// probeOf returns the row of a probe in the report. If descriptor is "", it may have any descriptor.
 func probeOf(t *testing.T, p *schema.Profile, kind, method, descriptor string) *schema.Probe {
 	t.Helper()
 	for i := range p.Probes {
@@ -59,7 +59,7 @@ func probeOf(t *testing.T, p *schema.Profile, kind, method, descriptor string) *
 	return nil
 }
 
-// A listedEvent is a line of gasm events --format jsonl.
+// A listedEvent is a line that gasm events --format jsonl prints.
 type listedEvent struct {
 	MonoNanos int64 `json:"mono_nanos"`
 	Nanos     int64
@@ -82,10 +82,12 @@ func listEvents(t *testing.T, dir string) (events []listedEvent) {
 	return events
 }
 
-// The collectors move objects in ways of their own.
+// probeRuns has the JVM options of the runs on each JDK. They select different collectors, because each collector
+// moves objects in its own way.
 var probeRuns = map[int][]string{8: {"-XX:+UseSerialGC"}, 17: {"-XX:+UseG1GC"}, 21: {"-XX:+UseSerialGC"}, 25: {"-XX:+UseZGC", "--sun-misc-unsafe-memory-access=allow"}}
 
-// What probes count is what the program counts itself: with exceptions, recursion and threads, on all JDKs.
+// TestProbes checks that the probes count what the program itself counts: with exceptions, recursion and threads, on
+// all JDKs.
 func TestProbes(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := probedClasses(t)
@@ -147,29 +149,31 @@ func compareCounts(t *testing.T, own map[string]int64, p *schema.Profile) {
 	assert.Equal(t, own["allocated"], probeOf(t, p, "alloc", "Calls::allocate", "").Entries)
 }
 
-// compareTimes compares with what the program measures around its calls.
+// compareTimes compares the times of the probes with the times that the program measures around its calls.
 func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	t.Helper()
 	slow := probeOf(t, p, "method", "Calls::slow", "")
 	assert.EqualValues(t, 2001, slow.Entries)
-	// The program's clock is read outside and inside of where gasm's is, so what gasm counts is between the two. They are up to milliseconds
-	// apart if the thread is interrupted between two readings. Around the first call, which makes room for the counts, nothing is measured.
+	// The program reads its clock outside and inside of the places where gasm does, so gasm's time is between the
+	// program's two times. These are up to some milliseconds apart if the thread is interrupted between two readings.
+	// The program does not measure the first call, because the agent makes room for the counts then.
 	around, inside := float64(own["slow"])/1e6, float64(own["inside"])/1e6
 	assert.Less(t, slow.TotalMS, 1.05*around, "ms; %v inside", inside)
 	assert.Greater(t, slow.TotalMS+0.001, inside, "ms; %v around the calls", around)
-	// Each call takes 20 µs, and a look at the clock. A bucket is a sixteenth wide. The median is at most the mean, because interrupted calls
-	// take longer than others.
+	// Each call takes 20 µs plus the time for reading a clock. The width of a bucket is a sixteenth of its value. The
+	// median is at most the mean, because interrupted calls take longer than others.
 	assert.Greater(t, 1.07*float64(slow.P50), 20_000.0)
 	assert.Less(t, float64(slow.P50), 1.07*max(20_000, 1e6*around/float64(slow.Entries)))
 	brief := probeOf(t, p, "method", "Calls::brief", "")
 	assert.EqualValues(t, 550_000, brief.Entries)
-	// A look at the clock lies between the entry and the exit, and takes 25 ns in an idle virtual machine, and 50 in one whose processors are
-	// shared. The program's figure is the least of some rounds; that of the probe is the time that a tenth of the calls takes at most: if C2
-	// waits for a processor, most of them run in C1's code, with its counters.
+	// Between entry and exit the clock is read. That takes 25 ns in an idle virtual machine, and 50 ns in one that
+	// shares its CPUs. The program's figure is the least of some rounds. The probe's figure is the time that a tenth
+	// of the calls do not exceed. A higher percentile would not do: if C2 waits for a CPU, most calls run C1's code,
+	// with its counters.
 	assert.Less(t, tenth(brief.Distribution), max(60, own["clock"]+35), "what a probe adds to the time of a method that takes a nanosecond: %+v", brief.Distribution)
 }
 
-// tenth returns the upper end of the bucket, in nanoseconds, up to which there are a tenth of the calls.
+// tenth returns the upper end, in nanoseconds, of the bucket at which a tenth of the calls is reached.
 func tenth(distribution []schema.ProbeBucket) int64 {
 	var all, seen int64
 	for _, b := range distribution {
@@ -209,11 +213,13 @@ func compareEvents(t *testing.T, own map[string]int64, events []listedEvent) {
 		assert.NotEmpty(t, e.Args["bci"])
 	}
 	assert.Equal(t, []string{identity, identity}, called, "whose method was called, before and after it was moved")
-	// Identities are of 25 to 31 bits, by a random generator: two of 440 objects are the same in one of 300 runs.
+	// An identity is a random number of 25 to 31 bits. Among 440 objects, two have the same identity in one of 300
+	// runs.
 	assert.InDelta(t, own["allocated"], len(made), 2, "objects that were made")
 }
 
-// --window-method has the samples of the handler, and not those of a background thread, or of the handler's thread elsewhere.
+// TestWindowMethod checks that with --window-method, the profile has the samples of the handler, but neither those of
+// a background thread nor those of the handler's thread outside of the method.
 func TestWindowMethod(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -236,12 +242,13 @@ func TestWindowMethod(t *testing.T) {
 	assert.Positive(t, account.OutsideMethod)
 	assert.Equal(t, whole.Profiled, account.Profiled+account.OutsideMethod)
 	handle, part := methodSamples(&inside.Profiles[0], "Calls::handle"), methodSamples(&inside.Profiles[0], "Calls::part")
-	// Until its methods are compiled, which takes long on a busy machine, the handler is in the interpreter, which has no
-	// methods' names, as have the kernel and the JVM when it is interrupted.
+	// Until its methods are compiled, which takes long on a busy machine, the handler runs in the interpreter.
+	// Samples in the interpreter have no method names. The same is true of samples in the kernel, and in the JVM,
+	// when it interrupts the handler.
 	assert.Greater(t, float64(handle+part), 0.95*float64(account.Compiled), "samples in the handler's call tree")
 	allHandle, allPart := methodSamples(&all.Profiles[0], "Calls::handle"), methodSamples(&all.Profiles[0], "Calls::part")
-	// The samples inside are some of those of the same run without the window: all but those at the very ends of calls.
-	// On a busy machine there are 20 of them instead of 1000.
+	// The samples within the window must be among the samples of the same run without the window. Only samples at the
+	// very beginning or end of a call may be missing. On a busy machine there are 20 samples instead of 1000.
 	assert.InDelta(t, allHandle, handle, 0.05*float64(allHandle)+2)
 	assert.InDelta(t, allPart, part, 0.05*float64(allPart)+2)
 	assert.Zero(t, methodSamples(&inside.Profiles[0], "Calls::background"))
@@ -261,7 +268,7 @@ func methodSamples(p *schema.Profile, method string) (n int64) {
 	return n
 }
 
-// askProgram is Calls with -Dask=true.
+// An askProgram is the program Calls with -Dask=true. It does what the test asks for.
 type askProgram struct {
 	*exec.Cmd
 	in     io.Writer
@@ -291,7 +298,7 @@ func startAsk(t *testing.T, java string, options ...string) *askProgram {
 
 func (p *askProgram) pid() string { return strconv.Itoa(p.Process.Pid) }
 
-// ask has the program do something, and gives the line that it answers.
+// ask asks the program to do something, and returns the line that the program answers.
 func (p *askProgram) ask(t *testing.T, what string) string {
 	t.Helper()
 	_, err := io.WriteString(p.in, what)
@@ -300,7 +307,7 @@ func (p *askProgram) ask(t *testing.T, what string) string {
 	return p.out.Text()
 }
 
-// attached tells that gasm's agent has begun to probe it.
+// awaitProbes waits until gasm's agent has begun to probe the program.
 func (p *askProgram) awaitProbes(t *testing.T) {
 	t.Helper()
 	report := fmt.Sprintf("/tmp/gasm-probes-%s/*/probes-%s.txt", p.pid(), p.pid())
@@ -314,7 +321,8 @@ func (p *askProgram) awaitProbes(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-// The agent comes and goes, and leaves the program as it was. It does so ten times in TestAttachProbesMetaspace.
+// TestAttachProbes checks that the agent leaves the program as it was before. TestAttachProbesMetaspace does this ten
+// times.
 func TestAttachProbes(t *testing.T) {
 	gasmtest.NeedNative(t)
 	p := startAsk(t, gasmtest.NeedJava(t))
@@ -324,7 +332,8 @@ func TestAttachProbes(t *testing.T) {
 	endedMeanwhile(t, p)
 }
 
-// killedWhileProbing: after kill -9 of gasm the JVM goes on with the probes. The next gasm tells of it, and ends them.
+// killedWhileProbing kills gasm with kill -9. The JVM continues with its probes. The next gasm must say so, and
+// remove them.
 func killedWhileProbing(t *testing.T, p *askProgram) {
 	t.Helper()
 	want := p.ask(t, "w")
@@ -334,8 +343,8 @@ func killedWhileProbing(t *testing.T, p *askProgram) {
 	require.NoError(t, gasm.Start())
 	p.awaitProbes(t)
 	require.NoError(t, gasm.Process.Kill())
-	_ = gasm.Wait()     // which says that it was killed
-	assertGone(t, temp) // the child of root's gasm is killed when its parent has ended
+	_ = gasm.Wait()     // the error says that it was killed
+	assertGone(t, temp) // if gasm runs as root, its child is killed when the parent has ended
 	assert.Equal(t, want, p.ask(t, "w"))
 	told := fmt.Sprintf("gasm: JVM %s still counted for probes of a gasm that has ended, into /tmp/gasm-probes-%s/[0-9a-f]{32}: it does not any more\n", p.pid(), p.pid())
 	assert.Regexp(t, told, runGasm(t, []string{"attach"}).stderr)
@@ -344,7 +353,7 @@ func killedWhileProbing(t *testing.T, p *askProgram) {
 	assert.Equal(t, want, p.ask(t, "w"))
 }
 
-// endedMeanwhile: what a JVM has counted is kept when it ends before gasm does.
+// endedMeanwhile checks that the counts of a JVM are kept if the JVM ends before gasm does.
 func endedMeanwhile(t *testing.T, p *askProgram) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
@@ -361,28 +370,34 @@ func endedMeanwhile(t *testing.T, p *askProgram) {
 	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 }
 
-// All of the agent but a few classes is unloaded with its loader, and the former constant pools and methods of the class that is changed are
-// freed by a collection; its first version stays, because main has not returned from it. What stays for ever are profiles of the JDK's own
-// methods, which the JVM makes when they have been called some 200 times: so an attach must not call many of them 20 times or more.
+// TestAttachProbesMetaspace checks that attaching again and again does not use more and more metaspace. The agent is
+// unloaded together with its class loader, except for a few classes. When the probed class is changed again, a
+// collection frees its former constant pools and methods. Only its first version stays, because main has not returned
+// from it. The JVM's profiles of the JDK's own methods stay forever. The JVM makes such a profile when a method has
+// been called some 200 times. So an attach must not call many methods of the JDK 20 times or more.
 //
-// Compilations are waited for, so that each profile is made in the attach that causes it. JDK 17 frees what compiled code leads to when it
-// sweeps the code cache, which it is told to do soon. Its reflection makes classes when it is called often, as the JDK does to map files.
+// The test waits for compilations, so that each profile is made during the attach that causes it. JDK 17 frees what
+// compiled code refers to only when it sweeps the code cache, so an option makes it sweep soon. Its reflection makes
+// classes if it is used often, as the JDK does to map files.
 func TestAttachProbesMetaspace(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
-	// How much more there may be after the tenth time than after the first and the fourth. By a loader of jars it was 248 (17) and 210 kB (25).
+	// The largest allowed increase of the metaspace from the first and from the fourth time to the tenth. With a
+	// class loader that reads jars, it was 248 kB (JDK 17) and 210 kB (JDK 25).
 	most := map[int][2]int64{
-		// Seen were 34 to 48 and 5 to 20 kB. Each version of the class, which the sweeper may free some rounds late, has 11 to 16 kB.
+		// The increases were 34 to 48 kB and 5 to 20 kB. A version of the class takes 11 to 16 kB, and the sweeper
+		// may free it some rounds late.
 		17: {96 << 10, 64 << 10},
-		// Seen were 17 to 24 and 4 to 11 kB. 17 are one more version of the class: a former one stays until the collection after the next
-		// attach. The rest are profiles of 0.5 kB, and one of 7.5 that is made in any round.
+		// The increases were 17 to 24 kB and 4 to 11 kB. One more version of the class takes 17 kB: a former version
+		// stays until the collection after the next attach. The rest are profiles of 0.5 kB, and one of 7.5 kB that
+		// may be made in any round.
 		25: {48 << 10, 24 << 10},
 	}
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return most[j.Feature] != [2]int64{} }) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel()
 			p := startAsk(t, j.Java(), "-Xbatch", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:SweeperThreshold=0.001", "-Dsun.reflect.inflationThreshold=1000")
-			for range 30 { // until what the program itself calls has its profiles
+			for range 30 { // until the methods that the program itself calls have their profiles
 				p.ask(t, "m")
 			}
 			metaspace := attachTimes(t, p, 10)
@@ -392,7 +407,7 @@ func TestAttachProbesMetaspace(t *testing.T) {
 	}
 }
 
-// attachTimes probes a program so many times, and gives the use of its metaspace after each one.
+// attachTimes probes a program the given number of times, and returns the use of its metaspace after each time.
 func attachTimes(t *testing.T, p *askProgram, times int) (metaspace []int64) {
 	t.Helper()
 	p.ask(t, "m")
@@ -422,8 +437,8 @@ func attachTimes(t *testing.T, p *askProgram, times int) (metaspace []int64) {
 	return metaspace
 }
 
-// notTransformed samples the program at work, which must not call the agent any more. The program works for half a second
-// of CPU time, because on a busy machine it gets little in half a second of the clock.
+// notTransformed samples the program at work, and checks that it does not call the agent any more. The program works
+// for half a second of CPU time, because in half a second of real time it may get little CPU time on a busy machine.
 func notTransformed(t *testing.T, p *askProgram) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
@@ -449,7 +464,7 @@ func notTransformed(t *testing.T, p *askProgram) {
 	}
 }
 
-// What is in the way of probes is reported in a line, with its fix.
+// TestProbeObstacles checks that if probes can't be set, a line says why and how to fix that.
 func TestProbeObstacles(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

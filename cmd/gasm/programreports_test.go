@@ -13,14 +13,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Reports of programs that are no benchmarks, on a terminal of 100 columns. Each has in its
-// first 60 lines what one wants to know first.
+// TestProgramReports checks reports of programs that are not benchmarks, on a terminal of 100 columns. The first 60
+// lines must have what a user wants to know first.
 func TestProgramReports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, capture string
 		flags         []string
-		first         []string // expressions of lines among the first 60
+		first         []string // expressions that must match lines among the first 60
 	}{
 		{"spread", "spread", nil, []string{
 			`^Time in:    87\.57% c2, level 4; 8\.08% stub; `,
@@ -64,7 +64,7 @@ func TestProgramReports(t *testing.T) {
 	}
 }
 
-// Nothing is wider than a terminal, with sources and on a narrow one too.
+// TestWidths checks that no line is wider than the terminal, even if it is narrow, and with sources, too.
 func TestWidths(t *testing.T) {
 	t.Parallel()
 	var inputs [][]string
@@ -83,10 +83,10 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// instructionRow is an instruction without a comment.
+// instructionRow matches an instruction without a comment.
 var instructionRow = regexp.MustCompile(` 0x[0-9a-f]{12}:   [^;]*$`)
 
-// checkWidth checks that only long operands go beyond a width.
+// checkWidth checks that lines are longer than width only if their operands are long.
 func checkWidth(t *testing.T, lines []string, width int) {
 	t.Helper()
 	for _, line := range lines {
@@ -96,7 +96,7 @@ func checkWidth(t *testing.T, lines []string, width int) {
 	}
 }
 
-// listings gives the annotated code of each region, by its heading.
+// listings returns the annotated code of each region, and the headings of the regions, which are its keys.
 func listings(report string) (headings []string, code map[string][]string) {
 	code = map[string][]string{}
 	parts := regexp.MustCompile(`(?m)^\.{4}\[Hottest Region (\d+)\]\.+$`).Split(report, -1)
@@ -110,7 +110,7 @@ func listings(report string) (headings []string, code map[string][]string) {
 	return headings, code
 }
 
-// chainDepth is the number of frames in the longest chain of a full listing.
+// chainDepth returns the number of frames in the longest chain of inlined calls in a full listing.
 func chainDepth(full []string) (most int) {
 	frame, n := regexp.MustCompile(`; - \S.*@-?\d+( \(line \d+\))?$`), 0
 	for _, line := range full {
@@ -124,8 +124,8 @@ func chainDepth(full []string) (most int) {
 	return most
 }
 
-// Folded comments take at most half the lines of full ones where chains are long, and leave
-// out no instruction. Without comments, only instructions are left.
+// TestFoldedComments checks that folded comments take at most half as many lines as full ones if chains are long, and
+// that no instruction is left out. Without comments, only the instructions remain.
 func TestFoldedComments(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
@@ -145,7 +145,7 @@ func TestFoldedComments(t *testing.T) {
 	instructions := func(lines []string) (found []string) {
 		for _, line := range lines {
 			if m := address.FindStringSubmatch(line); m != nil {
-				text, _, _ := strings.Cut(strings.TrimSpace(m[3]), "  {") // the name of what is called
+				text, _, _ := strings.Cut(strings.TrimSpace(m[3]), "  {") // the name of the called function
 				found = append(found, m[1]+m[2]+" "+text)
 			}
 		}
@@ -166,7 +166,7 @@ func TestFoldedComments(t *testing.T) {
 	assert.Positive(t, deep, "no region has chains of 15 frames")
 }
 
-// Frames are sorted by what --sort says, and one name is the same in all tables.
+// TestSort checks that frames are sorted as --sort says, and that a name is the same in all tables.
 func TestSort(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
@@ -186,7 +186,7 @@ func TestSort(t *testing.T) {
 			assert.LessOrEqual(t, n, last, m[0])
 			last = n
 		}
-		for _, name := range []string{"HashMap::merge", "TimSort::binarySort"} { // in the tables of methods and of frames
+		for _, name := range []string{"HashMap::merge", "TimSort::binarySort"} { // in both tables
 			forms := regexp.MustCompile(`\S*`+name).FindAllString(r.stdout, -1)
 			require.Greater(t, len(forms), 1, name)
 			for _, form := range forms {
@@ -248,7 +248,8 @@ func TestFlagErrors(t *testing.T) {
 	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time, as 500ms, 10s or 2m`)
 }
 
-// The table of lines has the sums that JSON has, with the text of each line.
+// TestHottestLines checks that the table of lines has the same sums as the JSON report, and shows the text of each
+// line.
 func TestHottestLines(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")

@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// What users see of a command that started several programs.
+// TestProgramGoldens checks what users see if a command has started several programs.
 func TestProgramGoldens(t *testing.T) {
 	t.Parallel()
 	short := []string{"--skip-asm", "--top", "5"}
@@ -43,7 +43,8 @@ func TestProgramGoldens(t *testing.T) {
 	}
 }
 
-// A sampleCount is what a line of samples.txt says of whose time it is, without the rest of gasm.
+// A sampleCount has the number of samples of each thread, according to the lines of samples.txt. Threads of gasm
+// itself count as one.
 type sampleCount map[[2]string]int64 // by pid and thread
 
 var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/(\d+)\s+\d+\.\d+: `)
@@ -56,7 +57,7 @@ func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	for line := range strings.Lines(string(text)) {
 		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
 			thread := [2]string{m[2], m[3]}
-			names[thread] = m[1] // the last one: a thread has that of another one until the JVM has named it
+			names[thread] = m[1] // the last name counts: a new thread has the name of its creator until the JVM has named it
 			byThread[thread]++
 			all++
 		}
@@ -69,7 +70,8 @@ func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	return counts, all
 }
 
-// of sums up what threads of a process have. The beginnings of names are the threads; none is all.
+// of returns the number of samples of a process's threads. The parameter threads has beginnings of names; if there
+// are none, all threads count.
 func (c sampleCount) of(pid int, threads ...string) (n int64) {
 	for key, count := range c {
 		if key[0] != strconv.Itoa(pid) {
@@ -85,8 +87,8 @@ func (c sampleCount) of(pid int, threads ...string) (n int64) {
 	return n
 }
 
-// checkPrograms compares the profiles of a whole run with the counts of its samples: each JVM has its
-// samples in one profile, and with those of other processes they are all.
+// checkPrograms compares the profiles of a whole run with the counts of its samples. The samples of each JVM must be
+// in a single profile. Together with those of other processes, they must be all samples.
 func checkPrograms(t *testing.T, rep *schema.Report, counts sampleCount, all int64) {
 	t.Helper()
 	profiled, ofJVMs := int64(0), int64(0)
@@ -122,8 +124,8 @@ func checkPrograms(t *testing.T, rep *schema.Report, counts sampleCount, all int
 	}
 }
 
-// forgetPrinting takes out of a capture that HotSpot printed its code, so that all samples of JVMs are in
-// profiles.
+// forgetPrinting removes from a capture the information that HotSpot has printed its code. Then all samples of JVMs
+// are in profiles.
 func forgetPrinting(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, capture.DescriptionFile)
@@ -133,7 +135,7 @@ func forgetPrinting(t *testing.T, dir string) {
 	require.NoError(t, os.WriteFile(path, []byte(less), 0o600))
 }
 
-// checkPrinting checks that the printing and the profiles together have all samples of the JVMs.
+// checkPrinting checks that the samples of printing and those in profiles together are all samples of the JVMs.
 func checkPrinting(t *testing.T, rep *schema.Report, counts sampleCount) {
 	t.Helper()
 	for i := range rep.Profiles {
@@ -184,7 +186,7 @@ func TestProgramShares(t *testing.T) {
 	}
 }
 
-// jsonReport reports on a capture.
+// jsonReport returns the JSON report of a capture.
 func jsonReport(t *testing.T, dir string, flags ...string) *schema.Report {
 	t.Helper()
 	r := runGasm(t, append(append([]string{"report", "--skip-asm", "--format", "json"}, flags...), dir))
@@ -193,7 +195,7 @@ func jsonReport(t *testing.T, dir string, flags ...string) *schema.Report {
 	return &rep
 }
 
-// What can't be chosen is said with what there is.
+// TestNothingChosen checks that if nothing matches the user's choice, the error lists what there is.
 func TestNothingChosen(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
@@ -203,7 +205,7 @@ func TestNothingChosen(t *testing.T) {
 		want  string
 	}{
 		{[]string{"--jvm", "Spinn"}, 1, "--jvm Spinn: no such JVM in this capture; it has "},
-		{[]string{"--jvm", "1522"}, 1, "no such JVM"}, // only the beginning of a process id
+		{[]string{"--jvm", "1522"}, 1, "no such JVM"}, // this is only the beginning of a process id
 		{[]string{"--jvm", "("}, 2, "--jvm: error parsing regexp"},
 		{[]string{"--thread", "("}, 2, "--thread: error parsing regexp"},
 		{[]string{"--thread", "JIT"}, 1, "no sample is of a thread that is chosen (--thread JIT); there are C1 CompilerThre, C2 CompilerThre, "},
@@ -214,7 +216,7 @@ func TestNothingChosen(t *testing.T) {
 	}
 }
 
-// Two captures are compared program by program.
+// TestDiffPrograms checks that two captures are compared program by program.
 func TestDiffPrograms(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
@@ -231,7 +233,7 @@ func TestDiffPrograms(t *testing.T) {
 	assert.Contains(t, r.stdout, "A is a report of other samples (--jvm Workload) than B (all)")
 }
 
-// Labels of pprof say whose a sample is.
+// TestPprofOfPrograms checks that the labels in a pprof profile say to which process and thread a sample belongs.
 func TestPprofOfPrograms(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, gasmtest.Programs)
@@ -250,7 +252,7 @@ func TestPprofOfPrograms(t *testing.T) {
 		key[1] = strings.TrimRight(key[1], "0123456789")
 		want[key] += n
 	}
-	for key := range want { // the shell that started them
+	for key := range want { // the processes without a profile, such as the shell that started the programs
 		if got[key] == 0 && (key[1] == "sh" || key[1] == "gasm") {
 			delete(want, key)
 		}
@@ -258,7 +260,7 @@ func TestPprofOfPrograms(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// Maven and the JVMs of its tests are two programs.
+// TestSurefire checks that Maven and the JVMs of its tests are two programs.
 func TestSurefire(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -288,7 +290,8 @@ func TestSurefire(t *testing.T) {
 	}
 }
 
-// The account of a trial tells the other trials' JVMs and JMH's own from all other processes.
+// TestOtherTrials checks that the account of a trial distinguishes the JVMs of other trials and JMH's own JVM from
+// all other processes.
 func TestOtherTrials(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -327,8 +330,8 @@ func TestOtherTrials(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +fork 1 of org\.gasm\.bench\.VectorSum\.sum \(size=64\), pid \d+ \(not profiled\)$`, one)
 }
 
-// JVMs that end before gasm can read their code are counted, and a note says how many they are. No JVM lacks its name
-// without that note.
+// TestShortPrograms checks that JVMs that end before gasm can read their code are counted, and that a note says how
+// many they are. A JVM may lack its name only if there is such a note.
 func TestShortPrograms(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

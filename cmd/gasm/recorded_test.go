@@ -17,13 +17,13 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// withRecorder wants the JDKs of the list that have Flight Recorder.
+// withRecorder reports whether a JDK is tested here and has Flight Recorder.
 func withRecorder(j gasmtest.JDK) bool {
 	_, err := os.Stat(filepath.Join(j.Home, "lib", "jfr", "default.jfc"))
 	return err == nil && slices.Contains([]int{11, 17, 21, 25}, j.Feature)
 }
 
-// programs11 compiles programs that record events of their own.
+// programs11 compiles programs that record events of their own, for JDK 11 and newer.
 func programs11(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func programs11(t *testing.T, names ...string) string {
 	return dir
 }
 
-// lineOf is the number of the line of a program that has a text.
+// lineOf returns the number of the line of a program that contains a text.
 func lineOf(t *testing.T, program, text string) int {
 	t.Helper()
 	source, err := os.ReadFile(gasmtest.Testdata("programs", program+".java"))
@@ -43,8 +43,8 @@ func lineOf(t *testing.T, program, text string) int {
 	return 1 + strings.Count(before, "\n")
 }
 
-// A program allocates in one line, and waits for a lock in another: both are named, with at least
-// nine tenths of what was waited and allocated.
+// TestRecordedSites runs a program that allocates in one line, and waits for a lock in another one. The report must
+// name both lines, with at least nine tenths of the time that was waited and of the bytes that were allocated.
 func TestRecordedSites(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -53,7 +53,7 @@ func TestRecordedSites(t *testing.T) {
 	waits, allocates := lineOf(t, "Contended", "// the line that waits"), lineOf(t, "Contended", "// the line that allocates")
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
-			t.Parallel() // what is compared is counted by the program itself
+			t.Parallel() // the program itself counts what is compared
 			dir := filepath.Join(t.TempDir(), "capture")
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "--events", "default,lock,alloc,sleep,compile", "-o", dir, "--format", "json", "--report", file, "--",
@@ -89,7 +89,8 @@ func TestRecordedSites(t *testing.T) {
 			}
 			assert.GreaterOrEqual(t, float64(here), 0.9*float64(total))
 			t.Logf("%.0f bytes were allocated, %d of them are named; %d lock sites have %.1f ms of %.1f", bytes, here, len(p.Locks), waited, all)
-			// The first sample of a thread stands for all that it allocated before, the last ones are missing.
+			// The first sample of a thread stands for everything that the thread allocated before. What it allocated
+			// after its last sample is missing.
 			assert.InDelta(t, bytes, float64(here), 0.2*bytes)
 
 			compiled, _ := eventsOfKind(p, "compile")
@@ -102,7 +103,7 @@ func TestRecordedSites(t *testing.T) {
 	}
 }
 
-// checkRecordedFormats looks at the text, the lists and the page of a capture with a recording.
+// checkRecordedFormats checks the text report, the lists of events and the HTML page of a capture with a recording.
 func checkRecordedFormats(t *testing.T, dir string) {
 	t.Helper()
 	text := runGasm(t, []string{"report", "--skip-asm", dir})
@@ -145,7 +146,8 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	}
 }
 
-// ownEvents gives how far each acme.Request of a list is from the System.nanoTime in it.
+// ownEvents returns, for each acme.Request in a list, the difference between its time and the System.nanoTime that
+// the program has stored in it.
 func ownEvents(t *testing.T, jsonl string) (off []int64) {
 	t.Helper()
 	for line := range strings.Lines(jsonl) {
@@ -165,8 +167,8 @@ func ownEvents(t *testing.T, jsonl string) (off []int64) {
 	return off
 }
 
-// The windows of a server's requests have the handler's code, and nothing of the thread in the
-// background. The events are on the samples' clock.
+// TestWindowOfRequests checks windows that are the requests of a server. They must contain the handler's code, and
+// nothing of the background thread. The events must be on the samples' clock.
 func TestWindowOfRequests(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -182,7 +184,7 @@ func TestWindowOfRequests(t *testing.T) {
 			assert.Equal(t, "READY\nDONE 2500\n", r.stdout)
 			rep := readReport(t, readFile(t, file))
 			checkRequests(t, &rep.Profiles[0], 2500)
-			// All else: the thread in the background is there, and both parts are the whole.
+			// The rest of the run must contain the background thread, and both parts together must be the whole run.
 			whole := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", dir}).stdout))
 			others := readReport(t, []byte(runGasm(t, []string{"report", "--window-event", "!jfr:acme.Request", "--format", "json", dir}).stdout))
 			profiled := func(r *schema.Report) int64 { return r.Profiles[0].Account.Values[0].Profiled }
@@ -194,8 +196,9 @@ func TestWindowOfRequests(t *testing.T) {
 			median := off[len(off)/2]
 			t.Logf("median %d ns, 10%% %d, 90%% %d", median, off[len(off)/10], off[len(off)*9/10])
 			assert.LessOrEqual(t, off[len(off)*9/10]-off[len(off)/10], int64(2000), "the JVM reads the clock for the event after the program")
-			// All events of a chunk are off by the time that the JVM needs between its two clocks for the chunk's header (with JDK 11
-			// between a safepoint and the log's line). That is 1 µs, but 33 µs were seen where it lost the processor in between.
+			// All times in a chunk have the same error: the time between the two moments at which the JVM reads its
+			// two clocks for the chunk's header. (With JDK 11, it is the time between a safepoint and the log's line
+			// about it.) Usually that is 1 µs, but it was 33 µs when the JVM lost its CPU in between.
 			assert.InDelta(t, 0, median, 100_000)
 			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
 			assert.Equal(t, 1, wrong.code)
@@ -213,7 +216,7 @@ func threadNames(p *schema.Profile) (names []string) {
 	return names
 }
 
-// checkRequests checks a profile of the requests alone.
+// checkRequests checks a profile of the requests only.
 func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 	t.Helper()
 	assert.Equal(t, []string{"handler"}, threadNames(p))
@@ -245,7 +248,8 @@ func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 	assert.Equal(t, requests, counted)
 }
 
-// A recording of the user's own tells of a capture that has none; and a JVM that takes no commands costs a note.
+// TestOwnRecording checks that the user can add a recording to a capture that has none, and that a JVM that accepts
+// no commands leads to a note.
 func TestOwnRecording(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

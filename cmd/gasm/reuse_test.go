@@ -28,9 +28,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// In a code cache that is much too small HotSpot puts many methods at one
-// address, one after the other. Its own probes in libjvm.so tell when which
-// method was where; a sample must go to the one that was there.
+// TestReusedAddresses runs a program with a code cache that is much too small. HotSpot then puts many methods at the
+// same address, one after another. HotSpot's own probes in libjvm.so report when each method was there. A sample must
+// be attributed to the method that was at its address at the sample's time.
 func TestReusedAddresses(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
@@ -53,11 +53,11 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	t.Logf("by time:       %v", byTime)
 	t.Logf("the last blob: %v", lastBlob)
 	assert.Greater(t, byTime.reused, 200, "samples on reused addresses: the run shows too little")
-	// HotSpot's stamps are in milliseconds. So a method that made way for another
-	// one within a millisecond may have samples of the other: 0.01 % were measured.
-	// An attached gasm that did not run for a moment can't tell the methods of that moment apart, and says of how many
-	// samples that is so.
-	// A method that HotSpot installs just before the JVM ends may have samples, but gasm reads the code cache each 10 to 50 ms.
+	// HotSpot's log has times in milliseconds. So if a method was replaced by another one within a millisecond, it
+	// may have samples of the other: 0.01 % of the samples, in a measurement. If an attached gasm did not run for a
+	// moment, it can't distinguish the methods of that moment, and says how many samples are affected. A method that
+	// HotSpot installs just before the JVM ends may have samples although gasm does not know it, because gasm reads
+	// the code cache only every 10 to 50 ms.
 	assert.LessOrEqual(t, byTime.share(byTime.late), 0.05, "samples in methods that came after gasm's last look: %v", byTime.late)
 	if !assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes), "samples that went to the method that was there") {
 		for _, m := range byTime.mostMistaken(10) {
@@ -69,8 +69,8 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 
 var ambiguousNote = regexp.MustCompile(`^(\d+) of the (\d+) samples in code of JVM \d+ were at addresses whose code was replaced between two looks`)
 
-// ambiguousShare returns the share of samples in code of which gasm says that they may belong to another method; 0 if it
-// says nothing, because there are hardly any.
+// ambiguousShare returns the share of samples of which gasm says that they may belong to another method. It returns 0
+// if gasm says nothing, because there are hardly any such samples.
 func ambiguousShare(t *testing.T, notes []string) float64 {
 	t.Helper()
 	for _, n := range notes {
@@ -86,15 +86,16 @@ func ambiguousShare(t *testing.T, notes []string) float64 {
 	return 0
 }
 
-// churn profiles Churn with a small code cache, launched or attached to, and beside it
-// records when its methods were loaded and unloaded.
+// churn profiles the program Churn with a small code cache. gasm either starts the program or attaches to it. At the
+// same time, churn records when the program's methods were loaded and unloaded.
 func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*capture.Capture, *printassembly.Log, *owners) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	stop := probes.record(t)
 	flags := []string{"-o", dir, "--frequency", "5000", "--report", os.DevNull}
 	program := []string{"-XX:ReservedCodeCacheSize=4m", "-cp", classes, "Churn"}
-	// On a busy machine a time on the clock gives too few samples: both end by CPU time. Some 2000 are enough.
+	// On a busy machine, a fixed time would lead to too few samples, so the runs end after a CPU time. About 2000
+	// samples are enough.
 	launchedCPU := 6
 	if gasmtest.Whole() {
 		launchedCPU = 10
@@ -114,14 +115,15 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	return c, log, newOwners(events(t, trace, log.Blobs))
 }
 
-// attachUntilUsed attaches to a command's JVM that has used a second of CPU time, and detaches when the JVM has used cpu more.
+// attachUntilUsed starts a command's JVM, attaches to it after it has used a second of CPU time, and detaches when it
+// has used as much as cpu in addition.
 func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 	t.Helper()
 	jvm := exec.Command(command[0], command[1:]...)
 	require.NoError(t, jvm.Start())
 	defer jvm.Wait()
 	defer jvm.Process.Kill()
-	gasmtest.AwaitWork(t, jvm.Process.Pid, time.Second) // there is code already
+	gasmtest.AwaitWork(t, jvm.Process.Pid, time.Second) // there is compiled code by then
 	gasm := exec.Command(binary, slices.Concat([]string{"attach"}, flags, []string{strconv.Itoa(jvm.Process.Pid)})...)
 	stderr := newLineWaiter("sampling pid")
 	gasm.Stderr = stderr
@@ -132,8 +134,8 @@ func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 	require.Equal(t, 0, exitCode(t, gasm), stderr)
 }
 
-// attribute compares for each sample in compiled code what the code map says
-// with the truth: at the sample's time, and at the end of all times.
+// attribute compares, for each sample in compiled code, the code map with the truth. It uses the code map at the
+// sample's time, and the map at the end of all times.
 func attribute(t *testing.T, path string, log *printassembly.Log, start int64, truth *owners) (byTime, lastBlob *figures) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -166,13 +168,14 @@ func attribute(t *testing.T, path string, log *printassembly.Log, start int64, t
 	return byTime, lastBlob
 }
 
-// figures count the samples in the code of some method, by where they went.
+// figures has the numbers of samples in compiled methods, by the method to which they were attributed.
 type figures struct {
 	right, wrong, unresolved int
-	reused, reusedRight      int // of them those at addresses that had several methods
-	noOwner                  int // went to a method where none was, and count for nothing else
-	late                     int // in methods that came after gasm's last look, and count for nothing else
-	// mistaken counts the samples that are not right by what they were in and where they went.
+	reused, reusedRight      int // those of them whose addresses belonged to several methods
+	noOwner                  int // attributed to a method although there was none; these samples count for nothing else
+	late                     int // in methods that were installed after gasm's last look; these samples count for nothing else
+	// mistaken has the number of samples for each mistake: the actual method, and the one to which gasm attributed
+	// the sample.
 	mistaken map[string]int
 }
 
@@ -203,7 +206,8 @@ func (f *figures) add(was *owner, reused bool, got *printassembly.Blob) {
 	}
 }
 
-// mistake says which method had an address, and what got it: nil is no code.
+// mistake returns a text about an address that was attributed wrongly: the method that had the address, and the one
+// that got the sample. nil means no code.
 func mistake(was *owner, got *printassembly.Blob) string {
 	s := fmt.Sprintf("in %s at [%#x, %#x), loaded at %d ns and gone at %d ns, went to ", was.method, was.lo, was.hi, was.from, was.to)
 	if got == nil {
@@ -229,33 +233,33 @@ func (f *figures) String() string {
 		f.reused, 100*float64(f.reusedRight)/float64(max(1, f.reused)), f.noOwner, f.late)
 }
 
-// An owner is a method that had some addresses for some time.
+// An owner is a method that occupied a range of addresses for some time.
 type owner struct {
 	method   string // with its signature
 	from, to int64  // monotonic, ns: [from, to)
-	lo, hi   uint64 // its main code, as the log has it too
+	lo, hi   uint64 // the method's main code, which the log has, too
 }
 
-// is tells whether the blob is the owner's code.
+// is reports whether the blob is the owner's code.
 func (o *owner) is(b *printassembly.Blob) bool {
 	name, _, _ := strings.Cut(o.method, "(")
-	logged, _, _ := strings.Cut(b.Name, "(") // MethodHandle's intrinsics have a signature there
+	logged, _, _ := strings.Cut(b.Name, "(") // in the log, the names of MethodHandle's intrinsics have a signature
 	return b.Kind.Java() && b.Lo == o.lo && b.Hi >= o.hi && plainName(logged) == name
 }
 
-// plainName makes one name of pkg.Class and pkg/Class, and of the / and the +
-// that hidden classes have in front of their number.
+// plainName returns the same name for pkg.Class and pkg/Class. It also makes no difference between / and +, which
+// precede the number in the name of a hidden class.
 func plainName(name string) string { return strings.NewReplacer("/", ".", "+", ".").Replace(name) }
 
-// owners say which method had an address at a time.
+// owners says which method occupied an address at a time.
 type owners struct {
 	all   []owner
 	pages map[uint64][]int // indices by address >> 7, in the order of time
 }
 
-// newOwners takes the events in the order of time. A method goes when it is
-// unloaded, at the latest when another one takes any of its bytes. The unload
-// event has no address: of several compilations of one method the oldest goes.
+// newOwners takes the events in the order of time. A method ends when it is unloaded, or when another one occupies
+// any of its bytes, if that is earlier. The event of an unload has no address, so if a method was compiled several
+// times, its oldest code ends.
 func newOwners(events []codeEvent) *owners {
 	o := &owners{pages: map[uint64][]int{}}
 	live := map[string][]int{}
@@ -281,8 +285,8 @@ func newOwners(events []codeEvent) *owners {
 	return o
 }
 
-// at gives the owner of an address at a time, nil without one, and whether the
-// address had others.
+// at returns the owner of an address at a time, or nil if there is none, and whether the address has also had other
+// owners.
 func (o *owners) at(pc uint64, mono int64) (was *owner, reused bool) {
 	n := 0
 	for _, i := range o.pages[pc>>7] {
@@ -296,8 +300,8 @@ func (o *owners) at(pc uint64, mono int64) (was *owner, reused bool) {
 	return was, n > 1
 }
 
-// late returns the owners that came after all code that the log has. The log's stamps are in milliseconds since start, on
-// the monotonic clock.
+// late returns the owners that were installed after all code that the log has. Times in the log are in milliseconds
+// since start, which is a time on the monotonic clock.
 func (o *owners) late(log *printassembly.Log, start int64) map[*owner]bool {
 	last := int64(0)
 	for i := range log.Blobs {
@@ -312,7 +316,7 @@ func (o *owners) late(log *printassembly.Log, start int64) map[*owner]bool {
 	return late
 }
 
-// missing counts the owners whose code is not in the log.
+// missing returns the number of owners whose code is not in the log.
 func (o *owners) missing(log *printassembly.Log) (n int) {
 	at := map[uint64][]*printassembly.Blob{}
 	for i := range log.Blobs {
@@ -327,15 +331,14 @@ func (o *owners) missing(log *printassembly.Log) (n int) {
 	return n
 }
 
-// probes are HotSpot's own events in one libjvm.so, made known to the kernel
-// for the time of a test.
+// probes has HotSpot's own probes in one libjvm.so, which are registered with the kernel during the test.
 type probes struct {
 	group   string // of the events
 	tracefs string // the folder of the kernel's tracing
 }
 
-// addProbes skips the test where probes can't be had. They have names of their
-// own, so that nobody else's are in the way, or removed.
+// addProbes registers the probes. It skips the test if that is not possible. The probes have unique names, so that
+// they neither conflict with other probes nor cause other probes to be removed.
 func addProbes(t *testing.T, lib string) *probes {
 	t.Helper()
 	gasmtest.NeedRoot(t)
@@ -350,20 +353,20 @@ func addProbes(t *testing.T, lib string) *probes {
 	}
 	lib, err := filepath.EvalSymlinks(lib)
 	require.NoError(t, err)
-	// perf looks for probes in the libraries of a cache: here one of the test's own.
+	// perf finds probes in the libraries of its cache. The test uses a cache of its own.
 	cache := t.TempDir()
 	if out, err := exec.Command("perf", "--buildid-dir", cache, "buildid-cache", "--add", lib).CombinedOutput(); err != nil {
 		t.Skipf("this perf can't cache %s: %v %s", lib, err, out)
 	}
 	for _, event := range []string{"load", "unload"} {
 		for _, args := range probeArgs(t, cache, lib, "sdt_hotspot:compiled__method__"+event) {
-			// The names are pointer and length, without an end in memory.
+			// The probes pass names as pointer and length. In memory, the names have no end.
 			fields := fmt.Sprintf("classlen=%s:u32 methodlen=%s:u32 siglen=%s:u32 class=+0(%s):string method=+0(%s):string sig=+0(%s):string",
 				args[2], args[4], args[6], args[1], args[3], args[5])
 			if event == "load" {
 				fields = fmt.Sprintf("addr=%s:x64 size=%s:u32 %s", args[7], args[8], fields)
 			}
-			// A second place of one event becomes a second part of it.
+			// If a probe has several places, the further ones are added to the same event.
 			tell(t, filepath.Join(p.tracefs, "uprobe_events"), fmt.Sprintf("p:%s/%sed %s %s", p.group, event, args[0], fields))
 		}
 		t.Cleanup(func() { tell(t, filepath.Join(p.tracefs, "uprobe_events"), fmt.Sprintf("-:%s/%sed", p.group, event)) })
@@ -371,8 +374,8 @@ func addProbes(t *testing.T, lib string) *probes {
 	return p
 }
 
-// probeArgs asks perf for an event's places in lib: for each its address, and
-// behind it where its arguments are.
+// probeArgs asks perf for the places of a probe in lib. For each, it returns the address, followed by the locations
+// of the arguments.
 //
 //	p:sdt_hotspot/compiled__method__load /…/libjvm.so:0xbef604 arg1=%r12:u64 arg2=%r15:s32 …
 func probeArgs(t *testing.T, cache, lib, event string) (places [][]string) {
@@ -396,7 +399,7 @@ func probeArgs(t *testing.T, cache, lib, event string) (places [][]string) {
 	return places
 }
 
-// tell writes a line into a file of the kernel's.
+// tell writes a line into one of the kernel's files.
 func tell(t *testing.T, path, line string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -410,8 +413,8 @@ func tell(t *testing.T, path, line string) {
 	require.NoError(t, err, line)
 }
 
-// record begins to record the probes of all processes, into buffers of the test's own.
-// stop ends that and gives the kernel's text of the events.
+// record begins to record the probes of all processes, into buffers of the test's own. The function stop ends that,
+// and returns the kernel's text about the events.
 func (p *probes) record(t *testing.T) (stop func() string) {
 	t.Helper()
 	dir := filepath.Join(p.tracefs, "instances", p.group)
@@ -426,7 +429,7 @@ func (p *probes) record(t *testing.T) (stop func() string) {
 	}
 	t.Cleanup(func() {
 		end()
-		require.NoError(t, syscall.Rmdir(dir)) // which a folder of tracefs takes, though it has files
+		require.NoError(t, syscall.Rmdir(dir)) // rmdir works for a folder in tracefs even if it has files
 	})
 	tell(t, filepath.Join(dir, "trace_clock"), "mono")
 	tell(t, filepath.Join(dir, "buffer_size_kb"), "8192") // for each processor
@@ -444,7 +447,7 @@ func (p *probes) record(t *testing.T) (stop func() string) {
 	}
 }
 
-// A codeEvent tells that a method's code came or went.
+// A codeEvent says that the code of a method was installed or removed.
 type codeEvent struct {
 	mono   int64
 	loaded bool
@@ -452,17 +455,17 @@ type codeEvent struct {
 	method string
 }
 
-// probeLine is how the kernel prints an event:
+// probeLine matches a line in which the kernel prints an event:
 //
 //	C1 CompilerThre-8733 [001] DNZff  5041.123456: loaded: (0x7f…) addr=0x7f… size=1464 classlen=16 methodlen=8 siglen=3 class="java/lang/String…"
 //
-// The thread's name may hold anything.
+// The thread's name may contain anything.
 var probeLine = regexp.MustCompile(`(?m)-\d+ +\[\d+\] \S+ +(\d+)\.(\d{6}): (un)?loaded: \(0x[0-9a-f]+\) ` +
 	`(?:addr=0x([0-9a-f]+) size=(\d+) )?classlen=(\d+) methodlen=(\d+) siglen=(\d+) class="`)
 
-// events gives the events of the JVM whose code has these blobs, in the order of time.
-// Another JVM has its code cache elsewhere. An event that a method was unloaded has no
-// address: it counts for a method that was loaded here.
+// events returns the events of the JVM whose code consists of these blobs, in the order of time. Other JVMs have
+// their code caches at other addresses. The event of an unloaded method has no address. It counts if a method with
+// this name was loaded in this JVM.
 func events(t *testing.T, trace string, blobs []printassembly.Blob) (events []codeEvent) {
 	t.Helper()
 	lo, hi := uint64(math.MaxUint64), uint64(0)
@@ -494,8 +497,8 @@ func events(t *testing.T, trace string, blobs []printassembly.Blob) (events []co
 	return events
 }
 
-// cutName takes a name of known length off the text, and what memory held
-// behind it up to the next one.
+// cutName cuts a name of known length off the text. It also cuts off what follows the name in memory, up to the
+// argument next.
 func cutName(text []byte, length uint64, next string) (name string, rest []byte) {
 	name = string(text[:min(int(length), len(text))])
 	_, rest, _ = bytes.Cut(text[len(name):], []byte(next))

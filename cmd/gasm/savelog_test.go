@@ -19,7 +19,7 @@ var (
 	savedHeading = regexp.MustCompile(`, \[0x[0-9a-f]{16}, 0x[0-9a-f]{16}\), \d+ bytes(, at [0-9.]+ s)?$`)
 )
 
-// The counts in the saved log add up to what the account has in code.
+// TestSaveLogSums checks that the counts in the saved log add up to the account's number of samples in code.
 func TestSaveLogSums(t *testing.T) {
 	t.Parallel()
 	for name, blobs := range map[string]int{"jdk8-full-hsdis": 807, "jdk11-lean-hsdis": 658, "jdk11-lean-none": 666,
@@ -58,8 +58,8 @@ func TestSaveLogSums(t *testing.T) {
 	}
 }
 
-// cutLog keeps of a log its head and some pieces of code, each from a line that
-// starts with or holds a mark to the end of its code. A mark with "!" loses the code.
+// cutLog returns the head of a log and some pieces of its code. Each piece goes from a line that contains a mark to
+// the end of that code. If the mark has a "!", the instructions are left out.
 func cutLog(t *testing.T, text string, marks ...string) string {
 	t.Helper()
 	head, body, ok := strings.Cut(text, "<tty>\n")
@@ -79,7 +79,7 @@ func cutLog(t *testing.T, text string, marks ...string) string {
 	return out + "</tty>\n</hotspot_log>\n"
 }
 
-// Two logs, cut to some pieces of code; one of them has none.
+// TestSaveLogGolden saves two logs that were cut to some pieces of code. One of the pieces has no instructions.
 func TestSaveLogGolden(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -102,7 +102,8 @@ func TestSaveLogGolden(t *testing.T) {
 	}
 }
 
-// With patterns, the log has the code of what matches, as it is in the log of everything.
+// TestSaveLogMethod checks that with patterns, the saved log has the code of everything that matches, in the same
+// form as in the log of everything.
 func TestSaveLogMethod(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// An svc is the program Svc, whose calls a test asks for.
+// An svc is a running program Svc, which makes calls when the test asks for them.
 type svc struct {
 	cmd    *exec.Cmd // the JVM, or the gasm that has started it
 	jvm    int       // its process id
@@ -42,7 +42,7 @@ func startSvc(t *testing.T, java, classes string) *svc {
 	return s
 }
 
-// profiledSvc has gasm start the program. Its probes are there when it has told of them.
+// profiledSvc runs the program under gasm, and returns when gasm has announced the probes.
 func profiledSvc(t *testing.T, java, classes string) (s *svc, object string) {
 	t.Helper()
 	s = runSvc(t, toldOfProbes, binary, "profile", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", "--", java, "-cp", classes, "Svc")
@@ -51,7 +51,8 @@ func profiledSvc(t *testing.T, java, classes string) (s *svc, object string) {
 	return s, object
 }
 
-// runSvc runs a command that is or starts the program, and waits until that is ready. What is awaited of stderr is for the caller.
+// runSvc runs a command that is the program or starts it, and waits until the program is ready. The parameter awaited
+// is a text that the caller will wait for on stderr.
 func runSvc(t *testing.T, awaited string, command ...string) *svc {
 	t.Helper()
 	s := &svc{cmd: exec.Command(command[0], command[1:]...), out: newLineWaiter("READY"), stderr: newLineWaiter(awaited)}
@@ -61,7 +62,7 @@ func runSvc(t *testing.T, awaited string, command ...string) *svc {
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.stderr
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() {
-		input.Close() // which ends the program; gasm ends with it
+		input.Close() // this ends the program, and then gasm
 		if s.cmd.ProcessState == nil {
 			_ = s.cmd.Wait()
 		}
@@ -70,7 +71,7 @@ func runSvc(t *testing.T, awaited string, command ...string) *svc {
 	return s
 }
 
-// end has the program end itself.
+// end makes the program end.
 func (s *svc) end(t *testing.T) {
 	t.Helper()
 	require.NoError(t, s.input.Close())
@@ -79,7 +80,8 @@ func (s *svc) end(t *testing.T) {
 
 const toldOfProbes = "perf and bpftrace find them in"
 
-// probesTold reads what gasm tells of the probes of the program: the JVM, and the file with them.
+// probesTold returns what gasm says about the program's probes: the process id of the JVM, and the path of the file
+// with the probes.
 func probesTold(t *testing.T, said *lineWaiter) (jvm int, object string) {
 	t.Helper()
 	told := regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
@@ -90,7 +92,8 @@ func probesTold(t *testing.T, said *lineWaiter) (jvm int, object string) {
 	return jvm, told[3]
 }
 
-// call has the program call the method, and waits until it has. It gives the identity hash of the object.
+// call asks the program to call the method, and waits until it has done so. It returns the identity hash of the
+// object.
 func (s *svc) call(t *testing.T, times int) (hash string) {
 	t.Helper()
 	s.asked++
@@ -103,7 +106,7 @@ func (s *svc) call(t *testing.T, times int) (hash string) {
 	return found[1]
 }
 
-// publish attaches gasm until the test ends it, and gives it, and the file with the probes when it is there.
+// publish attaches gasm to the program until the test ends gasm. It returns when the file with the probes exists.
 func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object string) {
 	t.Helper()
 	gasm, said = exec.Command(binary, "attach", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", s.pid()), newLineWaiter("Ctrl-C ends it")
@@ -121,13 +124,14 @@ func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object st
 	return gasm, said, object
 }
 
-// A semaphore is where the kernel counts those who watch a probe.
+// A semaphore is the word in which the kernel counts those who watch a probe.
 type semaphore struct {
 	pid     int
 	address uint64
 }
 
-// semaphores finds those of a process by the notes of the shared object: by the probes' names.
+// semaphores returns the semaphores of the program's process by the names of their probes. It finds them by the notes
+// in the shared object.
 func (s *svc) semaphores(t *testing.T, object string) map[string]semaphore {
 	t.Helper()
 	maps := readFile(t, fmt.Sprintf("/proc/%s/maps", s.pid()))
@@ -164,17 +168,19 @@ func (s semaphore) count(t *testing.T) int {
 	return int(le.LittleEndian.Uint16(value[:]))
 }
 
-// settle is how long a tracer may take to switch its program on, when the semaphore says that it watches. The agent looks each
-// 50 ms whether there is one, for loops that run.
+// settle is how long it may take until a tracer that watches according to the semaphore has its own program switched
+// on. The agent looks every 50 ms whether somebody watches, for the sake of running loops.
 const settle = time.Second
 
-// await waits until somebody watches, or nobody any more. The kernel counts once for all who watch by uprobes.
+// await waits until somebody watches the probe, or until nobody does. The kernel counts all who watch by uprobes as
+// one.
 func (s semaphore) await(t *testing.T, watched bool) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.count(t) > 0 == watched }, 60*time.Second, 20*time.Millisecond)
 }
 
-// recipes are the commands of docs/probes.md for tracers, by what they begin with, for this process and this file.
+// recipes returns a function that returns the command for a tracer in docs/probes.md that begins with the given text.
+// The command is adapted to this process and this file.
 func (s *svc) recipes(t *testing.T, object string) func(begin string) string {
 	t.Helper()
 	_, section, found := strings.Cut(string(readFile(t, "../../docs/probes.md")), "## Probes for dtrace, perf and bpftrace")
@@ -209,7 +215,7 @@ func startTracer(t *testing.T, command, home string) *tracer {
 	return tr
 }
 
-// watches waits until perf has started its own command: before that, it switches its events on.
+// watches waits until perf has started its own command. Before that, perf switches its events on.
 func (tr *tracer) watches(t *testing.T) {
 	t.Helper()
 	pid := tr.cmd.Process.Pid
@@ -223,14 +229,14 @@ func (tr *tracer) watches(t *testing.T) {
 	}, 60*time.Second, 10*time.Millisecond)
 }
 
-// end stops the tracer, which then tells what it has counted.
+// end stops the tracer, and returns what it prints about the events that it has counted.
 func (tr *tracer) end(t *testing.T) string {
 	t.Helper()
 	assert.NoError(t, tr.cmd.Process.Signal(syscall.SIGINT))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = tr.cmd.Wait() // some exit with the signal
+		_ = tr.cmd.Wait() // some tracers are ended by the signal itself
 	}()
 	for running := true; running; {
 		select {
@@ -275,8 +281,9 @@ func runRecipe(t *testing.T, command, home string) string {
 	return string(out)
 }
 
-// The commands of docs/probes.md, as they stand: DTrace, bpftrace and perf watch a method at the same time, and each counts all calls.
-// Nothing is left of them, of gasm and of its file, and the program runs on.
+// TestProbeSDT runs the commands of docs/probes.md as they are there. DTrace, bpftrace and perf watch a method at the
+// same time, and each must count all calls. Afterwards, nothing may be left of the tracers, of gasm and of its file,
+// and the program must still run.
 func TestProbeSDT(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -292,7 +299,7 @@ func TestProbeSDT(t *testing.T) {
 	assert.Equal(t, tiny, all["Svc_tiny__entry"])
 
 	var dtrace, bpftrace, perf *tracer
-	whole := t // the tracers run on behind their subtests
+	whole := t // the tracers continue after their subtests
 	t.Run("dtrace", func(t *testing.T) {
 		gasmtest.NeedDTrace(t)
 		takeDTrace(whole)
@@ -368,7 +375,7 @@ func counts(out, row string) map[string]string {
 	return found
 }
 
-// lists checks what --list-probes has, and that the program has no object of gasm's for it.
+// lists checks the output of --list-probes, and that the program has no shared object of gasm's because of it.
 func (s *svc) lists(t *testing.T) {
 	t.Helper()
 	r := runGasm(t, []string{"attach", "--list-probes", s.pid(), "Svc::*"})
@@ -385,7 +392,8 @@ func (s *svc) lists(t *testing.T) {
 	assert.Equal(t, 2, r.code)
 }
 
-// killedTracer kills a tracer that watches: the program runs on, and nobody watches any more.
+// killedTracer kills a tracer that watches. The program must continue, and nobody may be counted as watching any
+// more.
 func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	t.Helper()
 	t.Run("killed", func(t *testing.T) {
@@ -400,8 +408,9 @@ func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	})
 }
 
-// Other JDKs: the program's own count, with arguments, returns and exceptions. A loop that runs sees that it is watched. The newest is
-// started by gasm, and the others were there before.
+// TestProbeSDTOfJDKs compares the probes with the program's own count on other JDKs, with arguments, returns and
+// exceptions. A running loop must notice that somebody watches it. gasm starts the program on the newest JDK, and
+// attaches to it on the others.
 func TestProbeSDTOfJDKs(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -426,7 +435,7 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 				return
 			}
 			s := startSvc(t, jdk.Java(), dir)
-			s.call(t, 200_000) // compiled, with nobody to watch
+			s.call(t, 200_000) // the method gets compiled while nobody watches
 			gasm, said, object := s.publish(t)
 			s.traced(t, script, object)
 			require.NoError(t, gasm.Process.Signal(syscall.SIGINT))
@@ -436,7 +445,7 @@ func TestProbeSDTOfJDKs(t *testing.T) {
 	}
 }
 
-// traced has bpftrace count calls of the program by a script.
+// traced checks that bpftrace counts the program's calls with a script.
 func (s *svc) traced(t *testing.T, script, object string) {
 	t.Helper()
 	s.call(t, 200_000)

@@ -12,18 +12,19 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// Of methods whose code is not printed, the samples are counted all the same.
+// TestSelectedMethods checks that the samples of methods are counted even if their code is not printed.
 func TestSelectedMethods(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	for name, java := range jdks(t) {
 		for _, flags := range [][]string{{"--method", "Shares::heavy", "--method", "no.such::*"}, {"--skip-c1"}} {
 			t.Run(name+"/"+flags[0], func(t *testing.T) {
-				t.Parallel() // samples are compared with CPU time
+				t.Parallel() // other load does not matter: samples are compared with CPU time
 				p, own := sharesRun{sampler: "native", inline: "dontinline", java: []string{java}, flags: flags}.profile(t)
 				own.compare(t, methodsOfShares(p))
 				unresolvedAtMost(t, p, 0.005)
-				// A method may have several regions as hot as another's hottest one. Only its first is printed for certain.
+				// A method may have several regions that are as hot as another method's hottest one. Only its first
+				// region is certain to be printed.
 				for _, method := range []string{"Shares::heavy", "Shares::middle", "Shares::light"} {
 					i := slices.IndexFunc(p.Regions, func(r schema.Region) bool { return r.Method == method })
 					require.NotEqual(t, -1, i, method)
@@ -36,7 +37,8 @@ func TestSelectedMethods(t *testing.T) {
 	}
 }
 
-// JMH tries out what its JVM can do, and finds what it finds without gasm.
+// TestSelectionUnderJMH checks that when JMH tries out the abilities of its JVM, the result is the same as without
+// gasm.
 func TestSelectionUnderJMH(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -20,8 +20,8 @@ type endedRecording struct{}
 
 func (endedRecording) Signal(syscall.Signal) bool { return false }
 
-// TestStoppedReport stops gasm while it writes the report. No file may be left half written, and gasm ends as any command
-// that returns an error.
+// TestStoppedReport stops gasm while it writes the report. No file may be left half written, and gasm must end like a
+// command that returns an error.
 func TestStoppedReport(t *testing.T) {
 	check := func(wantCode int, wantSaid string, reported bool, signals ...os.Signal) {
 		t.Helper()
@@ -73,14 +73,14 @@ func TestStoppedReport(t *testing.T) {
 	check(143, kept, false, syscall.SIGTERM)
 	check(129, kept, false, syscall.SIGWINCH, syscall.SIGHUP)
 	check(130, kept, false, syscall.SIGINT, syscall.SIGINT)
-	check(143, kept, false, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the first one that stops it counts
+	check(143, kept, false, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the first signal that stops gasm determines the exit code
 	check(143, "", true, syscall.SIGTERM)
 }
 
-// TestFinishedReport has a command end as its work does.
+// TestFinishedReport checks that a signal does not change the result if the report is complete.
 func TestFinishedReport(t *testing.T) {
 	w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
-	w.ch <- syscall.SIGINT // one Ctrl-C is for the command
+	w.ch <- syscall.SIGINT // the first Ctrl-C is for the command
 	assert.Equal(t, io.EOF, w.during(endedRecording{}, streams{}, nil, nil, func() error { return io.EOF }))
 	close(w.ch)
 }
