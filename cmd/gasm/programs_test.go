@@ -43,8 +43,8 @@ func TestProgramGoldens(t *testing.T) {
 	}
 }
 
-// A sampleCount has the number of samples of each thread, according to the lines of samples.txt. Threads of gasm
-// itself count as one.
+// A sampleCount has the number of samples of each thread. It is counted from the lines of samples.txt, without using
+// gasm's own code.
 type sampleCount map[[2]string]int64 // by pid and thread
 
 var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/(\d+)\s+\d+\.\d+: `)
@@ -57,7 +57,7 @@ func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	for line := range strings.Lines(string(text)) {
 		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
 			thread := [2]string{m[2], m[3]}
-			names[thread] = m[1] // the last name counts: a new thread has the name of its creator until the JVM has named it
+			names[thread] = m[1] // the last name counts: a new thread first has its creator's
 			byThread[thread]++
 			all++
 		}

@@ -173,7 +173,7 @@ type figures struct {
 	right, wrong, unresolved int
 	reused, reusedRight      int // those of them whose addresses belonged to several methods
 	noOwner                  int // attributed to a method although there was none; these samples count for nothing else
-	late                     int // in methods that were installed after gasm's last look; these samples count for nothing else
+	late                     int // in methods installed after gasm's last look; counted nowhere else
 	// mistaken has the number of samples for each mistake: the actual method, and the one to which gasm attributed
 	// the sample.
 	mistaken map[string]int

@@ -73,11 +73,11 @@ func TestStoppedReport(t *testing.T) {
 	check(143, kept, false, syscall.SIGTERM)
 	check(129, kept, false, syscall.SIGWINCH, syscall.SIGHUP)
 	check(130, kept, false, syscall.SIGINT, syscall.SIGINT)
-	check(143, kept, false, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the first signal that stops gasm determines the exit code
+	check(143, kept, false, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the signal that stops gasm
 	check(143, "", true, syscall.SIGTERM)
 }
 
-// TestFinishedReport checks that a signal does not change the result if the report is complete.
+// TestFinishedReport checks that during returns the error of its function if no signal stops gasm.
 func TestFinishedReport(t *testing.T) {
 	w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
 	w.ch <- syscall.SIGINT // the first Ctrl-C is for the command

@@ -27,8 +27,8 @@ func output(t *testing.T, command ...string) (stdout, stderr string) {
 	return out.String(), err.String()
 }
 
-// profileSilently profiles a command, and checks that it prints what another command prints without gasm, byte for byte.
-// It returns the report and the capture's description.
+// profileSilently profiles a command. It checks that this prints, byte for byte, what the command alone prints
+// without gasm. It returns the report and the description of the capture.
 func profileSilently(t *testing.T, flags, alone, command []string) (schema.Report, *capture.Description) {
 	t.Helper()
 	stdout, stderr := output(t, alone...)
@@ -42,19 +42,20 @@ func profileSilently(t *testing.T, flags, alone, command []string) (schema.Repor
 	return readReport(t, readFile(t, file)), d
 }
 
-// fills returns a command that runs Fills with the arguments.
+// fills returns a command that runs the program Fills with the arguments.
 func fills(t *testing.T, j gasmtest.JDK, args ...string) []string {
 	t.Helper()
 	return append([]string{j.Java(), "-Xmx64m", "-cp", javaPrograms(t), "Fills"}, args...)
 }
 
-// recordsFromStart reports whether Flight Recorder can start silently with the JVMs of a JDK.
+// recordsFromStart reports whether Flight Recorder of this JDK can start together with the JVM without printing
+// anything.
 func recordsFromStart(j gasmtest.JDK) bool {
 	return j.Feature >= 21 && jdk.Has([]string{j.Java()}, "jdk.jfr")
 }
 
-// A java program gets its options on its command line, about which it prints nothing. All its methods have exact lines,
-// and its events are logged.
+// TestProfileIsSilent profiles a java program. It gets its options on its command line, about which it prints
+// nothing. All its methods must have exact lines, and its events must be logged.
 func TestProfileIsSilent(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -75,10 +76,10 @@ func TestProfileIsSilent(t *testing.T) {
 	}
 }
 
-// Since JDK 21 allocations are recorded from the JVM's start. Flight Recorder takes up to 300 samples a second, each of
-// which stands for what was allocated since the last one, so that only what comes after the last sample is missing. On a
-// busy machine it may take its samples of a second early in it. So the program rests before its last allocations, which
-// are sampled then.
+// TestAllocationsFromStart checks that since JDK 21, allocations are recorded from the JVM's start. Flight Recorder
+// takes up to 300 samples a second. Each sample stands for everything that was allocated since the previous one, so
+// only what is allocated after the last sample is missing. On a busy machine, Flight Recorder may take all samples of
+// a second early in that second. So the program pauses before its last allocations, which are then sampled.
 func TestAllocationsFromStart(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -103,8 +104,8 @@ func TestAllocationsFromStart(t *testing.T) {
 	}
 }
 
-// JVMs that start without options print nothing either. DebugNonSafepoints is switched on in their memory, and they are
-// told to log events when they take commands.
+// TestChildrenAreSilent checks that JVMs that start without options print nothing, either. DebugNonSafepoints is
+// switched on in their memory, and they are told to log events when they accept commands.
 func TestChildrenAreSilent(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// Lines of Java stand behind the frames that they belong to, from a folder and
-// from an archive both.
+// TestSource checks that the report shows lines of Java after the frames that they belong to. The sources are a
+// folder and an archive.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")
@@ -31,7 +31,7 @@ func TestSource(t *testing.T) {
 	w := zip.NewWriter(file)
 	entry, err := w.Create("java.base/java/util/HashMap.java")
 	require.NoError(t, err)
-	// Not the JDK's own: each line has another text, so that the right one shows.
+	// This is not the JDK's own file. All its lines differ, so that the test sees whether the right one is shown.
 	text := "package java.util;"
 	for line := 1; line < 3000; line++ {
 		text += "\n\t// line " + string(rune('a'+line%26)) + "\tof HashMap"
@@ -60,7 +60,7 @@ func TestSource(t *testing.T) {
 	assert.NotContains(t, plain.stdout, "static double roots")
 }
 
-// A path of no use is an error before anything runs.
+// TestSourceErrors checks that a path that can't be used is an error before anything runs.
 func TestSourceErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,8 @@ func TestSourceErrors(t *testing.T) {
 	}
 }
 
-// TestClassPathOfOthers: root opens no class path that another user may have chosen, and says so.
+// TestClassPathOfOthers checks that if gasm runs as root, it opens no class path that another user may have chosen,
+// and says so.
 func TestClassPathOfOthers(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedRoot(t)

@@ -35,7 +35,7 @@ func reportOf(t *testing.T, args ...string) string {
 	return r.stdout
 }
 
-// What users see of call stacks.
+// TestStackGoldens checks what users see of call stacks.
 func TestStackGoldens(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -66,16 +66,17 @@ func TestStackGoldens(t *testing.T) {
 	}
 }
 
-// What pprof itself writes about the profile in its format.
+// TestStackPprofGolden checks what pprof itself prints about the profile in pprof's format.
 func TestStackPprofGolden(t *testing.T) {
 	t.Parallel()
 	p := readPprof(t, []byte(reportOf(t, "--format", "pprof", stackCapture(t))))
-	p.TimeNanos = 0 // it is written in the local time
+	p.TimeNanos = 0 // pprof prints it as a local time
 	gasmtest.GoldenGzip(t, "report/stacks-pprof.gz", []byte(p.String()))
 }
 
-// All formats have the same samples: the account, JSON's tree, pprof's samples and the collapsed stacks. Each path of
-// JSON's tree has as many samples of its own as the same path in the collapsed stacks.
+// TestStackTotals checks that all formats have the same samples: the account, the tree in JSON, the samples in
+// pprof's format, and the collapsed stacks. Each path of JSON's tree must have as many samples of its own as the same
+// path in the collapsed stacks.
 func TestStackTotals(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -143,7 +144,7 @@ func TestStackTotals(t *testing.T) {
 		checkCodeCache(t, profile)
 
 		text := reportOf(t, append([]string{dir, "--show-counts", "raw", "--tree=0.01%"}, flags...)...)
-		if slices.Contains(flags, "--under") { // the tree begins with the method
+		if slices.Contains(flags, "--under") { // with --under, the tree begins with the method
 			total := strconv.FormatInt(p.Account.Of("cycles").Profiled, 10)
 			assert.Regexp(t, `(?m)^ *`+total+`  com.acme.Users::find:\d+$`, text)
 			continue
@@ -167,7 +168,7 @@ func checkCodeCache(t *testing.T, p *pprof.Profile) {
 	}
 }
 
-// The real pprof has the totals of the report.
+// TestStackPprofTop checks that the totals of the real pprof are those of the report.
 func TestStackPprofTop(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -189,7 +190,7 @@ func TestStackPprofTop(t *testing.T) {
 	assert.Contains(t, raw, "com.acme.Router::route com/acme/Router.java:21:0 s=0()\n             com.acme.Server::handle com/acme/Server.java:40:0")
 }
 
-// If stacks are damaged, there is a report, with those that could be read.
+// TestDamagedStacks checks that if stacks are damaged, there is a report with those stacks that could be read.
 func TestDamagedStacks(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -217,7 +218,7 @@ func TestDamagedStacks(t *testing.T) {
 	assert.NotContains(t, report, "by call stack")
 }
 
-// Captures that are read as one have stacks of their own.
+// TestJoinedStacks checks that several captures that are read as one keep their own stacks.
 func TestJoinedStacks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -234,14 +235,14 @@ func TestJoinedStacks(t *testing.T) {
 		assert.Equal(t, one.Stacks.Nodes[i].Name, n.Name)
 		assert.Equal(t, 3*one.Stacks.Nodes[i].Counts.Of("cycles"), n.Counts.Of("cycles"))
 	}
-	// One of them has no stacks.
+	// One of the captures has no stacks.
 	require.NoError(t, os.Remove(filepath.Join(dir, "b", capture.StacksFile)))
 	text := reportOf(t, "--skip-asm", dir)
 	assert.Contains(t, text, "stacks.txt is missing")
 	assert.Contains(t, text, "Stacks:     62.00% whole, 0.67% cut, 1.33% frozen, 36.00% not walked")
 }
 
-// Flags that make no sense are refused.
+// TestStackFlags checks that flags that make no sense are refused.
 func TestStackFlags(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -285,8 +286,9 @@ func TestJoinStacks(t *testing.T) {
 	check("profile --stacks", "profile --stacks")
 }
 
-// gasm diff compares the samples below a method, in a thread, or in a window of a method, that is: in the call stacks of
-// captures. A report's samples can't be chosen any more.
+// TestDiffUnder checks that gasm diff can compare the samples below a method, in a thread, or in a window that is a
+// method. For all of these it needs the call stacks in captures. From the samples in a JSON report, no choice is
+// possible.
 func TestDiffUnder(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)
@@ -317,7 +319,7 @@ func TestDiffUnder(t *testing.T) {
 	}
 }
 
-// Choices that leave nothing are errors, which name the choice that has left nothing.
+// TestNothingChosenByStack checks that if no samples match, the error names the flag that has excluded the last ones.
 func TestNothingChosenByStack(t *testing.T) {
 	t.Parallel()
 	dir := stackCapture(t)

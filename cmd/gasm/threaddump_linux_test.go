@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// TestStacksOfStopped prints the stacks of a JVM that is stopped, as text and as JSON.
+// TestStacksOfStopped prints the stacks of a JVM that was stopped by SIGSTOP, as text and as JSON.
 func TestStacksOfStopped(t *testing.T) {
 	gasmtest.NeedNative(t)
 	j := spinning(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A tmux is a terminal with a shell in it, which a test drives by keys.
+// A tmux is a terminal with a shell in it. Tests drive the shell by pressing keys.
 type tmux struct {
 	t      *testing.T
 	path   string
@@ -22,10 +22,11 @@ type tmux struct {
 	dir    string // the shell's folder
 }
 
-// startTmux starts a terminal of 80 × 24, with an interactive shell. Variables are added to its environment.
+// startTmux starts a terminal of 80 × 24 with an interactive shell. The given variables are added to the shell's
+// environment.
 func startTmux(t *testing.T, variables ...string) *tmux {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gasm-tmux-") // t.TempDir is too long a name for a socket
+	dir, err := os.MkdirTemp("", "gasm-tmux-") // the path of t.TempDir is too long for a socket
 	require.NoError(t, err)
 	x := &tmux{t: t, path: gasmtest.NeedTool(t, "tmux", "scripts/setup.sh installs it"), socket: filepath.Join(dir, "s"), dir: dir}
 	cmd := exec.Command(x.path, "-S", x.socket, "-f", "/dev/null", "-u", "new-session", "-d", "-x", "80", "-y", "24", "-c", dir, "bash", "--norc", "--noprofile")
@@ -48,7 +49,7 @@ func (x *tmux) run(args ...string) string {
 	return string(out)
 }
 
-// keys presses keys: characters, or names as tmux has them.
+// keys presses keys. Each is a text, or the name of a key in tmux.
 func (x *tmux) keys(keys ...string) { x.run(append([]string{"send-keys"}, keys...)...) }
 
 // line types a line.
@@ -60,7 +61,7 @@ func (x *tmux) line(text string) {
 // screen returns what is on the screen.
 func (x *tmux) screen() string { return x.run("capture-pane", "-p") }
 
-// await waits until the screen is as wanted, and returns it.
+// await waits until the function wanted returns true for the screen, and returns the screen.
 func (x *tmux) await(what string, wanted func(screen string) bool) string {
 	x.t.Helper()
 	screen := ""
@@ -78,8 +79,8 @@ func (x *tmux) resize(width, height int) {
 	x.run("resize-window", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
 }
 
-// modes returns what the shell says about the terminal, and what tmux says: whether the other screen is shown, whether
-// programs get the mouse's events, and whether there is a cursor.
+// modes returns the terminal's modes, as the shell and tmux report them. tmux says whether the alternate screen is
+// shown, whether programs get mouse events, and whether the cursor is visible.
 func (x *tmux) modes(name string) string {
 	x.t.Helper()
 	path := filepath.Join(x.dir, name)

@@ -22,7 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A phasesJVM runs Phases, whose hottest method changes when it gets a line.
+// A phasesJVM is a JVM that runs the program Phases. Its hottest method changes when it reads a line.
 type phasesJVM struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -50,12 +50,12 @@ func startPhases(t *testing.T, options ...string) *phasesJVM {
 	return j
 }
 
-// exactLines are the options with which each instruction has the line that it was compiled from.
+// exactLines are JVM options with which each instruction has the line from which it was compiled.
 var exactLines = []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"}
 
 func (j *phasesJVM) pid() string { return strconv.Itoa(j.cmd.Process.Pid) }
 
-// expect reads the next line of the program's output.
+// expect checks that the next line of the program's output is the given one.
 func (j *phasesJVM) expect(t *testing.T, line string) {
 	t.Helper()
 	got, err := j.out.ReadString('\n')
@@ -78,7 +78,7 @@ func startTop(t *testing.T, x *tmux, j *phasesJVM, args ...string) {
 	x.await("alpha is the hottest method", func(s string) bool { return strings.Contains(screenRow(s, 5), "Phases::alpha") })
 }
 
-// screenRow returns a row of a screen, counted from 0; "" if there is none.
+// screenRow returns a row of a screen, counted from 0. It returns "" if there is no such row.
 func screenRow(screen string, n int) string {
 	rows := strings.Split(screen, "\n")
 	if n >= len(rows) {
@@ -87,8 +87,8 @@ func screenRow(screen string, n int) string {
 	return rows[n]
 }
 
-// TestTop drives gasm top by keys. Each view shows the method that the program knows to be its hottest one, and follows
-// it when it changes. Afterwards the terminal is as before.
+// TestTop uses gasm top by pressing keys. Each view must show the method that is known to be the program's hottest
+// one, and must follow when another method becomes the hottest one. Afterwards, the terminal must be as before.
 func TestTop(t *testing.T) {
 	t.Parallel()
 	j := startPhases(t, exactLines...)
@@ -171,7 +171,7 @@ func TestTop(t *testing.T) {
 	assert.Equal(t, before, x.modes("after"))
 }
 
-// phasesLine returns the number of the line of Phases.java that contains a text.
+// phasesLine returns the number of the line in Phases.java that contains a text.
 func phasesLine(t *testing.T, text string) string {
 	t.Helper()
 	for i, line := range strings.Split(string(readFile(t, gasmtest.Testdata("programs", "Phases.java"))), "\n") {
@@ -183,9 +183,9 @@ func phasesLine(t *testing.T, text string) string {
 	return ""
 }
 
-// checkPhases changes the program's phase, and checks that the new hottest method is on the screen within two seconds,
-// as the hottest one of the last second. On a busy machine the program, gasm and this test may all get no processor for
-// a while, so the phase is changed until that has been seen once.
+// checkPhases changes the program's phase. It checks that within two seconds the screen shows the new hottest method
+// as the hottest one of the last second. On a busy machine, the program, gasm and this test may all get no CPU for a
+// while. So it changes the phase again and again, until the screen was in time once.
 func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 	t.Helper()
 	const limit = 2 * time.Second
@@ -211,7 +211,8 @@ func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 	assert.Fail(t, "no change of the phase was on the screen in time", "%v", took)
 }
 
-// checkWritten checks a capture that w has written: gasm report reads it, and its windows are the last seconds.
+// checkWritten checks a capture that the key w has written: gasm report must be able to read it, and its windows must
+// be the last seconds.
 func checkWritten(t *testing.T, dir string) {
 	t.Helper()
 	d, err := capture.ReadDescription(dir)
@@ -228,8 +229,8 @@ func checkWritten(t *testing.T, dir string) {
 	assert.Contains(t, got.stdout, "Phases::")
 }
 
-// TestTopTerminal: however gasm top ends, the terminal is as before. The processes are found by their names: the one that
-// the shell has started waits, and its child shows the screen.
+// TestTopTerminal checks that the terminal is as before, however gasm top ends. The test finds gasm's processes by
+// their names: the process that the shell has started only waits, while its child shows the screen.
 func TestTopTerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -252,7 +253,7 @@ func TestTopTerminal(t *testing.T) {
 		{"SIGTERM", func(t *testing.T, _ *tmux, _ *phasesJVM, guard, _ int) {
 			require.NoError(t, syscall.Kill(guard, syscall.SIGTERM))
 		}},
-		{"a crash", func(t *testing.T, _ *tmux, _ *phasesJVM, _, worker int) { // Go prints the stacks of all goroutines
+		{"a crash", func(t *testing.T, _ *tmux, _ *phasesJVM, _, worker int) { // Go prints all goroutines' stacks
 			require.NoError(t, syscall.Kill(worker, syscall.SIGABRT))
 		}},
 	} {
@@ -274,8 +275,8 @@ func TestTopTerminal(t *testing.T) {
 	}
 }
 
-// topProcesses returns the process of gasm top that shows the screen, and the one that waits for it. Both have the JVM's
-// id as their last argument.
+// topProcesses returns the process of gasm top that shows the screen (worker), and the one that waits for it (guard).
+// The last argument of both is the JVM's id.
 func topProcesses(t *testing.T, jvm string) (worker, guard int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -302,7 +303,8 @@ func topProcesses(t *testing.T, jvm string) (worker, guard int) {
 	return 0, 0
 }
 
-// TestTopBatch: the same as text, as often as asked, and with TERM=dumb without being asked.
+// TestTopBatch checks that gasm top prints pictures as text, as many as asked for. With TERM=dumb, it does so without
+// being asked.
 func TestTopBatch(t *testing.T) {
 	t.Parallel()
 	j := startPhases(t, exactLines...)
@@ -324,7 +326,7 @@ func TestTopBatch(t *testing.T) {
 	x.await("text", func(s string) bool { return strings.Contains(s, "   0x") && strings.Contains(s, "\n0\n") })
 }
 
-// TestTopLooks: without colours, without UTF-8, and for all JVMs.
+// TestTopLooks checks gasm top without colours, without UTF-8, and for all JVMs.
 func TestTopLooks(t *testing.T) {
 	t.Parallel()
 	j := startPhases(t, "-XX:-UsePerfData")
@@ -344,7 +346,8 @@ func TestTopLooks(t *testing.T) {
 	x.keys("q")
 }
 
-// TestTopLong measures what an open view costs, and how its memory grows, for ten minutes. It needs -long.
+// TestTopLong measures for ten minutes how much CPU time gasm top takes while it shows a view, and how its memory
+// grows. It needs -long.
 func TestTopLong(t *testing.T) {
 	if !gasmtest.Long() {
 		return // it takes 11 minutes
@@ -354,7 +357,7 @@ func TestTopLong(t *testing.T) {
 	startTop(t, x, j, "--view", "methods")
 	x.keys("6")
 	worker, _ := topProcesses(t, j.pid())
-	time.Sleep(time.Minute) // the first minute decodes and caches
+	time.Sleep(time.Minute) // in the first minute, code is decoded and caches are filled
 	memory := func() (kib int) {
 		m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", worker)))
 		require.NotNil(t, m)

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// needUSDT skips a test where the kernel does not let this process record probes.
+// needUSDT skips a test if the kernel does not allow this process to record probes.
 func needUSDT(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -27,7 +27,7 @@ func needUSDT(t *testing.T) {
 	}
 }
 
-// lineWith is the number of the line of a program of testdata that has a text.
+// lineWith returns the number of the line in a program of testdata that contains a text.
 func lineWith(t *testing.T, program, text string) int {
 	t.Helper()
 	source, err := os.ReadFile(gasmtest.Testdata("programs", program))
@@ -37,8 +37,9 @@ func lineWith(t *testing.T, program, text string) int {
 	return i + 1
 }
 
-// What a program allocates in one line is found there, and in the instruction that calls the
-// JVM, whether C1 or C2 compiled it; and the probes of a command need no option of the user's.
+// TestUSDTAllocations checks that allocations of one line of a program are found there, and in the instruction that
+// calls the JVM, whether C1 or C2 has compiled it. The user need not add any options to record the probes of a
+// command.
 func TestUSDTAllocations(t *testing.T) {
 	t.Parallel()
 	needUSDT(t)
@@ -87,7 +88,7 @@ func TestUSDTAllocations(t *testing.T) {
 			assert.Equal(t, there, withCode)
 			sleeps, _ := eventsOfKind(p, "sleep")
 			t.Logf("%d sleeps, %d events lost", sleeps, lost)
-			assert.Positive(t, sleeps) // of 30: the recording begins some time after the JVM, which does not wait for it
+			assert.Positive(t, sleeps) // of 30: the recording begins later than the JVM
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Regexp(t, `Probed::allocate:\d+ +int\[\], 0x[0-9a-f]+: call `, text.stdout)
 			assert.Regexp(t, `usdt +hotspot:vm__shutdown`, runGasm(t, []string{"events", dir}).stdout)
@@ -95,7 +96,7 @@ func TestUSDTAllocations(t *testing.T) {
 	}
 }
 
-// gasm attach records the probes of a JVM that runs, and leaves it as it was.
+// TestUSDTAttach checks that gasm attach records the probes of a running JVM, and leaves the JVM as it was before.
 func TestUSDTAttach(t *testing.T) {
 	t.Parallel()
 	needUSDT(t)
@@ -114,8 +115,9 @@ func TestUSDTAttach(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "ev-"+j.pid()+".log"))
 }
 
-// Where programs in the kernel are forbidden, perf's events tell of probes. Without the right to these too, and of a JVM without
-// probes, there is the report without their events, and a line that says why.
+// TestUSDTRefused checks what happens if the kernel refuses something. If BPF programs are forbidden, gasm gets the
+// probes as perf events. If these are forbidden as well, or if the JVM has no probes, there is a report without the
+// events, and a line that says why.
 func TestUSDTRefused(t *testing.T) {
 	needUSDT(t)
 	gasmtest.NeedRoot(t)
@@ -129,13 +131,13 @@ func TestUSDTRefused(t *testing.T) {
 		assert.Regexp(t, strings.ReplaceAll(want, " ", `\s+`), string(out))
 		return string(out)
 	}
-	t.Setenv(blockedEnv, "bpf") // a container's filter
+	t.Setenv(blockedEnv, "bpf") // as a container's filter of system calls does
 	self, err := os.Executable()
 	require.NoError(t, err)
 	out := check(gasmtest.NeedJava(t), `the kernel lets this user have no BPF program \([^)]*\): USDT probes are recorded by perf's events for uprobes instead`, self)
 	require.NoError(t, os.Unsetenv(blockedEnv))
 	assert.Regexp(t, `Events: +\d+ safepoints`, out)
-	// What DTrace says of it, where it is there, depends on when the JVM ends: DTrace takes longer to begin.
+	// If DTrace is installed, its message depends on when the JVM ends, because DTrace takes longer to begin.
 	check(gasmtest.NeedJava(t), `no USDT events of JVM \d+: the kernel lets this user have no BPF program \([^)]*\)(?s:; nor by DTrace \(.+?\))?: run gasm as root, or give it the capabilities BPF and PERFMON`,
 		setpriv, "--bounding-set=-sys_admin,-bpf,-perfmon", "--inh-caps=-all")
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 8 }) {

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// asNobody are commands that become another user, in front of a java command.
+// asNobody returns commands that run java as another user, by what they use for that.
 func asNobody(java string) map[string][]string {
 	program := []string{java, "-Dsec=1", "-cp", classes, "Spin"}
 	return map[string][]string{
@@ -25,7 +25,7 @@ func asNobody(java string) map[string][]string {
 	}
 }
 
-// needNobody skips where nobody can't run the tests' programs in this way.
+// needNobody skips a test if the user nobody can't run the tests' programs by this command.
 func needNobody(t *testing.T, command []string) {
 	t.Helper()
 	gasmtest.NeedRoot(t)
@@ -35,7 +35,7 @@ func needNobody(t *testing.T, command []string) {
 	}
 }
 
-// A command that becomes another user is profiled as any other one.
+// TestOtherUser checks that a command that changes its user is profiled like any other command.
 func TestOtherUser(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -58,8 +58,8 @@ func TestOtherUser(t *testing.T) {
 	}
 }
 
-// Where other users must not write where root does, their JVMs that print their code log in
-// /tmp, and live.
+// TestOtherUserShutOut checks the case that other users must not write to the folder to which root writes. Their JVMs
+// that print code must then log in /tmp, and must run normally.
 func TestOtherUserShutOut(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -84,8 +84,8 @@ func TestOtherUserShutOut(t *testing.T) {
 	}
 }
 
-// A JVM that is to print its code and starts after gasm has ended lives, and the folder
-// that it logs in is removed by a later gasm.
+// TestLateJVM checks a JVM that prints its code, but starts only after gasm has ended. It must run normally, and a
+// later gasm must remove the folder of its log.
 func TestLateJVM(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -103,14 +103,14 @@ func TestLateJVM(t *testing.T) {
 				FindStringSubmatch(r.said())
 			require.NotNil(t, said, r.said())
 			assert.DirExists(t, said[1])
-			require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0)) // gasm has ended: let the JVM start
+			require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0)) // gasm has ended, so let the JVM start
 			require.Eventually(t, func() bool { _, err := os.Stat(done); return err == nil }, hangs, 20*time.Millisecond)
 			code, err := os.ReadFile(done)
 			require.NoError(t, err)
 			assert.Equal(t, "0\n", string(code))
 			logs, err := filepath.Glob(filepath.Join(said[1], "*", "asm-pid*.log"))
 			require.NoError(t, err)
-			if _, err := os.Stat(said[1]); err == nil { // otherwise the gasm of another test has removed it since the JVM's end
+			if _, err := os.Stat(said[1]); err == nil { // else another test's gasm has removed it
 				assert.Len(t, logs, 1)
 			}
 
@@ -122,7 +122,7 @@ func TestLateJVM(t *testing.T) {
 	}
 }
 
-// A command is run, and profiled, whatever the length of TMPDIR.
+// TestLongTemporaryFolder checks that a command is run and profiled however long the path in TMPDIR is.
 func TestLongTemporaryFolder(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -133,7 +133,8 @@ func TestLongTemporaryFolder(t *testing.T) {
 	assert.Contains(t, r.stdout, "Account of Samples")
 }
 
-// The command gets the descriptors that gasm was started with, as from a shell that has redirected some.
+// TestInheritedDescriptors checks that the command gets the file descriptors with which gasm was started. A shell may
+// have redirected some.
 func TestInheritedDescriptors(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -141,7 +142,7 @@ func TestInheritedDescriptors(t *testing.T) {
 	script := `exec 3>"$1/three" 5<"$0" 9>"$1/nine"; exec "$2" profile -- sh -c 'cat <&5 >&3; echo behind >&9'`
 	in := filepath.Join(dir, "in")
 	require.NoError(t, os.WriteFile(in, []byte("what is read\n"), 0o600))
-	out, _ := exec.Command("sh", "-c", script, in, dir, binary).CombinedOutput() // it starts no JVM, which is another matter
+	out, _ := exec.Command("sh", "-c", script, in, dir, binary).CombinedOutput() // fails: no JVM was started
 	assert.Equal(t, "what is read\n", string(readFile(t, filepath.Join(dir, "three"))), "%s", out)
 	assert.Equal(t, "behind\n", string(readFile(t, filepath.Join(dir, "nine"))), "%s", out)
 }

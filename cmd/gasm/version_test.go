@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The version is the linker's, else the one that `go install …@v1.2.3` asked for.
+// TestVersion checks that the version is the one that the linker has set, or else the one that `go install …@v1.2.3`
+// has asked for.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	for of, want := range map[string]string{"v1.2.3": "1.2.3", "v0.0.0-20260102030405-0123456789ab": "0.0.0-20260102030405-0123456789ab",

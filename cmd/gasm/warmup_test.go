@@ -18,21 +18,22 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// printCompilation is a line of -XX:+PrintCompilation: the time in ms, the id, attributes, the level, the method, and what
-// became of its code.
+// printCompilation matches a line that -XX:+PrintCompilation prints: the time in ms, the id, attributes, the level,
+// the method, and a text if the code was discarded.
 var printCompilation = regexp.MustCompile(`^ *(\d+) +(\d+) ([ %][ s][ !][ b][ n]) +(\d) +(\S+::\S+)(.*)$`)
 
-// repeated are ends of lines that say more about a compilation with a line before.
+// repeated matches the end of a line that says more about a compilation that already had a line.
 var repeated = regexp.MustCompile(`\)   +(made zombie|blocked|COMPILE SKIPPED)`)
 
-// A printed is what PrintCompilation or gasm says about a compilation.
+// A printed is a compilation, as PrintCompilation or gasm reports it.
 type printed struct {
 	level  int
 	osr    bool
 	method string
 }
 
-// Compilations and the code that HotSpot discarded are the same that PrintCompilation has printed in the same run.
+// TestWarmUpAndPrintCompilation checks that gasm has the same compilations, and the same code discarded by HotSpot,
+// as PrintCompilation has printed in the same run.
 func TestWarmUpAndPrintCompilation(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -78,7 +79,8 @@ func TestWarmUpAndPrintCompilation(t *testing.T) {
 					discarded[id] = true
 				}
 			}
-			// While the JVM ends, its compilers may have said something in one place and not in the other.
+			// While the JVM ends, each of its compiler threads may have reported something in one place, but not in
+			// the other.
 			const threads = 4
 			checkSame(t, said, found, threads)
 			checkSame(t, gone, discarded, threads)
@@ -112,8 +114,8 @@ func TestWarmUpAndPrintCompilation(t *testing.T) {
 	}
 }
 
-// readPrintCompilation reads what -XX:+PrintCompilation has printed: the compilations by id, when they began, and the ids of
-// those whose code was discarded.
+// readPrintCompilation parses what -XX:+PrintCompilation has printed. It returns the compilations by id, the times at
+// which they began, and the ids of those whose code was discarded.
 func readPrintCompilation(text string) (said map[int]printed, stamps map[int]float64, gone map[int]bool) {
 	said, stamps, gone = map[int]printed{}, map[int]float64{}, map[int]bool{}
 	for line := range strings.Lines(text) {
@@ -133,7 +135,7 @@ func readPrintCompilation(text string) (said map[int]printed, stamps map[int]flo
 	return said, stamps, gone
 }
 
-// checkSame compares two maps, which may differ in a few keys.
+// checkSame checks that two maps are equal, except for at most few keys.
 func checkSame[V comparable](t *testing.T, want, got map[int]V, few int) {
 	t.Helper()
 	var differ []int
@@ -151,8 +153,9 @@ func checkSame[V comparable](t *testing.T, want, got map[int]V, few int) {
 	assert.LessOrEqual(t, len(differ), few, "of %d and %d: %v", len(want), len(got), differ)
 }
 
-// checkStamps compares the times at which compilations began: most of them are as far from each other in both. A thread may
-// have to wait for a processor between the two.
+// checkStamps compares the times at which compilations began, which two sources have on different clocks. For most
+// compilations, the difference between the two must be the same. It may be larger if a thread had to wait for a CPU
+// between the two reports.
 func checkStamps(t *testing.T, stamps, starts map[int]float64) {
 	t.Helper()
 	var apart []float64
@@ -168,7 +171,7 @@ func checkStamps(t *testing.T, stamps, starts map[int]float64) {
 	assert.Less(t, apart[3*n/4]-apart[n/4], 20.0)
 }
 
-// checkLibrary adds up the work of HotSpot's library: it is all samples in libjvm.
+// checkLibrary checks that the sum of the kinds of work in HotSpot's library is the number of all samples in libjvm.
 func checkLibrary(t *testing.T, work []schema.LibraryWork, sources []schema.Source) {
 	t.Helper()
 	var sum, want int64

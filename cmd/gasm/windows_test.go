@@ -22,12 +22,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// When the window has closed nothing is sampled or written any more, while the program goes
-// on; and the account has nothing missing.
+// TestWindowCloses checks that after the window has closed, nothing is sampled or written any more while the program
+// continues, and that no samples are missing in the account.
 func TestWindowCloses(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
-			sideBySide(t, name) // how late the test itself is woken is measured
+			sideBySide(t, name) // the test measures how late it is woken up itself
 			need(t)
 			gasmtest.NeedTime(t)
 			closeWindow(t, name)
@@ -72,18 +72,18 @@ func closeWindow(t *testing.T, name string) {
 	}
 }
 
-// mostLate begins to measure how late this process is woken. The returned function ends
-// that, and returns how long samples may be taken after a window: 0.2 s, and four times that lateness.
-// Four are woken to end the sampling: gasm's timer, the goroutine that sends perf its commands, perf
-// itself, and gasm again for perf's answer.
+// mostLate begins to measure how late this process is woken up. The function that it returns ends that, and returns
+// how long after a window samples may be taken: 0.2 s, plus four times that lateness. The factor is four because four
+// have to be woken up one after another to end the sampling: gasm's timer, the goroutine that sends commands to perf,
+// perf itself, and gasm again for perf's answer.
 func mostLate(t *testing.T) (limit func() time.Duration) {
 	t.Helper()
 	late := gasmtest.Lateness(t)
 	return func() time.Duration { return 200*time.Millisecond + 4*late() }
 }
 
-// awaitRest waits until a folder has not grown for 2 s: a working sampler writes at least once a
-// second. After it was told to end, DTrace may still write for 10 s, and for longer on a busy machine.
+// awaitRest waits until a folder has not grown for 2 s. A sampler that works writes at least once a second. After
+// DTrace was told to end, it may write for another 10 s, and for longer on a busy machine.
 func awaitRest(t *testing.T, dir string) {
 	t.Helper()
 	size, since := folderSize(t, dir), time.Now()
@@ -121,7 +121,7 @@ func linesOf(text, begin string) (lines []string) {
 	return lines
 }
 
-// samplesAfter returns how long after a time the last sample of a process was taken.
+// samplesAfter returns how long after the time mono the last sample of a process was taken.
 func samplesAfter(t *testing.T, dir string, pid int, mono int64) (last time.Duration) {
 	t.Helper()
 	for _, s := range samplesOf(t, dir, pid) {
@@ -130,7 +130,7 @@ func samplesAfter(t *testing.T, dir string, pid int, mono int64) (last time.Dura
 	return last
 }
 
-// samplesOf gives the times of a process's samples.
+// samplesOf returns the times of a process's samples.
 func samplesOf(t *testing.T, dir string, pid int) (times []int64) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, capture.SamplesFile))
@@ -151,12 +151,12 @@ var (
 	roundCPU  = regexp.MustCompile(`(?m)^cpu (\d+) (\d+)$`)
 )
 
-// Windows that open again: the sampling pauses between them, and begins anew with each. The
-// lines are on stderr.
+// TestWindowsReopen checks windows that open again. The sampling must pause between them, and continue with each
+// window. The lines that open and close them are on stderr.
 func TestWindowsReopen(t *testing.T) {
 	for name, need := range samplers {
 		t.Run(name, func(t *testing.T) {
-			sideBySide(t, name) // how late the test itself is woken is measured
+			sideBySide(t, name) // the test measures how late it is woken up itself
 			need(t)
 			gasmtest.NeedTime(t)
 			dir, limit := filepath.Join(t.TempDir(), "capture"), mostLate(t)
@@ -171,7 +171,7 @@ func TestWindowsReopen(t *testing.T) {
 			}
 			require.Len(t, times, 6, r.stderr)
 			said := linesOf(r.stderr, "gasm: window")
-			require.GreaterOrEqual(t, len(said), 5, r.stderr) // of the last END it is not told when the program ends first
+			require.GreaterOrEqual(t, len(said), 5, r.stderr) // the last END may be missing
 			for i, line := range said {
 				want := "closed after 0\\.[67] s; Ctrl-C ends the command and shows the report"
 				if i%2 == 0 {
@@ -189,7 +189,7 @@ func TestWindowsReopen(t *testing.T) {
 	}
 }
 
-// checkPauses compares the samples with the times at which the program went in and out.
+// checkPauses compares the samples with the times at which the program entered and left its windows.
 func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Duration) {
 	t.Helper()
 	d, err := capture.ReadDescription(dir)
@@ -213,8 +213,9 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 		}
 		t.Logf("round %d: window from %v to %v of the lines, %d samples, the first after %v, the last one outside after %v", round,
 			time.Duration(win.FromMonoNanos-begin), time.Duration(win.ToMonoNanos-end), inside, time.Duration(first-begin), time.Duration(last))
-		// The program measures its CPU time from when it prints its line. gasm sees the line some ms later, and the program's
-		// other threads have some samples. Until the first sample, whose limit is below, it may have used all of a processor.
+		// The program measures its CPU time from the moment at which it prints its line. gasm sees the line some ms
+		// later, and the program's other threads have some samples, too. Until the first sample, whose time is
+		// limited below, the program may have used a whole CPU.
 		expected := float64(times[fmt.Sprint("cpu", round)]) * 1001e-9
 		missed := float64(first-begin) * 1001e-9
 		assert.Greater(t, float64(inside), expected*0.9-15-missed, "samples of the program's CPU time in the window")
@@ -224,7 +225,7 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 	}
 }
 
-// The last window was not closed: the note has the number of windows.
+// TestWindowNotClosed checks the note about a last window that was not closed. It must have the number of windows.
 func TestWindowNotClosed(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -234,7 +235,7 @@ func TestWindowNotClosed(t *testing.T) {
 	assert.Contains(t, oneLine(r.stdout), "note: of 3 windows, the last one was not closed: no line of stdout matched --window-end after it had opened, so it goes on to the end of the run")
 }
 
-// JMH's trials are found where it writes into a file, also when a script has it do so.
+// TestJMHOutputFile checks that JMH's trials are found if JMH writes to a file, even if a script starts JMH.
 func TestJMHOutputFile(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
@@ -262,7 +263,7 @@ func TestJMHOutputFile(t *testing.T) {
 		require.Len(t, rep.Profiles, 1)
 		p := rep.Profiles[0]
 		assert.Contains(t, p.Trial, "VectorSum.sum (size=1024)", form)
-		// A window begins when gasm reads the line, which is later by what threads wait for a processor.
+		// A window begins when gasm reads the line. That is later by the time for which threads wait for a CPU.
 		const around = 0.3
 		off := math.Abs(p.WindowSeconds - 0.8)
 		assert.LessOrEqual(t, off, around+waiting, "two iterations of 0.4 s, with what JMH takes around each: %s", form)

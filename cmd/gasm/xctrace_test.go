@@ -26,17 +26,19 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/xctrace"
 )
 
-// There is no macOS here. What stands in for xctrace is the test's own program under the name of xcrun: it takes the arguments
-// that xctrace takes, samples by perf, and writes perf's samples as an export, as public projects show it. So the samples are
-// real ones, and the export is not.
+// No macOS is available here, so the program of this test replaces xctrace, under the name xcrun. It takes the same
+// arguments as xctrace, samples with perf, and writes perf's samples as an export, in the form that public projects
+// show. So the samples are real, but the export is not.
 
-// xcrunFails, in the environment, has that program fail: "record", "time-info" or "export".
+// xcrunFails is an environment variable that makes the program xcrun fail. Its value says when: "record", "time-info"
+// or "export".
 const xcrunFails = "GASM_TEST_XCRUN_FAILS"
 
-// xcrunFirst, in the environment, names a file for the time of perf's first sample.
+// xcrunFirst is an environment variable with the name of a file, to which xcrun writes the time of perf's first
+// sample.
 const xcrunFirst = "GASM_TEST_XCRUN_FIRST"
 
-// xcrun does what gasm has xcrun do.
+// xcrun does what gasm asks the program xcrun to do.
 func xcrun(args []string) error {
 	fails := os.Getenv(xcrunFails)
 	line := strings.Join(args, " ")
@@ -92,9 +94,9 @@ func recordByPerf(trace string) error {
 		}
 	}
 	fmt.Println("Starting recording with the Blank template. Targeting all processes.\nCtrl-C to stop the recording")
-	<-stop // which the process group has got, perf too
+	<-stop // the whole process group gets the signal, including perf
 	_ = perf.Process.Signal(os.Interrupt)
-	_ = perf.Wait() // it says how it was ended
+	_ = perf.Wait() // the error only says that a signal ended perf
 	fmt.Println("Stopping recording...\nRecording completed. Saving output file...")
 	return nil
 }
@@ -126,12 +128,12 @@ func exportPerf(trace string) error {
 	return script.Wait()
 }
 
-// writeXCTrace writes samples as an export of time-profile, in the form of Xcode 26: each value once, addresses higher by one,
-// times from the beginning on. It gives the time of the first sample.
+// writeXCTrace writes samples as an export of the table time-profile, as Xcode 26 does: each value is written only
+// once, addresses are one too high, and times count from began. It returns the time of the first sample.
 func writeXCTrace(w io.Writer, r sampler.Reader, began int64) (first int64, err error) {
 	out := bufio.NewWriter(w)
 	ids := map[string]int{}
-	// element writes an element, or a reference to the same one.
+	// element returns an element, or a reference if the same element was written before.
 	element := func(key, name, attributes, content string) string {
 		if id, ok := ids[name+key]; ok {
 			return fmt.Sprintf(`<%s ref="%d"/>`, name, id)
@@ -175,7 +177,8 @@ func writeXCTrace(w io.Writer, r sampler.Reader, began int64) (first int64, err 
 	return first, r.Err()
 }
 
-// Of an export gasm makes the report that it makes of the samples that it was written from.
+// TestReportOfXCTrace checks that gasm makes the same report from an export as from the samples from which the export
+// was made.
 func TestReportOfXCTrace(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jdk17-lean-none", "jdk25-full-hsdis"} {
@@ -211,7 +214,7 @@ func TestReportOfXCTrace(t *testing.T) {
 	}
 }
 
-// withXCRun puts the program that stands in for xcrun onto the PATH.
+// withXCRun puts the program that replaces xcrun on PATH.
 func withXCRun(t *testing.T) runOpt {
 	t.Helper()
 	self, err := os.Executable()
@@ -221,8 +224,9 @@ func withXCRun(t *testing.T) runOpt {
 	return withEnv("PATH=" + dir + ":" + os.Getenv("PATH"))
 }
 
-// A recording from its beginning to the report: the arguments are right, it begins before the command and ends after it, and
-// its times are those of the windows, by either of its clocks.
+// TestXCTrace makes a recording and its report. The arguments of xctrace must be right. The recording must begin
+// before the command and end after it. Its times must match those of the windows, whichever of its two clocks is
+// used.
 func TestXCTrace(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedPerf(t)
@@ -230,10 +234,11 @@ func TestXCTrace(t *testing.T) {
 		t.Skipf("perf can't sample all processes here: %s", out)
 	}
 	java := gasmtest.NeedJava(t)
-	// On a busy machine, where the JVM takes longer to start, all of it takes longer.
+	// On a busy machine, the JVM takes longer to start, so all times are longer.
 	delay := warmUp(t)
 	length := delay / 2
-	// By time-info the times are those of perf. The wall clock's are rounded to ms, and both clocks are read twice.
+	// With time-info, the times are those of perf. With the wall clock, they are rounded to ms, and each of the two
+	// clocks is read twice.
 	for fails, tolerance := range map[string]float64{"": 0, "time-info": 20e6} {
 		out := filepath.Join(t.TempDir(), "capture")
 		r := runGasm(t, []string{"profile", "--sampler", "xctrace", "--format", "json", "--report", out + ".json", "-o", out, "--delay", delay.String(), "--length", length.String(),

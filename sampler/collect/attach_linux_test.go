@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// attachThreads samples, for 2 s, a program whose threads come and go all the time while the sampling
-// begins.
+// attachThreads attaches to a program whose threads start and end all the time, also while the events are being
+// opened. It samples the program for 2 s.
 func attachThreads(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -47,7 +47,7 @@ func attachThreads(t *testing.T) {
 	}
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
-	comparedWithTime(t, samples+len(threads)/2, lost, cpu) // half a sample is lost with each thread
+	comparedWithTime(t, samples+len(threads)/2, lost, cpu) // on average, each thread loses half a sample
 	assert.Equal(t, files, openFiles(t))
 	require.NoError(t, x.stdin.Close())
 	require.NoError(t, x.cmd.Wait(), "the program goes on")
@@ -124,7 +124,7 @@ func TestAttachRefused(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestThreadName checks that a thread that ended before its name was read has that of its process.
+// TestThreadName checks that if a thread ended before gasm read its name, it gets the name of its process.
 func TestThreadName(t *testing.T) {
 	d := &drain{threads: map[int32]thread{7: {name: "java"}, 8: {name: "worker"}, 9: {}}}
 	for tid, want := range map[int32]string{7: "java", 8: "worker", 9: "java", 10: "java", -1: ""} {

@@ -24,10 +24,10 @@ func needCounters(t *testing.T) {
 	unix.Close(fd)
 }
 
-// plausible checks a measured cost, whichever machine this is. It is the median over 20 to 200 samples,
-// and the test knows no value for a machine. On an idle virtual machine it was 14 to 20 us, on hardware
-// it is 1 to 2 us. A hypervisor that takes the CPU away makes some samples longer. For a median of 1 ms
-// it would have to do so in half of them.
+// plausible checks a measured cost. The cost is the median over 20 to 200 samples, and depends on the machine, so the
+// limits are wide. On an idle virtual machine it was 14 to 20 us; on hardware it is 1 to 2 us. A hypervisor that
+// takes the CPU away makes some samples longer. But the median would be 1 ms only if it did so in half of the
+// samples.
 func plausible(t *testing.T, cost time.Duration) {
 	t.Helper()
 	assert.Positive(t, cost)
@@ -55,14 +55,15 @@ func TestChooseRate(t *testing.T) {
 	assert.Equal(t, Rate{Hertz: DefaultFrequency}, unknown, "neither is known to go on with time")
 }
 
-// TestSampleCostOnBusyMachine: on a busy machine the thread that measures gets its CPU only for a part
-// of the time, so it measures for longer. The number of samples counts, not the time.
+// TestSampleCostOnBusyMachine measures the cost on a busy machine. There, the thread that measures has its CPU only
+// for a part of the time, so it measures for longer. The measurement ends after a number of samples, not after a
+// time.
 func TestSampleCostOnBusyMachine(t *testing.T) {
 	needCounters(t)
 	for range 4 * runtime.NumCPU() {
 		collecttest.Hold(t, collecttest.Busy).Release(t)
 	}
-	time.Sleep(100 * time.Millisecond) // the loops have begun
+	time.Sleep(100 * time.Millisecond) // by then, the loops have begun
 	began := time.Now()
 	cost := sampleCost(sampler.ParseEvent("cpu-clock"), 0)
 	t.Logf("%v, measured in %v", cost, time.Since(began))
@@ -87,7 +88,7 @@ func TestSamplesAmong(t *testing.T) {
 	check(0, 32, 2)
 	check(0, 64, 2)
 	check(16, 80, 2)
-	check(80, 1<<40, 1) // a record of no size ends the counting
+	check(80, 1<<40, 1) // a record of size 0 ends the counting
 	check(1<<40, 1<<40, 0)
 }
 
@@ -109,7 +110,7 @@ func TestTypicalCost(t *testing.T) {
 	check(upTo(100), 20, 91*us) // the upper one of the two in the middle
 	check(append(upTo(100), time.Second, time.Minute), 21, 92*us)
 	check(upTo(100), 100, 51*us)
-	check(upTo(100), 101, 0) // some were too short to be seen
+	check(upTo(100), 101, 0) // some gaps were too short to be noticed
 	check(upTo(100), fewSamples-1, 0)
 	check(nil, 0, 0)
 }

@@ -28,7 +28,7 @@ func startsDrain(t testing.TB) *drain {
 	return d
 }
 
-// heap returns how much memory is in use, in bytes.
+// heap returns how much memory is in use on Go's heap, in bytes.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -36,7 +36,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// peakMemory returns the most memory that this process had since resetPeak, in bytes.
+// peakMemory returns the largest amount of memory that this process had since resetPeak, in bytes.
 func peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -48,7 +48,8 @@ func peakMemory(t *testing.T) int64 {
 	return kilobytes << 10
 }
 
-// resetPeak makes the kernel forget how much memory this process has had, and returns what it has now.
+// resetPeak makes the kernel forget the largest amount of memory that this process has had. It returns the present
+// amount.
 func resetPeak(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -56,8 +57,8 @@ func resetPeak(t *testing.T) int64 {
 	return peakMemory(t)
 }
 
-// TestDrainMemory checks that a drain's memory does not grow with the samples, nor with threads and
-// processes that have ended, and that it writes one file and no other.
+// TestDrainMemory checks that the memory of a drain grows neither with the number of samples, nor with the threads
+// and processes that have ended, and that the drain writes no other file.
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
 	d := startsDrain(t)
@@ -74,7 +75,7 @@ func TestDrainMemory(t *testing.T) {
 				r.IP = 0x1000 // nothing is mapped there
 			}
 			d.take(&r)
-			if i%100 == 0 { // a process with a thread of its own comes and goes
+			if i%100 == 0 { // a process with another thread starts and ends
 				threads++
 				child := 1<<22 + threads%(1<<20)
 				d.take(&perfevent.Record{Kind: perfevent.Fork, PID: child, PPID: pid, TID: child, PTID: pid})
@@ -95,10 +96,10 @@ func TestDrainMemory(t *testing.T) {
 
 	more := 10_000_000
 	if gasmtest.RaceDetector {
-		more /= 20 // each takes 20 times as long
+		more /= 20 // each round takes 20 times as long
 	}
 	d.file.Close()
-	d.file, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0) // in place of a gigabyte
+	d.file, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0) // otherwise a gigabyte would be written
 	require.NoError(t, err)
 	inHeap, before, text := heap(), resetPeak(t), d.written
 	samples(more)
@@ -107,8 +108,8 @@ func TestDrainMemory(t *testing.T) {
 	t.Logf("%d samples more, with %d bytes of text: %d bytes more in the heap, at most %d more of the process", more, d.written-text, grown, peak)
 	// The heap need not be as small as before, because the table of threads may have grown.
 	assert.Less(t, grown, int64(100<<10))
-	// The heap grows to twice its size, at least by 4 MB, before it is collected. The samples' text is
-	// a gigabyte.
+	// Go collects garbage only after the heap has grown to twice its size, and by at least 4 MB. The text of the
+	// samples is a gigabyte.
 	assert.Less(t, peak, 2*inHeap+8<<20)
 	require.NoError(t, d.end())
 	assert.Greater(t, d.written-text, int64(50*more))
@@ -121,7 +122,7 @@ func BenchmarkDrain(b *testing.B) {
 	code, _, _, _ := runtime.Caller(0)
 	r := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: pid, TID: pid}
 	kernel := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.Kernel, PID: pid, TID: pid, IP: sampler.KernelStart + 1<<30}
-	d.take(&kernel) // reads the kernel's symbols
+	d.take(&kernel) // this reads the kernel's symbols
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {

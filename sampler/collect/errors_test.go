@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// TestRefusal has what perf prints on other machines and in other versions.
+// TestRefusal checks texts that perf prints on other machines and in other versions.
 func TestRefusal(t *testing.T) {
 	user := machine.Host{User: 1000, Paranoid: 2}
 	root := user
@@ -33,7 +33,7 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 
-	// perf 4.9 with kernel.perf_event_paranoid=3, a value that Debian has added.
+	// perf 4.9 prints this if kernel.perf_event_paranoid is 3, a value that exists only in Debian's kernels.
 	const oldDenied = `Error:
 You may not have permission to collect stats.
 
@@ -55,7 +55,7 @@ The current value is 3:
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 38 (Function not implemented) for event (cycles).\n/bin/dmesg may provide additional information.\n",
 		failure.ReasonSandbox, "(Function not implemented)")
 
-	// perf 7.2: what it prints for each event that it leaves out.
+	// perf 7.2 prints this for each event that it leaves out.
 	const left = "Error:\nFailure to open event 'cpu-clock' on PMU 'software' which will be removed.\nThe sys_perf_event_open() syscall failed for event (cpu-clock): "
 	const none = "\n\"dmesg | grep -i perf\" may provide additional information.\n\nError:\nFailure to open any events for recording.\n"
 	check(root, "cpu-clock", "perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)\n"+left+"Function not implemented"+none,

@@ -25,14 +25,14 @@ import (
 
 func init() { helpers["native"], helpers["threads"] = helpNative, helpThreads }
 
-// helpNative samples a process by itself, as the user that it runs as:
+// helpNative samples a process with native sampling, as the user that runs it. Its arguments are:
 //
 //	EVENTS PID DIR [START]
 //
-// START is "attach", "wait", "stacks" or "least". With "wait" it samples until it is killed. With "stacks" it records
-// stacks, while it may lock no more memory than kernel.perf_event_mlock_kb, and samples until there are some. "least" is
-// the same with a LeastStack, and prints first what TryStacks says. It prints the events, the size of the stacks, the
-// notes, the error and its reason, each on a line.
+// START is "attach", "wait", "stacks" or "least". With "wait", helpNative samples until it is killed. With "stacks",
+// it records stacks until there are some, and may lock no more memory than kernel.perf_event_mlock_kb. "least" is the
+// same with a LeastStack, and first prints the result of TryStacks. helpNative prints the events, the size of the
+// stacks, the notes, the error and the error's reason, each on a line.
 func helpNative(args []string) int {
 	pid, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -91,8 +91,8 @@ func helpNative(args []string) int {
 	return 0
 }
 
-// helpThreads keeps some threads at work. Each of them ends after 50 ms of its CPU time and is followed
-// by another one; one more goes on. helpThreads runs until its stdin ends.
+// helpThreads keeps some threads busy until its stdin ends. One of them runs all the time. Each of the others ends
+// after 50 ms of CPU time, and a new one starts.
 func helpThreads(args []string) int {
 	threads, err := strconv.Atoi(args[0])
 	if err != nil {
@@ -105,7 +105,7 @@ func helpThreads(args []string) int {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					runtime.LockOSThread() // so the thread ends with the goroutine
+					runtime.LockOSThread() // so that the thread ends with the goroutine
 					for end := threadTime() + 50*time.Millisecond; threadTime() < end; {
 					}
 				}()
@@ -140,7 +140,7 @@ func processTime(t *testing.T, pid int) time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// A helper is a process of this test's program.
+// A helper is a process that runs this test's program.
 type helper struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser

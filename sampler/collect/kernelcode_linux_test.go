@@ -31,7 +31,7 @@ func coreFile(t *testing.T, addr uint64, memory []byte) *elf.File {
 	return f
 }
 
-// TestKernelCode: the code of sampled functions is read, from where kallsyms says that they are.
+// TestKernelCode checks that the code of sampled functions is read from the addresses that kallsyms has.
 func TestKernelCode(t *testing.T) {
 	const base = 0xffffffff81000000
 	names := newKernelSymbols(strings.NewReader(`ffffffff81000000 T first
@@ -47,7 +47,7 @@ ffffffff81100000 t beyond
 	}
 	pcs := map[uint64]int{base + 1: 2, base + 0x12: 3, base + 0x2f: 4, base + 0x30: 1, base + 0x41: 9, base + 0x100000: 5}
 	for pc := range pcs {
-		names.at(pc) // as for the samples' text
+		names.at(pc) // gasm also does this when it writes the samples' text
 	}
 	hottest := names.hottest(pcs)
 	assert.Equal(t, []kernelFunction{{"copy", base + 0x10, base + 0x30, 7}, {"first", base, base + 0x10, 2}}, hottest)

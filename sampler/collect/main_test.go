@@ -24,11 +24,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helpSample samples a process by perf, as the user that it runs as:
+// helpSample samples a process with perf, as the user that runs it. Its arguments are:
 //
 //	EVENTS PID DIR
 //
-// It prints the events, the notes, the error and its reason, each on a line.
+// It prints the events, the notes, the error and the error's reason, each on a line.
 func helpSample(args []string) int {
 	pid, err := strconv.Atoi(args[1])
 	if err != nil {

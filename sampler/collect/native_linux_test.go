@@ -27,7 +27,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// startsNative starts native sampling, which is stopped after the test.
+// startsNative starts native sampling, and stops it at the end of the test.
 func startsNative(t *testing.T, opts Options) *Native {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -75,7 +75,7 @@ func TestNativeLive(t *testing.T) {
 	x := collecttest.Hold(t, collecttest.Execs(`(`+collecttest.Busy+`) & sleep 0.3; exec sh -c "`+collecttest.Busy+`"`))
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	dir := t.TempDir()
-	old := filepath.Join(dir, "samples.part") // an older recording is replaced
+	old := filepath.Join(dir, "samples.part") // the file of an earlier recording, which is replaced
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
 	began := time.Now()
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Dir: dir})
@@ -100,7 +100,7 @@ func TestNativeLive(t *testing.T) {
 			busiest = max(busiest, c)
 		}
 	}
-	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
+	// At 999 Hz, 10 samples need only 10 ms of CPU time within the second, even on a busy machine.
 	assert.True(t, count[x.PID()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.PID(), count)
 	x.Alive(t)
 	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
@@ -111,17 +111,17 @@ func TestNativeLive(t *testing.T) {
 		assert.True(t, i == 0 || s.MonoNanos >= samples[i-1].MonoNanos, "sample %d is older than the one in front of it", i)
 		assert.Contains(t, []string{"sh", "sleep"}, s.Thread)
 	}
-	// It was 290 ms on a machine with 18 processes at work. Another clock would be further away.
+	// The delay was 290 ms on a machine with 18 busy processes. The times of another clock would be further away.
 	late := time.Duration(samples[0].MonoNanos - released)
 	assert.True(t, late >= 0 && late < 5*time.Second, "the first sample is %v after the release", late)
 }
 
-// TestNativeIsLikePerf has perf sample the same process at the same time. Both have the same shares,
-// names and modules.
+// TestNativeIsLikePerf lets perf sample the same process at the same time. Both must have the same shares, names and
+// modules.
 func TestNativeIsLikePerf(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
-	// Reading a file and searching it: user code in two programs, and the kernel.
+	// The processes read a file and search it, so there are samples of user code in two programs and of the kernel.
 	x := collecttest.Hold(t, collecttest.Execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
 	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
@@ -132,7 +132,7 @@ func TestNativeIsLikePerf(t *testing.T) {
 	ours, lost := written(t, n)
 	assert.Zero(t, lost)
 	require.Greater(t, len(ours), 500)
-	// perf begins before native sampling and ends after it.
+	// perf begins earlier than native sampling, and ends later.
 	theirs := slices.DeleteFunc(recorded(t, p), func(s sampler.Sample) bool {
 		return s.MonoNanos < ours[0].MonoNanos || s.MonoNanos > ours[len(ours)-1].MonoNanos
 	})
@@ -150,9 +150,9 @@ func TestNativeIsLikePerf(t *testing.T) {
 			all[key(&theirs[i])] = counts{c.ours, c.theirs + 1}
 		}
 		for name, c := range all {
-			// The difference of two counts of the same thing has the error sqrt(a+b). Five times that
-			// error happens by chance once in a million. The two timers fire at different moments, and
-			// each samples the other's interrupt, which is 2 % more.
+			// The difference between two counts a and b of the same thing has the error sqrt(a+b). A difference of
+			// five errors happens by chance once in a million. The two timers fire at different moments. Each of them
+			// also samples the interrupt of the other one, which adds 2 %.
 			error := 5*math.Sqrt(c.ours+c.theirs) + 0.02*c.theirs
 			assert.InDelta(t, c.theirs, c.ours, error, "%s %s", what, name)
 		}
@@ -164,7 +164,7 @@ func TestNativeIsLikePerf(t *testing.T) {
 	first := kernelAliases(t)
 	compare("function", func(s *sampler.Sample) string {
 		if s.Symbol == "" || !s.Kernel() {
-			return s.Module // perf names the code between two functions after the first of them
+			return s.Module // perf gives the code between two functions the name of the first one
 		}
 		return s.Module + " " + first[s.Symbol]
 	})
@@ -186,8 +186,9 @@ func kernelAliases(t *testing.T) map[string]string {
 	return first
 }
 
-// comparedWithTime compares samples and lost ones with CPU time at 999 Hz. n samples have an error of
-// sqrt(n). Their interrupts take 2 % of the time in a virtual machine, where the timer is late.
+// comparedWithTime compares the number of samples, including lost ones, with the CPU time, at 999 Hz. A number of n
+// samples has an error of sqrt(n). In a virtual machine, where the timer is late, their interrupts take 2 % of the
+// time.
 func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) {
 	t.Helper()
 	expected := cpu.Seconds() * 999
@@ -195,9 +196,9 @@ func comparedWithTime(t *testing.T, samples int, lost int64, cpu time.Duration) 
 	assert.InDelta(t, expected, float64(samples)+float64(lost), 5*math.Sqrt(expected)+0.02*expected)
 }
 
-// TestNativeThreads samples threads that start and end all the time, 500 of them at once. perf samples
-// them too, because a thread's timer begins with the thread, so that short threads have fewer samples
-// than their time suggests.
+// TestNativeThreads samples threads that start and end all the time, 500 of them at once. perf samples them too, for
+// comparison: a thread's timer begins with the thread, so short threads have fewer samples than expected from their
+// time.
 func TestNativeThreads(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
@@ -230,10 +231,10 @@ func TestNativeThreads(t *testing.T) {
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
 	assert.Equal(t, files, openFiles(t))
-	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two belong to perf's pipes
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two goroutines belong to perf's pipes
 }
 
-// TestNativeProcesses samples processes that come and go.
+// TestNativeProcesses samples processes that start and end all the time.
 func TestNativeProcesses(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const runs = 200
@@ -257,8 +258,8 @@ func TestNativeProcesses(t *testing.T) {
 	assert.Equal(t, files, openFiles(t))
 }
 
-// TestNativeDaemon checks that a daemon that outlives the command is sampled until the end, and lives
-// on.
+// TestNativeDaemon checks that a daemon that outlives the command is sampled until the end of the sampling, and
+// continues after it.
 func TestNativeDaemon(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
@@ -278,7 +279,7 @@ func TestNativeDaemon(t *testing.T) {
 	assert.NoError(t, process.Signal(syscall.Signal(0)), "the daemon lives on")
 }
 
-// TestNativeKilled checks that a sampling program that is killed leaves nothing: the kernel ends its
+// TestNativeKilled checks that nothing is left if a process that samples is killed, because the kernel then ends its
 // events.
 func TestNativeKilled(t *testing.T) {
 	gasmtest.NeedNative(t)
@@ -296,7 +297,7 @@ func TestNativeKilled(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	x.Alive(t)
-	// Another sampling of the same process begins, and has all samples.
+	// Another process can then sample the same program, and gets all samples.
 	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	from, began := processTime(t, x.PID()), monotonic.Nanos()
@@ -308,8 +309,7 @@ func TestNativeKilled(t *testing.T) {
 	comparedWithTime(t, len(samples), lost, cpu)
 }
 
-// TestLookOften checks that pauses are short while somebody waits for mappings, and as long as before
-// afterwards.
+// TestLookOften checks that the pauses are short while LookOften is in effect, and as long as usual afterwards.
 func TestLookOften(t *testing.T) {
 	x := collecttest.Hold(t, collecttest.Execs(collecttest.Busy))
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
@@ -341,12 +341,12 @@ func TestNativeStream(t *testing.T) {
 			return 0, false
 		}
 	}
-	// A sample is fetched 20 ms after the last look. The program, the goroutine that fetches and the
-	// one that waits here must be woken for it. Samples before the first kernel sample wait longer: the
-	// kernel's symbols are read then, which takes a second with the race detector.
+	// A sample is taken out of the kernel's buffer up to 20 ms after the last reading. The program, the goroutine
+	// that reads and this goroutine must be woken up for it. Samples before the first kernel sample wait longer,
+	// because gasm then reads the kernel's symbols, which takes a second with the race detector.
 	soonest := time.Hour
 	for range 10 {
-		for n, rest := 0, true; rest && n < 1000; n++ { // samples without a pause between them were fetched by one look, and looks are 20 ms apart
+		for n, rest := 0, true; rest && n < 1000; n++ { // samples with no pause between them came from one reading, and readings are 20 ms apart
 			_, rest = next(5 * time.Millisecond)
 		}
 		told, ok := next(time.Minute)

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// used returns the CPU time of this process, or of its children that have ended.
+// used returns the CPU time of this process, or that of its children that have ended.
 func used(t *testing.T, who int) time.Duration {
 	t.Helper()
 	var u unix.Rusage
@@ -21,13 +21,13 @@ func used(t *testing.T, who int) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// TestNativeCPU checks that native sampling takes less than half the CPU time of perf, which samples
-// the same program at the same time. Most of it is spent on reading the symbols of the kernel and of
-// libjvm, once. GASM_COST may contain a command in place of the short one.
+// TestNativeCPU checks that native sampling takes less than half as much CPU time as perf, which samples the same
+// program at the same time. Native sampling spends most of its time on reading the symbols of the kernel and of
+// libjvm, once. The variable GASM_COST may contain a longer command than the usual one.
 //
-// It is a quarter to a third, on idle machines and on machines with ten processes for each CPU. These
-// processes displace the caches in between, which makes the CPU time of the same work differ by a third
-// on either side, so the limit is a half.
+// In measurements it took a quarter to a third, on idle machines and on machines with ten processes for each CPU.
+// Such processes displace the content of the caches. That can change the CPU time of the same work by a third, for
+// both samplers, so the limit is a half.
 func TestNativeCPU(t *testing.T) {
 	gasmtest.NeedNoRaceDetector(t)
 	gasmtest.NeedTime(t)

@@ -43,7 +43,7 @@ func TestNativeRefusesEvent(t *testing.T) {
 	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
 	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
 	check(failure.ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
-	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // it counts for the whole machine
+	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // the PMU msr counts only for the whole machine
 		check(failure.ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
 	}
 	if noCyclesCounter() {
@@ -53,7 +53,7 @@ func TestNativeRefusesEvent(t *testing.T) {
 	}
 }
 
-// TestNativeNoCounter checks that a clock stands in place of cycles if they can't be counted.
+// TestNativeNoCounter checks that a clock is sampled instead of cycles if they can't be counted.
 func TestNativeNoCounter(t *testing.T) {
 	gasmtest.NeedNative(t)
 	if !noCyclesCounter() {
@@ -87,7 +87,7 @@ func nativeAsNobody(t *testing.T, events string, pid int, more ...string) string
 	return string(out)
 }
 
-// TestNativeParanoid checks the real refusals of a kernel with perf_event_paranoid=2, its default.
+// TestNativeParanoid checks what the kernel really refuses with perf_event_paranoid=2, its default.
 func TestNativeParanoid(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
@@ -112,7 +112,7 @@ func TestNativeParanoid(t *testing.T) {
 	assert.NotContains(t, nativeAsNobody(t, "cpu-clock:u", own.PID(), "attach"), "note", "asked for user space only")
 }
 
-// TestUserOnlySpecs checks how the text spells events that had to leave the kernel out.
+// TestUserOnlySpecs checks how the text spells events that had to be limited to user space.
 func TestUserOnlySpecs(t *testing.T) {
 	for spec, want := range map[string]string{
 		"cpu-clock": "cpu-clock:u", "cycles:P": "cycles:Pu", "cpu/event=0x3c/": "cpu/event=0x3c/u", "cpu/event=0x3c/P": "cpu/event=0x3c/Pu",
@@ -140,7 +140,8 @@ func TestEventParts(t *testing.T) {
 	check("cpu/cpu/u", "cpu", "u")
 }
 
-// TestNativeBlocked has a filter of system calls, as in a container, and a kernel without perf events.
+// TestNativeBlocked samples under a filter of system calls, as in a container, and as on a kernel without perf
+// events.
 func TestNativeBlocked(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pid := collecttest.Hold(t, collecttest.Busy).PID()
@@ -157,7 +158,7 @@ func TestNativeBlocked(t *testing.T) {
 	check("no-perf-events", failure.ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
 }
 
-// TestNativeRefusals has refusals that this machine does not cause.
+// TestNativeRefusals checks refusals that do not happen on this machine.
 func TestNativeRefusals(t *testing.T) {
 	check := func(h machine.Host, call string, errno unix.Errno, reason failure.Reason, message string) {
 		t.Helper()

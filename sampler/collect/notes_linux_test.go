@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// TestPerfNotes runs StartPerf with perfs of other machines: a fake one writes a header of perf.data
-// and confirms that it samples.
+// TestPerfNotes runs StartPerf with a fake perf for each of several machines. It writes a header of perf.data, and
+// confirms that it samples.
 func TestPerfNotes(t *testing.T) {
 	// perf 6.1 with kernel.kptr_restrict=2.
 	const restricted = `WARNING: Kernel address maps (/proc/{kallsyms,modules}) are restricted,
@@ -34,7 +34,7 @@ file is not found in the buildid cache or in the vmlinux path.
 				t.Fatal(err)
 			}
 		}
-		// It does not know :P, like perf before 4.6.
+		// This perf does not know :P, like perf before 4.6.
 		collecttest.FakeTool(t, "perf", `for a; do
 			case $last in -o) out=$a;; esac
 			case $a in *:P) printf "event syntax error: '%s'\n" "$a" >&2; exit 129;; esac
@@ -45,7 +45,7 @@ file is not found in the buildid cache or in the vmlinux path.
 			read -r enable <&3 && [ "$enable" = enable ] && printf 'ack\n\0' >&4
 			exec sleep 1000`)
 		p := start(t, Options{PID: os.Getpid(), Dir: dir, Events: eventsIn(asked)})
-		// After perf's end, all of its stderr has come.
+		// When perf has ended, all of its stderr has arrived.
 		if err := p.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -60,10 +60,10 @@ file is not found in the buildid cache or in the vmlinux path.
 	check("cycles,cpu-clock", "", []attr{attrCycles, attrClock}, "cycles,cpu-clock")
 	check("cycles,cpu-clock", "", []attr{attrClock, attrClock}, "cpu-clock,cpu-clock", noCycles)
 	check("cpu-clock,task-clock", "", []attr{attrClock, attrTaskClock}, "cpu-clock,task-clock")
-	// A hybrid CPU has a cycles for each kind of core.
+	// On a hybrid CPU, cycles is a separate event for each kind of core.
 	hybrid := []attr{{kind: 0, config: 4 << 32}, {kind: 0, config: 10 << 32}}
 	check("cycles", "", hybrid, "cycles")
-	// perf 7.2, by its sources: no such CPU was available.
+	// According to its sources, perf 7.2 prints this if no CPU of a kind was available.
 	check("cycles,cache-misses", "Error:\nFailure to open event 'cpu_atom/cache-misses/' on PMU 'cpu_atom' which will be removed.\n",
 		append(hybrid, attr{config: 4<<32 | 3}), "cycles,cache-misses",
 		"cache-misses is not sampled on the cores of cpu_atom, which can't count it: name an event that all cores have (perf list)")

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// A pausing is a Native as a collecttest.Pausing.
+// A pausing makes a Native a collecttest.Pausing.
 type pausing struct{ *Native }
 
 func (p pausing) Stop() error { return p.Native.Stop(context.Background()) }

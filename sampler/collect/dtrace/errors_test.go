@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// TestRefusal has what DTrace and sudo print on other machines and in other versions.
+// TestRefusal checks texts that DTrace and sudo print on other machines and in other versions.
 func TestRefusal(t *testing.T) {
 	user, root := machine.Host{User: 1000, Distro: "ID=debian\n"}, machine.Host{Distro: "ID=debian\n"}
 	check := func(h machine.Host, sudo bool, text string, reason failure.Reason, message string) {

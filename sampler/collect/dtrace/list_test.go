@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestListedProbes has what dtrace -l prints, on Linux and with a function's name that contains blanks.
+// TestListedProbes parses what dtrace -l prints on Linux. One function has a name that contains blanks.
 func TestListedProbes(t *testing.T) {
 	got := listedProbes(`   ID   PROVIDER            MODULE                          FUNCTION NAME
  4057 hotspot7103         libjvm.so                       Unsafe_Park thread-park-end

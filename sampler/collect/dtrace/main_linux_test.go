@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// blocking returns a helper that runs the command in its arguments. The system call fails with the
-// error there.
+// blocking returns a helper that runs the command in its arguments. In that command, the system call fails with the
+// given error.
 func blocking(call uint32, fault syscall.Errno) func(args []string) int {
 	return func(args []string) int {
 		fmt.Fprintln(os.Stderr, gasmtest.ExecBlocked(call, fault, args))

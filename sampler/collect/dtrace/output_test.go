@@ -18,7 +18,7 @@ func TestDropCounter(t *testing.T) {
 		"dtrace: error on enabled probe ID 3: invalid address\n" +
 		"dtrace: 1 drop on CPU 1\n"
 	const rest = "dtrace: description 'BEGIN ' matched 4 probes\n"
-	// The lines come in parts of any size.
+	// The lines arrive in parts of any size.
 	for size := 1; size <= len(text); size++ {
 		var c dropCounter
 		for from := 0; from < len(text); from += size {
@@ -32,7 +32,7 @@ func TestDropCounter(t *testing.T) {
 		}
 	}
 
-	// A line without its end is kept, too. A line about drops is not.
+	// A line without a line end is kept, too. A line about drops is not kept.
 	var c dropCounter
 	c.Write([]byte("dtrace: 2 drops on CPU 0\nsudo: a password is requ"))
 	c.Write([]byte("ired"))
@@ -42,7 +42,7 @@ func TestDropCounter(t *testing.T) {
 }
 
 func TestDropCounterLong(t *testing.T) {
-	// More text about drops, in one write, than is kept of other text.
+	// A single write has more text about drops than a dropCounter would keep of other text.
 	var c dropCounter
 	c.Write([]byte(strings.Repeat("dtrace: 5 drops on CPU 1\n", 100_000) + "dtrace: x\n"))
 	if got := c.drops.Load(); got != 500_000 || c.String() != "dtrace: x\n" {
@@ -63,8 +63,8 @@ func TestDropCounterLong(t *testing.T) {
 	check("a line without end ")
 }
 
-// copying returns an output that saves, the pipe that DTrace would print to, and a function that
-// reads the file.
+// copying returns an output whose method save is running, the pipe to which DTrace would print, and a function that
+// returns the content of the file.
 func copying(t *testing.T, paced bool) (text *output, in *os.File, saved func() string) {
 	t.Helper()
 	out, in, err := os.Pipe()
@@ -143,8 +143,8 @@ func TestOutputMarks(t *testing.T) {
 	check(true)
 }
 
-// TestOutputPaced checks that a paced reading makes the writer wait for room in the pipe, once in
-// paceInterval and no longer than that.
+// TestOutputPaced checks that a paced output makes the writer wait for room in the pipe until the next reading, which
+// comes after paceInterval.
 func TestOutputPaced(t *testing.T) {
 	lateness := gasmtest.Lateness(t)
 	text, in, _ := copying(t, true)
@@ -153,9 +153,8 @@ func TestOutputPaced(t *testing.T) {
 	}
 	fmt.Fprintln(in, beginMark)
 	within(t, "begin", text.begun)
-	// Write as DTrace does: nothing for a while, so that a reading ends, and then everything that has
-	// gathered at once, which is more than the pipe holds. Stop when the writer has had to wait three
-	// times.
+	// Write as DTrace does: nothing for a while, so that a reading ends, and then everything that has gathered in the
+	// meantime, which is more than the pipe can hold. Stop after the writer has had to wait three times.
 	line := strings.Repeat("x", 99) + "\n"
 	longest, waits := time.Duration(0), 0
 	for began := time.Now(); waits < 3 && time.Since(began) < 30*time.Second; {
@@ -179,8 +178,8 @@ func TestOutputPaced(t *testing.T) {
 	before := time.Now()
 	fmt.Fprintln(in, endMark)
 	within(t, "end", text.end)
-	took, late := time.Since(before), 3*lateness() // the reader and the writer must be woken for it, and the timer may be late
-	if took > time.Second+late {                   // no pause, or one that has begun
+	took, late := time.Since(before), 3*lateness() // reader and writer must be woken up, and the timer may be late
+	if took > time.Second+late {                   // there was no pause, or it had already begun
 		t.Errorf("the end took %v", took)
 	}
 	if longest > 3*paceInterval+late {

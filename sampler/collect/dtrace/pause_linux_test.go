@@ -27,8 +27,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestPauseText checks that a paused DTrace leaves out the lines of samples by their own times,
-// wherever the text is cut, and keeps all else.
+// TestPauseText checks which lines are left out during a pause: those of samples whose own times are in the pause.
+// All other lines must be kept, wherever the text is cut into pieces.
 func TestPauseText(t *testing.T) {
 	line := func(at int64) string {
 		return fmt.Sprintf("  1   3977   :profile-1001 3356 0x7fbffc6bc568 %d\n", at)

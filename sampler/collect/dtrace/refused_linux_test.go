@@ -43,7 +43,7 @@ func helpSample(args []string) int {
 	return 0
 }
 
-// helper prepares a helper that samples.
+// helper returns a command that runs the helper helpSample.
 func helper(t *testing.T, frequency int, how, dir string, user *syscall.Credential) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", strconv.Itoa(frequency), how, dir)
@@ -53,8 +53,8 @@ func helper(t *testing.T, frequency int, how, dir string, user *syscall.Credenti
 	return cmd
 }
 
-// refusedFor starts DTrace, which must be refused for the reason, or be missing (0), with the
-// message.
+// refusedFor starts DTrace. The start must be refused for the given reason and with the given message. The reason 0
+// means that DTrace must be missing.
 func refusedFor(t *testing.T, opts Options, reason failure.Reason, message string) {
 	t.Helper()
 	opts.Dir = t.TempDir()
@@ -168,8 +168,8 @@ func TestRace(t *testing.T) {
 		"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
 }
 
-// TestSystemTap has the script that SystemTap installs, which prints its usage on stdout, and
-// here on stderr.
+// TestSystemTap checks the script that SystemTap installs as dtrace. The script prints its usage on stdout, and here
+// on stderr.
 func TestSystemTap(t *testing.T) {
 	const script = `echo "$0 invalid option $1"
 		echo "Usage $0 [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]"

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// TestStopped checks that a stopped DTrace is woken up to end, and loses nothing that it has.
+// TestStopped checks that a DTrace that was stopped by SIGSTOP is woken up to end, and loses no samples.
 func TestStopped(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	x := collecttest.Hold(t, collecttest.Busy)
@@ -31,7 +31,7 @@ func TestStopped(t *testing.T) {
 	noneLeft(t, 1201)
 }
 
-// TestDoesNotEnd checks that a DTrace that does not end is reported, then killed.
+// TestDoesNotEnd checks that if DTrace does not end, the user is told so, and then DTrace is killed.
 func TestDoesNotEnd(t *testing.T) {
 	oldSlow, oldEnd := slowEnd, endTimeout
 	slowEnd, endTimeout = 100*time.Millisecond, 1500*time.Millisecond

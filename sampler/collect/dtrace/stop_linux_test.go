@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// stopsWith stops DTrace, which must fail with a *failure.StoppedError.
+// stopsWith stops DTrace. The error must be a *failure.StoppedError with the message.
 func stopsWith(t *testing.T, d *Tracer, message string) {
 	t.Helper()
 	began := time.Now()
@@ -48,15 +48,15 @@ func TestKilled(t *testing.T) {
 	}
 	<-d.process.Done
 	stopsWith(t, d, "dtrace: stopped too early: signal: killed")
-	// The samples that were in DTrace's buffers are lost, which are those of a pause of an output and
-	// of DTrace itself.
+	// The samples that were in DTrace's buffers are lost: those of one pause between readings, and of one interval in
+	// which DTrace empties its buffers.
 	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.PID()]), 1069, used, paceInterval+lastPrint, foreignTime(t)-foreign)
 	x.Alive(t)
 	noneLeft(t, 1069)
 }
 
-// TestEndedByOthers: somebody else ends DTrace properly. The samples until then are there, but
-// those after it are missing, so that is an error.
+// TestEndedByOthers ends DTrace properly, but not through gasm. The samples until then are there. It is an error
+// nevertheless, because the samples after that are missing.
 func TestEndedByOthers(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	d := starts(t, Options{Frequency: 1087})
@@ -104,7 +104,7 @@ func TestDiskFull(t *testing.T) {
 	for _, samples := range readSamples(t, d.TextFile(), true) {
 		n += len(samples)
 	}
-	// The 64 kB are full of lines of at most 130 bytes, which have a kernel function.
+	// The 64 kB are full of lines of at most 130 bytes, because each names a kernel function.
 	if n < 500 {
 		t.Errorf("%d samples", n)
 	}
@@ -142,7 +142,7 @@ func needSudo(t *testing.T) {
 	}
 }
 
-// TestSudoRunsOut: sudo's permission has run out when DTrace should be stopped.
+// TestSudoRunsOut stops DTrace after sudo's permission has expired.
 func TestSudoRunsOut(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	gasmtest.NeedRoot(t)
@@ -160,8 +160,8 @@ func TestSudoRunsOut(t *testing.T) {
 	for _, s := range samples {
 		last = max(last, s.MonoNanos)
 	}
-	// The samples that DTrace had when it should be stopped are there. A busy process gets a CPU within
-	// 0.5 s.
+	// The samples that DTrace had taken before Stop was called must be there. A busy process gets a CPU at least
+	// every 0.5 s.
 	if last < asked-int64(500*time.Millisecond) {
 		t.Errorf("%d samples, the last one %v before Stop", len(samples), time.Duration(asked-last))
 	}
@@ -211,14 +211,14 @@ func TestGasmKilled(t *testing.T) {
 		}
 	}
 	check(1103, "direct", 0)
-	early := time.Duration(1 + rand.Int64N(int64(2*time.Second))) // it takes 1 to 2 s to begin
+	early := time.Duration(1 + rand.Int64N(int64(2*time.Second))) // DTrace takes 1 to 2 s until it samples
 	t.Log("killed after", early)
 	check(1104, "direct", early)
 	needSudo(t)
 	check(1109, "sudo", 0)
 }
 
-// probesInTracefs returns the kernel's lists of uprobes.
+// probesInTracefs returns the content of the kernel's lists of uprobes.
 func probesInTracefs(t *testing.T) (all string) {
 	t.Helper()
 	seen := false
@@ -232,9 +232,8 @@ func probesInTracefs(t *testing.T) (all string) {
 	return all
 }
 
-// TestLoses checks that a DTrace that gets no CPU time loses samples and says so. Its buffers of
-// 16 kB have room for some hundred samples, and in the 2 s in which it is stopped all CPUs together
-// have 20 000.
+// TestLoses checks that DTrace reports the samples that it loses because it gets no CPU time. Its buffers of 16 kB
+// have room for a few hundred samples. During the 2 s for which it is stopped, all CPUs together have 20 000.
 func TestLoses(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	tool := collecttest.ToolPath(t, "dtrace")
@@ -284,7 +283,7 @@ func TestBadFakes(t *testing.T) {
 	refused(1129, `kill -9 $$`, "/dtrace: ended before it sampled (signal: killed): it does not say why")
 	shorten(&startTimeout, 300*time.Millisecond)
 	refused(1151, `sleep 1000 & wait`, "/dtrace: did not start to sample within 300ms; see whether 'sudo dtrace -n BEGIN' prints a line")
-	// It has printed why, and does not end.
+	// DTrace has printed why it can't sample, but does not end.
 	refused(1193, `echo 'dtrace: invalid probe specifier BEGIN: probe description :::profile-1193 does not match any probes' >&2; sleep 1000 & wait`,
 		"dtrace: it has no probe profile-1193; take a lower --frequency, on Linux 5000 at most")
 	startTimeout = patience

@@ -9,9 +9,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// TestStopsBetweenLines checks that no line is torn, and none is there twice, if DTrace is
-// stopped while it prints as much as it can. A signal in the middle of a write would cause that, in
-// some of the stops, so there are three.
+// TestStopsBetweenLines checks that no line is cut or repeated if DTrace is stopped while it prints as much as it
+// can. A signal in the middle of a write would cause that. It would not do so at each stop, so the test stops DTrace
+// three times.
 func TestStopsBetweenLines(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	for range 3 {

@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
-// starts starts DTrace. It is stopped, and has ended, after the test.
+// starts starts DTrace. At the end of the test, DTrace is stopped, and the test waits for its end.
 func starts(t *testing.T, opts Options) *Tracer {
 	t.Helper()
 	if opts.Dir == "" {
@@ -69,8 +69,8 @@ func readSamples(t *testing.T, path string, cut bool) map[int][]sampler.Sample {
 	return samples
 }
 
-// noneLeft checks that no process is left that runs DTrace at the frequency. Each test has a
-// frequency of its own. DTrace for Linux takes up to half a minute to end on a busy machine.
+// noneLeft checks that no process is left that runs DTrace at this frequency. Each test uses a different frequency.
+// DTrace for Linux takes up to half a minute to end on a busy machine.
 func noneLeft(t *testing.T, frequency int) {
 	t.Helper()
 	left := func() []string { return collecttest.ProcessesWith(t, " profile-"+strconv.Itoa(frequency)+" /") }
@@ -82,7 +82,7 @@ func noneLeft(t *testing.T, frequency int) {
 	}
 }
 
-// workedTime is the time that all CPUs have worked for processes, in user and kernel mode.
+// workedTime returns the time for which all CPUs have worked for processes, in user and kernel mode.
 func workedTime(t *testing.T) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -100,8 +100,8 @@ func workedTime(t *testing.T) time.Duration {
 	return sum
 }
 
-// foreignTime returns the time that interrupts and the hypervisor took from all processes. It is not
-// CPU time of any process, but samples of a process may fall into it.
+// foreignTime returns the time that interrupts and the hypervisor have taken away from all processes. It is not part
+// of any process's CPU time, but samples of a process may be taken in it.
 func foreignTime(t *testing.T) time.Duration {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -119,15 +119,13 @@ func foreignTime(t *testing.T) time.Duration {
 	return sum
 }
 
-// checkCount compares how many samples a process has with the CPU time that it used: frequency samples
-// per second. lost is the time for which samples may be missing. more is the time for which there may
-// be samples although used does not include it: foreignTime, and the time from the reading of used to
-// the end of the sampling.
+// checkCount compares the number of a process's samples with the CPU time used by the process, at frequency samples
+// per second. lost is the time in which samples may be missing. more is time that is not in used, but in which there
+// may be samples nevertheless: foreignTime, and the time from the reading of used to the end of the sampling.
 //
-// Both bounds allow 30 ms, because used is the sum of two counts of 10 ms, and 10 %, because a virtual
-// CPU's timer is late when the hypervisor is. In a measurement of one in ten runs, with a load of 2 to
-// 17, there were 95 to 104 % of the samples expected from used and more.
-// runs, with a load of 2 to 17: 95 to 104 % of what used and more should give.
+// Both bounds allow for an error of 30 ms, because used is the sum of two counts of 10 ms, and of 10 %, because the
+// timer of a virtual CPU is late when the hypervisor is. In a measurement of ten runs with a load of 2 to 17, there
+// were 95 to 104 % of the samples that were expected from used and more.
 func checkCount(t *testing.T, name string, n, frequency int, used, lost, more time.Duration) {
 	t.Helper()
 	const step = 30 * time.Millisecond
@@ -140,8 +138,8 @@ func checkCount(t *testing.T, name string, n, frequency int, used, lost, more ti
 	}
 }
 
-// checkCheap checks that DTrace itself takes less than 30 % of a core, which is twice what the package
-// comment says: these samples are all of busy processes.
+// checkCheap checks that DTrace itself takes less than 30 % of a core. That is about twice the share that the package
+// comment states, because here all samples are of busy processes.
 func checkCheap(t *testing.T, used, length time.Duration) {
 	t.Helper()
 	t.Logf("dtrace's CPU time: %v in %v", used, length)
@@ -165,7 +163,7 @@ func TestLive(t *testing.T) {
 	gasmtest.NeedDTrace(t)
 	before := runtime.NumGoroutine()
 	dir := t.TempDir()
-	// An older text is replaced.
+	// The text of an earlier DTrace is replaced.
 	if err := os.WriteFile(filepath.Join(dir, textName), bytes.Repeat([]byte("old\n"), 1<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +201,7 @@ func TestLive(t *testing.T) {
 	if n := len(samples[own]); n > 0 {
 		t.Errorf("%d samples of dtrace", n)
 	}
-	// dd does nothing but system calls; the loop makes none after its start.
+	// dd makes system calls all the time. The loop makes none after its start.
 	ofLoop, ofCopier := kernelShare(samples[loop.PID()]), kernelShare(samples[copier.PID()])
 	t.Logf("of the kernel: %.2f of the loop's samples, %.2f of dd's", ofLoop, ofCopier)
 	if ofLoop > 0.5 || ofCopier < 0.5 {
@@ -226,14 +224,14 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// checkTimes checks that the samples have the clock of this process, and that there are samples from
-// the release to Stop. A process that always wants a CPU gets one within 0.5 s, however busy the
+// checkTimes checks that the samples' times are on this process's clock, and that there are samples from the release
+// of the process until Stop. A process that always wants a CPU gets one at least every 0.5 s, however busy the
 // machine is.
 func checkTimes(t *testing.T, samples []sampler.Sample, released, asked int64, took time.Duration) {
 	t.Helper()
 	var times []int64
 	for _, s := range samples {
-		if s.MonoNanos >= released { // the shell starts before
+		if s.MonoNanos >= released { // the shell has samples from before its release
 			times = append(times, s.MonoNanos)
 		}
 	}
@@ -276,8 +274,8 @@ func TestLoaded(t *testing.T) {
 	}
 	t.Logf("%d samples in %v, Stop took %v, the last sample %v before it, %d lost",
 		n, length, took, time.Duration(asked-last), d.Lost())
-	// A CPU that works gives a sample each 1/1997 s. 20 % may be missing, because a virtual CPU's timer
-	// is late when the hypervisor is.
+	// A busy CPU has a sample every 1/1997 s. 20 % of them may be missing, because the timer of a virtual CPU is late
+	// when the hypervisor is.
 	want := worked.Seconds() * 1997
 	if float64(n) < 0.8*want || last < asked-int64(500*time.Millisecond) || d.Lost() > 0 {
 		t.Errorf("%d samples, want %.0f; the last %v before Stop; %d lost", n, want, time.Duration(asked-last), d.Lost())

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sampler lives on when the thread ends whose goroutine has started it. Of gasm's threads, those that look at another
-// user's process end.
+// TestStartFromEndingThread checks that a sampler continues if the thread ends whose goroutine has started it. gasm
+// has such threads: those that look at another user's process end.
 func TestStartFromEndingThread(t *testing.T) {
 	started, thread := make(chan *Process), make(chan int)
 	var start func()
 	start = func() {
-		runtime.LockOSThread() // and not unlocked, so that the thread ends
+		runtime.LockOSThread() // not unlocked, so that the thread ends with its goroutine
 		if unix.Gettid() == unix.Getpid() {
-			go start() // the runtime does not end the first thread
+			go start() // a new goroutine, because the runtime never ends the first thread
 			<-t.Context().Done()
 			return
 		}
