@@ -27,7 +27,7 @@ func readText(tb testing.TB, path string) []byte {
 	return text
 }
 
-// A tally is what a text of DTrace's contains.
+// A tally says what a DTrace text contains.
 type tally struct {
 	byPlace         map[tallyKey]int
 	nanos           int64 // sum of the times without their whole seconds
@@ -69,7 +69,7 @@ func tallyRecords(t *testing.T, text []byte) tally {
 	return got
 }
 
-// tallyWords counts in another way: it splits each line into words.
+// tallyWords counts the same in a simpler way: it splits each line into words.
 func tallyWords(t *testing.T, text []byte) tally {
 	t.Helper()
 	want := tally{byPlace: make(map[tallyKey]int), userOnly: true}
@@ -178,15 +178,15 @@ func TestDTraceReaderAllocates(t *testing.T) {
 	check(readText(t, "testdata/dtrace-macos.txt"))
 }
 
-// checkAllocations fails if a longer text costs more allocations. The shorter text is long enough to
-// have all of a reader's chunks at work.
+// checkAllocations fails if reading a longer text needs more allocations than a shorter one. Even the shorter text is
+// long enough to use all of a reader's chunks.
 func checkAllocations(t *testing.T, size int, read func(times int)) {
 	t.Helper()
 	times := 20*chunkSize/size + 1
 	some := testing.AllocsPerRun(1, func() { read(times) })
 	more := testing.AllocsPerRun(1, func() { read(5 * times) })
-	// A reader has 9 chunks with two lists each, and a list may still grow twice or three times when a
-	// later chunk has more records in it. One allocation for each sample would be thousands.
+	// A reader has 9 chunks with two lists each. When a later chunk has more records, its lists may grow two or three
+	// times. If there were an allocation for each sample, there would be thousands.
 	if limit := some + 50; more > limit {
 		t.Errorf("%g allocations for %d times a text, %g for five times that", some, times, more)
 	}
@@ -255,7 +255,7 @@ func FuzzDTraceReader(f *testing.F) {
 				line = rec.Line
 			}
 		}
-		// Each line of the probe is a record, whatever is wrong with it.
+		// Each line of the probe must be a record, whatever is wrong with the line.
 		if r.Err() != nil || records > lines || records < profiles || samples > profiles {
 			t.Errorf("got %d records and %d samples of %d lines with %d of the probe, error %v", records, samples, lines, profiles, r.Err())
 		}

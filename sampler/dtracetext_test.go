@@ -43,7 +43,7 @@ func TestDTraceSample(t *testing.T) {
 			}
 		}
 	}
-	// Linux, with ufunc(), and without it, as dtrace.Program has it.
+	// Texts of Linux: with ufunc(), and without it, as dtrace.Program asks for.
 	check("  1   3977                    :profile-1001 3356 0x7fbffc6bc568 1702201016319  libjvm.so`_ZN2os5sleepEP6Threadlb                  ",
 		Sample{MonoNanos: 1702201016319, PID: 3356, PC: 0x7fbffc6bc568, Module: "libjvm.so", Symbol: "os::sleep"})
 	check("  0   3977                    :profile-1001 25165 0x7f7844b83f18 1912993111528  libc.so.6`0x7f7844b83f18                          ",
@@ -63,7 +63,7 @@ func TestDTraceSample(t *testing.T) {
 		Sample{MonoNanos: 81234567890123, PID: 4711, PC: 0x7fff2039c2ea, Module: "libsystem_kernel.dylib", Symbol: "__psynch_cvwait"})
 	check("  2  12345                  :profile-1001 4711 0x10f2c3a40 81234567890124   0x10f2c3a40",
 		Sample{MonoNanos: 81234567890124, PID: 4711, PC: 0x10f2c3a40})
-	// Columns without blanks before them, or without the first two.
+	// Lines without blanks before the columns, or without the first two columns.
 	check(":profile-1001 1 0x1 1 a`b", Sample{MonoNanos: 1, PID: 1, PC: 1, Module: "a", Symbol: "b"})
 	check("12 1234567 FUNCTION:profile-1001\t1\t0xffff7fffffffffff\t9223372036854775807\ta`b",
 		Sample{MonoNanos: 9223372036854775807, PID: 1, PC: 0xffff_7fff_ffff_ffff, Module: "a", Symbol: "b"})

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eventsOf parses events, nil for none.
+// eventsOf parses events. It returns nil if there are none.
 func eventsOf(specs ...string) (events []Event) {
 	for _, spec := range specs {
 		events = append(events, ParseEvent(spec))
@@ -86,8 +86,7 @@ func TestParseEventsRefuses(t *testing.T) {
 		"--event has cpu_core/cycles/ and cpu_atom/cycles/, whose samples both go by the name of cycles; name one of them")
 }
 
-// TestEventMeaning asks for the meaning of events as users name them, and of the names that samples
-// have.
+// TestEventMeaning checks what gasm knows about events, by the names that users write and by those that samples have.
 func TestEventMeaning(t *testing.T) {
 	const never = 0.0
 	check := func(spec string, byClock, countsCycles bool, nanosAt1000Hz float64, namedFrequency int) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// TestPerfText checks that the lines are those of perf script. The expected ones are perf 6.1's own,
-// except in cases that perf does not print.
+// TestPerfText checks that the lines are the same as those of perf script. The expected lines are from perf 6.1,
+// except for cases that perf does not print.
 func TestPerfText(t *testing.T) {
 	text := NewPerfText([]string{"cpu-clock"})
 	check := func(want string, s Sample, path string) {
@@ -31,10 +31,10 @@ func TestPerfText(t *testing.T) {
 		Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884000000007, PC: 0x1234}, "")
 	check("                    -1/-1        0.000000001: cpu-clock:                 0 [unknown] (//anon)",
 		Sample{PID: -1, TID: -1, MonoNanos: 1}, "//anon")
-	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // no name ends a line
+	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // a name must not end the line
 		Sample{Thread: "a\nb", PID: 1234567, TID: 1234567, MonoNanos: 12687253111445, PC: 1, Symbol: "f\x1b()"}, "/tmp/a\nb")
 
-	check("              ls  8340/8340  12688.559869698: cpu-clock:      56426392dd2a [unknown] (/usr/bin/ls) #17", // perf prints no stacks
+	check("              ls  8340/8340  12688.559869698: cpu-clock:      56426392dd2a [unknown] (/usr/bin/ls) #17", // perf itself does not print the ID of a stack
 		Sample{Thread: "ls", PID: 8340, TID: 8340, MonoNanos: 12688559869698, PC: 0x56426392dd2a, Stack: 17}, "/usr/bin/ls")
 
 	two := NewPerfText([]string{"cpu-clock:u", "page-faults"})
@@ -54,7 +54,7 @@ func TestPerfText(t *testing.T) {
 	assert.EqualValues(t, 44, lost, "the second account has the first in it")
 }
 
-// FuzzPerfText checks that every sample is read as it was written, whatever the names.
+// FuzzPerfText checks that every sample is read as it was written, whatever the names contain.
 func FuzzPerfText(f *testing.F) {
 	f.Add("C2 CompilerThre", 24997, 25003, int64(1884742374599), uint64(0x7fae1e0f127a), "f(void (*)(int)) const", "/tmp/a (deleted)/libjvm.so", uint32(17))
 	f.Add("a 1/2 3.4: b", 1, 2, int64(0), uint64(0), "", "", uint32(0))
@@ -84,7 +84,7 @@ func FuzzPerfText(f *testing.F) {
 			t.Fatalf("%q without its stack is %q", text.lines, dropped.lines)
 		}
 		if len(records) != 1 || strings.ContainsAny(thread+symbol+path, "()/0123456789") || s.PID == -1<<31 || s.TID == -1<<31 {
-			return // a name that looks like another field is read as that field, as with perf
+			return // a name that looks like another field is read as that field, also with perf's own text
 		}
 		got, ok := records[0].(Sample)
 		if !ok || got.PID != s.PID || got.TID != s.TID || got.MonoNanos != s.MonoNanos || got.PC != pc || got.Event != "cpu-clock" {
@@ -110,7 +110,7 @@ func TestPerfStackID(t *testing.T) {
 	check(0, "a (x) #3", "(/tmp/a (x) #3)\n")
 	check(17, "a (x) #3", "(/tmp/a (x) #3) #17\n")
 	check(0, "a) #3 (x", "(/tmp/a) #3 (x)\n")
-	check(0, "libc.so.6", "(/b/libc.so.6) #1") // gasm was killed, and 7 is missing
+	check(0, "libc.so.6", "(/b/libc.so.6) #1") // the line is cut off, because gasm was killed: a 7 is missing
 	for _, end := range []string{"(/b/libc.so.6) #0\n", "(/b/libc.so.6) #4294967296\n", "(/b/libc.so.6)#1\n", "(/b/libc.so.6) #\n", "(/b/libc.so.6) 1\n", "#1\n", "(/b/libc.so.6) #1 #1\n"} {
 		records := readPerf(t, "1/1 1.5: cycles:      10 f "+end)
 		assert.Equal(t, []any{SyntaxError{File: "in", Line: 1, Msg: "no module in parentheses at the end"}}, records, end)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowRecords returns the records of a text, each as text, by parsing line after line.
+// slowRecords parses a text line by line, and returns its records, each as a text.
 func slowRecords(text string) (records []string) {
 	p := newPerfParser()
 	var first, again, total int64
@@ -47,9 +47,8 @@ func slowRecords(text string) (records []string) {
 	return records
 }
 
-// TestChunks checks that chunks that are parsed at the same time yield the records in the text's order,
-// wherever a chunk ends, and in whatever parts the text comes. The texts are random, but always the
-// same.
+// TestChunks checks that the records are returned in the text's order although chunks are parsed at the same time,
+// wherever a chunk ends, and in whatever parts the text arrives. The texts are random, but the same in each run.
 func TestChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	lines := strings.SplitAfter(string(capture(t)), "\n")
@@ -102,8 +101,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestTooLongLine checks that a line that is too long is a bad line, and that the text after it is
-// read, wherever the line ends in the chunks.
+// TestTooLongLine checks that a line that is too long becomes a bad record, and that the text after it is read,
+// wherever in a chunk the line ends.
 func TestTooLongLine(t *testing.T) {
 	const sample = "1/1 1.5: cycles: 7f00 f (/a)\n"
 	for _, n := range []int{maxLine + 1, maxLine + chunkSize, 5*maxLine + 7} {

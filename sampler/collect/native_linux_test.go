@@ -231,7 +231,7 @@ func TestNativeThreads(t *testing.T) {
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
 	assert.Equal(t, files, openFiles(t))
-	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two goroutines belong to perf's pipes
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two are perf's
 }
 
 // TestNativeProcesses samples processes that start and end all the time.
@@ -346,7 +346,7 @@ func TestNativeStream(t *testing.T) {
 	// because gasm then reads the kernel's symbols, which takes a second with the race detector.
 	soonest := time.Hour
 	for range 10 {
-		for n, rest := 0, true; rest && n < 1000; n++ { // samples with no pause between them came from one reading, and readings are 20 ms apart
+		for n, rest := 0, true; rest && n < 1000; n++ { // one reading returns samples without a pause between them
 			_, rest = next(5 * time.Millisecond)
 		}
 		told, ok := next(time.Minute)

@@ -43,7 +43,7 @@ func TestNativeRefusesEvent(t *testing.T) {
 	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
 	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
 	check(failure.ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
-	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // the PMU msr counts only for the whole machine
+	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // for the whole machine only
 		check(failure.ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
 	}
 	if noCyclesCounter() {

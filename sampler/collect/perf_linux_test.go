@@ -21,7 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// start starts perf, which is stopped after the test.
+// start starts perf, and stops it at the end of the test.
 func start(t *testing.T, opts Options) *Perf {
 	t.Helper()
 	if opts.Dir == "" {
@@ -68,7 +68,7 @@ func byPID(samples []sampler.Sample) map[int]int {
 	return n
 }
 
-// noneLeft checks that no perf is left that records into the folder.
+// noneLeft checks that no perf is left that records into the folder dir.
 func noneLeft(t *testing.T, dir string) {
 	t.Helper()
 	if left := collecttest.ProcessesWith(t, filepath.Join(dir, "perf.data")); len(left) > 0 {
@@ -113,17 +113,17 @@ func TestPerfLive(t *testing.T) {
 			busiest = max(busiest, count)
 		}
 	}
-	// At 999 Hz 10 samples are 10 ms of the second, however busy the machine is.
+	// At 999 Hz, 10 samples need only 10 ms of CPU time within the second, even on a busy machine.
 	if n[x.PID()] < 10 || busiest < 10 {
 		t.Errorf("samples by pid of the target %d and its child: %v", x.PID(), n)
 	}
 	noneLeft(t, dir)
-	// One more goroutine belongs to the target's context.
+	// The target's context has one more goroutine.
 	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 
-	// The samples have the clock of this process, and they begin with the release. The shell starts to
-	// work within 1 ms of it on an idle machine. On a busy one the held process and the shell must be
-	// woken first.
+	// The samples' times are on this process's clock, and begin with the release. On an idle machine, the shell
+	// starts to work within 1 ms after the release. On a busy one, the held process and the shell have to be woken up
+	// first.
 	if first := time.Duration(samples[0].MonoNanos - released); first < 0 || first > 100*time.Millisecond+2*late() {
 		t.Errorf("the first sample is %v after the release", first)
 	}
@@ -153,8 +153,8 @@ func TestPerfKilled(t *testing.T) {
 	x := collecttest.Hold(t, collecttest.Busy)
 	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 20000})
 	x.Release(t)
-	// perf writes its ring buffer to the file when half of it is full. A killed perf loses what is in
-	// the buffer.
+	// perf writes the content of its ring buffer to the file when half of the buffer is full. If perf is killed, what
+	// is in the buffer is lost.
 	collecttest.Eventually(t, "perf writes", func() bool {
 		info, err := os.Stat(p.DataFile())
 		return err == nil && info.Size() > 100<<10
@@ -168,7 +168,7 @@ func TestPerfKilled(t *testing.T) {
 	if !errors.As(err, &stopped) || err.Error() != "perf: stopped too early: signal: killed" {
 		t.Errorf("got %v", err)
 	}
-	// A sample takes 40 bytes of the 100 kB.
+	// A sample takes 40 bytes, so the 100 kB have room for more than 1000.
 	if n := byPID(recorded(t, p)); n[x.PID()] < 1000 {
 		t.Errorf("samples by pid: %v", n)
 	}
@@ -208,7 +208,7 @@ func TestPerfDiskFull(t *testing.T) {
 	if n := byPID(recorded(t, p)); n[x.PID()] < 100 {
 		t.Errorf("samples by pid: %v", n)
 	}
-	// The text goes to the same disk.
+	// The text is written to the same full disk.
 	f, err := os.Create(filepath.Join(dir, "samples.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,8 @@ func TestPerfDiskFull(t *testing.T) {
 	}
 }
 
-// TestPerfNoRoom: perf ends without a word if there is no room for the first page of its data.
+// TestPerfNoRoom checks that gasm reports a full disk if there is no room for the first page of perf's data. perf
+// then ends without a message.
 func TestPerfNoRoom(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := gasmtest.NeedSmallDisk(t, "4k")

@@ -99,7 +99,7 @@ func TestCompletePerfData(t *testing.T) {
 		if features := got[featuresAt:perfHeaderSize]; !bytes.Equal(features, make([]byte, 32)) {
 			t.Errorf("%q: features %x", data, features)
 		}
-		// Completing it again changes nothing.
+		// Completing the file a second time changes nothing.
 		if err := completePerfData(path); err != nil {
 			t.Error(err)
 		}
@@ -116,18 +116,18 @@ func TestCompletePerfData(t *testing.T) {
 	check("", 0, "no samples")
 }
 
-// FuzzPerfData checks that gasm turns any file of perf's into a file whose records end within it, or
+// FuzzPerfData checks that gasm either turns any file of perf's into one whose records end within the file, or
 // returns an error.
 func FuzzPerfData(f *testing.F) {
 	f.Add(perfData("", attrCycles))
 	f.Add(perfData("\x09\x00\x00\x00\x00\x00\x10\x00abcdefgh\x09\x00", attrClock, attrDummy))
 	f.Add([]byte(perfMagic))
 	beyond := perfData("")
-	binary.LittleEndian.PutUint64(beyond[40:], 1<<63) // where the data begins
+	binary.LittleEndian.PutUint64(beyond[40:], 1<<63) // the offset of the data
 	f.Add(beyond)
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := writeFile(t, content)
-		_, _ = openedEvents(path) // it may not be a file of perf's at all
+		_, _ = openedEvents(path) // an error is expected, because the file may not be perf's
 		if completePerfData(path) != nil {
 			return
 		}

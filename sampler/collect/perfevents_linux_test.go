@@ -12,17 +12,17 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// cyclesCounted makes gasm believe that this machine has a counter of cycles, so that the test sees
-// what perf does.
+// cyclesCounted makes gasm believe that this machine has a counter of cycles. Then gasm leaves the choice of a clock
+// to perf, and the test sees what perf chooses.
 func cyclesCounted(t *testing.T) {
 	old := noCyclesCounter
 	noCyclesCounter = func() bool { return false }
 	t.Cleanup(func() { noCyclesCounter = old })
 }
 
-// TestPerfTellsWhatItSamples checks that the user learns what is sampled, whatever that is on this
-// machine and with this perf: by default, if cycles are asked for, and if gasm leaves it to perf to
-// find out that there are none.
+// TestPerfTellsWhatItSamples checks that the user learns what is sampled, whatever this perf samples on this machine.
+// It does so without an event from the user, with cycles, and with cycles if gasm does not know that they can't be
+// counted.
 func TestPerfTellsWhatItSamples(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	check := func(asked string) {
@@ -55,7 +55,8 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 	check("cycles:u")
 }
 
-// TestPerfWithoutCounter checks that all perfs sample cpu-clock on a machine without a counter.
+// TestPerfWithoutCounter checks that perf, in each version, samples cpu-clock on a machine without a counter of
+// cycles.
 func TestPerfWithoutCounter(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	old := noCyclesCounter

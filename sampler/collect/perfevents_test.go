@@ -33,8 +33,8 @@ func TestRequest(t *testing.T) {
 	check("page-faults,cpu/cycles/,ref-cycles", lacks, false, "page-faults,cpu/cycles/,ref-cycles")
 }
 
-// TestOpenedInstead checks what perf opens in place of what it was asked for, as its recordings say:
-// real ones of three versions, and made ones.
+// TestOpenedInstead checks which events perf opens in place of those that it was asked for, according to its
+// recordings. Some recordings are real, from three versions of perf; the others are made by the test.
 func TestOpenedInstead(t *testing.T) {
 	check := func(file, asked, want, note string) {
 		t.Helper()
@@ -53,13 +53,13 @@ func TestOpenedInstead(t *testing.T) {
 	check("perf6.12-two-events", "cycles:Pu,page-faults", "task-clock:u,page-faults", task)
 	check("perf7.2-two-events", "cycles:Pu,page-faults", "task-clock:u,page-faults", task)
 	check("perf6.12-two-events", "cpu/cycles/u,page-faults", "task-clock:u,page-faults", task)
-	// Nobody asked for cycles, and yet perf opens a clock.
+	// perf opens a clock although nobody has asked for cycles.
 	check("perf6.12-cycles", "instructions", "instructions,task-clock",
 		"perf samples task-clock, which it was not asked for, beside or in place of instructions: name other events with --event")
 
 	p := &Perf{data: "testdata/perfdata/perf7.2-left-out", events: eventsOf("cpu-clock", "instructions")}
 	assert.ErrorIs(t, p.readOpened(), errEventsMissing)
-	p.events = eventsOf("cpu-clock", "dummy") // the dummy is never in the list of what perf has opened
+	p.events = eventsOf("cpu-clock", "dummy") // the dummy is never in the list of the events that perf has opened
 	assert.NoError(t, p.readOpened())
 	p.data = "testdata/perfdata/nonexistent"
 	assert.NoError(t, p.readOpened())

@@ -39,7 +39,7 @@ func readWithStacks(t *testing.T, r sampler.Reader, tree *callstack.Tree, push b
 	return samples, stacks
 }
 
-// TestChainText: the text with the IDs of stacks, and the stacks, say what perf's text says.
+// TestChainText checks that the text with the IDs of stacks, together with the stacks, says the same as perf's text.
 func TestChainText(t *testing.T) {
 	for _, name := range []string{"chains-fp.txt", "chains-nofp.txt"} {
 		raw, err := os.ReadFile("../testdata/" + name)
@@ -86,11 +86,11 @@ func TestChainTextLosesNothing(t *testing.T) {
 	assert.EqualValues(t, 5, lost)
 }
 
-// TestChainTextErrors: an error of reading or writing is returned.
+// TestChainTextErrors checks that errors of reading and writing are returned.
 func TestChainTextErrors(t *testing.T) {
 	raw, err := os.ReadFile("../testdata/chains-fp.txt")
 	require.NoError(t, err)
-	raw = bytes.Repeat(raw, 50) // more than all buffers
+	raw = bytes.Repeat(raw, 50) // more than fits into all buffers
 	full, broken := errors.New("full"), errors.New("broken")
 	var out bytes.Buffer
 	c := newChainText(nil)

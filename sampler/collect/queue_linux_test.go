@@ -41,7 +41,7 @@ func TestQueue(t *testing.T) {
 	r.Stack = make([]byte, 64<<10)
 	n := 0
 	var want []string
-	put := func() { // uses the same memory again for each record, as the kernel's buffers do
+	put := func() { // reuses the memory for each record, as the kernel's buffers do
 		n++
 		r.MonoNanos, r.Regs[0], r.Chain[0] = int64(n), uint64(n), uint64(n)
 		size := 1 + n%len(r.Stack)
@@ -71,7 +71,8 @@ func TestQueue(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// BenchmarkQueue measures the memory that is allocated for a sample: none, once the queue has its batches.
+// BenchmarkQueue measures how much memory is allocated for a sample. Once the queue has allocated its batches, it is
+// none.
 func BenchmarkQueue(b *testing.B) {
 	d, _ := startsStacks(b, filepath.Join(b.TempDir(), "stacks.part"))
 	d.stacks.walk = func(*callstack.Writer, *perfevent.Record, *native.Resolver) callstack.ID { return 1 }
@@ -96,8 +97,8 @@ func BenchmarkQueue(b *testing.B) {
 	q.end(func() {})
 }
 
-// TestWalkBlocks has a walk wait for ever, as that of a hostile process might. The samples are taken all the same, and
-// the recording ends when the walk is told to give up.
+// TestWalkBlocks makes a walk wait forever, as it might in a hostile process. The samples must be recorded
+// nevertheless, and the recording must end when the walk is told to give up.
 func TestWalkBlocks(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := collecttest.Hold(t, collecttest.Execs(`while :; do :; done`))

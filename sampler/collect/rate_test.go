@@ -9,7 +9,8 @@ import (
 )
 
 func TestDrawFrequency(t *testing.T) {
-	// all returns the lowest and the highest frequency that is drawn, and the two beside the gap.
+	// all returns four frequencies: the lowest and the highest one that can be drawn, and the two next to the gap
+	// around the requested one.
 	all := func(hertz, limit int) [4]int {
 		last, gap := drawFrequency(hertz, limit, 0), [2]int{}
 		result := [4]int{0: last}
@@ -37,8 +38,8 @@ func TestDrawFrequency(t *testing.T) {
 	assert.Equal(t, [4]int{10, 0, 0, 10}, all(10, 10), "a single frequency would be no choice")
 }
 
-// The note says what the rate takes, and how much of that is for call stacks.
-// TestRaiseLimit checks that the command first sets what makes the kernel refuse a new limit.
+// TestRaiseLimit checks the command that raises the kernel's limit for the frequency. It must first change the
+// setting because of which the kernel refuses a new limit.
 func TestRaiseLimit(t *testing.T) {
 	const limit, share = "kernel.perf_event_max_sample_rate=1001", "kernel.perf_cpu_time_max_percent=25 "
 	for _, c := range []struct {
@@ -68,7 +69,8 @@ func TestRateNote(t *testing.T) {
 	check(40*time.Microsecond, 16*time.Microsecond, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
 }
 
-// gasm's own time for call stacks limits the rate on a machine with many CPUs.
+// TestRateOfStacks checks that on a machine with many CPUs, the rate is limited by the time that gasm itself needs
+// for call stacks.
 func TestRateOfStacks(t *testing.T) {
 	check := func(cost time.Duration, cpus, hertz int, note string) {
 		t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/machine"
 )
 
-// refusedFor starts perf, which must be refused for the reason.
+// refusedFor starts perf. The start must be refused for the given reason.
 func refusedFor(t *testing.T, opts Options, reason failure.Reason, message string) {
 	t.Helper()
 	opts.Dir, opts.Frequency = t.TempDir(), 999
@@ -45,13 +45,13 @@ func TestPerfRefusesEvent(t *testing.T) {
 	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u;", "cpu-clock", "nosuchevent:u", "page-faults")
 	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q;", "cpu-clock", "page-faults:u", "cpu-clock:q", "page-faults")
 	check(failure.ReasonUnknownEvent, "there is no event cpu/foo/;", "cpu/foo/")
-	// msr/tsc/ counts for the whole machine. If there is no msr, the event is unknown.
+	// msr/tsc/ counts only for the whole machine. On a machine without the PMU msr, the event is unknown.
 	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil {
 		check(failure.ReasonUnsupportedEvent, "this machine can't sample msr/tsc/ (", "msr/tsc/")
 	}
 }
 
-// TestPerfRefusesTracepoint: a tracepoint's name is looked up in a folder that only root may read.
+// TestPerfRefusesTracepoint samples a tracepoint. Its name is looked up in a folder that only root may read.
 func TestPerfRefusesTracepoint(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedRoot(t)
@@ -59,8 +59,8 @@ func TestPerfRefusesTracepoint(t *testing.T) {
 		failure.ReasonUnknownEvent, "there is no event sched:nosuch;")
 }
 
-// TestPerfRefusesCounter checks that an event that the machine can't count is refused, alone and in a
-// list. perf 7 leaves it out of the list and samples the rest.
+// TestPerfRefusesCounter checks that an event that the machine can't count is refused, alone and in a list. perf 7
+// itself would leave the event out and sample the rest of the list.
 func TestPerfRefusesCounter(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	if exec.Command("perf", "record", "-e", "cache-misses:u", "-o", "/dev/null", "true").Run() == nil {
@@ -108,7 +108,7 @@ func asNobody(t *testing.T, events string, pid int) string {
 	return string(out)
 }
 
-// TestPerfParanoid checks the real refusals of a kernel with perf_event_paranoid=2, its default.
+// TestPerfParanoid checks what the kernel really refuses with perf_event_paranoid=2, its default.
 func TestPerfParanoid(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	gasmtest.NeedRoot(t)
@@ -160,8 +160,8 @@ func TestPerfBlocked(t *testing.T) {
 	check("no-perf-events", "The sys_perf_event_open() syscall ")
 }
 
-// TestPerfOld has a perf before 5.9, which has no --control, and one before 4.13, which has no
-// --show-lost-events.
+// TestPerfOld runs fake old versions of perf: one before 5.9, which has no --control, and one before 4.13, which has
+// no --show-lost-events.
 func TestPerfOld(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	tool := collecttest.ToolPath(t, "perf")
@@ -190,8 +190,7 @@ func TestPerfOld(t *testing.T) {
 	}
 }
 
-// TestPerfNoCycles has a perf that says that cycles are not supported, and does not use a clock by
-// itself.
+// TestPerfNoCycles runs a fake perf that reports that cycles are not supported, and does not use a clock instead.
 func TestPerfNoCycles(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	cyclesCounted(t)
@@ -208,7 +207,7 @@ func TestPerfNoCycles(t *testing.T) {
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cycles:u")}, failure.ReasonUnsupportedEvent, "can't sample cycles:u")
 }
 
-// TestPerfHangs checks that a perf that hangs is killed with its children.
+// TestPerfHangs checks that if perf hangs, it is killed together with its children.
 func TestPerfHangs(t *testing.T) {
 	collecttest.FakeTool(t, "perf", `sleep 1000 & wait`)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -15,8 +15,8 @@ func init() {
 	helpers["no-perf-events"] = blocking(syscall.SYS_PERF_EVENT_OPEN, syscall.ENOSYS)
 }
 
-// blocking returns a helper that runs the command in its arguments. The system call fails with the
-// error there.
+// blocking returns a helper that runs the command in its arguments. In that command, the system call fails with the
+// given error.
 func blocking(call uint32, fault syscall.Errno) func(args []string) int {
 	return func(args []string) int {
 		fmt.Fprintln(os.Stderr, gasmtest.ExecBlocked(call, fault, args))

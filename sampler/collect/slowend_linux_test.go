@@ -16,7 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// TestPerfStopped checks that a stopped sampler is woken up to end, and loses nothing that it has.
+// TestPerfStopped checks that a perf that was stopped by SIGSTOP is woken up to end, and loses no samples.
 func TestPerfStopped(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	x := collecttest.Hold(t, collecttest.Busy)
@@ -38,16 +38,16 @@ func TestPerfStopped(t *testing.T) {
 	}
 }
 
-// endSoon shortens the time that a sampler has to end.
+// endSoon shortens the time after which a sampler that does not end is killed.
 func endSoon(t *testing.T) {
 	slow, last := slowEnd, lastEnd
 	slowEnd, lastEnd = 100*time.Millisecond, 500*time.Millisecond
 	t.Cleanup(func() { slowEnd, lastEnd = slow, last })
 }
 
-// TestPerfDoesNotEnd checks that a perf that does not end is reported, then killed, and that its
-// samples count. The fake perf is a shell that does not end, and whose child, the real perf, does not
-// get the signal.
+// TestPerfDoesNotEnd checks that if perf does not end, the user is told so, perf is killed, and its samples count
+// nevertheless. The fake perf is a shell that does not end. Its child is the real perf, which does not get the
+// signal.
 func TestPerfDoesNotEnd(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	endSoon(t)

@@ -73,7 +73,7 @@ func TestNativeStacks(t *testing.T) {
 			t.Error("a sample came before an earlier one")
 		}
 		last = r.MonoNanos
-		if len(r.Stack) == 0 || r.ABI == perfevent.NoABI { // during an exec and at the end of a process
+		if len(r.Stack) == 0 || r.ABI == perfevent.NoABI { // this happens during an exec and at the end of a process
 			return 0
 		}
 		if m, ok := libraries.Mapping(int(r.PID), r.ProgramCounter()); ok && strings.HasPrefix(m.Path, "/") {
@@ -122,11 +122,11 @@ func TestNativeStacks(t *testing.T) {
 	if n.set.UserOnly(0) {
 		assert.Zero(t, byKernel)
 	} else {
-		assert.Greater(t, byKernel, kernel*9/10) // the others are in the code between user space and the kernel's functions
+		assert.Greater(t, byKernel, kernel*9/10) // the others are in the code at the entry to the kernel
 	}
 }
 
-// TestNativeWithoutStacks checks that nothing is recorded that nobody wants.
+// TestNativeWithoutStacks checks that no stacks are recorded if nobody wants them.
 func TestNativeWithoutStacks(t *testing.T) {
 	dir := t.TempDir()
 	n := startsNative(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock"), Dir: dir})
@@ -136,7 +136,7 @@ func TestNativeWithoutStacks(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(dir, "stacks.part"))
 }
 
-// TestNativeStacksOfNobody records stacks as another user than root, who may lock only a little memory.
+// TestNativeStacksOfNobody records stacks as a user other than root, who may lock only little memory.
 func TestNativeStacksOfNobody(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
@@ -156,7 +156,8 @@ func TestNativeStacksOfNobody(t *testing.T) {
 	assert.NotContains(t, out, "stop ")
 }
 
-// TestLeastStack checks that nothing is recorded if there is too little room for stacks, and that TryStacks knows it.
+// TestLeastStack checks that nothing is recorded if there is too little room for stacks, and that TryStacks returns
+// the same error.
 func TestLeastStack(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedRoot(t)
@@ -200,7 +201,7 @@ func startsStacks(t testing.TB, path string) (d *drain, walks *int) {
 func TestKernelFrames(t *testing.T) {
 	d, _ := startsStacks(t, filepath.Join(t.TempDir(), "stacks.part"))
 	d.kernel = newKernelSymbols(strings.NewReader("ffffffff81000000 T entry\nffffffff81000100 T vfs_read\nffffffff81000200 T memcpy\nffffffff81000300 T last\n"))
-	// The call is the last instruction of vfs_read, so memcpy begins at the return address.
+	// The call is the last instruction of vfs_read, so the return address is already the beginning of memcpy.
 	d.take(fakeSample(1, perfevent.Kernel, sampler.KernelStart+1, 0xffffffff81000200, 0xffffffff81000010))
 	d.take(fakeSample(2, perfevent.User, 0x1000, 0xffffffff81000200))
 	d.take(fakeSample(3, perfevent.Kernel, sampler.KernelStart+1))
@@ -225,8 +226,8 @@ func TestKernelFrames(t *testing.T) {
 	}, got)
 }
 
-// TestKernelCalls checks that the same functions of the kernel are the same frames, and that not all calls are
-// remembered.
+// TestKernelCalls checks that the same functions of the kernel get the same frames, and that only a limited number of
+// calls is remembered.
 func TestKernelCalls(t *testing.T) {
 	s, err := newStacks(filepath.Join(t.TempDir(), "stacks.part"), Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID { return 0 }})
 	require.NoError(t, err)
@@ -241,13 +242,14 @@ func TestKernelCalls(t *testing.T) {
 	assert.Equal(t, first, s.of(fakeSample(0, perfevent.Kernel, 0, 2, 1), nil, names))
 }
 
-// TestStacksFirst checks that whenever a sample is in the file, its stack is in the other file.
+// TestStacksFirst checks that at any time, the stack of each sample in the samples' file is already in the file of
+// stacks.
 func TestStacksFirst(t *testing.T) {
 	d, _ := startsStacks(t, filepath.Join(t.TempDir(), "stacks.part"))
 	looks, last := 0, int64(0)
 	for i := range 20_000 {
 		d.take(fakeSample(i, perfevent.User, 0x1000))
-		if i%701 == 0 { // not only when the drain flushes by itself
+		if i%701 == 0 { // flush more often than the drain does by itself
 			d.flush()
 		}
 		if d.written == last {
@@ -268,8 +270,8 @@ func TestStacksFirst(t *testing.T) {
 	assert.Greater(t, looks, 40)
 }
 
-// TestStacksDiskFull checks that a disk that is full of stacks loses no sample, and that no sample refers to a stack that
-// could not be written.
+// TestStacksDiskFull checks that no sample is lost if the disk is full of stacks, and that no sample refers to a
+// stack that could not be written.
 func TestStacksDiskFull(t *testing.T) {
 	check := func(path string) {
 		t.Helper()
@@ -304,7 +306,7 @@ func TestStacksDiskFull(t *testing.T) {
 	check(filepath.Join(gasmtest.NeedSmallDisk(t, "200k"), "stacks.part"))
 }
 
-// TestNativeStacksDiskFull has both files on a disk that gets full.
+// TestNativeStacksDiskFull writes both files to a disk that gets full.
 func TestNativeStacksDiskFull(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := gasmtest.NeedSmallDisk(t, "256k")

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// eventsOf parses events, nil for none.
+// eventsOf parses events. It returns nil if there are none.
 func eventsOf(specs ...string) (events []sampler.Event) {
 	for _, spec := range specs {
 		events = append(events, sampler.ParseEvent(spec))
@@ -25,7 +25,7 @@ func eventsIn(list string) []sampler.Event {
 	return eventsOf(strings.Split(list, ",")...)
 }
 
-// specsOf returns what perf samples, as one asks for it: "cycles:u,page-faults".
+// specsOf returns what perf samples, in the form of a list for perf: "cycles:u,page-faults".
 func specsOf(p *Perf) string { return strings.Join(sampler.Specs(p.Events()), ",") }
 
 // readPerf returns copies of the records in a text of perf's.

@@ -28,14 +28,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// marked is the number of words that the helper's thread has on its stack, with the values mark, mark+1 and so on.
+// marked is the number of words that the helper's thread has written to its stack. Their values are mark, mark+1 and
+// so on.
 const (
 	marked = 1024
 	mark   = 0x5ac4_7e57_0000_0000
 )
 
-// help prints the id of its thread and the address of the pattern on its stack. Then it works forever: it makes system
-// calls, or does nothing but write the pattern again.
+// help prints the id of its thread and the address of the pattern (marked words) on the thread's stack. Then it works
+// forever. If calls is true, it makes system calls. Otherwise it only writes the pattern again and again.
 func help(calls bool) {
 	runtime.LockOSThread()
 	zero, err := unix.Open("/dev/zero", unix.O_RDONLY, 0)

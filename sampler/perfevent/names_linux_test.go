@@ -30,8 +30,8 @@ func (p parts) spec() string {
 	return p.name
 }
 
-// TestEventsAreLikePerfs checks that every event is requested from the kernel as perf requests it. perf prints
-// the request even if the kernel then refuses the event.
+// TestEventsAreLikePerfs checks that gasm requests every event from the kernel in the same way as perf. perf prints
+// its request even if the kernel refuses the event.
 func TestEventsAreLikePerfs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedPerf(t)
@@ -61,8 +61,8 @@ func TestEventsAreLikePerfs(t *testing.T) {
 	}
 }
 
-// likePerf compares an event with what perf asks the kernel for. It runs perf by a command, to which it
-// appends perf's arguments.
+// likePerf compares gasm's request for an event with perf's. command runs perf; likePerf appends perf's arguments to
+// it.
 func likePerf(t *testing.T, k kernel, c parts, command ...string) {
 	t.Helper()
 	spec := c.spec()
@@ -107,7 +107,7 @@ var attributeLine = regexp.MustCompile(`^ *(\{ .* \}|\S+) +(\S+)`)
 func perfsAttributes(t *testing.T, spec string, command []string) map[string]uint64 {
 	t.Helper()
 	args := append(command[1:], "record", "-vv", "-F", "999", "-e", spec, "-o", "/dev/null", "true")
-	out, _ := exec.Command(command[0], args...).CombinedOutput() // it fails if the event is refused
+	out, _ := exec.Command(command[0], args...).CombinedOutput() // there is an error if the event is refused
 	_, text, ok := strings.Cut(string(out), "perf_event_attr:\n")
 	require.True(t, ok, "%s: %s", spec, out)
 	fields := map[string]uint64{}
@@ -130,8 +130,8 @@ func perfsAttributes(t *testing.T, spec string, command []string) map[string]uin
 	return fields
 }
 
-// TestPMUsAreLikePerfs looks up a PMU's events in a folder like the kernel's, which perf sees in place of the
-// kernel's.
+// TestPMUsAreLikePerfs looks up a PMU's events in a folder that looks like the kernel's. perf sees it in place of the
+// kernel's folder.
 func TestPMUsAreLikePerfs(t *testing.T) {
 	gasmtest.NeedTime(t)
 	gasmtest.NeedPerf(t)
@@ -155,8 +155,8 @@ func TestPMUsAreLikePerfs(t *testing.T) {
 	}
 }
 
-// TestNames looks up names of events that do not exist. If perf's term ldlat=30 follows mem-loads,
-// which has ldlat=3, perf 6.1 computes 31; gasm uses the user's value.
+// TestNames looks up names of events that do not exist. It also checks mem-loads, which has the term ldlat=3, with a
+// user's ldlat=30. perf 6.1 combines these to 31 (the bits of both), but gasm uses the user's value.
 func TestNames(t *testing.T) {
 	plain := kernel{devices: filepath.Join("testdata", "plain"), tracing: []string{filepath.Join("testdata", "tracing")}}
 	bad := func(want string, p parts) {

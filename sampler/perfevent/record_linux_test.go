@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// words returns the bytes of a record with a header and 8-byte words.
+// words returns the bytes of a record that has a header and words of 8 bytes.
 func words(kind uint32, misc uint16, body ...uint64) []byte {
 	data := binary.NativeEndian.AppendUint32(nil, kind)
 	data = binary.NativeEndian.AppendUint16(data, misc)
@@ -29,12 +29,12 @@ func words(kind uint32, misc uint16, body ...uint64) []byte {
 	return data
 }
 
-// two returns a word with two 32-bit values.
+// two returns a word that consists of two 32-bit values.
 func two(lo, hi uint32) uint64 {
 	return binary.NativeEndian.Uint64(binary.NativeEndian.AppendUint32(binary.NativeEndian.AppendUint32(nil, lo), hi))
 }
 
-// name returns words with a text, padded with zeros.
+// name returns the words of a text that is padded with zeros.
 func name(text string) (found []uint64) {
 	bytes := append([]byte(text), make([]byte, 8-len(text)%8)...)
 	for ; len(bytes) > 0; bytes = bytes[8:] {
@@ -43,8 +43,8 @@ func name(text string) (found []uint64) {
 	return found
 }
 
-// by returns what the kernel writes after all records except samples: thread 7/8, time, CPU 1, event
-// 42.
+// by returns the words that the kernel writes at the end of each record that is not a sample: process 7, thread 8,
+// the time, CPU 1, event 42.
 func by(nanos uint64) []uint64 { return []uint64{two(7, 8), nanos, two(1, 0), 42} }
 
 const minus1 = ^uint32(0)
@@ -56,7 +56,7 @@ func TestDecode(t *testing.T) {
 		assert.True(t, decode(data, &got))
 		assert.Equal(t, want, got)
 		assert.EqualValues(t, 42, identifier(data))
-		for n := headerSize; n < len(data); n += 8 { // nothing is read after the end of a record that is cut
+		for n := headerSize; n < len(data); n += 8 { // if a record is cut off, nothing after its end is read
 			decode(data[:n:n], &got)
 			if n >= headerSize+8 {
 				identifier(data[:n:n])
@@ -91,8 +91,8 @@ func TestDecode(t *testing.T) {
 	assert.False(t, decode(words(unix.PERF_RECORD_AUX, 0, slices.Concat([]uint64{1, 2, 3}, by(5))...), &r))
 }
 
-// stacked returns the record of a sample with a call chain, registers and a stack. Register i has the value 100+i; abi
-// is 0 if there are no registers. size and valid are what the record says about the stack.
+// stacked returns the record of a sample with a call chain, registers and a stack. Register i has the value 100+i; if
+// abi is 0, there are no registers. size and valid are the sizes that the record states for the stack.
 func stacked(chain []uint64, abi, size, valid uint64, stack ...uint64) []byte {
 	body := slices.Concat([]uint64{42, 0xffffffff81000000, two(7, 8), 99, two(1, 0)}, []uint64{uint64(len(chain))}, chain, []uint64{abi})
 	if abi != 0 {
@@ -107,7 +107,7 @@ func stacked(chain []uint64, abi, size, valid uint64, stack ...uint64) []byte {
 	return words(unix.PERF_RECORD_SAMPLE, miscKernel, body...)
 }
 
-// FuzzDecode checks that records that are cut or of any content do no harm.
+// FuzzDecode checks that records that are cut off, or that have arbitrary content, do no harm.
 func FuzzDecode(f *testing.F) {
 	f.Add(words(unix.PERF_RECORD_SAMPLE, 2, 42, 1, two(7, 8), 99, two(1, 0)))
 	f.Add(words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("java"), by(5))...))
@@ -157,7 +157,7 @@ func (r *Ring) write(record []byte) bool {
 	return true
 }
 
-// TestRing sends records of many lengths around the end of a ring.
+// TestRing writes and reads records of many lengths, so that they cross the end of a ring at different positions.
 func TestRing(t *testing.T) {
 	r := newRing(4096)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -185,8 +185,8 @@ func TestRing(t *testing.T) {
 	assert.Equal(t, r.page.Data_head, r.page.Data_tail, "and what comes behind it can be read")
 }
 
-// TestDrainInOrder checks that records of several rings come in the order of their times. The latest are
-// kept, because other records may still have to come before them.
+// TestDrainInOrder checks that records of several rings are returned in the order of their times. The newest ones are
+// kept back, because earlier records may still arrive.
 func TestDrainInOrder(t *testing.T) {
 	s := &Set{rings: []*Ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3), byID: map[uint64]descriptor{42: {event: 1}}}
 	now := uint64(monotonic.Nanos())
@@ -201,7 +201,7 @@ func TestDrainInOrder(t *testing.T) {
 	}
 	at(0, now-900*ms)
 	at(0, now-500*ms)
-	at(0, now-600*ms) // an interrupt came while the record before it was written
+	at(0, now-600*ms) // the record of an interrupt that came while the kernel was about to write the record before it
 	at(2, now-700*ms)
 	at(2, now-1)
 	assert.Equal(t, 5, s.Drain(false, give))
@@ -213,7 +213,8 @@ func TestDrainInOrder(t *testing.T) {
 	assert.Len(t, got, 6)
 }
 
-// TestDrainMemory checks that a set's memory does not grow with the records that go through its rings.
+// TestDrainMemory checks that the memory of a set does not grow with the number of records that pass through its
+// rings.
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
 	s := &Set{rings: []*Ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2), byID: map[uint64]descriptor{42: {}}}
@@ -245,7 +246,7 @@ func TestDrainMemory(t *testing.T) {
 	before := heap()
 	more := 10_000_000
 	if gasmtest.RaceDetector {
-		more /= 10 // each takes 20 times as long
+		more /= 10 // each round takes 20 times as long
 	}
 	drain(more)
 	grown := heap() - before
@@ -255,20 +256,20 @@ func TestDrainMemory(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// TestFollowed checks which records count for a process that was attached to.
+// TestFollowed checks which records are kept if gasm has attached to a process.
 func TestFollowed(t *testing.T) {
 	check := func(f *followed, want bool, r Record) {
 		t.Helper()
 		assert.Equal(t, want, f.keep(&r), "%+v", r)
 	}
-	// Thread 8 was opened at time 100, and has also inherited events of thread 7.
+	// Events were opened on thread 8 at time 100, but it has also inherited events of thread 7.
 	f := &followed{tids: map[int32]int64{7: 50, 8: 100}}
 	check(f, true, Record{Kind: Sample, TID: 7, by: 7, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 8})
 	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})                                           // it came later
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})    // the birth of thread 8
-	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // thread 8 has its own events
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // ignored, because thread 8 has events of its own
 	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // reported twice
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})   // another thread 8
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
@@ -278,7 +279,7 @@ func TestFollowed(t *testing.T) {
 	check(f, false, Record{Kind: Sample, PID: 2})
 	check(f, true, Record{Kind: Fork, PID: 3, PPID: 1})
 	check(f, true, Record{Kind: Sample, PID: 3})
-	check(f, false, Record{Kind: Fork, PID: 3, PPID: 2}) // a stranger has the id of a child that has ended
+	check(f, false, Record{Kind: Fork, PID: 3, PPID: 2}) // a foreign process has got the id of a child that has ended
 	check(f, false, Record{Kind: Sample, PID: 3})
 	check(f, true, Record{Kind: Lost, PID: 2})
 }

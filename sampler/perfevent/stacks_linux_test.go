@@ -20,7 +20,7 @@ func TestDecodeState(t *testing.T) {
 	const kernel, leaf, caller = contextKernel, 0xffffffff81000000, 0xffffffff81000abc
 	check := func(want ThreadState, data []byte) {
 		t.Helper()
-		state := ThreadState{ABI: ABI32, Stack: []byte{9}, Chain: []uint64{9}} // what an earlier record has left
+		state := ThreadState{ABI: ABI32, Stack: []byte{9}, Chain: []uint64{9}} // as an earlier record may have left it
 		state.Regs[1] = 9
 		var r Record
 		require.True(t, decode(data, &r))
@@ -81,9 +81,9 @@ func TestStackLimits(t *testing.T) {
 	check(16<<20, root, 16<<10, 16<<10, 1001, 1, 2, 20*ms)
 	check(32<<20, root, MaxStack, MaxStack, 201, 2, 2, 20*ms)
 	check(64<<20, root, MaxStack, MaxStack, 19999, 1, 2, 20*ms)
-	check(1<<19, root, 4096, 4096, 11, 1, 2, 20*ms) // not smaller than without stacks
+	check(1<<19, root, 4096, 4096, 11, 1, 2, 20*ms) // a ring is not smaller than without stacks
 	check(4<<20, root, MaxStack, MaxStack, 1001, 1, 100, 20*ms)
-	check(64<<20, 512<<10, 12744, MaxStack, 1001, 1, 2, 20*ms) // another user than root
+	check(64<<20, 512<<10, 12744, MaxStack, 1001, 1, 2, 20*ms) // a user other than root
 	check(64<<20, 32<<10, smallestStack, MaxStack, 1001, 1, 2, 20*ms)
 	check(8<<20, 32<<10, 4096, 4099, 1001, 1, 2, 20*ms)
 }
@@ -103,7 +103,8 @@ func openHelper(t *testing.T, h helper, frequency, stack int) *Set {
 	return s
 }
 
-// drainUntil drains a set until enough is true, and passes it the samples of a thread.
+// drainUntil drains a set again and again until enough returns true. It calls sample for each sample of the thread
+// tid.
 func drainUntil(t *testing.T, s *Set, tid int, sample func(*Record), enough func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !enough(); {
@@ -117,7 +118,7 @@ func drainUntil(t *testing.T, s *Set, tid int, sample func(*Record), enough func
 	}
 }
 
-// TestStackOfThread samples a thread that has a known pattern on its stack.
+// TestStackOfThread samples a thread with a known pattern on its stack.
 func TestStackOfThread(t *testing.T) {
 	for _, size := range []int{MaxStack, 4096} {
 		h := startHelper(t, "computes")
@@ -138,7 +139,7 @@ func TestStackOfThread(t *testing.T) {
 				require.NotEqual(t, r.IP, r.ProgramCounter())
 			}
 			if sp > h.pattern || h.pattern-sp > 2048 {
-				return // the thread was in Go's scheduler, which has a stack of its own
+				return // the thread was on the separate stack of Go's scheduler
 			}
 			pattern := r.Stack[h.pattern-sp:]
 			require.GreaterOrEqual(t, len(pattern), min(8*marked, s.Stacks()-2048))
@@ -178,14 +179,15 @@ func TestStackInKernel(t *testing.T) {
 	}, func() bool { return inKernel >= 50 && marks >= 50 })
 }
 
-// TestStackOfNobody checks that another user than root has stacks too, of the size that the kernel lets it have.
+// TestStackOfNobody checks that a user other than root gets stacks, too, in a size that depends on how much memory
+// the user may lock.
 func TestStackOfNobody(t *testing.T) {
 	gasmtest.NeedNative(t)
 	asNobody(t, "TestStackOfThread")
 }
 
-// TestStackWithLittleMemory checks the size of stacks for a user who may not lock more than perf_event_mlock_kb. Root
-// has no limit, so root runs this test as nobody.
+// TestStackWithLittleMemory checks the size of stacks for a user who may not lock more memory than
+// perf_event_mlock_kb. For root there is no limit, so root runs this test as the user nobody.
 func TestStackWithLittleMemory(t *testing.T) {
 	if os.Geteuid() == 0 {
 		gasmtest.NeedNative(t)
@@ -208,7 +210,8 @@ func TestStackWithLittleMemory(t *testing.T) {
 	}
 }
 
-// TestStacksLost checks that samples for which a ring had no room are counted, and that later ones are good again.
+// TestStacksLost checks that samples for which a ring has no room are counted as lost, and that later samples are
+// intact.
 func TestStacksLost(t *testing.T) {
 	h := startHelper(t, "computes")
 	s := openHelper(t, h, 4999, MaxStack)
@@ -248,7 +251,7 @@ func newStackSet(size int) *Set {
 	return &Set{rings: []*Ring{newRing(size)}, heads: make([]uint64, 1), tails: make([]uint64, 1), byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
 }
 
-// numbered returns a sample whose stack consists of the sample's number. Its size depends on the number.
+// numbered returns the record of a sample whose stack contains only the number n. The size of the stack depends on n.
 func numbered(n, nanos uint64) []byte {
 	stack := make([]uint64, 1+n*37%4000)
 	for i := range stack {
@@ -259,7 +262,7 @@ func numbered(n, nanos uint64) []byte {
 	return data
 }
 
-// checkNumbered checks that a sample is the one with a number.
+// checkNumbered checks that r is the sample that numbered has returned for n.
 func checkNumbered(t *testing.T, n uint64, r *Record) {
 	t.Helper()
 	require.NotEmpty(t, r.Stack)
@@ -270,13 +273,13 @@ func checkNumbered(t *testing.T, n uint64, r *Record) {
 	}
 }
 
-// TestStatePool checks that stacks that are kept longer than the ring has them are copied, into the same memory again
-// and again.
+// TestStatePool checks that a stack is copied if it is needed for longer than the ring has it. The copies must reuse
+// the same memory.
 func TestStatePool(t *testing.T) {
 	s := newStackSet(1 << 20)
 	written, given := uint64(0), uint64(0)
 	round := func() {
-		for range 2 { // the second time, the kernel writes over what was taken the first time
+		for range 2 { // in the second round, the kernel overwrites what was taken in the first one
 			for range 20 {
 				require.True(t, s.rings[0].write(numbered(written, written)))
 				written++
@@ -313,7 +316,7 @@ func TestStatePool(t *testing.T) {
 	assert.Zero(t, s.pool.bytes)
 }
 
-// TestStacksStayInRing checks that samples that are too new stay in the ring until their turn, without being copied,
+// TestStacksStayInRing checks that samples that are too new to be returned stay in the ring and are not copied,
 // unless the ring is half full.
 func TestStacksStayInRing(t *testing.T) {
 	s := newStackSet(1 << 20)
@@ -352,8 +355,8 @@ func TestStacksStayInRing(t *testing.T) {
 	}
 }
 
-// BenchmarkDrainStacks drains 20 samples at a time, as at 1000 Hz. Their stacks take the given number of bytes of their
-// 64 KiB.
+// BenchmarkDrainStacks drains 20 samples at a time, as in a recording at 1000 Hz. Each sample has room for 64 KiB of
+// stack, of which the given number of bytes is used.
 func BenchmarkDrainStacks(b *testing.B) {
 	for name, valid := range map[string]uint64{"8KiB": 8 << 10, "16KiB": 16 << 10, "64KiB": 64<<10 - 512} {
 		b.Run(name, func(b *testing.B) {
@@ -369,7 +372,7 @@ func BenchmarkDrainStacks(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if ring.page.Data_head += 20 * uint64(len(record)); ring.page.Data_head > full {
-					ring.page.Data_head, ring.page.Data_tail = 20*uint64(len(record)), 0 // the same samples again
+					ring.page.Data_head, ring.page.Data_tail = 20*uint64(len(record)), 0 // makes the ring contain the same samples again
 				}
 				n += s.Drain(true, func(*Record) {})
 			}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWait checks that wait ends with its time, with what happens at a descriptor, and with interrupt,
-// also if these came before it.
+// TestWait checks that wait ends after the given time, when something happens at a descriptor, and after a call of
+// interrupt. The last two may also come before wait is called.
 func TestWait(t *testing.T) {
 	w, err := newWaiter()
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func TestWait(t *testing.T) {
 	w, err = newWaiter()
 	require.NoError(t, err)
 	const long, short = 20 * time.Second, 50 * time.Millisecond
-	// took returns how long a wait takes. Other work of the machine makes it longer.
+	// took returns how long a call of wait takes. Other work on the machine makes it longer.
 	took := func(d time.Duration) time.Duration {
 		began := time.Now()
 		w.wait(d)
@@ -44,7 +44,7 @@ func TestWait(t *testing.T) {
 	require.NoError(t, unix.Close(fd))
 
 	w.close()
-	w.interrupt() // writes nothing into a file that has got the number
+	w.interrupt() // must not write into a file that has got the same number
 	after, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	assert.Len(t, after, len(before))
