@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A command runs from 100 s to 160 s on the samples' clock. Somebody sets the wall clock meanwhile.
+// TestClockReadings tests a command that runs from 100 s to 160 s on the samples' clock, while somebody sets the wall
+// clock.
 func TestClockReadings(t *testing.T) {
 	const second = int64(time.Second)
 	const epoch = 1_700_000_000 * second // the wall clock at 0 s
@@ -18,7 +19,7 @@ func TestClockReadings(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name           string
-		set            int64 // by how many s, in the end
+		set            int64 // by how many s the wall clock was set before the command's end
 		start          int64 // of the JVM
 		setBefore      int64 // by how many s the wall clock was set before the JVM started
 		foundAt        int64 // when the JVM was found; 0 for never
@@ -47,7 +48,7 @@ func TestClockReadings(t *testing.T) {
 			}
 		})
 	}
-	// The time that a reading takes, and the difference that NTP's slewing makes, are not a step.
+	// The time that a reading takes is not a step, nor is the difference that NTP causes when it slews the clock.
 	r := clockReadings{start: reading(100, 0), end: reading(160, 0)}
 	r.end.WallNanos += int64(clockNoise)
 	assert.Zero(t, r.step())

@@ -69,8 +69,8 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 }
 
 // printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation can't be
-// used, because these options need it. fault says why it can't be used; it is "" if it can. The note tells the user
-// that HotSpot printed all code, and why. It is "" if no options were removed.
+// used, because these options need it. fault says why LogCompilation can't be used; if it can, fault is "". The note
+// tells the user that HotSpot printed all code, and why. It is "" if no options were removed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {

@@ -31,8 +31,8 @@ func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording,
 	return r, r.addEventFlag(javaFlags{})
 }
 
-// JDK 8 does not start with -Xlog, and no JVM starts with it that can't write its log. So it depends on the command
-// where the option is, if anywhere.
+// TestEventFlags checks where the option -Xlog is put for a command, if anywhere. JDK 8 does not start with it, and
+// no JVM does if it can't write the log.
 func TestEventFlags(t *testing.T) {
 	java17, java8 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java")
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestEventFlags(t *testing.T) {
 		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false, "the JVM that -jvm names may be JDK 8"},
 		{"another root", []string{"chroot", "/srv", "java"}, false, false, "a JVM that chroot starts may be unable to open its log"},
 		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
-		{"java's own argument", []string{java17, "Main", "docker"}, true, false, ""}, // what java runs gets no other root
+		{"java's own argument", []string{java17, "Main", "docker"}, true, false, ""}, // docker is only an argument of the program
 	} {
 		r, flags := eventsFor(t, jvmevents.DefaultKinds, c.command...)
 		has := func(options []string) bool {
@@ -62,7 +62,8 @@ func TestEventFlags(t *testing.T) {
 		assert.Contains(t, r.eventLogs.note, c.note, c.name)
 		assert.Equal(t, c.note == "", r.eventLogs.note == "", "%s: %s", c.name, r.eventLogs.note)
 	}
-	// JVMs of a script may be unable to write a log, so they get the option only if the user has asked for events.
+	// The JVMs of a script may be unable to write a log, so they get the option only if the user has asked for
+	// events.
 	r := New(Options{Command: []string{"sh"}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds}})
 	assert.Zero(t, r.addEventFlag(javaFlags{}))
 	assert.False(t, r.logsEvents())
@@ -73,7 +74,8 @@ func TestEventFlags(t *testing.T) {
 	assert.Nil(t, r.folder.Logs())
 }
 
-// Options on the command line come before the user's own, and tools take them with -J.
+// TestAddToCommand checks that options on the command line come before the user's own, and that tools get them with
+// -J.
 func TestAddToCommand(t *testing.T) {
 	flags := javaFlags{command: []string{"-Xa", "-Xb"}}
 	assert.Equal(t, []string{"/jdk/bin/java", "-Xa", "-Xb", "-Xc", "Main"}, flags.addToCommand([]string{"/jdk/bin/java", "-Xc", "Main"}))
@@ -86,8 +88,9 @@ func TestAddToCommand(t *testing.T) {
 	assert.True(t, takesOptions([]string{fakeJDK(t, "17.0.15", "tool")}))
 }
 
-// Every JVM of this machine starts with the option that a script's JVMs get, and prints nothing on its stdout. All but
-// JDK 8 write a log. They do so with the option twice, too, because JMH passes it on.
+// TestEveryJVMLogsEvents checks that every JVM of this machine starts with the option that a script's JVMs get, and
+// prints nothing on its stdout. All JVMs except JDK 8 must write a log. The option may be there twice, because JMH
+// passes it on.
 func TestEveryJVMLogsEvents(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, kinds := range [][]event.Kind{jvmevents.DefaultKinds, {event.GC, event.Safepoint, event.Compilation}} {
@@ -114,7 +117,8 @@ func TestEveryJVMLogsEvents(t *testing.T) {
 	}
 }
 
-// Full files of a log come into the capture together with the file that is being written.
+// TestGatherEvents checks that the full files of a log are moved to the capture together with the file that is being
+// written.
 func TestGatherEvents(t *testing.T) {
 	r, _ := eventsFor(t, jvmevents.DefaultKinds, "sh")
 	dir := filepath.Dir(r.eventLogs.pattern)
@@ -135,7 +139,8 @@ func TestGatherEvents(t *testing.T) {
 	assert.Equal(t, []string{"ev-71.log", "ev-71.log.0", "ev-71.log.3", "ev-72.log"}, found)
 }
 
-// Flight Recorder starts with the JVM only if the user does not start a recording, too.
+// TestRecordingFlag checks that gasm starts Flight Recorder with the JVM only if the user does not start a recording,
+// too.
 func TestRecordingFlag(t *testing.T) {
 	java := fakeJDK(t, "21.0.8", "java")
 	release := filepath.Join(filepath.Dir(filepath.Dir(java)), "release")

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// LeftFolders returns the folders of all kinds, and sweep leaves the notes of JVMs that run.
+// TestLeftFolders checks that LeftFolders returns folders of all kinds, and that sweep keeps the notes about running
+// JVMs.
 func TestLeftFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()

@@ -28,7 +28,8 @@ func fakeJDK(t *testing.T, version, program string) (path string) {
 	return path
 }
 
-// JAVA_TOOL_OPTIONS has no option that JDK 8 does not know, unless the command is a tool of a newer JDK.
+// TestJavaFlags checks that JAVA_TOOL_OPTIONS has no option that JDK 8 does not know, unless the command is a tool of
+// a newer JDK.
 func TestJavaFlags(t *testing.T) {
 	java17, java8, java28 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "28-ea", "java")
 	for _, c := range []struct {
@@ -64,7 +65,8 @@ func TestJavaFlags(t *testing.T) {
 	}
 }
 
-// Other users can read java's files, which say where the logs are. So they must not know the names of these files.
+// TestSecretFiles checks that other users can't find out the names of the files that java reads. They could read
+// these files, which contain the path of the logs.
 func TestSecretFiles(t *testing.T) {
 	r, _ := flagsFor(t, fakeJDK(t, "17.0.15", "java"))
 	secret := regexp.MustCompile(`^[0-9a-f]{32}`)
@@ -82,7 +84,8 @@ func TestSecretFiles(t *testing.T) {
 	assert.NotZero(t, open)
 }
 
-// Every JVM of this machine starts with the options of every kind of command, whose child it may be.
+// TestEveryJVMStarts checks that every JVM of this machine starts with the options for every kind of command, because
+// it may be a child of any command.
 func TestEveryJVMStarts(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, command := range [][]string{{fakeJDK(t, "17.0.15", "java")}, {fakeJDK(t, "28-ea", "java")}, {"sh"}} {
@@ -102,8 +105,8 @@ func TestLongOptions(t *testing.T) {
 	assert.Empty(t, flags.longNote([]string{"sh"}))
 }
 
-// Code is read from memory where that can be done and nothing limits what HotSpot prints. A note says where it can't be
-// done.
+// TestChooseCode checks that code is read from memory if that is possible and if no option limits what HotSpot
+// prints. If it is not possible, a note must say so.
 func TestChooseCode(t *testing.T) {
 	gasmtest.NeedNative(t)
 	java17, java8, java99 := fakeJDK(t, "17.0.15", "java"), fakeJDK(t, "1.8.0_504", "java"), fakeJDK(t, "99", "java")
@@ -136,7 +139,7 @@ func TestChooseCode(t *testing.T) {
 	}
 }
 
-// Where LogCompilation must not be used, nothing limits what is printed, and a note says so.
+// TestPrintAll checks that if LogCompilation must not be used, HotSpot prints all code, and a note says so.
 func TestPrintAll(t *testing.T) {
 	const fault = "fs.protected_symlinks is 0"
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func run(t *testing.T, flags javaFlags, see func([]byte, int64), words ...string
 	return string(outText), string(errText), code
 }
 
-// java runs a JVM with gasm's options, and expects it to end well.
+// java runs a JVM with gasm's options. It fails the test if the JVM does not end with exit code 0.
 func java(t *testing.T, flags javaFlags, words ...string) (out, stderr string) {
 	t.Helper()
 	out, stderr, code := run(t, flags, nil, words...)
@@ -77,7 +77,7 @@ func flagsFor(t *testing.T, command ...string) (*printedCode, javaFlags) {
 	return r, flags
 }
 
-// TestFlagsArrive looks for flags with blanks and quotes in a real JVM.
+// TestFlagsArrive checks that options with blanks and quotes arrive in a real JVM.
 func TestFlagsArrive(t *testing.T) {
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Dgasm.first=1")
 	values := []string{"plain", "with blank", "tab\tand 'single'", `"double"`, `both ' and "`, `'`, `back\slash $HOME *`}
@@ -97,7 +97,8 @@ func TestFlagsArrive(t *testing.T) {
 	}
 }
 
-// TestOptionsFile checks what JMH sees when it asks for compiler blackholes, and that capture is off only then.
+// TestOptionsFile checks what JMH sees when it checks a JVM for compiler blackholes. Only during this check, the
+// capture of code is off.
 func TestOptionsFile(t *testing.T) {
 	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
 	for _, path := range javas(t) {
@@ -124,7 +125,7 @@ func TestOptionsFile(t *testing.T) {
 	}
 }
 
-// TestJMHLive lets a real JMH find compiler blackholes under capture, and measures its fork.
+// TestJMHLive runs a real JMH under gasm. JMH must find compiler blackholes, and its fork must be captured.
 func TestJMHLive(t *testing.T) {
 	gasmtest.NeedTime(t)
 	jar, path := gasmtest.NeedBenchmarks(t), gasmtest.NeedJava(t)
@@ -139,8 +140,8 @@ func TestJMHLive(t *testing.T) {
 	if err := r.logs.Gather(r.r.folder.Path); err != nil {
 		t.Error(err)
 	}
-	// JMH asks two JVMs about blackholes. It announces the first one by a line of its own. On a busy machine that JVM
-	// may have begun its log before the line was read, but JMH's answer is right all the same.
+	// JMH asks two JVMs about blackholes, and prints a line before it starts the first one. On a busy machine, this
+	// JVM may have begun its log before gasm read the line. JMH's result is right nevertheless.
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
 		t.Errorf("got logs %q, want the host's and the fork's, and at most one of the JVMs that JMH asked", logs)
 	}
@@ -150,7 +151,8 @@ func TestJMHLive(t *testing.T) {
 	}
 }
 
-// TestOptionsFileOfUser names an options file of HotSpot's on the command line. HotSpot reads only one such file.
+// TestOptionsFileOfUser has a file of options for HotSpot itself (-XX:VMOptionsFile) on the command line. HotSpot
+// reads only one such file.
 func TestOptionsFileOfUser(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.options")
 	if err := os.WriteFile(own, []byte("-Dgasm.own=1\n"), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A switchedSampling notes what is done with the sampling, and a switchedCode what is done with the code.
+// A switchedSampling records what is done with the sampling, and a switchedCode what is done with the code.
 type switchedSampling struct {
 	sampling // all other methods are not called
 	said     *[]string
@@ -32,7 +32,8 @@ func (c switchedCode) end(context.Context) *native.Resolver {
 	return nil
 }
 
-// While no window is open, neither are samples taken nor is code followed, and both end with the last window, once.
+// TestWindowsSwitchSampling checks that while no window is open, no samples are taken and no code is followed. After
+// the last window, both must end, and only once.
 func TestWindowsSwitchSampling(t *testing.T) {
 	var said []string
 	r := New(Options{Command: []string{"true"}, Code: CodePrint})

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A recording that is stopped before its command runs ends, with each source of code.
+// TestStoppedBeforeTheCommand checks that a recording that is stopped before its command runs comes to an end, with
+// each source of code.
 func TestStoppedBeforeTheCommand(t *testing.T) {
 	gasmtest.NeedNative(t)
 	for _, code := range []CodeSource{CodeCopy, CodePrint} {

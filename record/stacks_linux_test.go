@@ -25,7 +25,8 @@ func needWalks(t *testing.T) {
 	}
 }
 
-// Whether there are stacks is decided by the choice, the sampler and the command. If there are none, the user learns why.
+// TestPlanStacks checks how the choice, the sampler and the command decide whether there are stacks. If there are
+// none, the user must learn why.
 func TestPlanStacks(t *testing.T) {
 	needWalks(t)
 	java, jmh := []string{"java", "Main"}, []string{"java", "org.openjdk.jmh.Main"}
@@ -69,7 +70,7 @@ func TestPlanStacks(t *testing.T) {
 	}
 }
 
-// fakeSampling is a sampling that only ends.
+// A fakeSampling is a sampling that takes no samples, and that can only be stopped.
 type fakeSampling struct {
 	sampling
 	ended []string
@@ -78,7 +79,8 @@ type fakeSampling struct {
 func (f *fakeSampling) Stop(context.Context) error { f.ended = append(f.ended, "stop"); return nil }
 func (f *fakeSampling) discard()                   { f.ended = append(f.ended, "discard") }
 
-// If the kernel refuses stacks, samples are taken without them, or the user learns why there is nothing.
+// TestStacksRefused checks that if the kernel refuses stacks, samples are taken without them, or the user learns why
+// nothing is recorded.
 func TestStacksRefused(t *testing.T) {
 	needWalks(t)
 	little := &failure.RefusedError{Reason: failure.ReasonLimit, Cause: "there is room for only 8 KiB of a call stack", Hint: "ulimit -l"}
@@ -88,7 +90,7 @@ func TestStacksRefused(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		choice        StackChoice
-		with, without error // the results of beginning
+		with, without error // the errors of starting with and without stacks
 		starts        int
 		walk          bool
 		note, err     string
@@ -137,8 +139,8 @@ func TestStacksRefused(t *testing.T) {
 	}
 }
 
-// The method of --window-method is found in stacks if there are any, and if they tell the method apart. Otherwise it is
-// probed.
+// TestWindowProbe checks whether the method of --window-method is found in the samples' stacks or is probed. It is
+// found in stacks if there are any, and if they can distinguish the method from others.
 func TestWindowProbe(t *testing.T) {
 	needWalks(t)
 	gasmtest.NeedNative(t)
@@ -172,7 +174,7 @@ func TestWindowProbe(t *testing.T) {
 	}
 }
 
-// A command may run JMH without showing it.
+// TestLateJMH checks the note for a command that turns out to run JMH although its words do not show that.
 func TestLateJMH(t *testing.T) {
 	needWalks(t)
 	check := func(want bool, choice StackChoice, trials bool) {

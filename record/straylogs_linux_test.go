@@ -14,7 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A JVM of any release that can't open its log writes it to /tmp, where it is found.
+// TestStrayLogs checks that if a JVM can't open its log, it writes the log to /tmp, where gasm finds it. This must be
+// so for every release.
 func TestStrayLogs(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	setpriv := gasmtest.NeedTool(t, "setpriv", "it is in util-linux")

@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect"
 )
 
-// The error of gasm attach does not recommend --sampler, which gasm attach does not have.
+// TestUnknownEventOfAttach checks that the error of gasm attach does not recommend --sampler, a flag that gasm attach
+// does not have.
 func TestUnknownEventOfAttach(t *testing.T) {
 	a := Attachment{o: AttachOptions{Frequency: 99}}
 	_, _, err := a.attachNative(t.Context(), collect.Options{Events: []sampler.Event{sampler.ParseEvent("nosuchevent")}, PID: os.Getpid(), Dir: t.TempDir()})

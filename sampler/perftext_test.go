@@ -31,10 +31,10 @@ func TestPerfText(t *testing.T) {
 		Sample{Thread: "C2 CompilerThre", PID: 24997, TID: 25003, MonoNanos: 1884000000007, PC: 0x1234}, "")
 	check("                    -1/-1        0.000000001: cpu-clock:                 0 [unknown] (//anon)",
 		Sample{PID: -1, TID: -1, MonoNanos: 1}, "//anon")
-	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // a name must not end the line
+	check("             a?b 1234567/1234567 12687.253111445: cpu-clock:                 1 f\x1b() (/tmp/a?b)", // a name can't end a line
 		Sample{Thread: "a\nb", PID: 1234567, TID: 1234567, MonoNanos: 12687253111445, PC: 1, Symbol: "f\x1b()"}, "/tmp/a\nb")
 
-	check("              ls  8340/8340  12688.559869698: cpu-clock:      56426392dd2a [unknown] (/usr/bin/ls) #17", // perf itself does not print the ID of a stack
+	check("              ls  8340/8340  12688.559869698: cpu-clock:      56426392dd2a [unknown] (/usr/bin/ls) #17", // perf prints no stack ID
 		Sample{Thread: "ls", PID: 8340, TID: 8340, MonoNanos: 12688559869698, PC: 0x56426392dd2a, Stack: 17}, "/usr/bin/ls")
 
 	two := NewPerfText([]string{"cpu-clock:u", "page-faults"})

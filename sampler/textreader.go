@@ -230,9 +230,9 @@ func lastEnd(text []byte) int {
 	return -1
 }
 
-// skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of the
-// line, and drops the line. It returns the text after that line that was already read, and ended as the method fill
-// does.
+// skipLine is called if a chunk has only the start of a line, because the line is too long. It reads to the end of
+// the line, and drops the line. Its results are like those of the method fill: rest is the text after the line that
+// was already read, and ended is true if this is the last chunk.
 func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	c.tooLong = true
 	for {

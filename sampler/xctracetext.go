@@ -155,7 +155,7 @@ func (r *XCTraceReader) attribute(o *xcOpen, name, value []byte) {
 			o.number, o.flags = n, o.flags|xcKnown
 		}
 	case o.kind == xcFrame && string(name) == "name":
-		if !isAddress(value) { // there are too many addresses to remember them
+		if !isAddress(value) { // addresses are not remembered, because there are too many
 			o.name = r.keepName(value)
 		}
 	case o.kind == xcFrame && string(name) == "inlined" && string(value) == "true":

@@ -99,12 +99,12 @@ func shellHasTerminal(out *os.File) bool {
 // shellTime is the time in which a shell notices that a program has ended. Usually it takes a millisecond.
 const shellTime = 30 * time.Millisecond
 
-// guardPID is the process that has started this one.
+// guardPID is the id of the process that has started this one.
 var guardPID = os.Getppid()
 
-// runChild runs the command line of this process in a child. The child gets the signal death when this process ends.
-// When the child has ended, runChild calls over(killed). killed is true if the child has not reported that it ended by
-// itself.
+// runChild runs the command line of this process in a child. The parameter death is the signal that the child gets
+// when this process ends. When the child has ended, runChild calls over(killed). killed is true if the child has not
+// reported that it ended by itself.
 func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
@@ -131,7 +131,7 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	go func() {
 		defer close(reported)
 		var b [1]byte
-		if n, _ := says.Read(b[:]); n == 1 { // a child that crashes reports nothing
+		if n, _ := says.Read(b[:]); n == 1 { // a child that has crashed reports nothing
 			code <- int(b[0])
 		}
 	}()

@@ -83,7 +83,7 @@ func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	return slices.CompactFunc(rows, slices.Equal) // several class loaders may have a class of the same name
 }
 
-// hidden reports whether a class is hidden. The name of a hidden class has an address in it:
+// hidden reports whether a class is a hidden class of the JVM. The name of such a class contains an address:
 // "Svc$$Lambda+0x00007f1c08000a00".
 func hidden(class string) bool {
 	return strings.Contains(class, "+0x") || strings.Contains(class, "/0x")

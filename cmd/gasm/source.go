@@ -138,8 +138,8 @@ func (s *sources) notes(jvms []capture.JVM) []string {
 	return notes
 }
 
-// live returns a function that finds source lines for gasm top. files and classPaths are what is known about the JVMs
-// so far.
+// live returns a function that finds source lines for gasm top. files and classPaths are the files of classes and the
+// class paths of the JVMs, as far as they are known now.
 func (s *sources) live(files map[string]string, classPaths []string) func(method string, line int) text.SourceLine {
 	var paths []string
 	for _, p := range classPaths {

@@ -18,7 +18,7 @@ import (
 	"github.com/gasm-profiler/gasm/top/view"
 )
 
-// show draws on the terminal each second, and obeys keys, until the user or a signal ends the view.
+// show draws the screen each second and handles keys, until the user or a signal ends the view.
 func (t *topView) show(ctx context.Context) (err error) {
 	look := layout.LookOf(t.streams.out)
 	color := t.flags.color == "always" || t.flags.color == "auto" && look.Color
@@ -79,7 +79,7 @@ func (t *topView) draw(fresh bool) {
 	t.screen.Show(t.state.Draw(t.picture, t.screen.Look()))
 }
 
-// obey does what a key asks for. It reports whether gasm should end.
+// obey does what a key stands for. It reports whether gasm should end.
 func (t *topView) obey(action view.Action) (quit bool) {
 	switch action {
 	case view.Quit:
@@ -94,7 +94,8 @@ func (t *topView) obey(action view.Action) (quit bool) {
 	return false
 }
 
-// decayTime is how many seconds of samples are written for a decaying picture, which has no length of its own.
+// decayTime is how many seconds of samples are written if the picture decays: such a picture has no length of its
+// own, because older samples count less and less.
 const decayTime = 30
 
 // write writes what is on the screen: as a capture, or as a report in a format.

@@ -107,9 +107,9 @@ func collectionKind(text []byte) event.Kind {
 	return ""
 }
 
-// begunAs returns the index in r.open of the collection whose end the text reports, or -1. Such a collection has the
-// given id, and its own text is the beginning of the given text. If there are several, begunAs returns the one with
-// the longest text.
+// begunAs returns the index in r.open of the collection whose end a message reports, or -1. It looks for a collection
+// with the given id whose own text is the beginning of the message's text. If there are several, begunAs returns the
+// one with the longest text.
 func (r *Reader) begunAs(id uint64, text []byte) int {
 	best := -1
 	for i := range r.open {

@@ -14,7 +14,7 @@ import (
 // OldestRelease is the first JDK that has -Xlog. JDK 8 does not start with this option.
 const OldestRelease = 9
 
-// selections are the parts of HotSpot's log that report each kind of event. They only have tags that exist in all
+// selections has the parts of HotSpot's log that report each kind of event. They contain only tags that exist in all
 // JDKs from 9 to 28, because HotSpot warns on stdout about unknown tags.
 var selections = []struct {
 	kind event.Kind

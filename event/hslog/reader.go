@@ -69,7 +69,7 @@ type Reader struct {
 	isBad  bool
 	open   []begun // collections and operations that have begun and not ended yet, the newest last
 	region string  // the VM operation of the current safepoint, for JDK 9 to 12
-	// regionMono is when this safepoint began; 0 if unknown.
+	// regionMono is when the current safepoint began; 0 if unknown.
 	regionMono int64
 	names      map[string]label // by label.text
 }

@@ -73,11 +73,11 @@ const alignCluster = 20_000
 // that Align takes.
 const alignNear = 8
 
-// Align improves a rough anchor. It gets two sorted lists of moments: ticks has moments on one clock, and monoNanos on
-// the other. Many moments must be in both lists, but Align does not know which ones. So it pairs moments that are close
-// to each other, and looks for the difference between the clocks on which most pairs agree. On a busy machine the log
-// is late, but it is never early, so the small differences are the best ones. So Align sorts the differences that
-// agree, skips the smallest tenth, and takes the next one. If there are fewer than ten, it takes the median. If fewer
+// Align improves a rough anchor. It gets two sorted lists of moments: ticks has moments on one clock, and monoNanos
+// on the other. Many moments must be in both lists, but Align does not know which ones. So it pairs moments that are
+// close to each other, and looks for the difference between the clocks on which most pairs agree. On a busy machine
+// the log is late, but it is never early, so the smallest differences are the most exact ones. Among the differences
+// that agree, Align takes the one at the lowest tenth. If there are fewer than ten, it takes the median. If fewer
 // than three pairs agree, it returns false.
 //
 // For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the

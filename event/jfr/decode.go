@@ -99,7 +99,7 @@ func skipString(d []byte, i int) int {
 // null, and for a key in the pool of strings.
 func text(d []byte) string { return textUpTo(d, len(d)) }
 
-// textUpTo is like text, but decodes only the beginning of a long string. The limit is in bytes. For UTF-16, it is in
+// textUpTo is like text, but decodes only the beginning of a long string. The limit is in bytes or, for UTF-16, in
 // code units.
 func textUpTo(d []byte, limit int) string {
 	if len(d) < 2 {
@@ -185,7 +185,7 @@ func decodeUTF8(d []byte) string {
 	return b.String()
 }
 
-// surrogate decodes the half of a surrogate pair that d begins with. In HotSpot's UTF-8, each half takes three bytes.
+// surrogate decodes one half of a surrogate pair at the start of d. In HotSpot's UTF-8, each half takes three bytes.
 // If d does not begin with such a half, surrogate returns 0.
 func surrogate(d []byte) rune {
 	if len(d) < 3 || d[0] != 0xED || d[1]&0xC0 != 0x80 || d[2]&0xC0 != 0x80 {

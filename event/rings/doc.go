@@ -48,8 +48,8 @@
 // The content is a histogram of 592 buckets, see [BucketRange].
 //
 // Kind 3 has the windows of a thread: its calls of methods that are given by --window-method, see [Windows]. This
-// segment is a ring as well. Word 6 of the head is the time at which the thread entered the window that it is in now,
-// or 0 if it is in none. Word 7 is the site of this window. A window has 3 words:
+// segment is a ring as well. If the thread is in a window now, word 6 of the head is the time at which it entered the
+// window, and word 7 is the site of the window. Otherwise word 6 is 0. Each window has 3 words:
 //
 //	0  when it began
 //	1  the kind, which is 8 (8 bits), the site (24 bits) and the thread's id (32 bits)

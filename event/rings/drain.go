@@ -29,10 +29,10 @@ type drainedRing struct {
 	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight is an upper bound for the number of windows in a ring that are only partly visible to this CPU. They are
-// the newest ones: the CPU that writes them can delay the stores of a few dozen windows, and aarch64 can also reorder
-// them. So a Drain leaves that many windows until it reads the ring again. It does the same with any part of the file
-// (segment) that is only partly visible.
+// maxInFlight is an upper bound for the number of windows in a ring that are only partly visible to this CPU. They
+// are the newest ones: the CPU that writes them can delay the stores of a few dozen windows, and aarch64 can also
+// reorder them. So a Drain does not take the newest maxInFlight windows before it reads the ring again. It does the
+// same with any part of the file (segment) that is only partly visible.
 const maxInFlight = 64
 
 // maxTaken is the maximum number of windows that a Drain writes for a JVM. It is enough for an hour with 2000 windows

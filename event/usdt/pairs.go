@@ -136,9 +136,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The parameter to is nil if the end is not in the text, or
-// if the probe is not one of a pair. Then the event has no duration. The last argument is the name that the method
-// halves returned, or the name of the probe.
+// event returns the event of a start (from) and its end (to). The argument for the end is nil if the end is not in
+// the text, or if the probe is not one of a pair. Then the event has no duration. The last argument is the name that
+// the method halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -150,7 +150,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what
-	var used int // the name was made from this many of the first arguments
+	var used int // number of arguments, from the first one on, from which the name was made
 	switch e.Kind {
 	case event.GC:
 		e.Name = collection(what, args)
@@ -263,8 +263,8 @@ func className(a *argument) string {
 }
 
 // methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args are the compiler's
-// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns the
-// text in its parameter otherwise.
+// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns
+// its second argument.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise

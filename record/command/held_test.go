@@ -31,14 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A launched command's stdout and stderr are pipes that the test reads.
+// A launched is a command whose stdout and stderr are pipes that the test reads.
 type launched struct {
 	*Held
 	out, err       *os.File
 	outEnd, errEnd *os.File
 }
 
-// start starts a command with opts' stdin, flags and watcher.
+// start starts a held command, with the options of opts except for the outputs.
 func start(t testing.TB, opts Options, command ...string) launched {
 	t.Helper()
 	var l launched
@@ -125,7 +125,7 @@ func TestLaunchPassesThrough(t *testing.T) {
 	if want := "name||a b|-x|$y|a b\n'c'|" + dir + "|"; out != want || stderr != "oops\n" || code != 3 {
 		t.Errorf("got %q, %q, code %d, want %q, oops, code 3", out, stderr, code, want)
 	}
-	// A relative name, and argv[0] as it was written.
+	// The program is named by a relative path, and argv[0] must be what the user wrote.
 	if err := os.WriteFile("tool", []byte("#!/bin/sh\necho \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestLaunchExitCodes(t *testing.T) {
 	if _, _, code := l.printed(); code != 143 {
 		t.Errorf("after SIGTERM: got %d, want 143", code)
 	}
-	l.signal(syscall.SIGTERM) // nothing is there any more
+	l.signal(syscall.SIGTERM) // does nothing, because the process has ended
 }
 
 // TestLaunchProcess compares what a process gets from its parent with what it
@@ -165,7 +165,7 @@ func TestLaunchProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	// What this test was started with, and some more.
+	// The descriptors are those with which this test was started, and some more.
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,8 @@ func TestLaunchProcess(t *testing.T) {
 	}
 	script := `grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$; ls -l /proc/self/fd >&2`
 	cmd := exec.Command("sh", "-c", script)
-	// Go's fork needs a number for itself, the first one above those that it passes on, which may be one of these.
+	// Go's fork needs a descriptor for itself. It uses the first number above those that it passes on, and that may
+	// be one of these descriptors.
 	high, err := unix.FcntlInt(null.Fd(), unix.F_DUPFD_CLOEXEC, 900)
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +193,7 @@ func TestLaunchProcess(t *testing.T) {
 	stdin := os.NewFile(uintptr(high), os.DevNull)
 	defer stdin.Close()
 	cmd.Stdin = stdin
-	var wantErr strings.Builder // where the descriptors lead, for who looks for one too many
+	var wantErr strings.Builder // the targets of the descriptors, to find out which one is too many
 	cmd.Stderr = &wantErr
 	want, err := cmd.Output()
 	if err != nil {
@@ -231,7 +232,7 @@ func TestLaunchSlowReader(t *testing.T) {
 	total := make(chan int)
 	go func() {
 		sum, buf := 0, make([]byte, 1<<18)
-		time.Sleep(1500 * time.Millisecond) // longer than a silent background process is waited for
+		time.Sleep(1500 * time.Millisecond) // longer than gasm waits for a silent background process
 		for {
 			n, err := l.out.Read(buf)
 			sum += n
@@ -286,8 +287,8 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until the held process has ended, with all its threads. Nobody has asked yet how it ended, so it is a
-// zombie.
+// awaitEnd waits until the held process has ended, with all its threads. It is still a zombie, because nobody has
+// waited for it.
 func (l launched) awaitEnd(t *testing.T) {
 	t.Helper()
 	l.awaitThreads(t, "stat", "the held process ends", func(all []string) bool {
@@ -295,7 +296,8 @@ func (l launched) awaitEnd(t *testing.T) {
 	})
 }
 
-// awaitGate waits until the held process waits for its release: a thread reads a byte from the gate.
+// awaitGate waits until the held process waits for its release, which means that one of its threads reads a byte from
+// the gate.
 func (l launched) awaitGate(t *testing.T) {
 	t.Helper()
 	l.awaitThreads(t, "syscall", "the held process waits", func(all []string) bool {
@@ -306,7 +308,7 @@ func (l launched) awaitGate(t *testing.T) {
 	})
 }
 
-// awaitThreads waits until what a file in /proc says of the held process's threads is so.
+// awaitThreads waits until ok returns true for the contents of a file in /proc, of all threads of the held process.
 func (l launched) awaitThreads(t *testing.T, file, what string, ok func(all []string) bool) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -317,7 +319,7 @@ func (l launched) awaitThreads(t *testing.T, file, what string, ok func(all []st
 		var all []string
 		paths, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", l.PID(), file)) // the pattern is well-formed
 		for _, path := range paths {
-			if text, err := os.ReadFile(path); err == nil { // else the thread has ended
+			if text, err := os.ReadFile(path); err == nil { // otherwise the thread has ended
 				all = append(all, string(text))
 			}
 		}
@@ -325,7 +327,7 @@ func (l launched) awaitThreads(t *testing.T, file, what string, ok func(all []st
 	})
 }
 
-// eventually waits until something has happened.
+// eventually waits until ok returns true. what describes this for the error message.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -346,10 +348,10 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
-// A signal to stop ends the held process without a word, whenever it comes, and without
-// the stacks that the Go runtime shows at SIGQUIT.
+// TestHolderStopped checks that a signal to stop ends the held process, whenever the signal comes. It must not print
+// anything, not even the stacks that the Go runtime prints at SIGQUIT.
 func TestHolderStopped(t *testing.T) {
-	const whenHeld = time.Hour // in place of a time: once it waits for its release
+	const whenHeld = time.Hour // not a time: it means that the signal comes when the process waits for its release
 	marker := filepath.Join(t.TempDir(), "ran")
 	check := func(sig syscall.Signal, after time.Duration) {
 		l := start(t, Options{}, "touch", marker)
@@ -364,7 +366,7 @@ func TestHolderStopped(t *testing.T) {
 			t.Errorf("%v after %v: the command ran with exit code %d", sig, after, l.Wait())
 			return
 		}
-		// The Go runtime has an exit code of its own in its first instructions.
+		// In its first moments, the Go runtime ends with an exit code of its own.
 		if got := l.StoppedBy(); got != sig && after == whenHeld {
 			t.Errorf("%v after %v: got %v", sig, after, got)
 		}
@@ -431,7 +433,7 @@ func TestCommandErrors(t *testing.T) {
 	check("./plain/x", "cannot run ./plain/x: not a directory", nil)
 }
 
-// TestLaunchLeaks looks for what many launches leave behind.
+// TestLaunchLeaks checks that many launches leave no descriptors and no goroutines behind.
 func TestLaunchLeaks(t *testing.T) {
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad")
@@ -460,9 +462,9 @@ func TestLaunchLeaks(t *testing.T) {
 			t.Fatal("no error")
 		}
 	}
-	runtime.GC() // closes what earlier tests have left open
+	runtime.GC() // closes the files that earlier tests have left open
 	once()
-	time.Sleep(50 * time.Millisecond) // its goroutines are on their way out
+	time.Sleep(50 * time.Millisecond) // by then, its goroutines should have ended
 	files, goroutines := openFiles(t), runtime.NumGoroutine()
 	for range 17 {
 		once()

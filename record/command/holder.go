@@ -16,10 +16,11 @@ import (
 // the third is the path of the command's program file, and the rest is the command with its arguments. The holder waits
 // for a byte on the descriptor, and then becomes the command.
 //
-// The descriptor is called the gate. A byte opens it. If gasm closes it without a byte, the holder gives up. The next
-// descriptor is for the result: a successful exec closes it; otherwise the holder writes the errno of the exec there,
-// as decimal digits. The descriptor after that is the command's stderr. The holder itself has no stderr, because at
-// SIGQUIT (Ctrl-\) the Go runtime would print all stacks there, even in the first moments of the program.
+// The descriptor is called the gate. A byte that is written to it releases the holder. If gasm closes it without
+// writing a byte, the holder gives up. The next descriptor is for the result: a successful exec closes it; otherwise
+// the holder writes the errno of the exec there, as decimal digits. The descriptor after that is the command's
+// stderr. The holder itself has no stderr, because at SIGQUIT (Ctrl-\) the Go runtime would print all stacks there,
+// even in the first moments of the program.
 const holdArg = "__gasm-hold"
 
 // A sampler follows the holder's first thread, so this thread must call exec and become the command. Locking the thread

@@ -65,12 +65,12 @@ func highestInherited() int {
 }
 
 // clearOf makes sure that Go's fork overwrites no descriptor that the command should get. In the child, the files in
-// ends get the numbers first, first+1 and so on. The fork moves its own pipe, and each file that has a lower number in
-// gasm than in the child, to the numbers after the highest one that it passes on (nextfd in syscall's
-// forkAndExecInChild1).
+// ends get the numbers first, first+1 and so on. The fork first moves its own pipe, and each file whose number in
+// gasm is lower than its number in the child. It moves them to the numbers after the highest one that it passes on
+// (nextfd in syscall's forkAndExecInChild1).
 //
-// So clearOf duplicates each file in ends that has a lower number than in the child; then the fork does not move it.
-// The first file also gets a number above highest, the highest inherited descriptor; then the fork moves its pipe
+// So clearOf duplicates each file in ends whose number is lower than its number in the child; then the fork does not
+// move it. The first file also gets a number above the highest inherited descriptor; then the fork moves its pipe
 // beyond all inherited descriptors. clearOf returns all files to use, and separately the copies among them, which the
 // caller must close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// both returns options by which both of a command's streams pass through gasm.
+// both returns options with which both of the command's streams pass through gasm.
 func both() Options {
 	see := func([]byte, int64) {}
 	return Options{SeeStdout: see, SeeStderr: see, OneStream: true}
 }
 
-// Where stderr passes through gasm, all its bytes arrive, and the streams are not mixed.
+// TestWatchedStderr checks that if stderr passes through gasm, all its bytes arrive, and the two streams are not
+// mixed.
 func TestWatchedStderr(t *testing.T) {
 	out, stderr, code := start(t, both(), "sh", "-c",
 		"head -c 300000 /dev/zero >&2; head -c 200000 /dev/zero; test -t 2 && echo terminal >&2; exit 3").finish(t)
@@ -28,8 +29,8 @@ func TestWatchedStderr(t *testing.T) {
 	assert.Equal(t, make([]byte, 200000), out)
 }
 
-// When nobody reads gasm's stderr any more, the command gets the SIGPIPE that it would get
-// without gasm.
+// TestWatchedStderrClosed checks that if nobody reads gasm's stderr any more, the command gets the SIGPIPE that it
+// would get without gasm.
 func TestWatchedStderrClosed(t *testing.T) {
 	l := start(t, both(), "sh", "-c", "exec yes >&2")
 	l.err.Close()
@@ -38,7 +39,8 @@ func TestWatchedStderrClosed(t *testing.T) {
 	assert.Equal(t, 128+13, l.Wait())
 }
 
-// Where both streams lead to one terminal or pipe, they stay one stream, and the order of the lines is kept.
+// TestOneStream checks that if both streams lead to the same terminal or pipe, they remain one stream, and the lines
+// keep their order.
 func TestOneStream(t *testing.T) {
 	script := `i=0; while [ $i -lt 2000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done; test -t 1 && echo -n t; test -t 2 && echo -n t; stty size <&2 2>/dev/null`
 	var want bytes.Buffer
@@ -72,7 +74,7 @@ func TestOneStream(t *testing.T) {
 	out, _ := tm.runHeld(t, nil, opts)
 	assert.Equal(t, want.String()+"tt33 101\n", string(out))
 
-	// When stderr is seen apart from stdout, it has a terminal of its own.
+	// If gasm looks at stderr separately from stdout, stderr has a terminal of its own.
 	opts.OneStream = false
 	opts.Command = []string{"sh", "-c", "test -t 2 && stty size <&2 >&2"}
 	out, _ = tm.runHeld(t, nil, opts)
@@ -91,7 +93,7 @@ func TestOneStream(t *testing.T) {
 	assert.Equal(t, "two\n", string(text))
 }
 
-// A message waits until the command has ended its line, and not for ever.
+// TestAwaitLineEnd checks that a message waits until the command has ended its line, but not forever.
 func TestAwaitLineEnd(t *testing.T) {
 	stdin, keyboard := pipe(t)
 	l := start(t, Options{Stdin: stdin}, "sh", "-c", "printf 'half '; read -r go; echo a line; read -r go")

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// outputFor creates the two ends of the command's stdout or stderr: gasm reads from ours, and the command writes to
-// commands. If gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size, so that it prints
-// colours and flushes its lines as it would without gasm. The pseudo-terminal does not change what passes through it.
+// outputFor creates the two ends of the command's stdout or stderr. gasm reads from the first result, and the command
+// writes to the second one. If gasm's own stream is a terminal, the command gets a pseudo-terminal of the same size,
+// so that it prints colours and flushes its lines as it would without gasm. The pseudo-terminal does not change what
+// passes through it.
 func outputFor(stdout *os.File) (ours, commands *os.File, err error) {
 	if stdout != nil && term.IsTerminal(int(stdout.Fd())) {
 		if ours, commands, err = terminalLike(stdout); err == nil {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 )
 
-// A terminal is a pseudo-terminal whose slave stands for ours; what arrives
-// there can be read from the other end.
+// A terminal is a pseudo-terminal. Its slave end, screen, takes the place of gasm's terminal. What is written there
+// can be read from the other end, keyboard.
 type terminal struct{ keyboard, screen *os.File }
 
 func newTerminal(t *testing.T) terminal {
@@ -35,13 +35,13 @@ func newTerminal(t *testing.T) terminal {
 	return terminal{keyboard, screen}
 }
 
-// run runs a command on the terminal and returns what arrives there.
+// run runs a command on the terminal, and returns what was written there.
 func (tm terminal) run(t *testing.T, during func(*Held), command ...string) (out []byte, code int) {
 	t.Helper()
 	return tm.runHeld(t, during, Options{Command: command, Stdout: tm.screen, Stderr: os.Stderr})
 }
 
-// runHeld is run with all options.
+// runHeld is like run, but takes all options.
 func (tm terminal) runHeld(t *testing.T, during func(*Held), opts Options) (out []byte, code int) {
 	t.Helper()
 	l, err := Start(opts)
@@ -79,7 +79,7 @@ func TestTerminal(t *testing.T) {
 	if want := "terminal\n33 101\na\nb\r\n\tc\x04\x03\x7f"; string(out) != want || code != 3 {
 		t.Errorf("got %q, code %d, want %q, code 3", out, code, want)
 	}
-	// More than the terminal's buffer holds, up to the last byte.
+	// The output is larger than the terminal's buffer. It must arrive completely.
 	out, code = tm.run(t, nil, "sh", "-c", "i=0; while [ $i -lt 4000 ]; do echo line $i; i=$((i+1)); done")
 	if n := bytes.Count(out, []byte("\n")); n != 4000 || !bytes.HasSuffix(out, []byte("line 3999\n")) || code != 0 {
 		t.Errorf("got %d lines and code %d, want 4000 and 0", n, code)
@@ -101,15 +101,15 @@ func TestTerminalResize(t *testing.T) {
 	l := start(t, Options{}, "true")
 	l.resize() // a pipe has no size
 	l.finish(t)
-	l.resize() // nor has what is closed
+	l.resize() // a closed terminal has no size, either
 }
 
-// TestTerminalBackgroundChild leaves a process that holds the terminal; no
-// reader may stay behind that mixes its output with the report.
+// TestTerminalBackgroundChild starts a background process that keeps the terminal open. When the command has ended,
+// gasm must not continue to read, because it would mix that process's output with the report.
 func TestTerminalBackgroundChild(t *testing.T) {
 	tm := newTerminal(t)
 	tm.run(t, nil, "true")
-	time.Sleep(50 * time.Millisecond) // its goroutines are on their way out
+	time.Sleep(50 * time.Millisecond) // by then, its goroutines should have ended
 	goroutines := runtime.NumGoroutine()
 	out, code := tm.run(t, (*Held).resize, "sh", "-c", "sleep 1000 >&1 2>/dev/null & echo $!")
 	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))

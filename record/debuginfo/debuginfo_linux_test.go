@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// leaveNote makes a note as a gasm that was killed leaves it, with some text.
+// leaveNote makes a note with the given text, in the form in which a killed gasm leaves it.
 func leaveNote(t *testing.T, text string) (dir string) {
 	t.Helper()
 	s := &Switch{}
@@ -37,9 +37,10 @@ func leftTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// EachLeft reports a note while the JVM runs and its flag is on, and removes any other note.
+// TestDebugInfoNotes checks that EachLeft reports a note while the JVM runs and its flag is on, and removes all other
+// notes.
 func TestDebugInfoNotes(t *testing.T) {
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // not of the garbage collector
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // not managed by Go
 	require.NoError(t, err)
 	defer unix.Munmap(page)
 	flag := &page[0]
@@ -90,7 +91,7 @@ func TestDebugInfoNotes(t *testing.T) {
 	}
 }
 
-// A process that is not a JVM is an error.
+// TestSwitchDebugInfoRefused checks that SwitchOn returns an error for a process that is not a JVM.
 func TestSwitchDebugInfoRefused(t *testing.T) {
 	s, err := SwitchOn(t.Context(), os.Getpid(), processend.StartTicks(os.Getpid()))
 	require.ErrorContains(t, err, "--debug-info: ")
@@ -116,7 +117,8 @@ func spinning(t *testing.T, flags ...string) (pid int, vm *vmstructs.VM) {
 	return jvm.Process.Pid, vm
 }
 
-// The flag is switched on once, and never in another process than the one whose memory says where it is.
+// TestSwitchOnFor checks that the flag is switched on once, and only in the process from whose memory its address was
+// read.
 func TestSwitchOnFor(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pid, vm := spinning(t)

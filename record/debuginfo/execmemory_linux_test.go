@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process keeps its id and its start time when it runs another program, which may be a program of root's. What was
-// meant for the first program's memory is not written into the second program's.
+// TestMemoryAfterExec checks a process that executes another program, possibly one of root's. It keeps its id and its
+// start time. What gasm wants to write into the memory of the first program must not be written into the second one.
 func TestMemoryAfterExec(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "echo first; read go; exec /bin/sh -c 'echo second; read go'")
 	in, err := cmd.StdinPipe()

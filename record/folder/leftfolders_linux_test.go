@@ -24,7 +24,7 @@ func left(path string) (why string, found bool) {
 	return folders[i].Why, true
 }
 
-// A folder stays while a process may start JVMs that log there, and is removed later.
+// TestFolderInUse checks that a folder is kept while a process may start JVMs that log there, and is removed later.
 func TestFolderInUse(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	folder, err := New("")
@@ -57,8 +57,8 @@ func TestFolderInUse(t *testing.T) {
 	assert.NoDirExists(t, logs.parent)
 }
 
-// What a gasm that was killed has left is removed later. A folder that was kept for the user is not, nor is anything
-// that is not gasm's.
+// TestSweep checks that what a killed gasm has left behind is removed later. Folders that were kept for the user must
+// stay, and so must everything that is not gasm's.
 func TestSweep(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)

@@ -38,7 +38,7 @@ func TestGather(t *testing.T) {
 	stray := filepath.Join(HotSpotTemp, head+"4712"+tail)
 	require.NoError(t, os.WriteFile(stray, []byte("<hotspot_log stray>"), 0o644))
 
-	// What other users may have put there is neither taken nor read.
+	// Files that other users may have put into the folder must be neither moved nor read.
 	secret := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	require.NoError(t, os.Symlink(secret, logName(logs, "1")))
@@ -68,7 +68,7 @@ func TestGather(t *testing.T) {
 	assert.NoDirExists(t, logs.Path)
 }
 
-// A log on another file system is copied, as far as there is room.
+// TestCopyLog checks that a log on another file system is copied, as far as there is room.
 func TestCopyLog(t *testing.T) {
 	dir := t.TempDir()
 	log, to := filepath.Join(dir, "log"), filepath.Join(dir, "to")
@@ -92,7 +92,7 @@ func TestCopyLog(t *testing.T) {
 	assert.Positive(t, info.Size())
 }
 
-// A file that is too large, or that has nothing on disk, is not taken.
+// TestTakeLogLimits checks that a file is not taken if it is too large, or if it takes no space on the disk.
 func TestTakeLogLimits(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -101,7 +101,7 @@ func TestTakeLogLimits(t *testing.T) {
 	}{
 		"large":  {1001, 1000, "it has 1001 bytes, and gasm takes 1000"},
 		"sparse": {1 << 40, noLimit, "it has 1099511627776 bytes, of which 0 are on disk: no JVM writes such a file"},
-		"rings":  {70 << 20, 512 << 20, ""}, // on a file system that compresses
+		"rings":  {70 << 20, 512 << 20, ""}, // possible on a file system that compresses files
 	} {
 		for what, take := range map[string]func(from, to string, limit int64) error{"moved": takeLog, "copied": copyLog} {
 			from, to := filepath.Join(dir, name), filepath.Join(dir, name+" "+what)
@@ -118,8 +118,8 @@ func TestTakeLogLimits(t *testing.T) {
 	}
 }
 
-// HotSpot uses the position of %p in the whole path as its position in the name alone; see logTail. The name must be
-// long enough for that, and not too long for the file system.
+// TestLogTail checks the length of a log's name. HotSpot looks for %p in the whole path, but uses the position in the
+// name alone; see logTail. The name must be long enough for that, and not too long for the file system.
 func TestLogTail(t *testing.T) {
 	for length := 1; length <= maxLogFolder; length++ {
 		folder := strings.Repeat("d", length)
@@ -133,8 +133,9 @@ func TestLogTail(t *testing.T) {
 	assert.NotContains(t, logTail("/tmp/secret"), "secret")
 }
 
-// The log folder is beside the capture, for all users. It is elsewhere where other users can't pass, or where the path
-// is too long for HotSpot.
+// TestLogFolderPlaces checks where the folder for logs is. Usually it is in a parent folder that all users can pass
+// through. If the capture is on another file system, it is in the capture, unless its path would then be too long for
+// HotSpot.
 func TestLogFolderPlaces(t *testing.T) {
 	_, logs := newTestLogs(t)
 	if logs.own && logs.Closed == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A temporary capture stays while a process has the path of its logs among its arguments, because JMH passes its JVM's
-// options on to JVMs that it starts later.
+// TestCaptureInUse checks that a temporary capture is kept while a process has the path of its logs in its arguments.
+// The reason is that JMH passes the options of its own JVM on to JVMs that it starts later.
 func TestCaptureInUse(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	capture, err := New("")
@@ -30,13 +30,13 @@ func TestCaptureInUse(t *testing.T) {
 	Sweep()
 	assert.DirExists(t, capture.Path)
 	require.NoError(t, in.Close())
-	_ = user.Wait() // its end is all that matters
+	_ = user.Wait() // its exit status does not matter
 	Sweep()
 	assert.NoDirExists(t, capture.Path)
 }
 
-// Logs that JVMs have written into the capture themselves are checked as those are that gasm moves there. They are
-// removed with the folder if no capture is made.
+// TestOwnEvents checks that logs that JVMs have written directly into the capture are checked like those that gasm
+// moves there, and that they are removed with the folder if no capture is made.
 func TestOwnEvents(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		t.Setenv("TMPDIR", t.TempDir())

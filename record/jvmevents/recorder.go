@@ -58,8 +58,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when the context
-// begin is done. When the context reach is done, the JVM's files are no longer accessed.
+// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when its first
+// context is done. When the second context is done, the JVM's files are no longer accessed.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if r.byOption { // the JVM may already be recording, so there must be a note for the next gasm process
@@ -232,7 +232,7 @@ func (r *recorder) refused(from string, err error) {
 	why := err.Error()
 	switch ended := processend.HasEnded(r.pid, r.ticks); {
 	case ended && r.o.LogPattern != "" && !r.o.Choice.Asked:
-		r.early = true // as if it had ended before it took commands; see Take
+		r.early = true // treat the JVM as if it had ended before it took commands; see Take
 		return
 	case ended:
 		why = "it ended before that had begun"

@@ -28,7 +28,8 @@ func newOptions(t *testing.T, choice Choice) *Options {
 	return &Options{Choice: choice, Dir: t.TempDir(), Patience: patience.New(nil), Problem: func(err error) { t.Error(err) }}
 }
 
-// When there is no capture, the folder and the note are removed, unless the JVM may go on writing there.
+// TestDiscard checks that the folder and the note are removed if no capture is made, unless the JVM may still write
+// to the folder.
 func TestDiscard(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range []struct {
@@ -45,7 +46,7 @@ func TestDiscard(t *testing.T) {
 		t.Cleanup(func() { os.RemoveAll(filepath.Dir(r.folder.Path)); r.note.Forget() })
 		require.DirExists(t, r.folder.Path)
 		if c.ended {
-			r.ticks++ // another process has its id now
+			r.ticks++ // now the id seems to belong to another process
 		}
 		close(r.begun)
 		r.end(t.Context())
@@ -64,8 +65,8 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// If gasm is stopped after it has made the note, a part of the folder may be there. So the note stays, and the next gasm
-// removes it without a word.
+// TestPrepareFails stops gasm after it has made the note. A part of the folder may exist then. So the note must stay,
+// and the next gasm must remove both without a message.
 func TestPrepareFails(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	reach, stop := context.WithCancel(t.Context())
@@ -79,7 +80,7 @@ func TestPrepareFails(t *testing.T) {
 	assert.NoDirExists(t, r.note.Dir)
 }
 
-// Only what a JVM was told and has not refused may be on.
+// TestMayDo checks that only events that a JVM was told to record, and has not refused to record, may be on.
 func TestMayDo(t *testing.T) {
 	wrapped := func(err error) error { return fmt.Errorf("wrapped: %w", err) }
 	for _, c := range []struct {
@@ -121,13 +122,14 @@ func TestEventsRefused(t *testing.T) {
 	}
 }
 
-// A short JVM of a command, whose other JVMs log from their start, leads to no note, unless the user has asked for events.
+// TestShortJVMRefused checks that a JVM that runs for a short time leads to no note if the command's other JVMs log
+// from their start, unless the user has asked for events.
 func TestShortJVMRefused(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		o := newOptions(t, Choice{Log: DefaultKinds, Asked: asked})
 		o.LogPattern = "/none/ev-%p.log"
 		r := newRecorder(os.Getpid(), os.Getpid(), o)
-		r.ticks++ // another process has its id now
+		r.ticks++ // now the id seems to belong to another process
 		r.refused(" from the log", jcmd.ErrEnded)
 		assert.Equal(t, !asked, r.early)
 		assert.Equal(t, asked, len(r.notes) == 1, r.notes)
@@ -135,7 +137,7 @@ func TestShortJVMRefused(t *testing.T) {
 	}
 }
 
-// A JVM that takes no commands leads to one note, and no file of gasm's is left.
+// TestEventsNotTold checks that a JVM that accepts no commands leads to one note, and that no file of gasm's is left.
 func TestEventsNotTold(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := t.TempDir()
@@ -144,7 +146,7 @@ func TestEventsNotTold(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer func() {
 		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait() // which says that it was killed
+		_ = cmd.Wait() // the error says that it was killed
 	}()
 	var choice Choice
 	choice.Log, choice.JFR = []event.Kind{event.GC}, []event.Kind{event.Alloc}
@@ -159,7 +161,8 @@ func TestEventsNotTold(t *testing.T) {
 	assert.NoDirExists(t, r.note.Dir)
 }
 
-// TestLogNotThere: a log that the JVM has not written is a problem, unless the JVM ended before it answered.
+// TestLogNotThere checks that it is a problem if the JVM has not written its log, unless the JVM ended before it
+// answered.
 func TestLogNotThere(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, unanswered := range []bool{false, true} {
@@ -177,7 +180,8 @@ func TestLogNotThere(t *testing.T) {
 	}
 }
 
-// The chunks of a JVM that was killed have a limit together: chunks beyond it are not taken, and an error says so.
+// TestChunksLimit checks that the chunks of a killed JVM have a common limit. Chunks beyond it must not be taken, and
+// an error must say so.
 func TestChunksLimit(t *testing.T) {
 	self, w, err := jvmfolder.Enter(t.Context(), os.Getpid())
 	require.NoError(t, err)

@@ -88,8 +88,9 @@ func (r *repository) chunks() (names []string) {
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. The copies get the paths to(0),
-// to(1) and so on. takeChunks returns the number of copies, and the errors for chunks that could not be copied.
+// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. The paths of the copies are
+// the results of to(0), to(1) and so on. takeChunks returns the number of copies, and the errors for chunks that
+// could not be copied.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
 	var errs []error

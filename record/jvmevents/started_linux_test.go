@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/jvmfolder"
 )
 
-// If a JVM has written its recording into the capture itself, the file is used only if it is a recording. The process
-// id of this test stands for that of a JVM.
+// TestOwnRecording checks a file that a JVM has written directly into the capture. It must be used only if it is a
+// recording. This test's process takes the place of the JVM.
 func TestOwnRecording(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -50,7 +50,8 @@ func TestOwnRecording(t *testing.T) {
 	}
 }
 
-// A process has the option if one of its arguments is the option.
+// TestStartedWithOption checks that a process counts as started with the option if one of its arguments is the
+// option.
 func TestStartedWithOption(t *testing.T) {
 	r := newRecorder(os.Getpid(), os.Getpid(), newOptions(t, Choice{}))
 	defer r.close()

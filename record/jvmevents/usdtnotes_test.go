@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/usdt"
 )
 
-// JVMs with the same text share a note.
+// TestUSDTNotes checks that JVMs share a note if its text is otherwise the same.
 func TestUSDTNotes(t *testing.T) {
 	u := usdtRecorders{o: &Options{}}
 	u.fail(1, errors.New("100%s"))
@@ -30,7 +30,8 @@ func TestUSDTNotes(t *testing.T) {
 	}, u.take(nil, 0))
 }
 
-// A note says how late the probes of a command's JVMs were set. gasm attach begins when they are.
+// TestUSDTLateNote checks the note that says how late the probes of a command's JVMs were set. gasm attach has no
+// such note, because it begins when the probes are set.
 func TestUSDTLateNote(t *testing.T) {
 	const second = int64(1e9)
 	check := func(started int64, set []int64, want ...string) {
@@ -41,7 +42,7 @@ func TestUSDTLateNote(t *testing.T) {
 			u.results[i] = usdt.Result{SetMonoNanos: at}
 			jvms[i] = &capture.JVM{PID: i, StartMonoNanos: int64(i+10) * second}
 		}
-		u.results[99] = usdt.Result{SetMonoNanos: 99 * second} // of a JVM that is not in the capture
+		u.results[99] = usdt.Result{SetMonoNanos: 99 * second} // this JVM is not in the capture
 		assert.Equal(t, want, u.take(jvms, started))
 	}
 	check(9*second, []int64{10*second + noteworthy.Nanoseconds()})

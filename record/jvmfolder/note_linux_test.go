@@ -17,7 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A note names a folder that gasm may remove, so only the name of a folder of gasm's is accepted.
+// TestReadEventNote checks which names of folders are accepted in a note. gasm may remove the folder, so the name
+// must have the form of gasm's own names.
 func TestReadEventNote(t *testing.T) {
 	secret := strings.Repeat("a", lockedfolder.SecretLength)
 	for path, want := range map[string]string{
@@ -52,7 +53,7 @@ func TestReadEventNote(t *testing.T) {
 // self returns the user of this process.
 func self() foreign.User { return foreign.User{UID: os.Geteuid(), GID: os.Getegid()} }
 
-// isLeft reports whether EndLeft returns that it could not end what a note is about.
+// isLeft reports whether EndLeft returns a message that it could not end what note n is about.
 func isLeft(t *testing.T, n *Note) bool {
 	t.Helper()
 	ended, left := EndLeft(t.Context())
@@ -60,8 +61,8 @@ func isLeft(t *testing.T, n *Note) bool {
 	return slices.ContainsFunc(left, func(text string) bool { return strings.HasPrefix(text, n.Left()) })
 }
 
-// The note of a JVM that has ended is removed, with the JVM's folder. If a JVM runs and does not end what it does, like
-// this process, EndLeft says so each time.
+// TestEventNotes checks that the note about a JVM that has ended is removed, with the JVM's folder. If a JVM runs,
+// but does not stop its work, EndLeft must say so each time. This test's process is such a JVM.
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
@@ -69,7 +70,7 @@ func TestEventNotes(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(alive.Forget)
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(alive.Path)) })
-	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName(), "") // another process has its id now
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName(), "") // another process has this id
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
 	require.NoError(t, os.MkdirAll(ended.Path, 0o700))
@@ -87,8 +88,8 @@ func TestEventNotes(t *testing.T) {
 	assert.DirExists(t, alive.Dir)
 }
 
-// If the World has ended before the folder could be removed, the note stays for the next gasm, which removes both and has
-// nothing to say about the JVM.
+// TestFolderOfEndedWorld ends the World before the folder is removed. The note must stay for the next gasm, which
+// removes both and has nothing to say about the JVM.
 func TestFolderOfEndedWorld(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -113,8 +114,8 @@ func TestFolderOfEndedWorld(t *testing.T) {
 	assert.NoDirExists(t, n.Dir)
 }
 
-// A note has the name of a recording that the JVM has started with, whether all is off again or not. Other names are
-// not gasm's.
+// TestNoteOfStarted checks that a note keeps the name of a recording that began with the JVM's start, whether
+// everything is switched off again or not. A name that is not in the form of gasm's names must not be accepted.
 func TestNoteOfStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for name, valid := range map[string]bool{"": true, RecordingName(): true, "user": false, RecordingName() + "0": false} {
@@ -136,7 +137,7 @@ func TestNoteOfStarted(t *testing.T) {
 	}
 }
 
-// If the folder was removed, nothing is left of the note.
+// TestNoteDone checks that if the folder was removed, the note is removed completely.
 func TestNoteDone(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	w, err := foreign.OwnWorld(t.Context(), self())
@@ -152,7 +153,8 @@ func TestNoteDone(t *testing.T) {
 	assert.NoDirExists(t, n.Dir)
 }
 
-// The folder of a JVM that runs is removed when all is off again, and so is the folder of a JVM that has ended.
+// TestLeftFoldersOfJVMs checks that the folder of a running JVM is removed if everything is switched off again, and
+// so is the folder of a JVM that has ended.
 func TestLeftFoldersOfJVMs(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
@@ -184,7 +186,8 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 	}
 }
 
-// What a gasm has begun to make when it was killed is removed, and somebody else's folder of that name is not.
+// TestBegunFolder checks that a folder that a killed gasm had only begun to make is removed, but not a folder of this
+// name that belongs to another user.
 func TestBegunFolder(t *testing.T) {
 	w, err := foreign.OwnWorld(t.Context(), self())
 	require.NoError(t, err)
@@ -198,7 +201,7 @@ func TestBegunFolder(t *testing.T) {
 	assert.NoDirExists(t, outer)
 	require.NoError(t, os.Mkdir(outer, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(outer, LogFile), nil, 0o600))
-	remove(w, outer) // as an older release made it
+	remove(w, outer) // an older release made only the outer folder
 	assert.NoDirExists(t, outer)
 	require.NoError(t, os.MkdirAll(path, 0o700))
 	require.NoError(t, os.Chmod(outer, 0o777))

@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// Root's notes are where nobody else can leave any, unless there is no such folder.
+// TestNoteFolders checks that root's notes are in a folder where nobody else can make files, unless there is no such
+// folder.
 func TestNoteFolders(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	t.Setenv("TMPDIR", "/tmp")

@@ -48,7 +48,8 @@ func TestProcessList(t *testing.T) {
 	}
 }
 
-// A process has no environment for a moment after it has begun a new program. It counts all the same.
+// TestUsersOfNewProgram checks a process that has just begun to execute a new program. It has no environment for a
+// moment, but must be found nevertheless.
 func TestUsersOfNewProgram(t *testing.T) {
 	l, dir := &Lock{began: now()}, t.TempDir()
 	for range 300 {

@@ -19,8 +19,8 @@ type Patience struct {
 	begin, name, tell, reach stage
 }
 
-// How long gasm continues to wait for JVMs after a signal to stop, in the stages Name, Tell and Reach. gasm should end
-// within two seconds, including the time for the report.
+// How long gasm continues to wait for JVMs after a signal to stop, in the stages of the methods Name, Tell and Reach.
+// gasm should end within two seconds, including the time for the report.
 const (
 	nameGrace  = 600 * time.Millisecond
 	tellGrace  = 1200 * time.Millisecond

@@ -30,7 +30,7 @@ func TestSayWaiting(t *testing.T) {
 
 	said := make(chan string, 1)
 	p := New(func(text string) { said <- text })
-	p.Waiting(pid, "begin")() // at once: nothing is said
+	p.Waiting(pid, "begin")() // done is called at once, so there is no message
 	require.Empty(t, said)
 	done := p.Waiting(pid, "begin")
 	select {
@@ -43,7 +43,8 @@ func TestSayWaiting(t *testing.T) {
 	New(nil).Waiting(pid, "begin")()
 }
 
-// A signal to stop ends what is begun at once, and leaves some time for what a JVM is told and for its files.
+// TestHurry checks that a signal to stop ends Begin's contexts at once, and leaves some time for commands to JVMs and
+// for their files.
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(nil)

@@ -113,8 +113,8 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop tells the goroutine that calls f.run to read the rest of the file and to end. When it has ended, f.done is
-// closed.
+// stop tells the goroutine that runs the method run to read the rest of the file and to end. When it has ended,
+// f.done is closed.
 func (f *jmhFile) stop() { close(f.stopped) }
 
 // pollJMHFile is the time between two readings of the file if the kernel does not report writes. It is far shorter than

@@ -100,9 +100,9 @@ func (l *jmhLink) ask(m jmhMoment) {
 
 func (l *jmhLink) run() {
 	defer close(l.done)
-	var running jmhMoment     // the beginning of the iteration whose end is looked for
+	var running jmhMoment     // the beginning of the iteration for whose end gasm asks the kernel
 	var began int64           // when that iteration began
-	var look <-chan time.Time // when to ask the kernel next; nil when no end is looked for
+	var look <-chan time.Time // when to ask the kernel next; nil if gasm does not look for an end
 	for {
 		select {
 		case m, ok := <-l.moments:
@@ -190,7 +190,7 @@ func (r *jmhRun) sent(m jmhMoment, mono int64) {
 	}
 }
 
-// over notes when the fork sent the first message after an iteration. m is the beginning of the iteration.
+// over records when the fork sent the first message after an iteration. m is the beginning of the iteration.
 func (r *jmhRun) over(m jmhMoment, mono int64) { r.forks[m.fork].sent[m.iteration].over = mono }
 
 // sentTimes says when a fork sent JMH's lines about an iteration (CLOCK_MONOTONIC, in ns). A time is 0 if it is

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// The periods between two samples. They are short, so that 200 samples take 20 ms.
+	// The periods between two samples: nanoseconds of a clock, or cycles. They are short, so that 200 samples take 20
+	// ms.
 	costPeriodNanos  = 100_000
-	costPeriodCycles = 300_000 // about as long, at 3 GHz
+	costPeriodCycles = 300_000 // 100 us at 3 GHz
 
 	// costSamples is the number of samples in a measurement. If there are fewer than fewSamples, the cost stays
 	// unknown.
@@ -33,7 +34,7 @@ const (
 	// stacks.
 	costBuffer = 512 << 10
 
-	// stackRecord is an upper bound for what a record with a copy of the stack has besides this copy, in bytes:
+	// stackRecord is an upper bound, in bytes, for what a record contains besides the copy of the stack: the
 	// registers and the kernel's call chain.
 	stackRecord = 2 << 10
 )
@@ -43,10 +44,10 @@ const (
 // 0 if the time can't be measured.
 //
 // One of gasm's threads is sampled while it does nothing but read the clock. Each interrupt is a gap between two
-// readings. The kernel's buffer says how many samples there were. If there were n samples, the n longest gaps are
-// attributed to them, and the median of these gaps is the cost. A few gaps have other causes: the kernel's tick, other
-// processes, or Go's collector. Most of these gaps are short, and so are not among the n longest. Long ones hardly
-// change the median.
+// readings. The number of samples in the kernel's buffer is the number of interrupts to look for. If there were n
+// samples, the n longest gaps are attributed to them, and the median of these gaps is the cost. A few gaps have other
+// causes: the kernel's tick, other processes, or Go's collector. Most of these gaps are short, and so are not among
+// the n longest. Long ones hardly change the median.
 func sampleCost(e sampler.Event, stack int) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -106,8 +107,9 @@ func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first,
 
 // clockGaps reads the clock again and again, until the kernel has written enough bytes of records or costPatience has
 // passed. It returns the gaps: the times between two successive readings that were longer than usual, for example
-// because the kernel took a sample. first and last are positions in the kernel's buffer, up to which it had written at
-// the first and at the last reading. So the records between them are those of the samples within the gaps.
+// because the kernel took a sample. first and last are the positions up to which the kernel had written to its buffer
+// at the first and at the last reading of the clock. So the records between these positions are the samples that were
+// taken within the gaps.
 //
 //go:noinline
 func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {

@@ -17,12 +17,12 @@
 // subpackages: external runs a program, failure has the errors, and machine has the facts about the machine.
 //
 // [ChooseRate] (rate.go) chooses how often to sample when the user does not say. It uses the cost of a sample, which
-// cost_linux.go measures. With [Options].Drawn, the frequency of a recording is then drawn at random, 3 to 10 % above
-// or below the chosen one. The reason is that the timer of a clock event has a fixed period. A program with the same
-// period would be sampled in the same part of its work again and again. For example, a thread alternated between two
-// methods and spent 1 ms in each. At 501 Hz, one of these methods had 0 to 96 % of the samples, depending on the run.
-// At drawn frequencies it had 48 to 51 %. perf record -F has a fixed frequency too. gasm does not draw a frequency for
-// DTrace, because the name of DTrace's probe contains the frequency and would then be different in each capture.
+// cost_linux.go measures. With [Options].Drawn, the actual frequency is drawn at random, 3 to 10 % above or below the
+// chosen one. The reason is that the timer of a clock event has a fixed period. A program with the same period would
+// be sampled in the same part of its work again and again. For example, a thread alternated between two methods and
+// spent 1 ms in each. At 501 Hz, one of these methods had 0 to 96 % of the samples, depending on the run. At drawn
+// frequencies it had 48 to 51 %. perf record -F has a fixed frequency too. gasm does not draw a frequency for DTrace,
+// because the name of DTrace's probe contains the frequency and would then be different in each capture.
 //
 // The package prints nothing.
 //
@@ -80,7 +80,8 @@
 //     What was still in the ring buffers (half a MiB per CPU) is lost.
 //   - With [Options].Chains, perf records chains of return addresses, as far as there are frame pointers. [Perf.WriteStacks]
 //     writes them as package callstack describes (perfstacks.go). In such a recording, perf script prints the addresses of
-//     functions in their files, also for the sampled function. So gasm can't name these functions, and keeps perf's names.
+//     functions in their files, also for the sampled function. gasm would need the addresses in memory to look up the
+//     functions, so it keeps perf's names.
 //   - perf ends by itself when the last process that it follows has ended, not when
 //     the first one has. It also ends when gasm is killed, so that it does not fill the disk.
 //   - If the disk has no room for the first page of its data, perf ends without a message.

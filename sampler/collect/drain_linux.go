@@ -42,7 +42,7 @@ type drain struct {
 	resolver    *native.Resolver
 	threads     map[int32]thread
 	ended       []int32              // threads that have ended, but are not forgotten yet; see looked
-	endedBefore int                  // how many of the ended threads were known before the last reading of the buffers
+	endedBefore int                  // number of threads in ended before the last reading of the buffers
 	alive       map[int32]int        // number of running threads of each process
 	mapped      func(native.Mapping) // see Options.Mapped; may be nil
 	kernel      *kernelSymbols

@@ -19,8 +19,8 @@ const (
 	// mostKernelPCs limits the number of addresses in the kernel that are counted, and mostKernelFunctions the number
 	// of functions whose code is read.
 	mostKernelPCs, mostKernelFunctions = 1 << 14, 200
-	// longestKernelFunction is an upper bound for the size of a function, in bytes. What seems to be a larger function
-	// is several functions, because kallsyms lacks symbols, or is the last one before a gap.
+	// longestKernelFunction is an upper bound for the size of a function, in bytes. What seems to be a larger
+	// function is either several functions for which kallsyms lacks symbols, or the last function before a gap.
 	longestKernelFunction = 32 << 10
 	// leastKernelSamples is the number of samples that a function needs for its code to be read.
 	leastKernelSamples = 2
@@ -103,8 +103,8 @@ func (k *kernelSymbols) rangeOf(pc uint64) (lo, hi uint64, ok bool) {
 	return lo, hi, hi-lo <= longestKernelFunction
 }
 
-// readKernelCode reads the code of functions out of the kernel's memory. It leaves out functions that the file of the
-// memory does not contain.
+// readKernelCode reads the code of functions from the kernel's memory. It leaves out functions whose addresses are
+// not in the file.
 func readKernelCode(memory *elf.File, functions []kernelFunction) []nativecode.Function {
 	var all []nativecode.Function
 	for _, f := range functions {

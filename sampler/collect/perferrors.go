@@ -43,7 +43,7 @@ var (
 	wrapperWords = []string{"perf not found for kernel"}
 	goneWords    = []string{"No such process"}
 	syntaxWords  = []string{"event syntax error", "invalid or unsupported event", "unknown event"}
-	// These words are in the line after "event syntax error", if the user may not look up tracepoints.
+	// These words are in the line after "event syntax error" if the user may not look up tracepoints.
 	tracepointWords = []string{"can't access trace events", "No permissions to read"}
 	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened", "Too many open files"}
 	// These words stand for EPERM, and for ENOSYS from a kernel without perf events.

@@ -42,7 +42,7 @@ const (
 	batchSize = 1 << 20
 )
 
-// newQueue returns a queue. Its records are written by the drain d.
+// newQueue returns a queue whose records are written by d.
 func newQueue(d *drain) *queue {
 	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{}, done: make(chan struct{})}
 	go q.write()

@@ -91,9 +91,9 @@ func ChooseRate(events []sampler.Event, stacks bool) Rate {
 	return rateFor(rate)
 }
 
-// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. The
-// parameter without is the cost of a sample without the copies. stackCost measures the cost with the copies three times
-// and uses the least result, because other work on the machine can only make the cost look higher.
+// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. Its
+// second argument is the cost of a sample without these copies. stackCost measures the cost with the copies three
+// times and uses the least result, because other work on the machine can only make the cost look higher.
 func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for range 3 {
@@ -157,11 +157,11 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	return hertz, note
 }
 
-// A drawn frequency is higher or lower than the requested frequency. The difference, as a fraction of the requested
-// frequency, is between nearest and farthest. The requested frequency itself is not used, because the program may have
-// the same one. If the difference were smaller than nearest, the samples would move too slowly through the program's
-// period, and a measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the
-// samples reach all parts within 33 periods.
+// nearest and farthest are the smallest and the largest difference between a drawn frequency and the requested one,
+// as a fraction of the requested one. The requested frequency itself is not used, because the program may have the
+// same one. With a smaller difference, the samples would move too slowly through the program's period, and a
+// measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the samples reach
+// all parts within 33 periods.
 const (
 	nearest  = 0.03
 	farthest = 0.10
@@ -197,7 +197,7 @@ func drawFrequency(hertz, limit int, u float64) int {
 // maxRateSysctl is the sysctl with the kernel's limit for the frequency of events.
 const maxRateSysctl = "kernel/perf_event_max_sample_rate"
 
-// allowedFrequency returns the frequency asked. If the kernel's limit is lower, it returns the limit and a note.
+// allowedFrequency returns its argument or, if the kernel's limit is lower, this limit and a note.
 func allowedFrequency(asked int) (hertz int, note fix.Note) {
 	limit, ok := machine.Sysctl(maxRateSysctl)
 	if !ok || limit <= 0 || limit >= asked {

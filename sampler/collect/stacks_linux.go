@@ -159,7 +159,7 @@ const moreRoom = "raise the limit of locked memory (ulimit -l, or sysctl kernel.
 // shallowNote returns a note if the kernel's buffers are too small for 32 KiB of a stack in each sample. size is the
 // number of bytes that they have room for. ok is false if there is nothing to note.
 func shallowNote(size, asked int) (note fix.Note, ok bool) {
-	const enough = 32 << 10 // stacks of JRuby are whole in 98 % of the samples
+	const enough = 32 << 10 // enough for 98 % of JRuby's stacks
 	if size >= min(asked, enough) {
 		return note, false
 	}

@@ -115,7 +115,7 @@ func (k kernel) set(e *Event, pmu, name string, value uint64) error {
 		width := hi - lo + 1
 		mask := ^uint64(0) >> (64 - width)
 		e.Config[i] = e.Config[i]&^(mask<<lo) | value&mask<<lo
-		value >>= width // the result is 0 for a width of 64
+		value >>= width // for a width of 64, the result is 0
 	}
 	if value != 0 {
 		return &NameError{Cause: fmt.Sprintf("the value of %s is too large", name)}

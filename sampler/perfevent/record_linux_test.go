@@ -201,7 +201,7 @@ func TestDrainInOrder(t *testing.T) {
 	}
 	at(0, now-900*ms)
 	at(0, now-500*ms)
-	at(0, now-600*ms) // the record of an interrupt that came while the kernel was about to write the record before it
+	at(0, now-600*ms) // from an interrupt while the one before was written
 	at(2, now-700*ms)
 	at(2, now-1)
 	assert.Equal(t, 5, s.Drain(false, give))
@@ -269,7 +269,7 @@ func TestFollowed(t *testing.T) {
 	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})                                           // it came later
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})    // the birth of thread 8
-	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // ignored, because thread 8 has events of its own
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // ignored: thread 8 has its own events
 	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // reported twice
 	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})   // another thread 8
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 7})

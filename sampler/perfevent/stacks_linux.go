@@ -54,13 +54,12 @@ func (l stackLimits) ring(cpus int) int {
 		size *= 2
 	}
 	if size > most {
-		size /= 2 // most need not be a power of two
+		size /= 2 // because the limit may not be a power of two
 	}
 	return size
 }
 
-// fitting returns for how many bytes of stack each sample has room if a ring buffer has the given size. The parameter
-// ring is this size in bytes.
+// fitting returns how many bytes of stack each sample can have if a ring buffer has the given size in bytes.
 func (l stackLimits) fitting(ring int) int {
 	room := int(float64(ring)/(leastPauses*l.samples)) - recordSize(0)
 	return min(l.stack, max(room, smallestStack)) &^ 7

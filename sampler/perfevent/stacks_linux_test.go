@@ -372,7 +372,7 @@ func BenchmarkDrainStacks(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if ring.page.Data_head += 20 * uint64(len(record)); ring.page.Data_head > full {
-					ring.page.Data_head, ring.page.Data_tail = 20*uint64(len(record)), 0 // makes the ring contain the same samples again
+					ring.page.Data_head, ring.page.Data_tail = 20*uint64(len(record)), 0 // the same samples again
 				}
 				n += s.Drain(true, func(*Record) {})
 			}

@@ -24,7 +24,8 @@ const (
 	// small, so that DTrace has to wait for the next reading (see [output]).
 	paceInterval = 250 * time.Millisecond
 	pipeSize     = 4 << 10
-	// lull is a time. If DTrace prints nothing for so long, gasm assumes that it has nothing more to print for now.
+	// lull is how long DTrace must have printed nothing before gasm assumes that it has nothing more to print for
+	// now.
 	lull = 5 * time.Millisecond
 	// lastPrint is an upper bound for the time between a sample and the moment at which DTrace prints it. DTrace
 	// empties its buffers ten times a second (switchrate=10hz).
@@ -222,8 +223,8 @@ func (t *output) err() error {
 	return t.failure
 }
 
-// start returns what DTrace has printed so far, on stderr and then on stdout. It is used for the error message if
-// DTrace did not begin to sample.
+// start returns what DTrace has printed so far: first its stderr, then its stdout. It is used for the error message
+// if DTrace did not begin to sample.
 func (t *output) start() string {
 	select {
 	case <-t.saved:

@@ -13,8 +13,8 @@ import (
 // left out. toMonoNanos is math.MaxInt64 until Resume is called.
 type pausedTime struct{ fromMonoNanos, toMonoNanos int64 }
 
-// maxHeld limits the incomplete line, in bytes, that withoutPauses keeps for its next call. No line of DTrace is that
-// long.
+// maxHeld is the maximum length, in bytes, of an incomplete line that withoutPauses keeps for its next call. DTrace
+// prints no line that long.
 const maxHeld = 1 << 20
 
 // mostPauses is the maximum number of pauses that are remembered. A pause must be remembered for half a minute, because

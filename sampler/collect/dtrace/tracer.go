@@ -143,7 +143,7 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		return d, nil
 	case <-d.process.Done:
 		if err = d.refusal(ctx); err == nil {
-			return d, nil // it did sample, and Stop will say why it ended
+			return d, nil // DTrace did sample, and Stop will say why it ended
 		}
 	case <-timeout.C:
 		// DTrace may already have printed why it does not sample. On a busy machine it can take
@@ -212,9 +212,9 @@ func (d *Tracer) refusal(ctx context.Context) error {
 // Find returns the path of the dtrace program that Start runs.
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
-// find returns the path of DTrace. If there is no dtrace on PATH, or if it is a Python script, find tries the path in
-// the parameter elsewhere. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or have it after the
-// folder with SystemTap's Python script, which is also named dtrace.
+// find returns the path of DTrace. It looks for dtrace on PATH first. If there is none, or if it is a Python script,
+// find tries the path elsewhere, its argument. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder,
+// or have it after the folder with SystemTap's Python script, which is also named dtrace.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {

@@ -124,8 +124,8 @@ func foreignTime(t *testing.T) time.Duration {
 // may be samples nevertheless: foreignTime, and the time from the reading of used to the end of the sampling.
 //
 // Both bounds allow for an error of 30 ms, because used is the sum of two counts of 10 ms, and of 10 %, because the
-// timer of a virtual CPU is late when the hypervisor is. In a measurement of ten runs with a load of 2 to 17, there
-// were 95 to 104 % of the samples that were expected from used and more.
+// timer of a virtual CPU is late when the hypervisor is. In measured runs with a load of 2 to 17, there were 95 to
+// 104 % of the samples that were expected from used and more.
 func checkCount(t *testing.T, name string, n, frequency int, used, lost, more time.Duration) {
 	t.Helper()
 	const step = 30 * time.Millisecond

@@ -110,9 +110,10 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Stop asks the process to end by sending it the signal sig, and waits until it has ended. asked is false if the
-// process had already ended. If the process has not ended within the duration some, Stop calls slow(), unless slow is
-// nil. If it has not ended within the duration limit, Stop kills it, and inTime is false.
+// Stop sends the signal sig to the process, which asks it to end, and waits until it has ended. asked is false if the
+// process had already ended. The parameters some and limit are durations. After the first one, Stop calls slow() if
+// the process has not ended yet and slow is not nil. After the second one, Stop kills the process, and inTime is
+// false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -139,17 +140,15 @@ func (p *Process) Abort() {
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
 // TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was asked to; …". The
-// parameter then is the text after the semicolon, which says what will happen next. If say is nil, TellSlow does
-// nothing.
+// text after the semicolon is the last argument. It says what will happen next. If say is nil, TellSlow does nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and returns true. If done is still open after the shorter duration, which is
-// called some, AwaitDone calls slow, unless slow is nil. If done is still open after the longer duration, which is called
-// limit, AwaitDone returns false.
+// AwaitDone waits until done is closed, and returns true. It has two timeouts. After the shorter one, the parameter
+// some, it calls slow(), unless slow is nil. After the longer one, the parameter limit, it returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()
