@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Places are named by the program's own frame, if there is one, or by the innermost one.
+// TestSiteRule checks that places are named by the innermost frame of the program itself or, if there is none, by the
+// innermost frame.
 func TestSiteRule(t *testing.T) {
 	for _, c := range []struct {
 		stack          string // innermost first

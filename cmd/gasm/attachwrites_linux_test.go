@@ -210,7 +210,7 @@ func TestAttachKilled(t *testing.T) {
 	assert.Empty(t, runGasm(t, []string{"attach"}).said())
 }
 
-// A flag that the user has set stays set.
+// TestAttachDebugInfoSet checks that gasm does not switch off a flag that the user has set.
 func TestAttachDebugInfoSet(t *testing.T) {
 	t.Parallel()
 	j := spinningUnlocked(t, "-XX:+DebugNonSafepoints")

@@ -27,7 +27,7 @@ func TestHelpSaysHowToCall(t *testing.T) {
 	}
 }
 
-// Each bad input gets one clear line on stderr and the right exit code.
+// TestUsage checks that each bad input leads to one clear line on stderr and to the right exit code.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -202,7 +202,7 @@ while [ "$(cat "$record.int" 2>/dev/null)" != "x
 x" ]; do sleep 0.1; done
 echo DONE`
 
-// Ctrl-C is for the pager.
+// TestCtrlCInPager checks that Ctrl-C does not end gasm while a pager is running, because it is meant for the pager.
 func TestCtrlCInPager(t *testing.T) {
 	t.Parallel()
 	samples, log := savedCapture(t, "jdk17-lean-none")

@@ -15,9 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// perf script can print a recording of `perf record -g` with stacks, without stacks, and with the fields that gasm asks
-// for. The report has the same code in all three cases. If the text has stacks, the report has them as well, and all
-// formats have the same totals.
+// TestPerfStacks reads three texts that perf script can print for a recording of `perf record -g`: with stacks,
+// without stacks, and with the fields that gasm asks for. The report must have the same code in all three cases. If
+// the text has stacks, the report must have them as well, and all formats must have the same totals.
 func TestPerfStacks(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	dir := t.TempDir()

@@ -60,9 +60,9 @@ func beforeTimers(text string) (nanos float64) {
 	return nanos
 }
 
-// For each JDK and collector, the number and the durations of the events must be those in the log's lines, and no
-// line may be bad. Each pause must be inside a safepoint, except those of ZGC, because the log has no starts of ZGC's
-// phases.
+// TestRealLogs reads the logs of each JDK and collector. The number and the durations of the events must be those in
+// the log's lines, and no line may be bad. Each pause must be inside a safepoint, except those of ZGC, because the
+// log does not have the starts of ZGC's phases.
 func TestRealLogs(t *testing.T) {
 	for _, path := range testLogs(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".log")

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// text returns what a Reader finds, a line per record.
+// text returns the records that a Reader finds in a log, one on each line.
 func text(in string) string {
 	var out []string
 	r := NewReader(strings.NewReader(in), "log", 7)
@@ -124,7 +124,8 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// The thread is the number among the decorations that is neither the time nor too large for a thread id.
+// TestThread checks how a Reader finds the thread's id among the decorations: it is a number that is not the time and
+// is not too large for a thread id.
 func TestThread(t *testing.T) {
 	for in, want := range map[string]int{"[9000ns][4711][gc]": 4711, "[4711][9000ns][info][gc]": 4711,
 		"[9000ns][2147483647][gc]": 1<<31 - 1,
@@ -140,7 +141,7 @@ func TestThread(t *testing.T) {
 	assert.EqualError(t, r.Err(), "reading log: io: read/write on closed pipe")
 }
 
-// Things that begin and never end must not take more and more memory.
+// TestOpenIsBounded checks that collections and operations that begin and never end do not take more and more memory.
 func TestOpenIsBounded(t *testing.T) {
 	var in strings.Builder
 	for i := range 10_000 {
@@ -153,7 +154,7 @@ func TestOpenIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(r.open), mostOpen)
 }
 
-// A line that is not an event must not allocate memory.
+// TestNoAllocations checks that a line that is not an event allocates no memory.
 func TestNoAllocations(t *testing.T) {
 	const lines = 1000
 	in := strings.Repeat("[1000ns][9][gc,heap    ] GC(0) Eden regions: 23->0(20)\n[1000ns][9][safepoint] Application time: 0.1203145 seconds\n", lines)

@@ -81,7 +81,7 @@ func TestJavaClass(t *testing.T) {
 	}
 }
 
-// A long constant that many events refer to is not copied completely for each of them.
+// TestLongNames checks that if many events refer to a long constant, it is not copied completely for each of them.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	parts := [][]byte{metadataOf(basicClasses()...),

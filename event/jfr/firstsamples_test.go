@@ -47,8 +47,9 @@ func sampledRecording() []byte {
 		sampledChunk(sample(6000, begunThere, 600), sample(7000, ranBefore, 80), sample(7500, ofTheJVM, 9000)))
 }
 
-// The first sample of a thread is found by its time, over all chunks. Threads that started during the recording and
-// virtual threads have none. Tests of cmd/gasm use testdata/samples.jfr, too.
+// TestFirstSamples checks that the first sample of each thread is found by its time, over all chunks. Threads that
+// started during the recording and virtual threads have no such sample. Tests of cmd/gasm use testdata/samples.jfr,
+// too.
 func TestFirstSamples(t *testing.T) {
 	gasmtest.Golden(t, "samples.jfr", sampledRecording())
 	x := NewEvents(made(sampledRecording()), 1, func(c *Chunk) Anchor { return Anchor{Ticks: c.Clock.StartTicks} })

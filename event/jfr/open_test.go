@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// testdata/open.jfr is the beginning of an unfinished recording: types, a thread, and a stack. The tests of cmd/gasm
-// append events to it. Each is its size, the id of test.Event (21), start, duration, 8 for the thread, 9 for the
-// stack, 3 for gc, a text, a number, and a double.
+// TestOpenRecording writes testdata/open.jfr, the beginning of an unfinished recording: types, a thread, and a stack.
+// The tests of cmd/gasm append events to it. Each of these consists of its size, the id of test.Event (21), start,
+// duration, 8 for the thread, 9 for the stack, 3 for gc, a text, a number, and a double.
 func TestOpenRecording(t *testing.T) {
 	begun := header{state: 1}.chunkOf(metadataOf(basicClasses()...), basicCheckpoint())
 	binary.BigEndian.PutUint64(begun[32:], 1_700_000_000_000_123_457) // not rounded to milliseconds

@@ -56,7 +56,8 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// If two constants have the same key, the first one wins. Each chunk has its own constants.
+// TestConstants checks that if two constants have the same key, the first one wins, and that each chunk has its own
+// constants.
 func TestConstants(t *testing.T) {
 	name := func(text string) []byte {
 		return checkpointOf(0, constantPool{idGCName, [][]byte{slices.Concat(integer(3), utf8Text(text))}})
@@ -73,7 +74,7 @@ func TestConstants(t *testing.T) {
 	assert.Equal(t, Damage{}, r.Damage())
 }
 
-// Recordings that are cut off or damaged.
+// TestDamage reads recordings that are cut off or damaged.
 func TestDamage(t *testing.T) {
 	metadata := metadataOf(basicClasses()...)
 	event := func(start int64) []byte { return basicEvent(start, 3, utf8Text("x"), 1) }
@@ -85,7 +86,7 @@ func TestDamage(t *testing.T) {
 		name   string
 		in     []byte
 		starts []int64
-		want   Damage // First has parts of the messages
+		want   Damage // the field First has parts of the messages
 	}{
 		{"whole", slices.Concat(whole, whole), []int64{200, 300, 400, 200, 300, 400}, Damage{}},
 		{"cut in an event", whole[:len(whole)-3], []int64{200, 300}, Damage{Chunks: 1, First: []string{"bytes of a chunk could not be read"}}},
@@ -125,7 +126,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Data after damage is found by the header: constants of the events before the damage.
+// TestBehindDamage checks that metadata and checkpoints after damage are found by means of the chunk's header. Events
+// before the damage need their constants.
 func TestBehindDamage(t *testing.T) {
 	metadata, event, checkpoint := metadataOf(basicClasses()...), basicEvent(100, 3, utf8Text("x"), 1),
 		basicCheckpoint()
@@ -143,7 +145,7 @@ func TestBehindDamage(t *testing.T) {
 	assert.Equal(t, 1, r.Damage().Chunks)
 }
 
-// Types that can't be read, or only with endless work.
+// TestTypes checks types whose values can't be read, or whose reading would never end.
 func TestTypes(t *testing.T) {
 	start := field("startTime", idLong)
 	const id = 50
@@ -180,7 +182,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// Simple types and strings that refer to one another in a circle are null.
+// TestCircles checks that simple types and strings that refer to one another in a circle become null.
 func TestCircles(t *testing.T) {
 	classes := append(basicClasses(),
 		class(60, "test.A", simple, field("x", 61, pooled...)), class(61, "test.B", simple, field("x", 60, pooled...)),
@@ -280,7 +282,7 @@ func TestVarint(t *testing.T) {
 	assert.Equal(t, -1, skipVarint([]byte{1}, -1))
 }
 
-// A large event does not fit into the buffer.
+// TestWindow reads an event that is too large for the buffer.
 func TestWindow(t *testing.T) {
 	long := utf8Text(strings.Repeat("x", 3*bufferSize))
 	parts := [][]byte{metadataOf(basicClasses()...)}

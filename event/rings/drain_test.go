@@ -173,7 +173,7 @@ func TestDrainThreads(t *testing.T) {
 	assert.Equal(t, &Windows{Spans: []Span{span(0), span(0)}}, taken(t, d))
 }
 
-// Damage is reported, or the segment is not treated as a ring.
+// TestDrainDamaged checks that a damaged segment is reported, or is not treated as a ring.
 func TestDrainDamaged(t *testing.T) {
 	assert.Equal(t, &Windows{}, taken(t, NewDrain(bytes.NewReader(nil))), "the JVM is about to write it")
 	for name, head := range map[string]map[int]int64{"too large": {0: 3, 4: 1, 5: 2},
@@ -196,8 +196,8 @@ func TestDrainDamaged(t *testing.T) {
 	assert.ErrorIs(t, err, broken)
 }
 
-// Impossible windows are left out: without a time, of another kind, or with a number of lost windows that is too
-// large.
+// TestReadDrained checks that impossible windows are left out: those without a time or of another kind, and numbers
+// of lost windows that are too large.
 func TestReadDrained(t *testing.T) {
 	text := words(append(append(window(1), 0, 0, 3, 5, int64(inside)<<56, 5, 6, 7<<56, 8, 0, 1, 5, 1, 0, 5, 0, 0, 0, 0,
 		0, -1), append([]int64{0, 0, 4}, window(2)...)...)...)

@@ -106,8 +106,8 @@ func TestReader(t *testing.T) {
 	assert.Equal(t, &Windows{Slot: 3, Spans: []Span{{12, 9, 100, 150}, {12, 9, 777, math.MaxInt64}}}, records[4])
 }
 
-// A ring that is exactly full has lost nothing. Negative counts are read as 0. The number of a thread or a site that
-// cannot exist is read as -1.
+// TestReaderBounds checks extreme values. A ring that is exactly full has lost nothing. Negative counts are read as
+// 0. The number of a thread or a site that can't exist is read as -1.
 func TestReaderBounds(t *testing.T) {
 	full := segment(map[int]int64{0: 1, 3: math.MaxInt32 + 1, 4: 2, 5: 2},
 		append(event(Entry, 1, 0, 80, 0, 0), event(Allocation, 1, 0, 90, 0, 0)...)...)
@@ -179,8 +179,8 @@ func TestBuckets(t *testing.T) {
 	assert.Equal(t, 0, Bucket(-5))
 }
 
-// A line that is too long is a bad line and does not end the reading. The last line has no line end, because the JVM
-// was killed.
+// TestReadReport checks that a line that is too long counts as bad and does not end the reading. The last line has no
+// line end, as if the JVM had been killed.
 func TestReadReport(t *testing.T) {
 	text := "site\t1\tmethod\tSvc\ttiny\t(I)I\twindow\tSvc::tiny\nstarted\nrefused\tSvc::*\tSvc::nat\tit is native\n" +
 		"missing\tNo::x\tunseen\tNob\nerror\tno\nerror\t" + strings.Repeat("x", maxLine) + "\nstopped\t3\nwhat\n" +

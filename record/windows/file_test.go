@@ -69,7 +69,7 @@ func TestWindowFile(t *testing.T) {
 	assert.NoError(t, f.err())
 }
 
-// fileRun returns the trials of a window file, in a run from 50 to 1000 with two forks.
+// fileRun returns the trials that a window file defines in a run from time 50 to 1000 with two forks.
 func fileRun(t *testing.T, text string) (trials []capture.Trial, jvms []capture.JVM, note string) {
 	path := filepath.Join(t.TempDir(), "windows")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -109,7 +109,8 @@ func TestFileTrials(t *testing.T) {
 	assert.Contains(t, strings.Join(notes, ""), "could not be read (--window-file)")
 }
 
-// FuzzWindowFile reads any text: each window ends after it begins, and numbers are within their limits.
+// FuzzWindowFile reads arbitrary text. Each window must end after it begins, and the numbers of trials and windows
+// must be within their limits.
 func FuzzWindowFile(f *testing.F) {
 	f.Add(twoForks)
 	f.Add("window 0 1 2\ntrial \nfork 1000000\nscore  \nwindow 1 2 3 1e400\r\n#\n")

@@ -17,9 +17,8 @@ const forkedMain = "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045"
 
 var forkLine = regexp.MustCompile(`(?m)^# (?:Warmup )?Fork: \d`)
 
-// jvmsOf makes the JVMs of a recording: the host with pid 100, the two that it
-// asks for blackholes, and a fork some time after each announcement of one,
-// with pids from 201.
+// jvmsOf returns the JVMs of a recording: JMH's own JVM with pid 100, the two JVMs that it asks for blackholes, and a
+// fork for each announcement of one, started some time after it. The pids of the forks begin at 201.
 func jvmsOf(chunks []chunk) []capture.JVM {
 	jvms := []capture.JVM{
 		{PID: 100, Main: "benchmarks.jar", StartMonoNanos: 20e6},
@@ -40,7 +39,7 @@ func jvmsOf(chunks []chunk) []capture.JVM {
 
 func last(chunks []chunk) int64 { return chunks[len(chunks)-1].at + 1e6 }
 
-// watch shows chunks to a new watcher.
+// watch returns a new Output that has seen the chunks.
 func watch(chunks []chunk) *Output {
 	w := NewOutput(Rules{})
 	for _, c := range chunks {
@@ -49,7 +48,7 @@ func watch(chunks []chunk) *Output {
 	return w
 }
 
-// describe returns trials as text: a line per trial and one per window.
+// describe returns trials as text, with a line for each trial and for each window.
 func describe(jvms []capture.JVM, trials []capture.Trial) string {
 	var b strings.Builder
 	for _, t := range trials {
@@ -62,7 +61,7 @@ func describe(jvms []capture.JVM, trials []capture.Trial) string {
 	return b.String()
 }
 
-// trialsOf returns the trials that an Output finds in chunks, among a recording's JVMs, as text and as they are.
+// trialsOf returns the trials that an Output finds in chunks, for the JVMs of a recording. text describes the trials.
 func trialsOf(jvms []capture.JVM, chunks []chunk) (text string, trials []capture.Trial) {
 	jvms = slices.Clone(jvms)
 	trials = watch(chunks).JMHTrials(jvms, last(chunks))
@@ -80,12 +79,11 @@ func pieces(chunks []chunk, n int) []chunk {
 	return cut
 }
 
-// TestJMHRecordings checks the windows of real runs, however their output was
-// cut into pieces.
+// TestJMHRecordings checks the windows of real runs, in whatever pieces their output arrives.
 func TestJMHRecordings(t *testing.T) {
 	const vectorSum, noisy = "org.gasm.bench.VectorSum.sum (size=4096)", "org.gasm.noise.Noisy.run"
 	const mathLog = "org.gasm.bench.MathLog.logs (size=1024)"
-	tests := map[string][]string{ // trials, each with the numbers of its forks and windows
+	tests := map[string][]string{ // the trials, each with the numbers of its forks and windows
 		"two-forks":    {vectorSum + ": 2, 6"},
 		"host":         {mathLog + ": 1, 2", vectorSum + ": 1, 2"},
 		"warmup-forks": {vectorSum + ": 2, 4"},
@@ -138,8 +136,8 @@ func TestJMHRecordings(t *testing.T) {
 	}
 }
 
-// checkLengths compares windows with what -r 200ms asks for; an iteration that
-// failed or was cut short is shorter, one call has any length.
+// checkLengths checks that windows are as long as -r 200ms says. An iteration that failed or was cut short may be
+// shorter, and an iteration of a single call may have any length.
 func checkLengths(t *testing.T, trial capture.Trial) {
 	t.Helper()
 	var to int64
@@ -184,8 +182,8 @@ func TestJMHCuts(t *testing.T) {
 const jmhHead = "# JMH version: 1.37\n# Blackhole mode: full + dont-inline hint (forced)\n# Warmup: <none>\n" +
 	"# Benchmark mode: Average time, time/op\n# Benchmark: a.B.c\n# Run progress: 0.00% complete, ETA 00:00:01\n"
 
-// TestJMHLines checks the windows of hand-made outputs: the pieces arrive at
-// 10, 20, 30 …, and all ends at 1000.
+// TestJMHLines checks the windows of outputs that are written for this test. The pieces arrive at the times 10, 20,
+// 30 and so on, and the run ends at 1000.
 func TestJMHLines(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	check := func(name, want string, parts ...string) {
@@ -251,5 +249,5 @@ func TestJMHProbe(t *testing.T) {
 	check("# JMH version: 1.37\n# VM version: JDK 17\n# VM options: <none>\n", "true", "")
 	check("# JMH version: 1.21\n# VM version: JDK 1.8.0\n# VM options: <none>\n# Warmup: 5 iterations, 10 s each\n# Fork: 1 of 1\n", "true false", "")
 	check("# Warmup: 5 rounds\nhello\n", "", "")
-	NewOutput(Rules{}).See([]byte(jmhHead), 1) // nobody wants to know
+	NewOutput(Rules{}).See([]byte(jmhHead), 1) // OnJMHProbe was not called, which must do no harm
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// A file with JMH's first line may have any size, and nothing on disk. It is not read to its end when gasm is to end.
+// TestJMHFileSparse checks a sparse file that begins like JMH's. It may be of any size without taking space on the
+// disk. When gasm ends, it must not read the file to its end.
 func TestJMHFileSparse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.txt")
 	require.NoError(t, os.WriteFile(path, []byte(jmhHead), 0o600))
@@ -34,7 +35,8 @@ func TestJMHFileSparse(t *testing.T) {
 	}
 }
 
-// The file of another user's JVM is read as that user, because its name may lead to a file of this user's.
+// TestJMHFileOfUser checks that the file of another user's JVM is read with the rights of that user, because the path
+// may lead to a file of this user.
 func TestJMHFileOfUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	dir, err := os.MkdirTemp("/var/tmp", "gasm-test-")
@@ -69,7 +71,7 @@ func TestJMHFileOfUser(t *testing.T) {
 			go f.run()
 			require.NoError(t, create())
 			defer os.Remove(path)
-			if what == "a file" { // it may have been there before the first look, and then counts as an older run's until more is written
+			if what == "a file" { // otherwise, it may be taken for an older run's
 				require.Eventually(t, func() bool { return len(seen) > 0 || create() != nil }, time.Minute, pollJMHFile)
 				assert.Contains(t, <-seen, text)
 			} else {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// jmhOutput parses a command line as JMH's parser does.
+// TestJMHOutput checks that jmhOutput parses a command line as JMH's parser does.
 func TestJMHOutput(t *testing.T) {
 	for command, want := range map[string]string{
 		"java -jar b.jar Bench":                           "",
@@ -34,8 +34,8 @@ func TestJMHOutput(t *testing.T) {
 	}
 }
 
-// The text of a real run leads to the same trials and windows in a file as on stdout. The file may have the text of an
-// older run before.
+// TestJMHFile checks that the text of a real run leads to the same trials and windows in a file as on stdout, even if
+// the file had the text of an older run before.
 func TestJMHFile(t *testing.T) {
 	for _, r := range recordings {
 		chunks := recording(t, r.name)
@@ -64,7 +64,7 @@ func TestJMHFile(t *testing.T) {
 	}
 }
 
-// What is written is seen soon, even in a folder that is made later.
+// TestJMHFileFollowed checks that gasm soon sees what is written, even in a folder that is made later.
 func TestJMHFileFollowed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "out.txt")
 	seen := make(chan string, 100)
@@ -93,7 +93,8 @@ func TestJMHFileFollowed(t *testing.T) {
 	assert.Equal(t, "the rest", <-seen)
 }
 
-// A file of an older run that JMH never opens is not read, nor is anything that is not a regular file.
+// TestJMHFileUnused checks that gasm reads neither the file of an older run that JMH never opens, nor anything that
+// is not a regular file.
 func TestJMHFileUnused(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old.txt")
@@ -107,7 +108,8 @@ func TestJMHFileUnused(t *testing.T) {
 	}
 }
 
-// The -o of another program may name a large file. Its text is not JMH's, so reading it stops.
+// TestJMHFileOfOther checks that gasm stops reading a file that turns out not to be JMH's. Another program may have
+// an option -o, too, and the file may be large.
 func TestJMHFileOfOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.bin")
 	seen := 0
@@ -124,8 +126,8 @@ func TestJMHFileOfOther(t *testing.T) {
 	assert.Less(t, seen, 2*maxHead)
 }
 
-// A file is followed once, whether the command itself or a JVM that it starts has the option. For JVMs without the
-// option, no file is followed.
+// TestJMHFiles checks that a file is followed only once, whether the command itself or a JVM that it starts has the
+// option, and that no file is followed for JVMs without the option.
 func TestJMHFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

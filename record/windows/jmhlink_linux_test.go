@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A fork sends messages, and JMH prints each of them 200 ms later: the windows have the times of the messages. The fork
-// is a connection of this process.
+// TestJMHLink simulates a fork that sends messages, which JMH prints 200 ms later. The windows must have the times of
+// the messages. The fork is a connection of this process.
 func TestJMHLink(t *testing.T) {
 	t.Parallel()
 	lateness := gasmtest.Lateness(t)
@@ -41,8 +41,8 @@ func TestJMHLink(t *testing.T) {
 	link.found(self, []string{"java", "-cp", "x", "org.openjdk.jmh.runner.ForkedMain", "127.0.0.1", fmt.Sprint(port)})
 	require.EqualValues(t, port, link.port.Load())
 	w.See([]byte(jmhHead+"# Measurement: 2 iterations, 300 ms each\n# Fork: 1 of 1\n"), monotonic.Nanos())
-	time.Sleep(20 * time.Millisecond) // a JVM takes longer to start; two ticks
-	var sent []capture.Span           // the time of a message is between two readings of the clock
+	time.Sleep(20 * time.Millisecond) // two ticks; a JVM takes longer to start
+	var sent []capture.Span           // two readings of the clock, before and after each message
 	message := func() {
 		before := monotonic.Nanos()
 		_, err := fork.Write([]byte("message"))
@@ -56,7 +56,7 @@ func TestJMHLink(t *testing.T) {
 	time.Sleep(105 * time.Millisecond) // the rest of the 300 ms
 	message()
 	time.Sleep(15 * time.Millisecond)
-	message() // the next iteration's, so this one's is the last but one when its line comes
+	message() // the message of the next iteration; so when this one's line comes, its message is the last but one
 	time.Sleep(late)
 	line("1.0 ns/op\nIteration   2: ")
 	time.Sleep(105 * time.Millisecond)
@@ -74,8 +74,8 @@ func TestJMHLink(t *testing.T) {
 	require.Len(t, got, 4)
 	stalled := lateness()
 	for i, mono := range got {
-		// A tick has at most 10 ms. The process that asks may be stopped between the question and the answer, and also
-		// before it sees a message that is followed by another one.
+		// A tick takes at most 10 ms. The process that asks the kernel may be stopped between the question and the
+		// answer, and also before it sees a message that is followed by another one.
 		early, behind := time.Duration(sent[i].FromMonoNanos-mono), time.Duration(mono-sent[i].ToMonoNanos)
 		t.Logf("message %d: %v early, %v late", i, early, behind)
 		assert.LessOrEqual(t, early, 12*time.Millisecond+stalled, "message %d", i)
@@ -83,7 +83,8 @@ func TestJMHLink(t *testing.T) {
 	}
 }
 
-// A command without a port, or in another network, is not a fork that the kernel can be asked about.
+// TestJMHLinkFound checks that a fork is ignored if its command has no port, or if it is in another network, because
+// then gasm can't ask the kernel about it.
 func TestJMHLinkFound(t *testing.T) {
 	w := NewOutput(Rules{})
 	link := newJMHLink(w)
@@ -94,6 +95,6 @@ func TestJMHLinkFound(t *testing.T) {
 		link.found(self, command)
 	}
 	self.Close()
-	link.found(self, []string{"org.openjdk.jmh.runner.ForkedMain", "h", "4711"}) // of a closed process
+	link.found(self, []string{"org.openjdk.jmh.runner.ForkedMain", "h", "4711"}) // its process is closed
 	assert.Zero(t, link.port.Load())
 }

@@ -26,14 +26,15 @@ func TestIterationLength(t *testing.T) {
 	}
 }
 
-// Of the line's time and that of the message, the earlier one counts; an iteration ends before the next one begins; and
-// operations are as many as the iteration was long.
+// TestMended checks the corrected times of iterations. The earlier one of a line's time and its message's time
+// counts. An iteration ends before the next one begins. The number of operations is in proportion to the corrected
+// length of the iteration.
 func TestMended(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		sent   []sentTimes
 		want   []capture.Span
-		factor float64 // of the first one's operations
+		factor float64 // factor for the operations of the first iteration
 	}{
 		{"nothing is known", []sentTimes{{}, {}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
 		{"lines are late", []sentTimes{{began: 70, ended: 195, over: 190}, {began: 192, ended: 300}}, []capture.Span{{FromMonoNanos: 70, ToMonoNanos: 190}, {FromMonoNanos: 192, ToMonoNanos: 300}}, 1.2},

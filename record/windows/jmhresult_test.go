@@ -64,7 +64,7 @@ func TestTakeResults(t *testing.T) {
 	assert.Contains(t, takeResults(command, now, trials), "not a list of JMH's results")
 }
 
-// The scores of JMH's lines are those of its table at the end.
+// TestScoresOfLines checks that the scores in JMH's lines are those in the table that JMH prints at the end.
 func TestScoresOfLines(t *testing.T) {
 	chunks := recording(t, "two-forks")
 	jvms := jvmsOf(chunks)

@@ -74,7 +74,7 @@ func TestForkJVMHost(t *testing.T) {
 	}
 }
 
-// LostForks names a measured fork without a log, and no other fork.
+// TestLostForks checks that LostForks returns a measured fork without a log, and no other fork.
 func TestLostForks(t *testing.T) {
 	w := NewOutput(Rules{})
 	w.See([]byte(jmhHead+"# Fork: 1 of 2\nIteration   1: "), 20)
@@ -104,7 +104,7 @@ func TestTrialNames(t *testing.T) {
 	}
 }
 
-// A warm-up fork is not measured, but the capture says which trial it belongs to.
+// TestWarmupForks checks that a warm-up fork is not measured, but that the capture says to which trial it belongs.
 func TestWarmupForks(t *testing.T) {
 	chunks := recording(t, "warmup-forks")
 	jvms := jvmsOf(chunks)

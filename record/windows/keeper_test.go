@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A switchLog notes what a Keeper reports and switches.
+// A switchLog records what a Keeper reports and what it switches.
 type switchLog struct {
 	mu   sync.Mutex
 	said []string
@@ -24,7 +24,7 @@ func (l *switchLog) note(text string) {
 	l.said = append(l.said, text)
 }
 
-// keeping begins to keep the windows of some rules.
+// keeping starts a Keeper for the windows of some rules.
 func keeping(rules Rules) (*Output, *switchLog, *Keeper) {
 	log, output := &switchLog{}, NewOutput(rules)
 	k := Keep(Kept{Rules: rules, Output: output, StartedMonoNanos: monotonic.Nanos(), Changed: func(c Change) {
@@ -55,8 +55,8 @@ func (l *switchLog) done() (told, switched string) {
 	return strings.Join(messages, ", "), strings.Join(switches, ", ")
 }
 
-// With --delay and --length, the sampling ends with the window. In these tests, time passes only while all goroutines
-// wait, however busy the machine is.
+// TestKeepClock checks that with --delay and --length, the sampling ends with the window. In the tests of this file,
+// time passes only while all goroutines wait, so a busy machine makes no difference.
 func TestKeepClock(t *testing.T) { synctest.Test(t, keepClock) }
 
 func keepClock(t *testing.T) {
@@ -79,8 +79,8 @@ func keepClock(t *testing.T) {
 	check(50*ms, long, 550*ms, "opened 0.1", "")
 }
 
-// With windows by lines, the sampling pauses when a window has been closed for a while and another one can open. It
-// ends when no window can open any more.
+// TestKeepLines checks windows by lines. The sampling must pause when a window has been closed for a while and
+// another one can open. It must end when no window can open any more.
 func TestKeepLines(t *testing.T) { synctest.Test(t, keepLines) }
 
 func keepLines(t *testing.T) {
@@ -94,10 +94,10 @@ func keepLines(t *testing.T) {
 		}
 		output, log, k := keeping(Rules{Start: compile(start), End: compile(end)})
 		for at, together := range strings.Split(lines, "-") {
-			if at > 0 { // far longer than a window is closed before the sampling pauses
+			if at > 0 { // much longer than the time from a window's end to the pause of the sampling
 				time.Sleep(pauseAfter + 400*time.Millisecond)
 			}
-			// These lines come together.
+			// These lines arrive in one piece.
 			output.See([]byte(strings.ReplaceAll(together, " ", "\n")), monotonic.Nanos())
 		}
 		k.End()

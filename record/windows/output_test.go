@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// TestWatcherSpans checks the windows between lines that the user named. The pieces arrive at 10, 20, 30 ….
+// TestWatcherSpans checks the windows between lines that the user named. The pieces arrive at the times 10, 20, 30
+// and so on.
 func TestWatcherSpans(t *testing.T) {
 	check := func(start, end, want string, parts ...string) {
 		t.Helper()
@@ -41,18 +42,18 @@ func TestWatcherSpans(t *testing.T) {
 	check("", "DONE", "0-20", "a\n", "DONE\n", "DONE\n")
 	check("", "DONE", "", "a\n", "b\n")
 	check("MEASURE", "DONE", "10-10", "MEASURE\nDONE\n")
-	check("round", "round", "10-20 30-0", "round 1\n", "round 2\n", "round 3\n") // ends and begins in turn
-	check("begin|end", "end", "10-20", "begin and end\n", "end\n")               // a line begins or ends, not both
+	check("round", "round", "10-20 30-0", "round 1\n", "round 2\n", "round 3\n") // a line ends or begins, in turn
+	check("begin|end", "end", "10-20", "begin and end\n", "end\n")               // a line begins or ends a window, not both
 	check("begin", "begin.*end", "10-20", "begin and end\n", "begin and end\n")
-	check("> ", "ready", "20-40", "a\n", "prompt> ", "ready ", "\nready") // lines that are not whole yet
+	check("> ", "ready", "20-40", "a\n", "prompt> ", "ready ", "\nready") // lines that are not complete yet
 	check("start now", "ok", "30-50", "st", "art ", "now", " or later\n", "ok")
 	check("^b$", "^c$", "10-20", "a\r\nb\r\n", "c\r\n")
-	check("x{1000}y", "", "", strings.Repeat("x", 5000), "y\n") // beyond what is looked at
+	check("x{1000}y", "", "", strings.Repeat("x", 5000), "y\n") // the match is beyond the bytes that gasm looks at
 	check("a", "b", "20-20", strings.Repeat("x", 5000), "\na\nb\n")
 }
 
-// Lines of both streams open and close windows, or lines of one stream. Each stream has lines of its own. What JVMs say
-// because of gasm's options does not count.
+// TestWatcherStreams checks that lines of both streams, or of one stream, open and close windows. The lines of the
+// two streams are kept apart. Lines that JVMs print because of gasm's options do not count.
 func TestWatcherStreams(t *testing.T) {
 	check := func(from Source, want string, parts ...string) { // "o:" or "e:" and text
 		t.Helper()
@@ -96,7 +97,7 @@ func TestUnclosedNote(t *testing.T) {
 	}
 }
 
-// checkSpans checks what holds for all windows that follow each other.
+// checkSpans checks what must be true for all sequences of windows.
 func checkSpans(t *testing.T, spans []capture.Span) {
 	t.Helper()
 	var to int64
@@ -122,7 +123,7 @@ func FuzzWatcher(f *testing.F) {
 	f.Add([]byte("Iteration   1: 1 ns/op\nIteration   2: <failure>\n.Iteration   3: "), uint16(1), true)
 	f.Add([]byte(strings.Repeat("≈", 2000)+"\r\n 10⁻⁵ s/op"), uint16(4096), true)
 	f.Fuzz(func(t *testing.T, out []byte, cut uint16, headed bool) {
-		// For each piece of a line, the whole line is looked at again, which takes long for a long line.
+		// gasm looks at the whole line again for each of its pieces, so the text must not be too long.
 		out = out[:min(len(out), 6000)]
 		small := 1 + len(out)/100
 		if headed {
@@ -144,13 +145,13 @@ func FuzzWatcher(f *testing.F) {
 			jvms := []capture.JVM{{PID: 1, Main: "Main"}, {PID: 2, Main: forkedMain}}
 			return fmt.Sprint(w.Spans(), w.JMHTrials(jvms, 1e9), jvms, w.JMHBlackholes())
 		}
-		// The output arrives piece by piece, at increasing times.
+		// The output arrives in pieces at increasing times.
 		growing := pieces([]chunk{{0, out}}, int(cut)+small)
 		for i := range growing {
 			growing[i].at = int64(i + 1)
 		}
 		see(growing)
-		// The output arrives at one time, in pieces of any size.
+		// The output arrives all at one time, in one piece or several.
 		whole := result(see([]chunk{{7, out}}))
 		for _, n := range []int{small, int(cut) + small} {
 			if got := result(see(pieces([]chunk{{7, out}}, n))); got != whole {

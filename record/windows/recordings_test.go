@@ -21,11 +21,11 @@ var classPath = flag.String("record", "", "run JMH from this `classpath` and rew
 
 // A chunk is what one read of JMH's stdout returned.
 type chunk struct {
-	at   int64 // ns since the launch
+	at   int64 // ns since the start of the command
 	text []byte
 }
 
-// recordings are runs of JMH: see testdata/README.md.
+// recordings lists runs of JMH that are recorded: see testdata/README.md.
 var recordings = []struct {
 	name string
 	args string
@@ -49,7 +49,7 @@ var recordings = []struct {
 	{name: "killed", args: "VectorSum -f 1 -wi 1 -i 5", kill: "Iteration   2: "},
 }
 
-// TestRecord makes the recordings when it is asked to.
+// TestRecord makes the recordings, if the test's flag asks for that.
 func TestRecord(t *testing.T) {
 	if *classPath == "" {
 		t.Skip("only with -record")
