@@ -282,15 +282,15 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	}
 	t.Logf("%+v", a)
 	assert.Greater(t, a.OutsideWindow, a.Profiled/4, "the warm-up of both forks, a third as long as the measurement, and what is before it")
-	// The CPU time in /proc/PID/stat is in ticks of 10 ms. It is read twice in each of six iterations, sometimes a
-	// little late. And 6000 samples have an error of 1.3 %.
+	// The clock ticks of /proc/PID/stat, 10 ms, are read twice in each of six iterations,
+	// some of them a moment late; 6000 samples have an error of 1.3 %.
 	expected := iterations.cpu.Seconds() * 1001
 	assert.InEpsilon(t, expected, a.Profiled, 0.06+hops/p.WindowSeconds, "samples of the JVMs' CPU time in the iterations")
 	perOp := p.WindowSeconds * 1e9 / p.Operations
 	score := meanOfIterations(t, jmh, 6)
 	t.Logf("JMH: %.1f ns/op, gasm: %.1f ns", score, perOp)
-	// The score of an iteration has at least four digits, and the window is longer than the iterations by the
-	// duration late.
+	// The score of an iteration has at least four digits. The variable late is how much longer the window is than the
+	// iterations.
 	assert.InEpsilon(t, score, perOp, 0.002+math.Abs(late)/p.WindowSeconds)
 	unresolvedAtMost(t, p, 0.005)
 	checkHottestIsSum(t, p)

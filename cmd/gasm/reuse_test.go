@@ -115,8 +115,8 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	return c, log, newOwners(events(t, trace, log.Blobs))
 }
 
-// attachUntilUsed starts a command's JVM, attaches to it after it has used a second of CPU time, and detaches when it
-// has used as much as cpu in addition.
+// attachUntilUsed starts a command's JVM, and attaches to it after it has used a second of CPU time. It detaches
+// after the JVM has used the further CPU time in its second argument.
 func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 	t.Helper()
 	jvm := exec.Command(command[0], command[1:]...)

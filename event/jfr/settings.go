@@ -46,10 +46,10 @@ var kinds = map[event.Kind][]recorded{
 // Kinds returns the kinds that [Settings] accepts.
 func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
-// Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events
-// of the given kinds, however short they are. Of the JVM's other events, it records only those that are needed to
-// interpret the given kinds. The caller can also name event types of the program itself, and the file enables them.
-// It says nothing about the program's other event types, so the program's own settings apply to them.
+// Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
+// the given kinds, however short they are. It records no other events of the JVM, unless they are needed to interpret
+// the given kinds. The caller can also name event types of the program itself, and the file enables them. It says
+// nothing about the program's other event types, so the program's own settings apply to them.
 //
 // The settings have to be in a file. If JDK 25 gets the same settings as options, after settings=none, it records
 // nothing.

@@ -160,8 +160,8 @@ func TestSudoRunsOut(t *testing.T) {
 	for _, s := range samples {
 		last = max(last, s.MonoNanos)
 	}
-	// The samples that DTrace had taken before Stop was called must be there. A busy process gets a CPU at least
-	// every 0.5 s.
+	// The samples that DTrace had when it should be stopped are there. A busy process gets a CPU within
+	// 0.5 s.
 	if last < asked-int64(500*time.Millisecond) {
 		t.Errorf("%d samples, the last one %v before Stop", len(samples), time.Duration(asked-last))
 	}
@@ -211,7 +211,7 @@ func TestGasmKilled(t *testing.T) {
 		}
 	}
 	check(1103, "direct", 0)
-	early := time.Duration(1 + rand.Int64N(int64(2*time.Second))) // DTrace takes 1 to 2 s until it samples
+	early := time.Duration(1 + rand.Int64N(int64(2*time.Second))) // it takes 1 to 2 s to begin
 	t.Log("killed after", early)
 	check(1104, "direct", early)
 	needSudo(t)
