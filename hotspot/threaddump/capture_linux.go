@@ -15,6 +15,10 @@ const (
 	maxStack = 512 << 10
 	// maxNative is the same limit for a thread that is not a Java thread.
 	maxNative = 64 << 10
+	// maxAllStacks limits the stacks of all threads together. When they have so many bytes, at most smallStack bytes are
+	// copied of each further one. The threads of a hostile JVM may all have stacks of any size.
+	maxAllStacks = 256 << 20
+	smallStack   = 8 << 10
 	// attempts is how often a thread is read at most, if it runs in the meantime. attemptPause is the time between two
 	// attempts.
 	attempts     = 8
@@ -50,6 +54,7 @@ type capturer struct {
 	vm      memory
 	layout  *offsets
 	began   time.Time
+	copied  int // bytes of the stacks that are kept
 }
 
 // memory is the memory of a JVM.
@@ -72,6 +77,10 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 			break
 		}
 	}
+	if t.result != Whole {
+		t.stack = nil
+	}
+	c.copied += len(t.stack)
 	return t
 }
 
@@ -133,6 +142,9 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 		if base := c.layout.stackBase.In(t.fields); base > t.call.sp {
 			most = min(base-t.call.sp, maxStack)
 		}
+	}
+	if c.copied >= maxAllStacks {
+		most = min(most, smallStack)
 	}
 	// If the stack has fewer bytes, the largest size is found by halving.
 	var err error

@@ -86,17 +86,17 @@ func (p *program) read(t *testing.T) *Dump {
 	return d
 }
 
-// blocked reads the JVM at a moment at which none of the threads in the map known runs. Some of these threads wake up
-// for a moment now and then, such as those that wait for a monitor.
+// blocked reads the JVM at a moment at which none of the threads in the map known runs, so that their deadlock is
+// confirmed, too. Some of these threads wake up for a moment now and then, such as those that wait for a monitor.
 func (p *program) blocked(t *testing.T) (d *Dump) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); ; {
 		d = p.read(t)
 		running := slices.IndexFunc(d.Threads, func(t Thread) bool { _, ok := known[t.Name]; return ok && t.Stack != Whole })
-		if running < 0 {
+		if running < 0 && len(d.Deadlocks) > 0 {
 			return d
 		}
-		require.True(t, time.Now().Before(until), "%+v", d.Threads[running])
+		require.True(t, time.Now().Before(until), "%+v", d.Threads[max(running, 0)])
 	}
 }
 

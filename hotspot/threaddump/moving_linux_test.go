@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,8 @@ func TestSwitching(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
 	p := start(t, jdks[len(jdks)-1], classes, "switching")
 	counts := map[Stack]int{}
-	for range 20 {
+	found := func() int { return counts[Whole] + counts[Partly] + counts[Sampled] }
+	for n, until := 0, time.Now().Add(time.Minute); n < 20 || found() == 0 && time.Now().Before(until); n++ {
 		d := p.read(t)
 		moved := 0
 		for i := range d.Threads {
@@ -44,7 +46,7 @@ func TestSwitching(t *testing.T) {
 		assert.Equal(t, d.Moved, moved)
 	}
 	t.Log(counts)
-	assert.Positive(t, counts[Whole]+counts[Partly]+counts[Sampled])
+	assert.Positive(t, found())
 }
 
 // TestContending reads threads that wait for locks of each other, but at different moments. That is no deadlock.
@@ -54,7 +56,7 @@ func TestContending(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
 	p := start(t, jdks[len(jdks)-1], classes, "contending")
 	waiting := 0
-	for range 20 {
+	for n, until := 0, time.Now().Add(time.Minute); n < 20 || waiting == 0 && time.Now().Before(until); n++ {
 		d := p.read(t)
 		for _, deadlock := range d.Deadlocks {
 			for _, i := range deadlock {

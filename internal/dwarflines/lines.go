@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/nativecode"
@@ -21,6 +22,12 @@ const (
 	// mostLines limits the lines and inlined ranges of all functions together, before those that are alike are joined. With
 	// more, the other functions have no lines.
 	mostLines = 16 * nativecode.MaxRows
+	// mostFrames limits the frames in the rows of all functions together. With more, the other functions have no lines.
+	// Few lines and a few functions around all of them make very many frames.
+	mostFrames = 4 * nativecode.MaxFrames
+	// longestName limits the length of a function's name, and mostNamed that of all names together, in bytes. Functions with
+	// other names are unnamed.
+	longestName, mostNamed = 1 << 14, 64 << 20
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
 )
@@ -41,11 +48,12 @@ func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string)
 	}()
 	err = f.units()
 	rows = make([][]nativecode.Row, len(functions))
+	left := mostFrames
 	for i := range f.wanted {
 		if stopped := stop(); stopped != nil {
 			return rows, cmp.Or(err, stopped)
 		}
-		rows[i] = f.wanted[i].rows()
+		rows[i] = f.wanted[i].rows(&left)
 	}
 	return rows, err
 }
@@ -85,6 +93,7 @@ type finder struct {
 	names    map[dwarf.Offset]string
 	files    []*dwarf.LineFile // of the current unit
 	lined    int               // lines and inlined ranges of all functions
+	named    int               // bytes of the names of functions
 }
 
 // within returns the wanted functions that overlap a range.
@@ -240,6 +249,9 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 	for i := range found {
 		w := &found[i]
 		l := line{Range{max(e.Address, w.Lo), min(hi, w.Hi)}, "", e.Line}
+		if e.Line < 0 || e.Line > math.MaxInt32 {
+			l.line = 0
+		}
 		if e.File != nil {
 			l.file = e.File.Name
 		}
@@ -304,7 +316,11 @@ func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 
 // function adds a function, or a function that was inlined, with the ranges of its code.
 func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
-	in := inlined{depth: depth, name: f.nameOf(e, 0)}
+	in := inlined{depth: depth}
+	if f.named < mostNamed {
+		in.name = f.nameOf(e, 0)
+		f.named += len(in.name)
+	}
 	if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(f.files)) && f.files[n] != nil {
 		in.callFile = f.files[n].Name
 	}
@@ -336,7 +352,7 @@ func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
 		mostFollowed    = 8
 	)
 	for _, attr := range []dwarf.Attr{dwarf.AttrLinkageName, mipsLinkageName} {
-		if name, ok := e.Val(attr).(string); ok && name != "" {
+		if name, ok := e.Val(attr).(string); ok && name != "" && len(name) <= longestName {
 			return f.demangle(name)
 		}
 	}
@@ -358,65 +374,8 @@ func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
 			return name
 		}
 	}
-	name, _ := e.Val(dwarf.AttrName).(string)
-	return name
-}
-
-// rows joins the lines of a function with the functions that are inlined there. It returns nil if the ranges of these
-// overlap more than entries can be nested.
-func (w *function) rows() []nativecode.Row {
-	if w.tooMuch || len(w.lines) == 0 {
-		return nil
+	if name, ok := e.Val(dwarf.AttrName).(string); ok && len(name) <= longestName {
+		return name
 	}
-	slices.SortStableFunc(w.lines, func(a, b line) int { return cmp.Compare(a.Lo, b.Lo) })
-	slices.SortStableFunc(w.inlined, func(a, b inlined) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.depth, b.depth)) })
-	var rows []nativecode.Row
-	at := w.Lo
-	var open []inlined // those around the present address, outermost first
-	next := 0
-	for _, l := range w.lines {
-		for lo := max(l.Lo, at); lo < l.Hi; {
-			for ; next < len(w.inlined) && w.inlined[next].Lo <= lo; next++ {
-				open = append(open, w.inlined[next])
-			}
-			open = slices.DeleteFunc(open, func(in inlined) bool { return in.Hi <= lo })
-			if len(open) > mostDepth {
-				return nil
-			}
-			hi := l.Hi
-			if next < len(w.inlined) {
-				hi = min(hi, w.inlined[next].Lo)
-			}
-			for i := range open {
-				hi = min(hi, open[i].Hi)
-			}
-			rows = appendRow(rows, nativecode.Row{Lo: lo, Hi: hi, Frames: frames(l, open)})
-			lo, at = hi, hi
-		}
-	}
-	return rows
-}
-
-// frames returns the frames of a line. around are the functions that contain it, in any order.
-func frames(l line, around []inlined) []nativecode.Frame {
-	around = slices.Clone(around)
-	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })
-	all := []nativecode.Frame{{File: l.file, Line: l.line}}
-	for i, in := range around {
-		all[len(all)-1].Function = in.name
-		if in.depth == 0 || i == len(around)-1 || len(all) == nativecode.MaxInlined {
-			break
-		}
-		all = append(all, nativecode.Frame{File: in.callFile, Line: in.callLine})
-	}
-	return all
-}
-
-// appendRow appends a row, or extends the last one if it has the same frames.
-func appendRow(rows []nativecode.Row, r nativecode.Row) []nativecode.Row {
-	if n := len(rows); n > 0 && rows[n-1].Hi == r.Lo && slices.Equal(rows[n-1].Frames, r.Frames) {
-		rows[n-1].Hi = r.Hi
-		return rows
-	}
-	return append(rows, r)
+	return ""
 }

@@ -14,18 +14,17 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	if !found {
 		return ShortMiddle(name, width, ellipsis)
 	}
-	if Width(name) > width {
+	if escapedWidth(name) > width {
 		holder = withoutZeros(holder)
-		name = holder + "::" + method
 	}
 	parts := strings.Split(holder, ".")
-	for i := 0; i < len(parts)-1 && Width(name) > width; i++ {
-		if _, size := utf8.DecodeRuneInString(parts[i]); size > 0 {
-			parts[i] = parts[i][:size]
-		}
-		name = strings.Join(parts, ".") + "::" + method
+	over := escapedWidth(holder+"::"+method) - width
+	for i := 0; i < len(parts)-1 && over > 0; i++ { // a hostile name has ten thousands of parts
+		_, size := utf8.DecodeRuneInString(parts[i])
+		over -= escapedWidth(parts[i][size:])
+		parts[i] = parts[i][:size]
 	}
-	over := Width(name) - width
+	name = strings.Join(parts, ".") + "::" + method
 	if over <= 0 {
 		return name
 	}

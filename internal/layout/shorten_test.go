@@ -1,6 +1,9 @@
 package layout
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const generated = "org.openjdk.jmh.samples.jmh_generated.JMHSample_08_DeadCode_measureRight_jmhTest::measureRight_avgt_jmhStub"
 
@@ -28,4 +31,18 @@ func TestShortMethod(t *testing.T) {
 	check("invokevirtual codelet", 11, "invok…delet")
 	check("StubRoutines::jlong_disjoint_arraycopy", 38, "StubRoutines::jlong_disjoint_arraycopy")
 	check("StubRoutines::jlong_disjoint_arraycopy", 33, "StubRo…::jlong_disjoint_arraycopy")
+}
+
+// A hostile class has a name with ten thousands of packages. Shortening it takes a time that is proportional to its
+// length: each package costs no copy of the name.
+func TestShortMethodOfManyPackages(t *testing.T) {
+	name := strings.Repeat("ab.", 2000) + "Class::method"
+	allocations := testing.AllocsPerRun(1, func() {
+		if got, want := ShortMethod(name, 4013, "…"), strings.Repeat("a.", 2000)+"Class::method"; got != want {
+			t.Errorf("got %d bytes, want %d", len(got), len(want))
+		}
+	})
+	if allocations > 100 {
+		t.Errorf("%.0f allocations", allocations)
+	}
 }

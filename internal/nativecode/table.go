@@ -20,8 +20,8 @@ const (
 	MaxRows, MaxFrames = 1 << 18, 1 << 20
 	// MaxInlined is the maximum number of frames in a [Row].
 	MaxInlined = 64
-	// MaxTargets is the maximum number of targets of a function.
-	MaxTargets = 1 << 13
+	// MaxTargets is the maximum number of targets of a function, and maxAllTargets that of all functions together.
+	MaxTargets, maxAllTargets = 1 << 13, 1 << 18
 	// maxPlaces is the maximum number of places of all functions together.
 	maxPlaces = 1 << 18
 	// maxNames is the maximum number of names of functions and files, longestName that of the bytes of a name, and
@@ -70,6 +70,7 @@ type Table struct {
 	code      int // bytes of code in all functions
 	rows      int // rows in all functions
 	frames    int // frames in all rows
+	targets   int // targets of all functions
 	places    []place
 	kernel    []place // of the functions that have no Places
 	bad       int     // number of skipped lines
@@ -84,7 +85,7 @@ type place struct {
 }
 
 // Add adds a function. It returns false, and does nothing, if the table has no room for it. If there is no room for its
-// rows, it is added without them.
+// rows or for its targets, it is added without them.
 func (t *Table) Add(f Function) bool {
 	if len(f.Code) == 0 || len(f.Code) > MaxSize || t.code+len(f.Code) > MaxCode || len(t.Functions) == MaxFunctions ||
 		len(t.places)+len(f.Places) > maxPlaces || f.Lo+uint64(len(f.Code)) < f.Lo {
@@ -97,6 +98,10 @@ func (t *Table) Add(f Function) bool {
 	if t.rows+len(f.Rows) > MaxRows || t.frames+frames > MaxFrames {
 		f.Rows, frames = nil, 0
 	}
+	if t.targets+len(f.Targets) > maxAllTargets {
+		f.Targets = nil
+	}
+	t.targets += len(f.Targets)
 	t.code, t.rows, t.frames = t.code+len(f.Code), t.rows+len(f.Rows), t.frames+frames
 	n := len(t.Functions)
 	t.Functions = append(t.Functions, f)

@@ -138,6 +138,17 @@ func TestLimits(t *testing.T) {
 	}
 	assert.Len(t, table.Functions[0].Rows, len(rows))
 	assert.Nil(t, table.Functions[1].Rows)
+
+	targets := map[uint64]string{}
+	for i := range uint64(MaxTargets) {
+		targets[i] = "f"
+	}
+	table = &Table{}
+	for range maxAllTargets/MaxTargets + 1 {
+		require.True(t, table.Add(Function{Module: "targets", Code: []byte{1}, Targets: targets}))
+	}
+	assert.Len(t, table.Functions[maxAllTargets/MaxTargets-1].Targets, MaxTargets)
+	assert.Nil(t, table.Functions[maxAllTargets/MaxTargets].Targets)
 }
 
 // TestLongNames: names that Read would not take are not written, and the rest is.

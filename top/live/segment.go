@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +58,7 @@ func (s *Session) startSegment(ctx context.Context, jvms []attach.Process) *segm
 	g := &segment{Segment: s.model.NewSegment(), jvms: jvms, began: make(chan struct{}), over: make(chan struct{}),
 		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos(), before: s.present}
 	go func() {
+		defer g.giveUp()
 		defer close(g.ended)
 		if g.record(ctx, s) {
 			g.finish(ctx)
@@ -121,6 +123,26 @@ func (g *segment) finish(ctx context.Context) {
 	default:
 	}
 }
+
+// keepAs has the recording kept when it has ended.
+func (g *segment) keepAs(k keeping) {
+	select {
+	case g.keep <- k:
+	default:
+		k.done(errors.New("the recording is being written already"))
+	}
+}
+
+// giveUp tells whoever wants to keep the recording that there is none any more.
+func (g *segment) giveUp() {
+	select {
+	case k := <-g.keep:
+		k.done(errNoRecording)
+	default:
+	}
+}
+
+var errNoRecording = errors.New("there is no recording")
 
 // save keeps the recording as a capture. finish completes the recording.
 func (g *segment) save(ctx context.Context, k keeping, finish func() error) error {

@@ -46,6 +46,8 @@ const (
 	listEvery = 5 * time.Second
 	// watchEvery is the time between two looks at a JVM's performance data.
 	watchEvery = 500 * time.Millisecond
+	// retryAfter is the time after which a JVM counts as new if a recording of it could not begin.
+	retryAfter = 30 * time.Second
 )
 
 // A Session records JVMs for a Model. Its methods are called by the goroutine that calls the Model's.
@@ -78,6 +80,8 @@ type watched struct {
 	ticks uint64
 	stop  chan struct{}
 	ended bool
+	// failed is when a recording of the JVM could not begin, while no other one records it. It is recorded again later.
+	failed time.Time
 }
 
 // A reading is what the performance data of a JVM said at a time.
@@ -143,7 +147,7 @@ func (s *Session) know(jvms []attach.Process) {
 // StartMonoNanos is computed from two readings of clocks, and so differs a little each time.
 func (s *Session) isNew(j *attach.Process) bool {
 	w := s.jvms[j.PID]
-	if w == nil {
+	if w == nil || !w.failed.IsZero() && time.Since(w.failed) > retryAfter {
 		return true
 	}
 	ticks := processend.StartTicks(j.PID)
@@ -282,6 +286,7 @@ func (s *Session) turn() {
 			s.present.startMono = monotonic.Nanos() // try again later
 		}
 		s.giveUpKeeping(s.next.err)
+		s.noteFailed(s.next)
 		s.next = nil
 		return
 	}
@@ -290,13 +295,24 @@ func (s *Session) turn() {
 	}
 	if s.present != nil {
 		if s.kept != nil {
-			s.present.keep <- *s.kept
+			s.present.keepAs(*s.kept)
 			s.kept = nil
 		}
 		s.stop(s.present)
 		s.ending = append(s.ending, s.present)
 	}
 	s.present, s.next = s.next, nil
+}
+
+// noteFailed notes that a recording could not begin, for those of its JVMs that the present one does not record.
+func (s *Session) noteFailed(g *segment) {
+	for _, j := range g.jvms {
+		recorded := s.present != nil && !isClosed(s.present.over) &&
+			slices.ContainsFunc(s.present.jvms, func(other attach.Process) bool { return other.PID == j.PID })
+		if w := s.jvms[j.PID]; w != nil && !recorded {
+			w.failed = time.Now()
+		}
+	}
 }
 
 func (s *Session) giveUpKeeping(err error) {
@@ -317,13 +333,9 @@ func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error))
 	case s.kept != nil || s.next != nil:
 		done(errors.New("wait a moment, until the last recording is written"))
 	case s.present == nil || isClosed(s.present.ended):
-		done(errors.New("there is no recording"))
+		done(errNoRecording)
 	case isClosed(s.present.over), len(s.Alive()) == 0: // it ends by itself
-		select {
-		case s.present.keep <- k:
-		default:
-			done(errors.New("the recording is being written already"))
-		}
+		s.present.keepAs(k)
 	default:
 		s.kept = &k
 		s.next = s.startSegment(s.ctx, s.Alive())
@@ -348,8 +360,12 @@ func (s *Session) problem(err error) {
 	s.failure = err
 }
 
-// Close ends all recordings, and removes their folders.
+// Close ends all recordings, and removes their folders. What is to be kept is written before.
 func (s *Session) Close() {
+	if s.kept != nil && s.present != nil {
+		s.present.keepAs(*s.kept)
+		s.kept = nil
+	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -365,6 +381,7 @@ func (s *Session) Close() {
 	for _, g := range all {
 		if g != nil {
 			<-g.ended
+			g.giveUp()
 		}
 	}
 	s.end()

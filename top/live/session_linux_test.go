@@ -147,3 +147,62 @@ func TestProblemOfMany(t *testing.T) {
 		assert.ErrorIs(t, s.Failure(), os.ErrPermission)
 	}
 }
+
+// TestKeepAndClose: what is to be kept is written, also if the session ends at once.
+func TestKeepAndClose(t *testing.T) {
+	t.Parallel()
+	jvm := startPhases(t)
+	jvms, err := attach.Choose(t.Context(), []string{strconv.Itoa(jvm.Process.Pid)})
+	require.NoError(t, err)
+	s, err := Start(t.Context(), top.NewModel(10, disasm.ATT), Options{Gasm: "test", JVMs: jvms, Frequency: 199, Counters: []sampler.Event{sampler.ParseEvent("cpu-clock")}})
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	dir := filepath.Join(t.TempDir(), "kept")
+	s.Keep(dir, 0, monotonic.Nanos(), func(err error) { done <- err })
+	s.Close()
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	default:
+		require.FailNow(t, "done was not called")
+	}
+	_, err = capture.ReadDescription(dir)
+	require.NoError(t, err)
+}
+
+// TestKeepFailed: who wants to keep a recording that could not begin is told so.
+func TestKeepFailed(t *testing.T) {
+	g := &segment{keep: make(chan keeping, 1)}
+	var got error
+	g.keep <- keeping{done: func(err error) { got = err }}
+	g.giveUp()
+	assert.ErrorIs(t, got, errNoRecording)
+	g.giveUp() // nobody wants to keep it now
+}
+
+// TestRetry: a JVM whose recording could not begin counts as new some time later. One that is recorded does not.
+func TestRetry(t *testing.T) {
+	s, err := Start(t.Context(), top.NewModel(10, disasm.ATT), Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	recorded, failed := attach.Process{PID: os.Getpid()}, attach.Process{PID: os.Getppid()} // any processes that run
+	s.know([]attach.Process{recorded, failed})
+	closed := make(chan struct{})
+	close(closed)
+	present := &segment{jvms: []attach.Process{recorded}, over: make(chan struct{})}
+	s.present, s.next = present, &segment{jvms: []attach.Process{recorded, failed}, began: make(chan struct{}), over: closed, err: os.ErrPermission}
+	s.turn()
+	assert.ErrorIs(t, s.Failure(), os.ErrPermission)
+	s.present = nil // so that Close does not wait for it
+	assert.False(t, s.isNew(&recorded))
+	assert.False(t, s.isNew(&failed), "not at once")
+	for _, w := range s.jvms {
+		if !w.failed.IsZero() {
+			w.failed = w.failed.Add(-2 * retryAfter)
+		}
+	}
+	assert.False(t, s.isNew(&recorded))
+	assert.True(t, s.isNew(&failed))
+	s.know([]attach.Process{failed})
+	assert.False(t, s.isNew(&failed), "it is recorded again")
+}

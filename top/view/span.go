@@ -66,15 +66,10 @@ func (l Line) cut(width int) Line {
 
 // cutText returns the beginning of a text, at most width columns of it.
 func cutText(text string, width int) string {
-	for i := range text {
-		if i > 0 && layout.Width(text[:i]) > width {
-			return strings.TrimSuffix(text[:i], text[lastRune(text[:i]):i])
-		}
+	if width < 1 {
+		return ""
 	}
-	if layout.Width(text) > width {
-		return text[:lastRune(text)]
-	}
-	return text
+	return layout.CutEnd(text, width, "")
 }
 
 // lastRune returns the index at which the last rune of a text begins.

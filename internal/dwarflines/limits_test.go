@@ -1,0 +1,64 @@
+package dwarflines
+
+import (
+	"debug/dwarf"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestFrameLimit: a function whose rows would have too many frames has none, and leaves room for the next one.
+func TestFrameLimit(t *testing.T) {
+	of := func(lines, depth int) *function {
+		w := &function{Range: Range{0, uint64(lines)}}
+		for i := range lines {
+			w.lines = append(w.lines, line{Range: Range{uint64(i), uint64(i) + 1}, line: i + 1})
+		}
+		for i := range depth {
+			w.inlined = append(w.inlined, inlined{Range: w.Range, depth: i})
+		}
+		return w
+	}
+	left := 1000
+	assert.Len(t, of(100, 5).rows(&left), 100)
+	assert.Equal(t, 500, left)
+	assert.Nil(t, of(100, 6).rows(&left))
+	assert.Equal(t, 500, left)
+	assert.Len(t, of(100, 5).rows(&left), 100)
+	assert.Nil(t, of(1, 1).rows(&left))
+}
+
+// TestLineNumbers: what can't be the number of a line is an unknown line.
+func TestLineNumbers(t *testing.T) {
+	f := finder{wanted: []function{{Range: Range{0, 10}}}}
+	numbers := []int{7, -1, 1 << 40, 1<<31 - 1}
+	for _, n := range numbers {
+		f.line(&dwarf.LineEntry{Line: n}, 10)
+	}
+	var got []int
+	for _, l := range f.wanted[0].lines {
+		got = append(got, l.line)
+	}
+	assert.Equal(t, []int{7, 0, 0, 1<<31 - 1}, got)
+}
+
+// TestNameLimits: names are limited, one by one and together.
+func TestNameLimits(t *testing.T) {
+	f := finder{wanted: []function{{Range: Range{0, 10}}}, demangle: func(name string) string { return name }, names: map[dwarf.Offset]string{}}
+	add := func(attr dwarf.Attr, name string) string {
+		f.function(&dwarf.Entry{Field: []dwarf.Field{{Attr: attr, Val: name}}}, [][2]uint64{{0, 10}}, 0)
+		all := f.wanted[0].inlined
+		require.NotEmpty(t, all)
+		return all[len(all)-1].name
+	}
+	long := strings.Repeat("x", longestName)
+	for _, attr := range []dwarf.Attr{dwarf.AttrLinkageName, dwarf.AttrName} {
+		assert.Equal(t, "work", add(attr, "work"))
+		assert.Equal(t, long, add(attr, long))
+		assert.Empty(t, add(attr, long+"x"))
+	}
+	f.named = mostNamed
+	assert.Empty(t, add(dwarf.AttrName, "work"))
+}

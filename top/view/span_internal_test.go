@@ -1,0 +1,20 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestCutText: a text is cut to its width at once, also if it has ten thousands of characters without a width.
+func TestCutText(t *testing.T) {
+	accents := strings.Repeat("\u0301", 50_000)
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"abc", 0, ""}, {"", 5, ""}, {"日本語", 5, "日本"}, {"日本語", 1, ""}, {"e" + accents + "bc", 2, "e" + accents + "b"}} {
+		assert.Equal(t, c.want, cutText(c.text, c.width))
+	}
+}
