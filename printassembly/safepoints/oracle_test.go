@@ -24,7 +24,7 @@ import (
 func share(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
 
 // compare applies both rules to the hottest methods of a program, whose JVM had DebugNonSafepoints.
-func compare(t *testing.T, path string) (byNext, byFlow oracle.Score) {
+func compare(t *testing.T, path string) (byNext, byFlow, recordedNext, recordedFlow oracle.Score) {
 	t.Helper()
 	log, samples := open(t, path)
 	for i := range log.Blobs {
@@ -33,12 +33,16 @@ func compare(t *testing.T, path string) (byNext, byFlow oracle.Score) {
 		require.NoError(t, err)
 		require.NotEmpty(t, full, b.Name)
 		require.True(t, oracle.Compare(b, full, &log.Bodies, samples[i], func(s *oracle.Sampled) {
-			byNext.Add(s.Samples, s.Record, s.ByAddress)
-			byFlow.Add(s.Samples, s.Record, s.ByFlow)
+			recordedNext.Add(s.Samples, s.Recorded, s.ByAddress)
+			recordedFlow.Add(s.Samples, s.Recorded, s.ByFlow)
+			if s.Reason == "" {
+				byNext.Add(s.Samples, s.Record, s.ByAddress)
+				byFlow.Add(s.Samples, s.Record, s.ByFlow)
+			}
 		}), b.Name)
 	}
 	require.NotZero(t, byFlow.Samples, "samples in methods")
-	return byNext, byFlow
+	return byNext, byFlow, recordedNext, recordedFlow
 }
 
 // open reads a program's samples, by the index of their method in the log and by their address, and the log after an empty line. The samples are lines of the index of a method, an
@@ -89,10 +93,13 @@ func TestOracle(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".xz")
 		t.Run(name, func(t *testing.T) {
-			next, flow := compare(t, path)
+			next, flow, allNext, allFlow := compare(t, path)
 			t.Logf("%-9s %5d samples; wrong by address: method %4.1f %%, line %4.1f %%, chain %4.1f %%; by flow: method %4.1f %%, line %4.1f %%, chain %4.1f %%; certain and right %.2f %%",
 				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples), 100-share(next.Chain, next.Samples),
 				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples), share(flow.Certain, flow.Samples))
+			t.Logf("%d samples with all records: wrong by address %.1f %%, by flow %.1f %%, ratio %.3f; without those of other code %.3f",
+				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples),
+				float64(allFlow.Samples-allFlow.Method)/float64(allNext.Samples-allNext.Method), float64(flow.Samples-flow.Method)/float64(next.Samples-next.Method))
 			program, _, _ := strings.Cut(name, "-")
 			most := cmp.Or(map[string]float64{"javac": 0.66, "jruby": 0.58, "scala": 0.7}[program], 0.5)
 			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), most*float64(next.Samples-next.Method), "the innermost method is wrong too often")

@@ -108,10 +108,31 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	if r := s.recordIn(i); s.out[i] && r >= 0 {
 		return s.insts[r].Frames // a stub only prepares its call
 	}
+	if SetsUpFrame(s.insts, i) {
+		return s.made.chain(s.outermost(i), s.agreed[i])
+	}
 	if s.followsCall(i) {
 		return s.made.chain(guess{record: int32(i - 1)}, s.agreed[i])
 	}
+	if d := s.definition(i); d >= 0 && !s.c1 {
+		if s.insts[d].OwnFrames {
+			return s.made.chain(guess{record: int32(d)}, s.agreed[i])
+		}
+		return s.made.chain(s.guess(d), s.agreed[i])
+	}
 	return s.made.chain(s.guess(i), s.agreed[i])
+}
+
+// outermost returns the guess that an instruction is in the compiled method itself, and not in an inlined one.
+func (s *spreader) outermost(i int) guess {
+	record := s.ahead[i].record
+	if s.behind[i].record >= 0 {
+		record = s.behind[i].record
+	}
+	if record < 0 {
+		return guess{record: none}
+	}
+	return guess{record: record, cut: len(s.insts[record].Frames) - 1}
 }
 
 // followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such
