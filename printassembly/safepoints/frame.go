@@ -26,8 +26,8 @@ func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 		return savesFrame(in)
 	case "stp", "ldp":
 		return savesFrame(in)
-	case "mov": // touches the pages below the stack, to find an overflow early
-		return strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") || strings.Contains(operands, "[rsp-0x")
+	case "mov": // also one that touches the pages below the stack, to find an overflow early
+		return savesFrame(in) || strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") || strings.Contains(operands, "[rsp-0x")
 	case "sub":
 		return movesStack(operands) && (i > 0 && savesFrame(&insts[i-1]) || i+1 < len(insts) && savesFrame(&insts[i+1]))
 	case "add":

@@ -3,7 +3,6 @@ package safepoints_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -78,13 +77,7 @@ func open(t *testing.T, path string) (*printassembly.Log, map[int]map[uint64]int
 }
 
 // TestOracle takes methods with all records, hides those that a JVM without DebugNonSafepoints does not keep, and has
-// both rules guess them.
-//
-// The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
-// bytecode that it happened to be at. So no rule can reach 100 %. Methods without any record, such as inlined getters,
-// can't be found either. Where the rule by address is rarely wrong, or where there are many such methods, the innermost
-// method is not wrong half as often as by address: PERFORMANCE.md has the figures. Only the log of JRuby has the bodies
-// of methods.
+// both rules guess them. Only the log of JRuby has the bodies of methods.
 func TestOracle(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.xz")
 	require.NoError(t, err)
@@ -97,12 +90,11 @@ func TestOracle(t *testing.T) {
 			t.Logf("%-9s %5d samples; wrong by address: method %4.1f %%, line %4.1f %%, chain %4.1f %%; by flow: method %4.1f %%, line %4.1f %%, chain %4.1f %%; certain and right %.2f %%",
 				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples), 100-share(next.Chain, next.Samples),
 				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples), share(flow.Certain, flow.Samples))
-			t.Logf("%d samples with all records: wrong by address %.1f %%, by flow %.1f %%, ratio %.3f; without those of other code %.3f",
-				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples),
-				float64(allFlow.Samples-allFlow.Method)/float64(allNext.Samples-allNext.Method), float64(flow.Samples-flow.Method)/float64(next.Samples-next.Method))
-			program, _, _ := strings.Cut(name, "-")
-			most := cmp.Or(map[string]float64{"javac": 0.66, "jruby": 0.58, "scala": 0.7}[program], 0.5)
-			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), most*float64(next.Samples-next.Method), "the innermost method is wrong too often")
+			t.Logf("with records of other code: %d samples; wrong by address: method %.1f %%; by flow: method %.1f %%",
+				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples))
+			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), 0.5*float64(next.Samples-next.Method), "the innermost method is wrong too often")
+			assert.Less(t, allFlow.Samples-allFlow.Method, allNext.Samples-allNext.Method, "with records of other code")
+			assert.Greater(t, share(flow.Samples, allFlow.Samples), 90.0, "the samples that are compared")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")
 		})
