@@ -44,8 +44,8 @@ func isResult(register string) bool { return register == "ax" || register == "x0
 
 // copied returns the register that an instruction copies to another register, or "" if it is not such a copy.
 func copied(in *printassembly.Instruction) string {
-	name, operands, _ := strings.Cut(in.Text, " ")
-	if in.Kind != disasm.Plain || name != "mov" {
+	operands, ok := strings.CutPrefix(in.Text, "mov ")
+	if !ok || in.Kind != disasm.Plain || strings.IndexByte(operands, '(') >= 0 || strings.IndexByte(operands, '[') >= 0 {
 		return ""
 	}
 	first, second, _ := strings.Cut(operands, ",")

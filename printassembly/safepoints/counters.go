@@ -7,9 +7,13 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxCounter limits the code that updates a profile once, in instructions. A receiver's class is compared with those
-// of two rows of the profile; that takes some 30 instructions.
-const maxCounter = 60
+const (
+	// maxCounter limits the code that updates a profile once, in instructions. A receiver's class is compared with those
+	// of two rows of the profile; that takes some 30 instructions.
+	maxCounter = 60
+	// maxUnused limits the instructions between two accesses to a profile for the same update.
+	maxUnused = 8
+)
 
 // Counters returns, for each instruction of a method, the method whose profile it updates, or "" if it updates none.
 // C1's code of level 3 counts calls, branches and classes in the MethodData of the method that has the bytecode, even if
@@ -39,7 +43,7 @@ func Counters(insts []printassembly.Instruction) []string {
 // MethodData.
 func counterEnd(insts []printassembly.Instruction, i int) int {
 	address, end := written(&insts[i]), i
-	for k := i + 1; k < len(insts) && k < i+maxCounter && address != ""; k++ {
+	for k := i + 1; k < len(insts) && k < i+maxCounter && k <= end+maxUnused && address != ""; k++ {
 		in := &insts[k]
 		if in.Lo != insts[k-1].Hi || in.Kind == disasm.Call || in.Kind == disasm.Return || profiledMethod(in) != "" {
 			break
@@ -72,7 +76,10 @@ func overflowEnd(insts []printassembly.Instruction, i int) int {
 
 // based reports whether an instruction accesses memory at an address that is in a register.
 func based(in *printassembly.Instruction, register string) bool {
-	open := strings.IndexAny(in.Text, "([")
+	open := strings.IndexByte(in.Text, '(')
+	if open < 0 {
+		open = strings.IndexByte(in.Text, '[')
+	}
 	if open < 0 {
 		return false
 	}

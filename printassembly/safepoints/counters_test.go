@@ -87,6 +87,12 @@ func TestCounters(t *testing.T) {
 			addq $0x1,0xd8(%rax)
 			movabs $0x7f1015d6ed78,%rax ` + dataOfY + `
 			addq $0x1,0xd8(%rax)`, "xxyy"},
+		{"another method's profile in another register", `
+			movabs $0x7f1015d6ed70,%rax ` + dataOfX + `
+			addq $0x1,0xd8(%rax)
+			movabs $0x7f1015d6ed78,%rbx ` + dataOfY + `
+			addq $0x1,0xd8(%rbx)
+			mov 0x8(%rax),%ecx`, "xxyy."},
 		{"the register has another value", `
 			movabs $0x7f1015d6ed70,%rax ` + dataOfX + `
 			addq $0x1,0xd8(%rax)

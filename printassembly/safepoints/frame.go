@@ -18,13 +18,11 @@ func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 		return true
 	case in.Kind == disasm.CondJump:
 		return i > 0 && pollsReturn(&insts[i-1])
-	case in.Kind != disasm.Plain:
+	case in.Kind != disasm.Plain, !strings.Contains(in.Text, "sp") && !strings.Contains(in.Text, "bp"): // most instructions
 		return false
 	}
 	switch name, operands := split(in); name {
-	case "push", "pop":
-		return savesFrame(in)
-	case "stp", "ldp":
+	case "push", "pop", "stp", "ldp":
 		return savesFrame(in)
 	case "mov": // also one that touches the pages below the stack, to find an overflow early
 		return savesFrame(in) || strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") || strings.Contains(operands, "[rsp-0x")
