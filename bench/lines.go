@@ -124,7 +124,7 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 
 // addLines records a program in each round, and adds the figures about its lines.
 func (s *setup) addLines(all []figure, j installedJDK, name string, record func(dir string) error) ([]figure, error) {
-	var next, flow, recorded, certain, lineNext, lineFlow, nameless, samples, left []float64
+	var next, flow, recorded, others, certain, lineNext, lineFlow, nameless, samples, left []float64
 	reasons := map[oracle.Reason][]float64{}
 	for i := range s.rounds {
 		s.say("%s, %s, round %d of %d", name, j.label(), i+1, s.rounds)
@@ -150,6 +150,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		recorded = append(recorded, wrong(&c.recordedFlow, c.recordedFlow.Method)/wrong(&c.recordedAddress, c.recordedAddress.Method))
 		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow, wrong(&c.byFlow, c.byFlow.Line))
 		certain = append(certain, 1-wrong(&c.byFlow, c.byFlow.Certain))
+		others = append(others, wrong(&c.otherFlow, c.otherFlow.Method)/wrong(&c.otherAddress, c.otherAddress.Method))
 		all := max(1, float64(c.recordedFlow.Samples))
 		for _, r := range untold {
 			reasons[r] = append(reasons[r], float64(c.untold[r])/all)
@@ -163,6 +164,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		figure{"  by the flow of control", flow, inShare, ""},
 		figure{"  flow / address", ratios(flow, next), asRatio, "<= 0.5 x"},
 		figure{"  the same, with the records of other code", recorded, asRatio, ""},
+		figure{"  the same, without counters and the frame", others, asRatio, ""},
 		figure{"  no record: late inlining", reasons[oracle.LateInlining], inShare, ""},
 		figure{"  no record: counters", reasons[oracle.Counter], inShare, ""},
 		figure{"  wrong line by address", lineNext, inShare, ""},
@@ -185,6 +187,7 @@ var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
 	recordedAddress, recordedFlow oracle.Score          // compared with all that HotSpot has recorded, including records of other code
+	otherAddress, otherFlow       oracle.Score          // without instructions whose record is not all that HotSpot has recorded
 	untold                        map[oracle.Reason]int // samples that byAddress and byFlow do not have
 	nameless                      int                   // samples in inlined methods that no record mentions
 	left                          int                   // samples in methods without all records
@@ -248,6 +251,10 @@ func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples 
 		if s.Reason != "" {
 			c.untold[s.Reason] += s.Samples
 			return
+		}
+		if len(s.Record) == len(s.Recorded) {
+			c.otherAddress.Add(s.Samples, s.Record, s.ByAddress)
+			c.otherFlow.Add(s.Samples, s.Record, s.ByFlow)
 		}
 		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
 		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)

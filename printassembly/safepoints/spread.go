@@ -19,6 +19,8 @@
 //     such as a getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
 //   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
 //     which inlined method an instruction is in, also if that method has no record.
+//   - The code that sets up and removes the stack frame belongs to the compiled method itself.
+//   - In C2's code, a copy of a register has the guess for the instruction that has computed the value.
 //   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
 //     behind.
 //
