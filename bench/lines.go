@@ -124,7 +124,8 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 
 // addLines records a program in each round, and adds the figures about its lines.
 func (s *setup) addLines(all []figure, j installedJDK, name string, record func(dir string) error) ([]figure, error) {
-	var next, flow, same, certain, lineNext, lineFlow, nameless, samples, left []float64
+	var next, flow, recorded, others, certain, lineNext, lineFlow, nameless, samples, left []float64
+	reasons := map[oracle.Reason][]float64{}
 	for i := range s.rounds {
 		s.say("%s, %s, round %d of %d", name, j.label(), i+1, s.rounds)
 		dir := filepath.Join(s.dir, "lines")
@@ -146,18 +147,26 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 			return all, fmt.Errorf("%s, %s: %w", name, j.label(), err)
 		}
 		next, flow = append(next, wrong(&c.byAddress, c.byAddress.Method)), append(flow, wrong(&c.byFlow, c.byFlow.Method))
-		same = append(same, wrong(&c.sameFlow, c.sameFlow.Method)/wrong(&c.sameAddress, c.sameAddress.Method))
+		recorded = append(recorded, wrong(&c.recordedFlow, c.recordedFlow.Method)/wrong(&c.recordedAddress, c.recordedAddress.Method))
 		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow, wrong(&c.byFlow, c.byFlow.Line))
 		certain = append(certain, 1-wrong(&c.byFlow, c.byFlow.Certain))
-		nameless = append(nameless, float64(c.nameless)/float64(max(1, c.byFlow.Samples)))
-		samples = append(samples, float64(c.byFlow.Samples))
-		left = append(left, float64(c.left)/float64(max(1, c.left+c.byFlow.Samples)))
+		others = append(others, wrong(&c.otherFlow, c.otherFlow.Method)/wrong(&c.otherAddress, c.otherAddress.Method))
+		all := max(1, float64(c.recordedFlow.Samples))
+		for _, r := range untold {
+			reasons[r] = append(reasons[r], float64(c.untold[r])/all)
+		}
+		nameless = append(nameless, float64(c.nameless)/all)
+		samples = append(samples, float64(c.recordedFlow.Samples))
+		left = append(left, float64(c.left)/(float64(c.left)+all))
 	}
 	return append(all,
 		figure{name + ", " + j.label() + ", wrong method by address", next, inShare, ""},
 		figure{"  by the flow of control", flow, inShare, ""},
 		figure{"  flow / address", ratios(flow, next), asRatio, "<= 0.5 x"},
-		figure{"  the same, without records from other code", same, asRatio, ""},
+		figure{"  the same, with the records of other code", recorded, asRatio, ""},
+		figure{"  the same, without counters and the frame", others, asRatio, ""},
+		figure{"  no record: late inlining", reasons[oracle.LateInlining], inShare, ""},
+		figure{"  no record: counters", reasons[oracle.Counter], inShare, ""},
 		figure{"  wrong line by address", lineNext, inShare, ""},
 		figure{"  wrong line by the flow of control", lineFlow, inShare, ""},
 		figure{"  certain, and right", certain, inShare, ">= 99 %"},
@@ -171,18 +180,23 @@ func wrong(s *oracle.Score, right int) float64 {
 	return float64(s.Samples-right) / float64(max(1, s.Samples))
 }
 
+// untold are the reasons why samples are left out of the comparison.
+var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
+
 // A linesScore says how often the guesses for a capture are right, by each of the two rules.
 type linesScore struct {
-	byAddress, byFlow     oracle.Score
-	sameAddress, sameFlow oracle.Score // only instructions from which control reaches the next record
-	nameless              int          // samples in inlined methods that no record mentions
-	left                  int          // samples in methods without all records
+	byAddress, byFlow             oracle.Score
+	recordedAddress, recordedFlow oracle.Score          // compared with all that HotSpot has recorded, including records of other code
+	otherAddress, otherFlow       oracle.Score          // without instructions whose record is not all that HotSpot has recorded
+	untold                        map[oracle.Reason]int // samples that byAddress and byFlow do not have
+	nameless                      int                   // samples in inlined methods that no record mentions
+	left                          int                   // samples in methods without all records
 }
 
 // scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a
 // capture.
 func scoreLines(dir string) (linesScore, error) {
-	var score linesScore
+	score := linesScore{untold: map[oracle.Reason]int{}}
 	c, err := capture.Open(dir)
 	if err != nil {
 		return score, err
@@ -229,15 +243,21 @@ func (c *linesScore) add(log *printassembly.Log, b *printassembly.Blob, samples 
 		return err
 	}
 	compared := oracle.Compare(b, insts, &log.Bodies, samples, func(s *oracle.Sampled) {
-		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
-		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)
+		c.recordedAddress.Add(s.Samples, s.Recorded, s.ByAddress)
+		c.recordedFlow.Add(s.Samples, s.Recorded, s.ByFlow)
 		if s.Nameless {
 			c.nameless += s.Samples
 		}
-		if !s.Beyond {
-			c.sameAddress.Add(s.Samples, s.Record, s.ByAddress)
-			c.sameFlow.Add(s.Samples, s.Record, s.ByFlow)
+		if s.Reason != "" {
+			c.untold[s.Reason] += s.Samples
+			return
 		}
+		if len(s.Record) == len(s.Recorded) {
+			c.otherAddress.Add(s.Samples, s.Record, s.ByAddress)
+			c.otherFlow.Add(s.Samples, s.Record, s.ByFlow)
+		}
+		c.byAddress.Add(s.Samples, s.Record, s.ByAddress)
+		c.byFlow.Add(s.Samples, s.Record, s.ByFlow)
 	})
 	if !compared {
 		for _, n := range samples {

@@ -11,6 +11,7 @@ import (
 // bytecode, even if the method is inlined. So an instruction between two updates for the same method is probably in
 // this method, even if no record mentions it.
 type profiles struct {
+	counters   []string   // the method whose profile each instruction updates, see Counters
 	last, next []profiled // of each instruction
 }
 
@@ -26,17 +27,11 @@ const maxProfiled = 60
 
 // newProfiles finds the methods whose profiles the code updates. It returns nil if there are none.
 func newProfiles(insts []printassembly.Instruction) *profiles {
-	updates := make([]string, len(insts))
-	found := false
-	for i := range insts {
-		if m := profiledMethod(&insts[i]); m != "" {
-			updates[i], found = m, true
-		}
-	}
-	if !found {
+	updates := Counters(insts)
+	if updates == nil {
 		return nil
 	}
-	p := &profiles{make([]profiled, len(insts)), make([]profiled, len(insts))}
+	p := &profiles{updates, make([]profiled, len(insts)), make([]profiled, len(insts))}
 	var now profiled
 	step := func(i int) profiled {
 		now.distance++
@@ -80,26 +75,39 @@ func profiledMethod(in *printassembly.Instruction) string {
 // a number: "a/B$$Lambda+0x00007f5c08001800" is "a.B$$Lambda/0x00007f5c08001800".
 var externalName = strings.NewReplacer("/", ".", "+", "/")
 
-// profiled corrects the guess for an instruction if the last profile (MethodData) that the code updates before it and
-// the next one after it are those of the same method: the instruction is then probably in that method. It does not
-// correct the guess after an implicit null check, which C1 makes where it inlines a call. The code there may belong to
-// the inlined method, which may have no profile.
+// profiled corrects the guess for an instruction that updates a profile: it is in the method of that profile. It also
+// corrects the guess for an instruction between two updates if the last profile (MethodData) that the code updates
+// before it and the next one after it are those of the same method: the instruction is then probably in that method. It
+// does not correct the guess after an implicit null check, which C1 makes where it inlines a call. The code there may
+// belong to the inlined method, which may have no profile.
 func (s *spreader) profiled(i int, at guess) guess {
 	p := s.profiles
-	if p == nil || at.record < 0 || p.last[i].method != p.next[i].method || p.next[i].method == "" {
+	if p == nil || at.record < 0 {
 		return at
 	}
-	method, ahead, behind := p.next[i].method, s.ahead[i], s.behind[i]
-	if s.insts[at.record].Frames[at.cut].Method == method {
+	if method := p.counters[i]; method != "" {
+		return s.inMethod(i, at, method)
+	}
+	if p.last[i].method != p.next[i].method || p.next[i].method == "" {
 		return at
 	}
+	method, behind := p.next[i].method, s.behind[i]
 	if behind.record >= 0 {
 		_, check := comment(&s.insts[behind.anchor], "implicit exception")
 		if check && s.insts[behind.record].Frames[0].Method == method {
 			return at
 		}
 	}
-	for _, r := range []int32{ahead.record, behind.record} {
+	return s.inMethod(i, at, method)
+}
+
+// inMethod changes the guess for an instruction so that it is in a method. If one of the nearest records has a frame of
+// the method, the guess is that frame. Otherwise the method is taken as inlined where the guess was before.
+func (s *spreader) inMethod(i int, at guess, method string) guess {
+	if s.insts[at.record].Frames[at.cut].Method == method {
+		return at
+	}
+	for _, r := range []int32{s.ahead[i].record, s.behind[i].record} {
 		if r < 0 {
 			continue
 		}

@@ -19,6 +19,8 @@
 //     such as a getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
 //   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
 //     which inlined method an instruction is in, also if that method has no record.
+//   - The code that sets up and removes the stack frame belongs to the compiled method itself.
+//   - In C2's code, a copy of a register has the guess for the instruction that has computed the value.
 //   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
 //     behind.
 //
@@ -108,10 +110,31 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	if r := s.recordIn(i); s.out[i] && r >= 0 {
 		return s.insts[r].Frames // a stub only prepares its call
 	}
+	if SetsUpFrame(s.insts, i) {
+		return s.made.chain(s.outermost(i), s.agreed[i])
+	}
 	if s.followsCall(i) {
 		return s.made.chain(guess{record: int32(i - 1)}, s.agreed[i])
 	}
+	if d := s.definition(i); d >= 0 && !s.c1 {
+		if s.insts[d].OwnFrames {
+			return s.made.chain(guess{record: int32(d)}, s.agreed[i])
+		}
+		return s.made.chain(s.guess(d), s.agreed[i])
+	}
 	return s.made.chain(s.guess(i), s.agreed[i])
+}
+
+// outermost returns the guess that an instruction is in the compiled method itself, and not in an inlined one.
+func (s *spreader) outermost(i int) guess {
+	record := s.ahead[i].record
+	if s.behind[i].record >= 0 {
+		record = s.behind[i].record
+	}
+	if record < 0 {
+		return guess{record: none}
+	}
+	return guess{record: record, cut: len(s.insts[record].Frames) - 1}
 }
 
 // followsCall reports whether an instruction is the padding after a call that has a record. JDK 20 and newer have such

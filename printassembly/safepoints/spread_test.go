@@ -342,7 +342,8 @@ func TestSpread(t *testing.T) {
 			9 ret
 			10 ret
 			17 call | p.C::x@10 ; {runtime_call UncommonTrapBlob}`, "c1", `
-			4: ~b@~1 < p.C::x@~40`},
+			3: ~b@~1 < p.C::x@~40
+			4: p.C::x@~40`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			insts := parse(t, c.code)

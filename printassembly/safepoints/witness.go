@@ -50,9 +50,10 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 const initializing = 12
 
 // guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it
-// has the same guess.
+// has the same guess. An update of a profile shows the method itself.
 func (s *spreader) guess(i int) guess {
-	if s.witness != nil {
+	counts := s.profiles != nil && s.profiles.counters[i] != ""
+	if s.witness != nil && !counts {
 		if r := s.witness[i]; r >= 0 {
 			return guess{record: r}
 		}

@@ -4,8 +4,9 @@
 // [Hide] removes the records that a JVM without the flag does not keep. A rule then has to find the frames of the
 // instructions again, and a [Score] compares what it has found with the records.
 //
-// The records that are hidden are not always right themselves: C2 gives code that it has moved or made anew the
-// bytecode that it happened to be at. So no rule can reach 100 %.
+// The records that are hidden are not always right themselves. Where HotSpot's source says that a record is that of other
+// code, there is nothing to compare with: see [Reason]. Besides, C2 gives code that it has moved or made anew the bytecode
+// that it happened to be at. So no rule can reach 100 %.
 package oracle
 
 import (
@@ -108,14 +109,13 @@ func ByAddress(insts []printassembly.Instruction) {
 }
 
 // A Sampled is an instruction that has samples and recorded frames, together with the frames that the rules have found.
-// The Record is that of the instruction itself or, if it has none, that of the next instruction which has one.
 type Sampled struct {
-	Samples           int
-	Record            []printassembly.Frame
+	Samples int
+	// Recorded is what HotSpot has recorded: the record of the instruction itself or, if it has none, that of the next
+	// instruction which has one. Record is what to compare with, and nil if there is a Reason.
+	Recorded, Record  []printassembly.Frame
+	Reason            Reason
 	ByAddress, ByFlow []printassembly.Frame
-	// Beyond is true if control does not go on from this instruction to the one that has the record. HotSpot has then
-	// taken the record from other code, so the record says little about this instruction.
-	Beyond bool
 	// Nameless is true if the innermost method is not the compiled method, and is in none of the records that Compare
 	// has left to the rules. So no rule can find it by means of records.
 	Nameless bool
@@ -131,12 +131,14 @@ func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *p
 	}
 	next := Hide(insts)
 	flow := slices.Clone(next)
+	j := newJudge(b, insts, next)
 	ByAddress(next)
 	safepoints.Spread(b, flow, bodies)
 	known := mentioned(b, next)
 	for i := range insts {
 		if n := samples[insts[i].Lo]; n > 0 && len(insts[i].Frames) > 0 {
-			each(&Sampled{n, insts[i].Frames, next[i].Frames, flow[i].Frames, beyond(insts[i:]), !known[insts[i].Frames[0].Method]})
+			record, reason := j.record(i, next[i].OwnFrames)
+			each(&Sampled{n, insts[i].Frames, record, reason, next[i].Frames, flow[i].Frames, !known[insts[i].Frames[0].Method]})
 		}
 	}
 	return true
@@ -153,17 +155,4 @@ func mentioned(b *printassembly.Blob, insts []printassembly.Instruction) map[str
 		}
 	}
 	return known
-}
-
-// beyond reports whether a jump or a return is between the first instruction and the one that has its record.
-func beyond(insts []printassembly.Instruction) bool {
-	for i := range insts {
-		switch {
-		case insts[i].OwnFrames:
-			return false
-		case insts[i].Kind == disasm.Jump || insts[i].Kind == disasm.Return:
-			return true
-		}
-	}
-	return true
 }
