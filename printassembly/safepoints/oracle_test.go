@@ -3,6 +3,7 @@ package safepoints_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -93,7 +94,10 @@ func TestOracle(t *testing.T) {
 			t.Logf("with records of other code: %d samples; wrong by address: method %.1f %%; by flow: method %.1f %%",
 				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples))
 			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), 0.5*float64(next.Samples-next.Method), "the innermost method is wrong too often")
-			assert.Less(t, allFlow.Samples-allFlow.Method, allNext.Samples-allNext.Method, "with records of other code")
+			// With the records of other code, even a rule that is always right does not reach half: PERFORMANCE.md.
+			program, _, _ := strings.Cut(name, "-")
+			most := cmp.Or(map[string]float64{"javac": 0.67, "jruby": 0.58, "scala": 0.72}[program], 0.5)
+			assert.LessOrEqual(t, float64(allFlow.Samples-allFlow.Method), most*float64(allNext.Samples-allNext.Method), "with records of other code")
 			assert.Greater(t, share(flow.Samples, allFlow.Samples), 90.0, "the samples that are compared")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")
