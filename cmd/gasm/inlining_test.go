@@ -45,7 +45,7 @@ func TestInlined(t *testing.T) {
 			assert.Equal(t, "hot method too big: 398 bytecodes, FreqInlineSize 325", found["big"])
 			assert.Regexp(t, `^recursive inlining (is )?too deep: MaxRecursiveInlineLevel 1$`, found["recursive"])
 			assert.Equal(t, "native method", found["freeMemory"])
-			assert.Regexp(t, `^virtual: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
+			assert.Regexp(t, `^interface call: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
 			assert.NotContains(t, found, "small")
 			assert.NotContains(t, found, "legs")
 			assert.GreaterOrEqual(t, checkDecisions(t, p.Calls, log), 4)
