@@ -12,7 +12,7 @@ import (
 // asked for.
 type Inlining struct {
 	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none,
-	// if some were left out, or if a recording is cut or damaged. The decisions of earlier compilations are unknown. Of
+	// if some were left out, or if a recording is cut, damaged, or lacks events that the JVM had no room for. The decisions of earlier compilations are unknown. Of
 	// a compilation that was going on at that time, some decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
@@ -53,7 +53,7 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 type inliningReader struct {
 	wanted func(pid, compileID int) bool
 	byPID  map[int]*Inlining
-	cut    map[int]bool // the JVMs with recordings that could not be read completely
+	cut    map[int]bool // the JVMs with recordings that lack events, or could not be read completely
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string
@@ -103,7 +103,7 @@ func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, kno
 			r.left--
 		}
 	}
-	if recording.Damage().Any() || recording.Err() != nil {
+	if recording.Damage().Any() || recording.Lost() > 0 || recording.Err() != nil {
 		r.cut[pid] = true
 	}
 	if from, ok := x.FirstMonoNanos(); ok {

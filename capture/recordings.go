@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/event/hslog"
@@ -188,6 +189,9 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 		note = fmt.Sprintf("the recording of JVM %d could not be read to the end: %v", j.PID, r.Err())
 	case damage.Any():
 		note = fmt.Sprintf("%s is damaged; %d of its events are in the report: %s", filepath.Base(path), len(events)-before, damage.First[0])
+	}
+	if lost := r.Lost(); lost > 0 {
+		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("Flight Recorder had no room for %d bytes of the events of JVM %d: they are missing", lost, j.PID)
 	}
 	return events, note
 }

@@ -45,7 +45,7 @@ func TestInlined(t *testing.T) {
 			assert.Equal(t, "hot method too big: 398 bytecodes, FreqInlineSize 325", found["big"])
 			assert.Regexp(t, `^recursive inlining (is )?too deep: MaxRecursiveInlineLevel 1$`, found["recursive"])
 			assert.Equal(t, "native method", found["freeMemory"])
-			assert.Regexp(t, `^virtual: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
+			assert.Regexp(t, `^interface call: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
 			assert.NotContains(t, found, "small")
 			assert.NotContains(t, found, "legs")
 			assert.GreaterOrEqual(t, checkDecisions(t, p.Calls, log), 4)
@@ -69,7 +69,7 @@ func TestInliningOfApplications(t *testing.T) {
 		for name, args := range map[string][]string{
 			"JRuby": {"-cp", lib, "org.jruby.Main", "-e", "Thread.new { sleep 40; java.lang.System.exit(0) }; load '" + ruby + "'"},
 			"H2":    {"-Dsec=30", "-cp", javaPrograms(t) + ":" + lib, "Database"},
-			"javac": {"-Dclasses=200", "-cp", programsOf(t, 17, "Compile"), "Compile"},
+			"javac": {"-Dclasses=200", "-cp", programsOf(t, 17, "Compile", "MemoryFile", "MemoryFiles"), "Compile"},
 		} {
 			t.Run(j.Name()+" "+name, func(t *testing.T) {
 				p, log, _ := profileInlining(t, j, args...)
@@ -83,11 +83,15 @@ func TestInliningOfApplications(t *testing.T) {
 	}
 }
 
-// programsOf compiles a program of testdata for JDKs from a release on.
-func programsOf(t *testing.T, release int, name string) string {
+// programsOf compiles classes of testdata for JDKs from a release on.
+func programsOf(t *testing.T, release int, classes ...string) string {
 	t.Helper()
+	var files []string
+	for _, class := range classes {
+		files = append(files, gasmtest.Testdata("programs", class+".java"))
+	}
 	dir := t.TempDir()
-	gasmtest.CompileJava(t, dir, release, gasmtest.Testdata("programs", name+".java"))
+	gasmtest.CompileJava(t, dir, release, files...)
 	return dir
 }
 

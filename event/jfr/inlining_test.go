@@ -19,24 +19,50 @@ const (
 	idMethod
 	idCallee
 	idInlining
+	idLoss
 )
 
-// inliningRecording returns a recording with decisions of two compilations: 7 and 8.
-func inliningRecording() []byte {
+// inliningRecording returns a recording with decisions of two compilations, 7 and 8, and then with other events.
+func inliningRecording(more ...[]byte) []byte {
 	classes := append(basicClasses(), class(idClass, "java.lang.Class", nil, field("name", idString)),
 		class(idMethod, "jdk.types.Method", nil, field("type", idClass, pooled...), field("name", idString), field("descriptor", idString)),
 		class(idCallee, "jdk.types.CalleeMethod", nil, field("type", idString), field("name", idString), field("descriptor", idString)),
 		class(idInlining, "jdk.CompilerInlining", super, field("startTime", idLong), field("eventThread", idThread, pooled...),
 			field("compileId", idInt), field("caller", idMethod, pooled...), field("callee", idCallee), field("succeeded", idBool),
-			field("message", idString), field("bci", idInt)))
+			field("message", idString), field("bci", idInt)),
+		class(idLoss, "jdk.DataLoss", super, field("startTime", idLong), field("amount", idLong), field("total", idLong)))
 	decided := func(start, id, caller int64, callee string, done byte, message string, bci int64) []byte {
 		return sized(idInlining, integers(start, 8, id, caller), utf8Text("p/B"), utf8Text(callee), utf8Text("(I)V"), []byte{done}, utf8Text(message), integer(bci))
 	}
 	constants := checkpointOf(0, constantPool{idClass, [][]byte{slices.Concat(integer(1), utf8Text("p/A"))}},
 		constantPool{idMethod, [][]byte{slices.Concat(integers(5, 1), utf8Text("m"), utf8Text("()V"))}})
-	return header{}.chunkOf(metadataOf(classes...), constants, basicEvent(150, 3, utf8Text("x"), 1),
+	return header{}.chunkOf(append([][]byte{metadataOf(classes...), constants, basicEvent(150, 3, utf8Text("x"), 1),
 		decided(400, 7, 5, "big", 0, "hot method too big", 12), decided(300, 8, 5, "other", 1, "inline (hot)", 3),
-		decided(500, 7, 5, "big", 0, "hot method too big", 12), decided(600, 7, 99, "small", 1, "inline (hot)", -1))
+		decided(500, 7, 5, "big", 0, "hot method too big", 12), decided(600, 7, 99, "small", 1, "inline (hot)", -1)}, more...)...)
+}
+
+// loss returns the event that amount bytes of events were lost.
+func loss(amount int64) []byte { return sized(idLoss, integers(700, amount, amount)) }
+
+// TestLost: the bytes of all losses are added up, but no JVM lost so many bytes that the sum overflows.
+func TestLost(t *testing.T) {
+	for name, c := range map[string]struct {
+		events [][]byte
+		want   int64
+	}{
+		"nothing":   {nil, 0},
+		"twice":     {[][]byte{loss(4000), loss(96)}, 4096},
+		"negative":  {[][]byte{loss(-5), loss(10)}, 10},
+		"much more": {[][]byte{loss(math.MaxInt64), loss(math.MaxInt64)}, maxLost},
+	} {
+		r := made(inliningRecording(c.events...))
+		for r.Scan() {
+		}
+		require.NoError(t, r.Err())
+		assert.Equal(t, Damage{}, r.Damage())
+		assert.Equal(t, c.want, r.Lost(), name)
+	}
+	gasmtest.Golden(t, "lost.jfr", inliningRecording(loss(4096))) // package capture reads it
 }
 
 func TestInlining(t *testing.T) {

@@ -17,6 +17,7 @@ type Reader struct {
 	at     int64 // offset in the file of the next event; if chunk is nil, of the next chunk
 	event  Event
 	damage Damage
+	lost   int64 // see Lost
 	err    error
 }
 
@@ -67,6 +68,13 @@ func (r *Reader) Err() error { return r.err }
 
 // Damage returns the damage that was found so far.
 func (r *Reader) Damage() Damage { return r.damage }
+
+// Lost returns how many bytes of events the JVM could not record, because Flight Recorder had no room for them, as far as
+// the events that were read say so.
+func (r *Reader) Lost() int64 { return r.lost }
+
+// maxLost limits Reader.lost: no JVM writes so many bytes.
+const maxLost = 1 << 40
 
 // nextChunk sets r.chunk to the chunk at r.at. If that chunk can't be read, it takes the first readable chunk after it.
 // If there is none, it returns false.
@@ -172,6 +180,9 @@ func (r *Reader) readEvent() bool {
 	case !r.event.set(c, t, d, head):
 		r.damage.event("a %s does not have the fields that it should have", t.Name)
 		return false
+	}
+	if t.Name == lossType {
+		r.lost = min(r.lost+min(max(r.event.Field("amount").Int(), 0), maxLost), maxLost)
 	}
 	return true
 }

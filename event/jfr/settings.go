@@ -48,7 +48,7 @@ func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
 // the given kinds, however short they are. It records no other events of the JVM, unless they are needed to interpret
-// the given kinds. The caller can also name event types of the program itself, and the file enables them. It says
+// the given kinds, or say that some are missing. The caller can also name event types of the program itself, and the file enables them. It says
 // nothing about the program's other event types, so the program's own settings apply to them.
 //
 // The settings have to be in a file. If JDK 25 gets the same settings as options, after settings=none, it records
@@ -75,6 +75,7 @@ func Settings(feature int, of []event.Kind, named ...string) (string, error) {
 	if feature < exactClock && !slices.Contains(of, event.Safepoint) {
 		recorded{event: "jdk.SafepointEnd", threshold: true}.write(&b)
 	}
+	recorded{event: lossType}.write(&b)
 	for _, name := range named {
 		b.WriteString(`  <event name="`)
 		if err := xml.EscapeText(&b, []byte(name)); err != nil {
@@ -94,6 +95,10 @@ const sampledAllocations = 16
 // exactClock is the first long-term release whose recordings have an exact start time. To align older recordings with
 // the samples' clock, gasm needs the ends of safepoints (see [FindAnchor]). So Settings makes JFR record these as well.
 const exactClock = 17
+
+// lossType is the event with which Flight Recorder says that it had no room for other events. Without it in the settings,
+// nothing says that events are missing.
+const lossType = "jdk.DataLoss"
 
 func kindNames() (names []string) {
 	for _, k := range Kinds() {

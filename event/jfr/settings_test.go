@@ -37,6 +37,10 @@ func TestSettings(t *testing.T) {
     <setting name="stackTrace">false</setting>
     <setting name="threshold">0 ns</setting>
   </event>
+  <event name="jdk.DataLoss">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">false</setting>
+  </event>
 </configuration>
 `, text)
 	text, err = Settings(17, nil, "com.acme.\"Request\"")

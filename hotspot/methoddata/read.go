@@ -3,6 +3,7 @@ package methoddata
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
@@ -10,6 +11,7 @@ import (
 // A Method is a method whose profile is to be read.
 type Method struct {
 	Address  uint64 // of HotSpot's Method
+	Data     uint64 // of its MethodData (Method::_method_data); 0 if that was not read, or was 0 when it was read
 	Bytecode []byte // as it is in the JVM's memory, with HotSpot's own bytecodes
 }
 
@@ -53,50 +55,134 @@ const maxSize = 1 << 20
 // maxTotal limits the size of the records of all methods of one call of Read. Methods beyond it have no profile.
 const maxTotal = 16 << 20
 
+// A reading is a MethodData that is being read.
+type reading struct {
+	index  int    // of the method
+	data   uint64 // the address of the MethodData
+	starts []byte // the bytecode at each index, see starts
+	buf    []byte // what has been read: at first as much as the bytecode lets expect
+	ok     bool   // buf has been read
+}
+
 // Read returns the profiles of some methods. It is nil for a method that has none, or none that can be read or that
 // passes the checks. The error says that nothing more can be read of the process.
 //
-// All methods are read together, so that three system calls suffice.
+// All methods are read together. If the caller knows the addresses of their profiles, one or two system calls suffice.
 func (r *Reader) Read(methods []Method) ([]*Profile, error) {
 	profiles := make([]*Profile, len(methods))
-	pointers := make([]vmstructs.Piece, len(methods))
+	if err := r.read(profiles, methods); err != nil {
+		return profiles, fmt.Errorf("reading profiles: %w", err)
+	}
+	return profiles, nil
+}
+
+func (r *Reader) read(profiles []*Profile, methods []Method) error {
+	readings, err := r.find(methods)
+	if err != nil {
+		return err
+	}
+	if err := r.readFirst(readings); err != nil {
+		return err
+	}
+	if err := r.readRest(readings, methods); err != nil {
+		return err
+	}
+	for i := range readings {
+		if d := &readings[i]; d.ok {
+			profiles[d.index] = r.profile(d.buf[:r.layout.records], d.buf[r.layout.records:], d.starts)
+		}
+	}
+	return nil
+}
+
+// find returns the MethodDatas to be read. It reads their addresses where they are not known.
+func (r *Reader) find(methods []Method) ([]reading, error) {
+	readings := make([]reading, 0, len(methods))
+	var pointers []vmstructs.Piece
+	var of []int // for each of pointers, the index in readings
 	for i, m := range methods {
-		pointers[i] = vmstructs.Piece{Addr: m.Address + r.layout.pointer, Buf: make([]byte, 8)}
+		at, ok := starts(m.Bytecode, r.java)
+		if !ok {
+			continue
+		}
+		if m.Data == 0 {
+			pointers, of = append(pointers, vmstructs.Piece{Addr: m.Address + r.layout.pointer, Buf: make([]byte, 8)}), append(of, len(readings))
+		}
+		readings = append(readings, reading{index: i, data: m.Data, starts: at})
 	}
 	known, err := r.vm.GatherSome(pointers)
 	if err != nil {
-		return profiles, fmt.Errorf("reading profiles: %w", err)
+		return nil, err
+	}
+	for i, ok := range known {
+		if ok {
+			readings[of[i]].data = binary.LittleEndian.Uint64(pointers[i].Buf)
+		}
+	}
+	return slices.DeleteFunc(readings, func(d reading) bool { return d.data == 0 || d.data%8 != 0 }), nil
+}
+
+// readFirst reads of each MethodData as much as its bytecode lets expect. If that is more than there is, it may not be
+// readable; then readFirst reads only what comes before the records.
+func (r *Reader) readFirst(readings []reading) error {
+	sizes, total := make([]uint64, len(readings)), uint64(0)
+	for i := range readings {
+		sizes[i] = r.layout.records + r.layout.expectedSize(readings[i].starts, r.extra)
+		total += sizes[i]
+	}
+	buf := make([]byte, total)
+	pieces := make([]vmstructs.Piece, len(readings))
+	for i := range readings {
+		d := &readings[i]
+		d.buf, buf = buf[:sizes[i]:sizes[i]], buf[sizes[i]:]
+		pieces[i] = vmstructs.Piece{Addr: d.data, Buf: d.buf}
+	}
+	known, err := r.vm.GatherSome(pieces)
+	if err != nil {
+		return err
 	}
 	var heads []vmstructs.Piece
-	var of []int // the indexes of the methods that heads are of
+	var of []int // for each of heads, the index in readings
 	for i, ok := range known {
-		if at := binary.LittleEndian.Uint64(pointers[i].Buf); ok && at != 0 && at%8 == 0 {
-			heads, of = append(heads, vmstructs.Piece{Addr: at, Buf: make([]byte, r.layout.records)}), append(of, i)
+		d := &readings[i]
+		if d.ok = ok; !ok {
+			d.buf = d.buf[:r.layout.records]
+			heads, of = append(heads, vmstructs.Piece{Addr: d.data, Buf: d.buf}), append(of, i)
 		}
 	}
-	if known, err = r.vm.GatherSome(heads); err != nil {
-		return profiles, fmt.Errorf("reading profiles: %w", err)
+	known, err = r.vm.GatherSome(heads)
+	for i, ok := range known {
+		readings[of[i]].ok = ok
 	}
-	var records []vmstructs.Piece
-	var withHead []int // the indexes in heads that records are of
+	return err
+}
+
+// readRest checks what was read of each MethodData, and reads the records that are missing.
+func (r *Reader) readRest(readings []reading, methods []Method) error {
+	var rest []vmstructs.Piece
+	var of []int // for each of rest, the index in readings
 	total := uint64(0)
-	for i, ok := range known {
-		size := r.dataSize(heads[i].Buf)
-		if ok && size <= min(maxSize, maxTotal-total) && binary.LittleEndian.Uint64(heads[i].Buf[r.layout.method:]) == methods[of[i]].Address {
-			records = append(records, vmstructs.Piece{Addr: heads[i].Addr + r.layout.records, Buf: make([]byte, size)})
-			withHead = append(withHead, i)
-			total += size
+	for i := range readings {
+		d := &readings[i]
+		if !d.ok {
+			continue
 		}
-	}
-	if known, err = r.vm.GatherSome(records); err != nil {
-		return profiles, fmt.Errorf("reading profiles: %w", err)
-	}
-	for i, ok := range known {
-		if head := withHead[i]; ok {
-			profiles[of[head]] = r.profile(heads[head].Buf, records[i].Buf, methods[of[head]].Bytecode)
+		size, there := r.dataSize(d.buf), uint64(len(d.buf))
+		if d.ok = size <= min(maxSize, maxTotal-total) && binary.LittleEndian.Uint64(d.buf[r.layout.method:]) == methods[d.index].Address; !d.ok {
+			continue
 		}
+		total += size
+		if size += r.layout.records; size > there {
+			d.buf = append(d.buf, make([]byte, size-there)...)
+			rest, of = append(rest, vmstructs.Piece{Addr: d.data + there, Buf: d.buf[there:]}), append(of, i)
+		}
+		d.buf = d.buf[:size]
 	}
-	return profiles, nil
+	known, err := r.vm.GatherSome(rest)
+	for i, ok := range known {
+		readings[of[i]].ok = ok
+	}
+	return err
 }
 
 // dataSize returns the size of the records in bytes.
@@ -104,16 +190,17 @@ func (r *Reader) dataSize(head []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(head[r.layout.dataSize:]))
 }
 
-// profile decodes a MethodData. It returns nil if the records have none of the known layouts.
-func (r *Reader) profile(head, records, bytecode []byte) *Profile {
-	at, ok := starts(bytecode, r.java)
-	if !ok || len(records)%8 != 0 {
+// profile decodes a MethodData. at are the bytecodes of its method, see starts. It returns nil if the records have none
+// of the known layouts.
+func (r *Reader) profile(head, records, at []byte) *Profile {
+	if len(records)%8 != 0 {
 		return nil
 	}
 	var p Profile
 	for range 2 {
 		w := walk{layout: &r.layout, records: records, at: at, extra: r.extra}
-		if p.Sites, ok = w.sites(); ok {
+		if sites, ok := w.sites(); ok {
+			p.Sites = sites
 			p.Traps = r.traps(head)
 			return &p
 		}

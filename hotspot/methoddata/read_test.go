@@ -184,7 +184,12 @@ func FuzzRead(f *testing.F) {
 	f.Add(record(tagVirtualCallType, 0, 0, 0, classA, 1, classB, 2, 1, 1), []byte{opInvokevirtual, 0, 0})
 	f.Fuzz(func(t *testing.T, data, code []byte) {
 		r := Reader{layout: layout{records: 64, dataSize: 20, method: 8, traps: 24, types: 2, returns: 2, reasons: []reason{{"class_check", 4}}}, java: java}
-		p := r.profile(make([]byte, 64), data, code)
+		at, ok := starts(code, java)
+		if !ok {
+			return
+		}
+		assert.LessOrEqual(t, r.layout.expectedSize(at, 1), uint64(maxSize))
+		p := r.profile(make([]byte, 64), data, at)
 		if p == nil {
 			return
 		}

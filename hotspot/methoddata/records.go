@@ -102,6 +102,38 @@ func (w *walk) sites() (sites []Site, ok bool) {
 	return sites, missing == 0
 }
 
+// expectedSize returns about the size of the records of a method, in bytes. at are its bytecodes, see starts. extra is as
+// in a walk. Records with the types of arguments are larger than expected.
+func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
+	types := 1 + extra + 2*l.types
+	for i := 0; i < len(at); {
+		op, next := at[i], i+1
+		for next < len(at) && at[next] == noBytecode {
+			next++
+		}
+		cells := uint64(0)
+		switch {
+		case op == opInvokevirtual || op == opInvokeinterface || op == opCheckcast || op == opInstanceof || op == opAastore:
+			cells = types
+		case op == opInvokespecial || op == opInvokestatic || op == opInvokedynamic:
+			cells = 1
+		case op == opGoto || op == opJsr || op == opGotoW || op == opJsrW:
+			cells = 2
+		case op == opTableswitch || op == opLookupswitch:
+			cells = 3 + uint64(next-i)/2 // two cells for each case, which has four bytes or eight
+		case op == opRet:
+			cells = 1 + 3*l.returns
+		case counts(op):
+			cells = 3
+		}
+		if cells > 0 {
+			size += 8 + 8*cells
+		}
+		i = next
+	}
+	return min(size, maxSize)
+}
+
 // counts reports whether HotSpot makes a record for each bytecode of a kind.
 func counts(op byte) bool {
 	return op >= opIfeq && op <= opLookupswitch || op >= opInvokevirtual && op <= opInvokedynamic || op == opAastore ||

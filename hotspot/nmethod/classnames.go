@@ -1,6 +1,85 @@
 package nmethod
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/hotspot/methoddata"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+)
+
+// symbolGuess is how much of a Symbol is read at first, in bytes. It is enough for most names.
+const symbolGuess = 64
+
+// maxLearnt limits how many classes learnClasses reads at once. The others are read one by one.
+const maxLearnt = 1 << 10
+
+// learnClasses reads the classes of profiles that are not known yet, so that className and isClass have to read nothing
+// more of most of them. That takes two system calls for all classes together; one by one, each class takes three.
+func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
+	l := &c.layout
+	if l.hasAnonymous || l.className >= maxMethodHead {
+		return
+	}
+	classes := c.unknownClasses(profiles)
+	size := l.className + 8 // from the address of the table of virtual functions to that of the name
+	heads, read := c.gather(classes, size)
+	var symbols, of []uint64 // of: for each of symbols, the class whose name it is
+	for i, at := range classes {
+		if !read[i] {
+			continue
+		}
+		head := heads[uint64(i)*size:]
+		if kind, known := c.kinds[binary.LittleEndian.Uint64(head)]; known && len(c.tables) > 0 {
+			c.profiler.classes[at] = kind == klassMetadata
+		}
+		if _, named := c.classes[at]; !named {
+			symbols, of = append(symbols, binary.LittleEndian.Uint64(head[l.className:])&^1), append(of, at)
+		}
+	}
+	texts, read := c.gather(symbols, symbolGuess)
+	for i, at := range of {
+		if !read[i] {
+			continue
+		}
+		symbol := texts[i*symbolGuess : (i+1)*symbolGuess]
+		if end := l.symbolBody + uint64(binary.LittleEndian.Uint16(symbol[l.symbolLength:])); end <= symbolGuess {
+			c.classes[at] = externalName(string(symbol[l.symbolBody:end]))
+		}
+	}
+}
+
+// gather reads size bytes at each of some addresses. It returns the bytes one after the other, and whether those at each
+// address were read.
+func (c *Copier) gather(addresses []uint64, size uint64) (data []byte, read []bool) {
+	data = make([]byte, size*uint64(len(addresses)))
+	pieces := make([]vmstructs.Piece, len(addresses))
+	for i, at := range addresses {
+		pieces[i] = vmstructs.Piece{Addr: at, Buf: data[uint64(i)*size : uint64(i+1)*size]}
+	}
+	read, _ = c.vm.GatherSome(pieces) // after an error, no more is read
+	return data, read
+}
+
+// unknownClasses returns the addresses of the classes of profiles that className or isClass does not know yet.
+func (c *Copier) unknownClasses(profiles []*methoddata.Profile) (classes []uint64) {
+	for _, p := range profiles {
+		if p == nil {
+			continue
+		}
+		for i := range p.Sites {
+			for _, t := range p.Sites[i].Types {
+				_, named := c.classes[t.Class]
+				_, checked := c.profiler.classes[t.Class]
+				if (!named || !checked) && len(classes) < maxLearnt && !slices.Contains(classes, t.Class) {
+					classes = append(classes, t.Class)
+				}
+			}
+		}
+	}
+	return classes
+}
 
 // className returns the name of a class as HotSpot prints it. Each name is read only once.
 func (c *Copier) className(klass uint64) (string, error) {

@@ -59,7 +59,7 @@ func TestDamaged(t *testing.T) {
 		"not at all":                      {func(m *damagedMethod) {}, "", false},
 		"another nmethod is there":        {func(m *damagedMethod) { put(m.nmethod(), compileIDOffset, uint32(2)) }, "", true},
 		"it is freed":                     {func(m *damagedMethod) { m.Data[m.address-vmtest.Base-blockHeaderSize+blockUsedOffset] = 0 }, "", true},
-		"its method's memory is unmapped": {func(m *damagedMethod) { put(m.section("metadata"), 0, uint64(8)) }, "a method of its debug info: reading 8 bytes at 0x18: unexpected EOF", false},
+		"its method's memory is unmapped": {func(m *damagedMethod) { put(m.section("metadata"), 0, uint64(8)) }, "a method of its debug info: reading 28 bytes at 0x8: unexpected EOF", false},
 		"a scope of no method":            {func(m *damagedMethod) { m.section("scopes_data")[2] = 0 }, "a scope is of method 0 of ", false},
 		"a scope that calls itself":       {func(m *damagedMethod) { m.section("scopes_data")[1] = 1 }, "its debug info refers to a scope at offset 1, where there is none", false},
 		"a PcDesc of no scope":            {func(m *damagedMethod) { put(m.section("scopes_pcs"), pcDescSize+4, uint32(1<<30)) }, "its debug info refers to a scope at offset 1073741824, where there is none", false},

@@ -1,6 +1,7 @@
 package nmethod
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -28,6 +29,8 @@ type layout struct {
 
 	// Method and ConstMethod
 	constMethod      uint64
+	methodData       uint64 // address of the MethodData in a Method; 0 if the tables do not say where it is
+	methodHead       uint64 // size of the part of a Method that has all fields of this layout
 	constants        uint64 // address of the ConstantPool
 	constMethodWords uint64 // size of the ConstMethod and of what follows it, in words of eight bytes
 	constMethodFlags uint64
@@ -116,8 +119,16 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	}
 	l.sourceFile = newSourceFileIndex(vm)
 	l.findLocations(vm)
+	l.methodData, _ = vm.Offset("Method::_method_data")
+	l.methodHead = max(l.constMethod+8, l.methodData+8, l.accessFlags+4)
+	if l.methodHead > maxMethodHead {
+		return layout{}, errors.New("HotSpot's tables do not describe Method as it was from JDK 8 to 28")
+	}
 	return l, nil
 }
+
+// maxMethodHead limits layout.methodHead. A Method has about 100 bytes.
+const maxMethodHead = 1 << 10
 
 // findLocations sets the kinds of a Location that holds a reference. Debug info describes the objects of monitors with
 // them.

@@ -21,6 +21,7 @@ type method struct {
 	code     uint64 // the address of the bytecode
 	lines    []lineNumber
 	pool     uint64 // the address of its ConstantPool
+	data     uint64 // the address of its MethodData; 0 if it had none when it was read
 }
 
 // method returns the Method at an address. Each Method is read only once.
@@ -45,7 +46,12 @@ const maxConstMethod = 4 << 20
 // line numbers follow the bytecode (constMethod.hpp has a drawing).
 func (c *Copier) readMethod(at uint64) (*method, error) {
 	l := &c.layout
-	constMethod, head, err := c.readConstMethod(at)
+	fields, err := c.vm.Read(nil, at, l.methodHead)
+	if err != nil {
+		return nil, err
+	}
+	constMethod := binary.LittleEndian.Uint64(fields[l.constMethod:])
+	head, err := c.vm.Read(nil, constMethod, l.constMethodEnd)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +78,10 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 		m.lines = readLineNumbers(rest[bytecodeSize:], l.release)
 	}
 	if l.accessFlags != 0 {
-		var flags [2]byte
-		if _, err := c.vm.Read(flags[:], at+l.accessFlags, 2); err == nil {
-			m.native = binary.LittleEndian.Uint16(flags[:])&accNative != 0
-		}
+		m.native = binary.LittleEndian.Uint16(fields[l.accessFlags:])&accNative != 0
+	}
+	if l.methodData != 0 {
+		m.data = binary.LittleEndian.Uint64(fields[l.methodData:])
 	}
 	m.name, err = c.nameOf(head)
 	return m, err

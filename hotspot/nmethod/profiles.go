@@ -139,7 +139,7 @@ func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 		}
 		p.numbers[at] = 0
 		if m, err := c.method(at); err == nil {
-			read = append(read, methoddata.Method{Address: at, Bytecode: m.bytecode})
+			read = append(read, methoddata.Method{Address: at, Data: m.data, Bytecode: m.bytecode})
 		}
 	}
 	if len(read) == 0 {
@@ -149,6 +149,7 @@ func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 	if err != nil {
 		return text
 	}
+	c.learnClasses(profiles)
 	for i, found := range profiles {
 		if found == nil {
 			continue

@@ -37,6 +37,8 @@ type Call struct {
 	Callee string
 	// Dispatched is true if the call looks for the method of the receiver's class, and false if it always calls the same.
 	Dispatched bool
+	// Interface is true if the call's bytecode is invokeinterface. HotSpot finds the method for such a call by a search.
+	Interface bool
 	Outcome
 	// Reasons are the compiler's, without repetitions. Only a refused call has any. It has several if the method was
 	// inlined at several places, with different decisions.
@@ -57,6 +59,7 @@ type Limits map[string]int64
 //
 //	hot method too big: 412 bytecodes, FreqInlineSize 325
 //	virtual: receivers while profiled: Circle 50 %, Square 30 %, others 20 %
+//	interface call: receivers while profiled: Circle 50 %, Square 30 %, others 20 %
 func (c *Call) Reason() string {
 	switch c.Outcome {
 	case Refused:
@@ -67,15 +70,23 @@ func (c *Call) Reason() string {
 		return strings.Join(texts, "; at another place: ")
 	case Virtual:
 		if len(c.Inlined) > 0 {
-			return "virtual, or for receivers other than those of " + shortNames(c.Inlined) + ", inlined here or in another copy of the method" + c.andReceivers()
+			return c.dispatch() + ", or for receivers other than those of " + shortNames(c.Inlined) + ", inlined here or in another copy of the method" + c.andReceivers()
 		}
-		return "virtual: " + c.receivers("which receivers it has is not known")
+		return c.dispatch() + ": " + c.receivers("which receivers it has is not known")
 	case Rest:
 		return "for receivers other than those of " + shortNames(c.Inlined) + c.andReceivers()
 	case Reversed:
 		return "the compiler has decided to inline " + shortNames(c.Inlined) + ", and yet there is a call"
 	}
 	return ""
+}
+
+// dispatch returns what the call is, if it looks for the method of the receiver's class.
+func (c *Call) dispatch() string {
+	if c.Interface {
+		return "interface call"
+	}
+	return "virtual"
 }
 
 // receivers says which receivers the call has had. If that is not known, it returns the given text.
@@ -102,7 +113,7 @@ func (c *Call) String() string {
 		return "not inlined: " + c.Reason()
 	case Virtual:
 		if c.Note == nil || !c.Note.IsCall() {
-			return "not inlined: virtual"
+			return "not inlined: " + c.dispatch()
 		}
 	}
 	return ""

@@ -147,7 +147,9 @@ type finder struct {
 // call returns the Call of an instruction.
 func (f *finder) call(in *printassembly.Instruction) *Call {
 	dispatched, _ := jitprofile.JavaCall(in)
-	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Callee: named(in), Note: f.Notes[in.Lo], limits: f.Limits}
+	bytecode, callee := called(in)
+	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Interface: bytecode == "invokeinterface", Callee: callee,
+		Note: f.Notes[in.Lo], limits: f.Limits}
 	for _, d := range about(f.decided[place{plain(in.Frames[0].Method), in.Frames[0].BCI}], c.Callee) {
 		f.add(c, d)
 	}
@@ -199,17 +201,17 @@ func about(all []*event.Inlined, callee string) []*event.Inlined {
 	return all
 }
 
-// named returns the name of the method that the bytecode of a call names, without its class; "" if there is no such
-// comment.
-func named(in *printassembly.Instruction) string {
+// called returns the bytecode of a call, and the name of the method that it names, without its class. Both are "" if there
+// is no such comment.
+func called(in *printassembly.Instruction) (bytecode, name string) {
 	for _, comment := range in.Comments {
-		if rest, ok := strings.CutPrefix(strings.TrimSpace(comment), "*invoke"); ok {
-			_, name, _ := strings.Cut(rest, " ")
+		if text := strings.TrimSpace(comment); strings.HasPrefix(text, "*invoke") {
+			bytecode, name, _ = strings.Cut(text[1:], " ")
 			name, _, _ = strings.Cut(name, " {")
-			return name
+			return bytecode, name
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // linksHandle reports whether HotSpot uses a method to call the target of a method handle.
