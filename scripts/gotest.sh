@@ -3,13 +3,14 @@
 # gotest.sh --list: prints which packages each stage has, one a line, and what is special about them:
 #
 #     unit  github.com/gasm-profiler/gasm/report
-#     unit  github.com/gasm-profiler/gasm/profile race
+#     unit  github.com/gasm-profiler/gasm/capture waits
+#     unit  github.com/gasm-profiler/gasm/mca race waits
 #     live  github.com/gasm-profiler/gasm/record race lane=alone
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
-# unit    packages whose tests neither sample nor start JVMs, side by side. Those without the race detector only compute:
-#         they are started first and run until they end, with a low priority (SPARE), and so take the time for which all
-#         others wait. Those with it may wait for what happens, and have the usual priority.
+# unit    packages whose tests neither sample nor start JVMs, side by side. Most of them only compute: they are started
+#         first and run until they end, with a low priority (SPARE), and so take the time for which all others wait.
+#         Those that start goroutines, or whose tests have a limit of time (waits), have the usual priority.
 # live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
 #         than they compute:
 #           - those that compare what they read from JVMs, or ask tools, one more at a time than there are processors;
@@ -37,22 +38,28 @@ ONE='/(cmd/gasm/hostile|doctor|sampler/collect/dtrace)$'
 ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
 MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
+WAITS='time\.(Minute|Second|Millisecond)|Eventually'
+OTHERS=' (race|waits)' # packages of the stage unit that do not only compute
 SPARE='nice -n 15' # has what only computes run when the others wait
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race lane plain
+  local packages package folder file stage race lane plain waits
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
   while read -r package folder; do
-    stage=unit race='' lane=''
+    stage=unit race='' lane='' waits=''
     for file in "$folder"/*.go; do
       case $file in
-      *_test.go) if grep -qE "$LIVE" "$file"; then stage=live; fi ;;
+      *_test.go)
+        if grep -qE "$LIVE" "$file"; then stage=live; fi
+        if grep -qE "$WAITS" "$file"; then waits=' waits'; fi
+        ;;
       *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
       esac
     done
     if [ $stage = live ]; then
+      waits=''
       if [[ $package =~ $ONE ]]; then
         lane=' lane=one'
       elif [[ $package =~ $ALONE ]]; then
@@ -61,7 +68,7 @@ list() {
     fi
     plain=''
     if [ -n "$race" ]; then plain=$(plain_tests "$folder"/*_test.go); fi
-    echo "$stage $package$race$lane${plain:+ plain=$plain}"
+    echo "$stage $package$race$waits$lane${plain:+ plain=$plain}"
   done <<<"$packages"
 }
 
@@ -125,7 +132,7 @@ all=$(list) || exit 1
 result=0
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
-if [[ " $* " = *' unit '* ]]; then GO="$SPARE $GO" beside computing run "$(grep '^unit' <<<"$all" | grep -v ' race')"; fi
+if [[ " $* " = *' unit '* ]]; then GO="$SPARE $GO" beside computing run "$(grep '^unit' <<<"$all" | grep -vE "$OTHERS")"; fi
 if [[ " $* " = *' pages '* ]]; then
   GO="$SPARE $GO" beside release test_module packaging
   beside page test_module report/page/browsertest -skip "$MEASURES"
@@ -134,7 +141,7 @@ if [[ " $* " = *' live '* ]]; then beside one run "$(lane one)" -count 1 -p 1; f
 for stage; do
   case $stage in
   --list) echo "$all" ;;
-  unit) run "$(grep '^unit' <<<"$all" | grep ' race')" ;; # the others have been started
+  unit) run "$(grep '^unit' <<<"$all" | grep -E "$OTHERS")" ;; # the others have been started
   live)                                                   # some of it has been started
     run "$(lane '')" -count 1 -p "$PARALLEL"
     await one page
