@@ -73,7 +73,8 @@ ln -s "$2" link-$$
 mv link-$$ program-$$`
 	java := spin(t, j)
 	java = java[:len(java)-3] // without the class path and the class
-	return append(java, "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
+	// It spins all the time: the programs that it starts should not end before gasm, which strace slows, has read them.
+	return append(java, "-Drest=0", "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
 }
 
 // shell returns the path of the system's shell, without links.
