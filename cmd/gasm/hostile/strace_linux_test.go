@@ -64,8 +64,8 @@ func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	}
 	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
 cd "$1-ended"
-if mkdir turn 2>/dev/null; then # one at a time, and for so long that gasm reads it while it runs
-	("$1-debug/${3##*/}" -c "$work" 6000000; rmdir turn) &
+if mkdir turn 2>/dev/null; then # one at a time: for so long that gasm reads it while it runs, and another while gasm samples
+	(timeout 5 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
 fi
 cp "$3" program-$$
 ./program-$$ -c "$work" 40000
@@ -73,8 +73,7 @@ ln -s "$2" link-$$
 mv link-$$ program-$$`
 	java := spin(t, j)
 	java = java[:len(java)-3] // without the class path and the class
-	// It spins all the time: the programs that it starts should not end before gasm, which strace slows, has read them.
-	return append(java, "-Drest=0", "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
+	return append(java, "-cp", secret+":"+programs(t), "Starts", shell(), "-c", script, "sh", c.dir, secret, shell())
 }
 
 // shell returns the path of the system's shell, without links.
@@ -116,7 +115,7 @@ func TestNoPathAsRoot(t *testing.T) {
 	mapped := map[string]bool{} // where the kernel's links to mapped files lead to
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	args := slices.Concat([]string{"attach", "--length", "7s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {
