@@ -43,7 +43,8 @@ func TestStacksLive(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 			// On a busy machine, a time on the clock gives too few samples for shares of them.
-			attachUntilUsed(t, 3*time.Second, []string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever"},
+			attachUntilUsed(t, 3*time.Second,
+				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever"},
 				[]string{"--format", "json", "--report", file, "--stacks", "-o", dir, "--skip-asm", "--tree=0.01%"})
 			rep := readReport(t, readFile(t, file))
 			require.Len(t, rep.Profiles, 1)

@@ -149,8 +149,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 		outermost := all[i].stack[len(all[i].stack)-1]
 		at := &perfevent.ThreadState{ABI: perfevent.ABI64}
 		at.Regs[w.processor.pc] = outermost.PC
-		id := walkWhenRead(w, out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid), MonoNanos: monotonic.Nanos(), IP: outermost.PC, ThreadState: at}, mappings)
-		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id, "a sample in the outermost function has a whole stack, not one that ends with %v", w.walk.mark)
+		id := walkWhenRead(w, out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid),
+			MonoNanos: monotonic.Nanos(), IP: outermost.PC, ThreadState: at}, mappings)
+		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id,
+			"a sample in the outermost function has a whole stack, not one that ends with %v", w.walk.mark)
 	}
 	return all
 }

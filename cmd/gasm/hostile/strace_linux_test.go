@@ -64,7 +64,8 @@ func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	}
 	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
 cd "$1-ended"
-if mkdir turn 2>/dev/null; then # one at a time: for so long that gasm reads it while it runs, and another while gasm samples
+# One at a time: for so long that gasm reads it while it runs, and the next one begins while gasm samples.
+if mkdir turn 2>/dev/null; then
 	(timeout 5 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
 fi
 cp "$3" program-$$
