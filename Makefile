@@ -45,7 +45,7 @@ DEMO := java -jar $(JAR) -f 1 -wi 2 -w 1 -i 3 -r 1 VectorSum
 # step prints one line saying what is about to happen.
 step = @echo "==> $(1)"
 
-.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all features test-arm64 check lint unit live pages tests golden bench fuzz clean
+.PHONY: help setup build dist agent benchmarks perfasm jmh surefire languages applications java demo test test-all features test-arm64 check lint spare-lint unit live pages tests tests-after-setup golden bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -118,8 +118,14 @@ demo: ## set up, build, and profile a JMH benchmark
 
 test: ## set up, and run every check there is: the stages lint, unit, live and pages
 	@scripts/setup.sh demo # Go, with which lint runs, and a JDK and Maven: both are busy while setup waits for what it downloads
-	@$(MAKE) -j3 lint setup java
-	@$(MAKE) tests
+	@$(MAKE) -j3 spare-lint tests-after-setup
+
+# lint beside what waits: for downloads, and for JVMs.
+spare-lint:
+	@nice -n 15 $(MAKE) lint
+
+tests-after-setup: setup java
+	@$(TESTS)
 
 test-all: ## make test with every JDK of the machine, and with all that takes too long for each change
 	@GASM_TESTS=all $(MAKE) test
@@ -172,7 +178,9 @@ pages: ## stage 4: the tests of pages in a browser, and of what a release consis
 	@$(call gotest,pages)
 
 tests: java
-	@$(call gotest,unit live pages)
+	@$(TESTS)
+
+TESTS = $(call gotest,unit live pages)
 
 # gotest runs the tests of stages, and lists the slowest and the skipped ones at the end.
 define gotest

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // lineIndex returns the index that results from handling the lines one by one.
@@ -100,6 +102,7 @@ func TestBlockLines(t *testing.T) {
 
 // A block has the beginning of a line that is longer than maxLine. The lines after it are complete.
 func TestLineTooLong(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	for _, n := range []int{maxLine - 1, maxLine, maxLine + 1, maxLine + blockSize, 3 * maxLine} {
 		for _, behind := range []string{"", "\n", "\nb", "\nb\n", "\nbb\nc\n"} {
 			text := "a\n" + strings.Repeat("x", n) + behind

@@ -15,6 +15,7 @@ import (
 // DebugInfo must have the same frames for every instruction as its listing. The log was made from Workload.java with
 // JDK 25: gasm profile -o DIR -- java -Dsec=2 Workload.java
 func TestDebugInfo(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	text := gasmtest.Gunzip(t, "testdata/copied-jdk25.log.gz")
 	l, err := NewLog(bytes.NewReader(text), int64(len(text)), "log")
 	require.NoError(t, err)

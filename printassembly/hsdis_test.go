@@ -77,14 +77,11 @@ func TestHsdis(t *testing.T) {
 		t.Skip("runs JVMs")
 	}
 	plugin := buildHsdis(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 17, gasmtest.Testdata("captures", "Workload.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
-			classes := t.TempDir()
-			javac := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes,
-				gasmtest.Testdata("captures", "Workload.java"))
-			out, err := javac.CombinedOutput()
-			require.NoError(t, err, "%s", out)
 			lean := runLogged(t, jdk, classes, t.TempDir())
 			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=gasm-code"), disasm.ATT)
 			compareLogs(t, lean, runLogged(t, jdk, classes, plugin, "-XX:PrintAssemblyOptions=intel,gasm-code"),

@@ -14,6 +14,7 @@ import (
 // TestPlacement compares the comments of two captures of one program, one made with hsdis and one without. The golden
 // files testdata/placement-jdk*.golden list all differences.
 func TestPlacement(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	for _, jdk := range []string{"jdk17", "jdk25"} {
 		t.Run(jdk, func(t *testing.T) {
 			t.Parallel()

@@ -60,14 +60,13 @@ func TestPatternsOfHotSpot(t *testing.T) {
 
 // HotSpot prints the code of selected methods only. All other methods have a name in the log.
 func TestSelection(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	if testing.Short() {
 		t.Skip("runs JVMs")
 	}
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 17, gasmtest.Testdata("captures", "Workload.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
-		classes := t.TempDir()
-		out, err := exec.Command(filepath.Join(jdk.Home, "bin/javac"), "-g", "-d", classes,
-			"../testdata/captures/Workload.java").CombinedOutput()
-		require.NoError(t, err, "%s", out)
 		for _, sel := range []Selection{{Methods: []string{"Workload::dot", "java.util.HashMap::*"}}, {SkipC1: true},
 			{SkipC1: true, Methods: []string{"*Workload::*"}},
 			{Methods: []string{"Workload::dot", "java.util.HashMap::*"}, DirectivesFile: "none"}} {

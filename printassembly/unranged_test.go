@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // blobsText returns a line per blob.
@@ -105,6 +107,7 @@ func TestDecodedTwice(t *testing.T) {
 // Without PrintNMethods, JDK 8 has the name of a method only in its comments, and the rest in LogCompilation's tag. A
 // capture that was changed to this form must have the same blobs.
 func TestDescribedByTag(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	text := string(readCapture(t, "jdk8-full-hsdis"))
 	full := captureLog(t, "jdk8-full-hsdis")
 	bare := regexp.MustCompile(`(?ms)^<(print_native_nmethod|print_nmethod) .*?^</print_n`).ReplaceAllString(text, "")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
 // readChains reads a text with chains. It returns the samples and their chains as lines, and the faults of other lines.
@@ -124,6 +126,7 @@ func TestRecordedChains(t *testing.T) {
 }
 
 func TestChainReaderAllocates(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	text, err := os.ReadFile("testdata/chains-fp.txt")
 	require.NoError(t, err)
 	checkAllocations(t, len(text), func(times int) {

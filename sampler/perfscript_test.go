@@ -130,6 +130,7 @@ java 7/8 8.5: cycles:
 
 // TestPerfLongStacks: stacks are not cut where the reader cuts the text into chunks.
 func TestPerfLongStacks(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	var text strings.Builder
 	const stacks = 3000
 	for i := range stacks {

@@ -203,8 +203,9 @@ func tinyRow(i int) string {
 // collector's timing, which differs from machine to machine, so the test counts what is left after a
 // collection.
 func TestXCTraceMemory(t *testing.T) {
+	gasmtest.NeedNoRaceDetector(t)
 	size, limit := 100<<20, int64(150<<20)
-	if gasmtest.RaceDetector || testing.Short() { // the race detector makes it ten times as slow
+	if !gasmtest.Whole() {
 		size, limit = size/10, 20<<20 // a tenth of the size has more than a tenth of the names
 	}
 	held := func() int64 {

@@ -3,23 +3,26 @@
 # gotest.sh --list: prints which packages each stage has, one a line, and what is special about them:
 #
 #     unit  github.com/gasm-profiler/gasm/report
-#     unit  github.com/gasm-profiler/gasm/profile race
+#     unit  github.com/gasm-profiler/gasm/capture waits
+#     unit  github.com/gasm-profiler/gasm/mca race waits
 #     live  github.com/gasm-profiler/gasm/record race lane=alone
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
-# unit    packages whose tests neither sample nor start JVMs, side by side.
+# unit    packages whose tests neither sample nor start JVMs, side by side. Most of them only compute: they are started
+#         first and run until they end, with a low priority (SPARE), and so take the time for which all others wait.
+#         Those that start goroutines, or whose tests have a limit of time (waits), have the usual priority.
 # live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
 #         than they compute:
-#           - those that compare what they read from JVMs, or ask tools, two at a time;
+#           - those that compare what they read from JVMs, or ask tools, one more at a time than there are processors;
 #           - one at a time those that start DTrace again and again, and cmd/gasm/hostile (ONE), beside these and the
 #             stage unit: of two DTraces that start at once one can fail, and the doctor would end what the tests of
 #             hostile leave in a JVM. These measure how soon gasm ends, and beside it how late the machine is.
-#         Then those that take the whole machine, and measure some of it (ALONE), one at a time. In each of these packages
-#         the tests that measure nothing are parallel (t.Parallel), and so run after the others. They wait for JVMs more
-#         than they compute: one more at a time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of. They are tested while the
+#         Then those that measure what they do (ALONE), one at a time, with nothing beside them but what runs with a low
+#         priority. In each of these packages the tests that measure nothing are parallel (t.Parallel), and so run after
+#         the others, also one more at a time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of. The former is tested while the
 #         other stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the
-#         last.
+#         last. The latter only computes, as the stage unit does: it builds gasm and packs it.
 #
 # A package is tested with the race detector if its code starts goroutines (GOROUTINE): with a go statement, a method Go
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
@@ -35,21 +38,28 @@ ONE='/(cmd/gasm/hostile|doctor|sampler/collect/dtrace)$'
 ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/usdt)$'
 MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
+WAITS='time\.(Minute|Second|Millisecond)|Eventually'
+OTHERS=' (race|waits)' # packages of the stage unit that do not only compute
+SPARE='nice -n 15' # has what only computes run when the others wait
 PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race lane plain
+  local packages package folder file stage race lane plain waits
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
   while read -r package folder; do
-    stage=unit race='' lane=''
+    stage=unit race='' lane='' waits=''
     for file in "$folder"/*.go; do
       case $file in
-      *_test.go) if grep -qE "$LIVE" "$file"; then stage=live; fi ;;
+      *_test.go)
+        if grep -qE "$LIVE" "$file"; then stage=live; fi
+        if grep -qE "$WAITS" "$file"; then waits=' waits'; fi
+        ;;
       *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
       esac
     done
     if [ $stage = live ]; then
+      waits=''
       if [[ $package =~ $ONE ]]; then
         lane=' lane=one'
       elif [[ $package =~ $ALONE ]]; then
@@ -58,7 +68,7 @@ list() {
     fi
     plain=''
     if [ -n "$race" ]; then plain=$(plain_tests "$folder"/*_test.go); fi
-    echo "$stage $package$race$lane${plain:+ plain=$plain}"
+    echo "$stage $package$race$waits$lane${plain:+ plain=$plain}"
   done <<<"$packages"
 }
 
@@ -89,28 +99,30 @@ run() {
 test_module() {
   local folder=$1
   shift
-  (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 15m "$@" ./...) || result=1
+  (cd "$folder" && CGO_ENABLED=0 $GO test -json -count 1 -timeout 45m "$@" ./...) || result=1
 }
 
-# beside COMMAND...: runs a function of this script in the background.
+# beside NAME COMMAND...: runs a function of this script in the background, until it is awaited by this name.
 beside() {
-  local output=$temp/${#besides[@]}
+  local name=$1
+  shift
   (
     result=0
     "$@"
     exit $result
-  ) >"$output" &
-  besides+=("$!" "$output")
+  ) >"$temp/$name" &
+  echo $! >"$temp/$name.pid"
 }
 
-# await: waits for what runs in the background, and prints what it has printed.
+# await NAME...: waits for those of these that run in the background, and prints what they have printed.
 await() {
-  local i
-  for ((i = 0; i < ${#besides[@]}; i += 2)); do
-    wait "${besides[i]}" || result=1
-    cat "${besides[i + 1]}"
+  local name
+  for name; do
+    [ -e "$temp/$name.pid" ] || continue
+    wait "$(cat "$temp/$name.pid")" || result=1
+    cat "$temp/$name"
+    rm "$temp/$name.pid"
   done
-  besides=()
 }
 
 # lane NAME: prints the lines of the list of a lane of the stage live. Without a name they are those of no lane.
@@ -118,31 +130,30 @@ lane() { grep '^live' <<<"$all" | if [ -n "$1" ]; then grep " lane=$1"; else gre
 
 all=$(list) || exit 1
 result=0
-besides=() # of each command in the background its process, and the file with what it prints
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
+if [[ " $* " = *' unit '* ]]; then GO="$SPARE $GO" beside computing run "$(grep '^unit' <<<"$all" | grep -vE "$OTHERS")"; fi
 if [[ " $* " = *' pages '* ]]; then
-  beside test_module report/page/browsertest -skip "$MEASURES"
-  beside test_module packaging
+  GO="$SPARE $GO" beside release test_module packaging
+  beside page test_module report/page/browsertest -skip "$MEASURES"
 fi
-if [[ " $* " = *' live '* ]]; then beside run "$(lane one)" -count 1 -p 1; fi
+if [[ " $* " = *' live '* ]]; then beside one run "$(lane one)" -count 1 -p 1; fi
 for stage; do
   case $stage in
   --list) echo "$all" ;;
-  unit) run "$(grep '^unit' <<<"$all")" ;;
-  live) # some of it has been started
-    run "$(lane '')" -count 1 -p 2
-    await
+  unit) run "$(grep '^unit' <<<"$all" | grep -E "$OTHERS")" ;; # the others have been started
+  live)                                                   # some of it has been started
+    run "$(lane '')" -count 1 -p "$PARALLEL"
+    await one page
     run "$(lane alone)" -count 1 -p 1 -parallel "$PARALLEL"
     ;;
-  pages) # they have been started
-    await
-    test_module report/page/browsertest -run "$MEASURES"
-    ;;
+  pages) ;; # they have been started
   *)
     echo "gotest.sh: there is no stage $stage: unit, live, pages" >&2
     exit 2
     ;;
   esac
 done
+await one page computing release
+if [[ " $* " = *' pages '* ]]; then test_module report/page/browsertest -run "$MEASURES"; fi
 exit $result

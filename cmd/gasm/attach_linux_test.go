@@ -57,11 +57,11 @@ func startJVM(t *testing.T, ready, java string, args ...string) *runningJVM {
 	return j
 }
 
-// spinning starts Spin with the java on the PATH.
+// spinning starts Spin with the java on the PATH. Spin rests for half of the time, because other tests run beside it.
 func spinning(t *testing.T) *runningJVM {
 	t.Helper()
 	gasmtest.NeedNative(t)
-	return startJVM(t, "READY", gasmtest.NeedJava(t), "-cp", javaPrograms(t), "Spin")
+	return startJVM(t, "READY", gasmtest.NeedJava(t), "-Drest=1", "-cp", javaPrograms(t), "Spin")
 }
 
 func (j *runningJVM) pid() string { return strconv.Itoa(j.cmd.Process.Pid) }

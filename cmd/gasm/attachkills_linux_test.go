@@ -53,7 +53,7 @@ func TestAttachKills(t *testing.T) {
 func spinningFor(t *testing.T, seconds string) *runningJVM {
 	t.Helper()
 	gasmtest.NeedNative(t)
-	j := &runningJVM{cmd: exec.Command(gasmtest.NeedJava(t), "-XX:+UnlockDiagnosticVMOptions", "-Dsec="+seconds, "-cp", javaPrograms(t), "Spin"), out: newLineWaiter("READY")}
+	j := &runningJVM{cmd: exec.Command(gasmtest.NeedJava(t), "-XX:+UnlockDiagnosticVMOptions", "-Dsec="+seconds, "-Drest=1", "-cp", javaPrograms(t), "Spin"), out: newLineWaiter("READY")}
 	j.cmd.Stdout = j.out
 	require.NoError(t, j.cmd.Start())
 	j.out.wait(t)

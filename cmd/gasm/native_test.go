@@ -74,7 +74,7 @@ func checkStripped(t *testing.T, java string) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "--fixed-frequency", "-o", dir, "--format", "json", "--report", file,
-		"--", java, "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"},
+		"--", java, "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Exit", "0"},
 		// perf keeps libraries in ~/.debug and knows this one again by its build id.
 		withEnv("HOME="+t.TempDir()))
 	require.Equal(t, 0, r.code, r.stderr)
@@ -123,7 +123,7 @@ func TestNativeNames(t *testing.T) {
 			}
 			file := filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
-				"--", "java", "-Xcomp", "-cp", javaPrograms(t), "Exit", "0"})
+				"--", "java", "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Exit", "0"})
 			require.Equal(t, 0, r.code, r.stderr)
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,10 +41,13 @@ func TestStacksLive(t *testing.T) {
 	classPath := programs8(t, "Stacks")
 	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
-			j := startJVM(t, "READY", jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever")
-			dir := filepath.Join(t.TempDir(), "capture")
-			rep, r := attachJSON(t, "--stacks", "--length", "3s", "-o", dir, "--skip-asm", "--tree=0.01%", j.pid())
-			require.Len(t, rep.Profiles, 1, r.stderr)
+			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
+			// On a busy machine, a time on the clock gives too few samples for shares of them.
+			attachUntilUsed(t, 3*time.Second,
+				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever"},
+				[]string{"--format", "json", "--report", file, "--stacks", "-o", dir, "--skip-asm", "--tree=0.01%"})
+			rep := readReport(t, readFile(t, file))
+			require.Len(t, rep.Profiles, 1)
 			p := &rep.Profiles[0]
 			event := hottestEvent(p)
 			a := p.Account.Of(event)

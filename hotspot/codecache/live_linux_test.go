@@ -1,6 +1,7 @@
 package codecache
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -86,20 +87,16 @@ func start(t *testing.T, jdk gasmtest.JDK, methods int, args ...string) *jvm {
 		j.Wait()
 		gasmtest.RemoveCompilerLogs(j.Process.Pid, time.Time{})
 	})
-	require.Eventually(t, func() bool { return len(j.tags()) >= methods }, time.Minute, 20*time.Millisecond,
-		"the JVM compiles methods: %s", content(stderr.Name()))
+	t.Cleanup(func() {
+		if errors, _ := os.ReadFile(stderr.Name()); t.Failed() {
+			t.Logf("the JVM's errors: %s", errors)
+		}
+	})
+	gasmtest.AwaitOf(t, j.Process.Pid, "it has compiled methods", func() bool {
+		log, _ := os.ReadFile(j.log)
+		return bytes.Count(log, []byte("\n<nmethod ")) >= methods
+	})
 	return j
-}
-
-// A content is the path of a file, and is formatted as what the file contains at that time.
-type content string
-
-func (c content) String() string {
-	text, err := os.ReadFile(string(c))
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
 }
 
 var tagLine = regexp.MustCompile(`(?m)^<nmethod .*\n`)

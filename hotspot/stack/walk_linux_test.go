@@ -110,11 +110,7 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, r.TID))
 			names[r.TID] = strings.TrimSpace(string(comm))
 		}
-		for again := true; again; {
-			reading := isReading(w)
-			w.Walk(out, r, mappings)
-			again = w.walk.mark == callstack.Unwalked && (reading || isReading(w))
-		}
+		walkWhenRead(w, out, r, mappings)
 		if pc := w.Caller(); pc != 0 {
 			b, _ := w.jvms[pid].view.Cache.At(pc, r.MonoNanos)
 			require.NotNil(t, b)
@@ -153,8 +149,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 		outermost := all[i].stack[len(all[i].stack)-1]
 		at := &perfevent.ThreadState{ABI: perfevent.ABI64}
 		at.Regs[w.processor.pc] = outermost.PC
-		id := w.Walk(out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid), MonoNanos: monotonic.Nanos(), IP: outermost.PC, ThreadState: at}, mappings)
-		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id, "a sample in the outermost function has a whole stack")
+		id := walkWhenRead(w, out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid),
+			MonoNanos: monotonic.Nanos(), IP: outermost.PC, ThreadState: at}, mappings)
+		require.Equal(t, out.Push(0, callstack.At(callstack.NoCaller, 0)), id,
+			"a sample in the outermost function has a whole stack, not one that ends with %v", w.walk.mark)
 	}
 	return all
 }
@@ -182,6 +180,17 @@ func pollBeside(jvms *shared.JVMs, pid int) (stop func()) {
 	return func() {
 		close(done)
 		<-stopped
+	}
+}
+
+// walkWhenRead walks the stack of a sample, again and again as long as it ends in a library that is being read.
+func walkWhenRead(w *Walker, out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
+	for {
+		reading := isReading(w)
+		id := w.Walk(out, r, mappings)
+		if w.walk.mark != callstack.Unwalked || !reading && !isReading(w) {
+			return id
+		}
 	}
 }
 

@@ -11,22 +11,33 @@ import (
 
 // AwaitWork waits until a process has used the given amount of further CPU time. Tests use it to wait for samples. The
 // number of samples depends on the CPU time of the process, and on a busy machine the process may get little CPU time
-// in a second. The test fails if the process ends, or if it gets no CPU time for a minute.
+// in a second. The test fails as with AwaitOf.
 func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	tb.Helper()
-	begun, ok := CPUTime(pid)
-	used, since := begun, time.Now()
-	for ; ok && used < begun+cpu; time.Sleep(10 * time.Millisecond) {
-		var now time.Duration
-		if now, ok = CPUTime(pid); now > used {
+	begun, _ := CPUTime(pid)
+	AwaitOf(tb, pid, fmt.Sprintf("it has worked for %v", cpu), func() bool {
+		used, _ := CPUTime(pid)
+		return used >= begun+cpu
+	})
+}
+
+// AwaitOf waits until a process has done something, as done reports. What it waits for is in the messages. The test
+// fails if the process ends before that, or if it gets no CPU time for a minute: on a busy machine it may take long, but
+// as long as the process works there is reason to wait.
+func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
+	tb.Helper()
+	used, since := time.Duration(-1), time.Now()
+	for !done() {
+		now, ok := CPUTime(pid)
+		switch {
+		case !ok:
+			tb.Fatalf("waiting until %s: process %d has ended, or there is no /proc", what, pid)
+		case now > used:
 			used, since = now, time.Now()
+		case time.Since(since) > time.Minute:
+			tb.Fatalf("waiting until %s: process %d has used no CPU time for a minute", what, pid)
 		}
-		if time.Since(since) > time.Minute {
-			tb.Fatalf("process %d has used no CPU time for a minute", pid)
-		}
-	}
-	if !ok {
-		tb.Fatalf("process %d has ended, or there is no /proc", pid)
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

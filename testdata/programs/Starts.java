@@ -5,7 +5,7 @@ import java.io.IOException;
  * ended.
  */
 public class Starts {
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         Thread starter = new Thread(() -> {
             try {
                 while (true) {

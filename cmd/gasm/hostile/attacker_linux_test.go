@@ -283,8 +283,8 @@ func attackerProgram(t *testing.T) string {
 	return path
 }
 
-// spin is the command of a JVM that does nothing but spin.
+// spin is the command of a JVM that does nothing but spin, for a fifth of the time.
 func spin(t *testing.T, j gasmtest.JDK) []string {
 	t.Helper()
-	return []string{j.Java(), "-Xmx64m", "-XX:+UseSerialGC", "-Dsec=600", "-cp", programs(t), "Spin"}
+	return []string{j.Java(), "-Xmx64m", "-XX:+UseSerialGC", "-Dsec=600", "-Drest=4", "-cp", programs(t), "Spin"}
 }

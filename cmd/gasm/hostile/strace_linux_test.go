@@ -64,8 +64,9 @@ func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	}
 	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
 cd "$1-ended"
-if mkdir turn 2>/dev/null; then # one at a time, and for so long that gasm reads it while it runs
-	("$1-debug/${3##*/}" -c "$work" 6000000; rmdir turn) &
+# One at a time: for so long that gasm reads it while it runs, and the next one begins while gasm samples.
+if mkdir turn 2>/dev/null; then
+	(timeout 5 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
 fi
 cp "$3" program-$$
 ./program-$$ -c "$work" 40000
@@ -115,7 +116,7 @@ func TestNoPathAsRoot(t *testing.T) {
 	mapped := map[string]bool{} // the targets of the kernel's links to mapped files
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "4s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	args := slices.Concat([]string{"attach", "--length", "7s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {

@@ -62,7 +62,7 @@ func openJVM(t *testing.T, process *os.Process, methods int) (*vmstructs.VM, *nm
 	var vm *vmstructs.VM
 	var copier *nmethod.Copier
 	var cache *codecache.Cache
-	require.Eventually(t, func() bool {
+	gasmtest.AwaitOf(t, process.Pid, "it has compiled methods", func() bool {
 		if cache == nil {
 			var err error
 			if vm, err = vmstructs.Open(process.Pid); err != nil {
@@ -85,7 +85,7 @@ func openJVM(t *testing.T, process *os.Process, methods int) (*vmstructs.VM, *nm
 			}
 		}
 		return n >= methods
-	}, time.Minute, 50*time.Millisecond, "the JVM compiles methods")
+	})
 	return vm, copier, cache
 }
 
