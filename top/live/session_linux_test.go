@@ -140,7 +140,10 @@ func TestKnow(t *testing.T) {
 // TestProblemOfMany: the end of one of many JVMs is no problem to tell of.
 func TestProblemOfMany(t *testing.T) {
 	for _, all := range []bool{false, true} {
-		s := Session{o: Options{All: all}}
+		s := Session{}
+		if all {
+			s.o.Wanted = func(*attach.Process) bool { return true }
+		}
 		s.problem(fmt.Errorf("reading: %w", syscall.ESRCH))
 		assert.Equal(t, all, s.Failure() == nil)
 		s.problem(os.ErrPermission)
