@@ -37,6 +37,8 @@ const (
 	// A recording is replaced by the next one after this time, or when its files have this size.
 	recordingTime  = 30 * time.Minute
 	recordingBytes = 64 << 20
+	// listEvery is the time between two looks for new JVMs. A look costs some milliseconds of CPU time.
+	listEvery = 10 * time.Second
 	// closeTime is how long gasm tries to deliver the last profiles when it is asked to end.
 	closeTime = 10 * time.Second
 )
@@ -67,7 +69,7 @@ func Run(ctx context.Context, o Options) error {
 	w.model.Tick(monotonic.Nanos()) // the first profile begins here
 	var err error
 	w.session, err = live.Start(ctx, w.model, live.Options{Gasm: o.Gasm, Wanted: w.wanted, Unrecorded: w.unrecorded, Frequency: o.Frequency,
-		Counters: []sampler.Event{sampler.ParseEvent(Counter)}, Stacks: o.Stacks, Segment: recordingTime, SegmentBytes: recordingBytes})
+		Counters: []sampler.Event{sampler.ParseEvent(Counter)}, Stacks: o.Stacks, Segment: recordingTime, SegmentBytes: recordingBytes, ListEvery: listEvery})
 	if err != nil {
 		stop()
 		return err

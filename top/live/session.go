@@ -7,6 +7,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -37,6 +38,7 @@ type Options struct {
 	FixedFrequency bool
 	Stacks         record.StackChoice
 	Segment        time.Duration // how long a recording is; 0 for the default
+	ListEvery      time.Duration // the time between two looks for new JVMs; 0 for the default
 	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins earlier; 0 for no
 	// limit. They are looked at every few seconds, so they may be a little larger.
 	SegmentBytes int64
@@ -112,9 +114,7 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	if len(o.JVMs) > 0 {
 		s.listAt = time.Now()
 	}
-	if s.o.Segment == 0 {
-		s.o.Segment = segmentTime
-	}
+	s.o.Segment, s.o.ListEvery = cmp.Or(s.o.Segment, segmentTime), cmp.Or(s.o.ListEvery, listEvery)
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if len(o.JVMs) == 0 {
 		return s, nil
@@ -273,7 +273,7 @@ func (s *Session) list() {
 		})
 	default:
 	}
-	if !s.listing && time.Since(s.listAt) > listEvery {
+	if !s.listing && time.Since(s.listAt) > s.o.ListEvery {
 		s.listing, s.listAt = true, time.Now()
 		go func() {
 			jvms, _ := attach.List(s.ctx) // after an error, there are none
