@@ -76,6 +76,7 @@ type Session struct {
 	jvms    map[int]*watched
 	noted   chan reading
 	listed  chan []attach.Process
+	lister  attach.Lister // used by one goroutine at a time
 	listing bool
 	listAt  time.Time
 	beginAt time.Time // when the last call of begin was
@@ -276,7 +277,7 @@ func (s *Session) list() {
 	if !s.listing && time.Since(s.listAt) > s.o.ListEvery {
 		s.listing, s.listAt = true, time.Now()
 		go func() {
-			jvms, _ := attach.List(s.ctx) // after an error, there are none
+			jvms, _ := s.lister.List(s.ctx) // after an error, there are none
 			s.listed <- jvms
 		}()
 	}
