@@ -81,7 +81,8 @@ type Queue struct {
 func NewQueue(to Destination, say func(text string)) *Queue {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = firstPause, longestPause
-	return &Queue{to: to, say: say, maxAge: MaxAge, maxBytes: MaxBytes, pauses: pauses, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	return &Queue{to: to, say: say, maxAge: MaxAge, maxBytes: MaxBytes, pauses: pauses,
+		wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 }
 
 // String returns the destination's name.

@@ -40,7 +40,8 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	}
 	taken := m.buckets[first:end]
 	m.taken += int64(len(taken))
-	s = Settled{FromMono: taken[0].from, ToMono: taken[len(taken)-1].to, Hertz: m.hertz, Counter: m.counter, SourceFiles: map[string]string{}}
+	s = Settled{FromMono: taken[0].from, ToMono: taken[len(taken)-1].to, Hertz: m.hertz, Counter: m.counter,
+		SourceFiles: map[string]string{}}
 	counts := map[key]int64{}
 	for i := range taken {
 		for k, n := range taken[i].counts {
@@ -52,7 +53,8 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 		s.Samples = append(s.Samples, m.location(k, n))
 	}
 	slices.SortFunc(s.Samples, func(a, b profile.Location) int {
-		return cmp.Or(cmp.Compare(a.PID, b.PID), tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PC, b.PC), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Stack, b.Stack))
+		return cmp.Or(cmp.Compare(a.PID, b.PID), tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PC, b.PC),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Stack, b.Stack))
 	})
 	if m.tree.Len() > 0 {
 		s.Stacks = calltree.NewStacks(m.tree)

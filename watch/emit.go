@@ -42,7 +42,8 @@ func (w *watcher) emit(wait int) {
 // profile makes the profile of one JVM. toWall is the difference between the wall clock and CLOCK_MONOTONIC, in ns.
 func (w *watcher) profile(s *top.Settled, samples []profile.Location, toWall int64) (*push.Profile, error) {
 	pid := samples[0].PID
-	p := &push.Profile{ID: newID(), Labels: w.labelsOf(pid), From: time.Unix(0, s.FromMono+toWall), To: time.Unix(0, s.ToMono+toWall), Lost: s.Lost}
+	p := &push.Profile{ID: newID(), Labels: w.labelsOf(pid), Lost: s.Lost,
+		From: time.Unix(0, s.FromMono+toWall), To: time.Unix(0, s.ToMono+toWall)}
 	for i := range samples {
 		p.Samples += samples[i].Counts[0]
 	}
@@ -50,8 +51,8 @@ func (w *watcher) profile(s *top.Settled, samples []profile.Location, toWall int
 	var text bytes.Buffer
 	err := stacks.WriteSeries(&text, &profile.Profiles{
 		Capture: capture.Description{Sampler: "native", Events: []string{s.Counter}, Frequency: s.Hertz},
-		Trials: []profile.Profile{{Counters: []string{s.Counter}, Locations: samples, PIDs: []int{pid}, StartWallNanos: p.From.UnixNano(),
-			WindowSeconds: float64(s.ToMono-s.FromMono) / 1e9}},
+		Trials: []profile.Profile{{Counters: []string{s.Counter}, Locations: samples, PIDs: []int{pid},
+			StartWallNanos: p.From.UnixNano(), WindowSeconds: float64(s.ToMono-s.FromMono) / 1e9}},
 		Stacks:      s.Stacks,
 		SourceFiles: s.SourceFiles,
 	}, w.o.Gasm)

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gasm-profiler/gasm/disasm"
@@ -59,17 +58,16 @@ func Run(ctx context.Context, o Options) error {
 	w.model = top.NewRecent(int(o.Every/time.Second)+2*top.SettleTicks, disasm.ATT)
 	sending, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	var running sync.WaitGroup
-	defer running.Wait()
 	for _, to := range o.To {
 		q := push.NewQueue(to, o.Say)
 		w.queues = append(w.queues, q)
-		running.Go(func() { q.Run(sending) })
+		go q.Run(sending) // it is not waited for at the end, because a destination may block for ever
 	}
 	w.model.Tick(monotonic.Nanos()) // the first profile begins here
 	var err error
-	w.session, err = live.Start(ctx, w.model, live.Options{Gasm: o.Gasm, Wanted: w.wanted, Unrecorded: w.unrecorded, Frequency: o.Frequency,
-		Counters: []sampler.Event{sampler.ParseEvent(Counter)}, Stacks: o.Stacks, Segment: recordingTime, SegmentBytes: recordingBytes, ListEvery: listEvery})
+	w.session, err = live.Start(ctx, w.model, live.Options{Gasm: o.Gasm, Wanted: w.wanted, Unrecorded: w.unrecorded,
+		Frequency: o.Frequency, Counters: []sampler.Event{sampler.ParseEvent(Counter)}, Stacks: o.Stacks,
+		Segment: recordingTime, SegmentBytes: recordingBytes, ListEvery: listEvery})
 	if err != nil {
 		stop()
 		return err

@@ -173,8 +173,8 @@ func (f *watchFlags) destinations(s streams, cancel context.CancelCauseFunc) (al
 			d, err = folder.Open(rest, f.limit*1_000_000)
 		case strings.HasPrefix(kind, "pyroscope+"):
 			server = true
-			d, err = pyroscope.New(pyroscope.Options{URL: strings.TrimPrefix(name, "pyroscope+"), Tenant: f.tenant, TokenFile: f.token, BasicFile: f.basic,
-				CAFile: f.ca, Gasm: version})
+			d, err = pyroscope.New(pyroscope.Options{URL: strings.TrimPrefix(name, "pyroscope+"), Tenant: f.tenant,
+				TokenFile: f.token, BasicFile: f.basic, CAFile: f.ca, Gasm: version})
 		default:
 			return nil, usage("--to is %q; it can be pyroscope+https://HOST, pyroscope+http://HOST, dir:PATH or -", name)
 		}

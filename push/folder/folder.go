@@ -27,10 +27,10 @@ const (
 	timeLayout = "20060102T150405Z"
 )
 
-// The names that a Folder gives.
+// The names that a Folder gives. A file whose name ends with .part was not complete when gasm was killed.
 var (
 	hourName = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d$`)
-	fileName = regexp.MustCompile(`^\d{8}T\d{6}Z-[A-Za-z0-9._-]*\.pb\.gz$`)
+	fileName = regexp.MustCompile(`^\d{8}T\d{6}Z-[A-Za-z0-9._-]*\.pb\.gz(\.part)?$`)
 )
 
 // A Folder keeps profiles in a folder.
@@ -131,7 +131,7 @@ func (f *Folder) Send(_ context.Context, p *push.Profile) error {
 // nameOf returns the name of a profile's file.
 func nameOf(p *push.Profile) string {
 	service := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)) {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
 			return r
 		}
 		return '_'

@@ -67,7 +67,8 @@ func lineOf(p *push.Profile) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := line{From: p.From.UTC(), To: p.To.UTC(), Labels: map[string]string{}, Samples: p.Samples, CPUNanos: p.CPUNanos, Lost: p.Lost, Stacks: []stack{}}
+	l := line{From: p.From.UTC(), To: p.To.UTC(), Labels: map[string]string{},
+		Samples: p.Samples, CPUNanos: p.CPUNanos, Lost: p.Lost, Stacks: []stack{}}
 	for _, label := range p.Labels {
 		l.Labels[label.Name] = label.Value
 	}

@@ -61,7 +61,8 @@ func New(o Options) (*Client, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("the URL must begin with http:// or https:// and a host")
 	case u.User != nil:
-		return nil, errors.New("the URL must not contain a user's name or password, because others can see the command line: put them into a file")
+		return nil, errors.New("the URL must not contain a user's name or password, " +
+			"because others can see the command line: put them into a file")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the URL must not contain ? or #")
 	case o.TokenFile != "" && o.BasicFile != "":
@@ -84,7 +85,8 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, TLSHandshakeTimeout: timeout / 3,
-		MaxResponseHeaderBytes: maxHeaders, MaxConnsPerHost: 1, IdleConnTimeout: 90 * time.Second, DisableCompression: true, ForceAttemptHTTP2: true}
+		MaxResponseHeaderBytes: maxHeaders, MaxConnsPerHost: 1, IdleConnTimeout: 90 * time.Second,
+		DisableCompression: true, ForceAttemptHTTP2: true}
 	c.http = &http.Client{Transport: transport, Timeout: timeout, CheckRedirect: sameOrigin}
 	return c, nil
 }

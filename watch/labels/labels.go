@@ -28,8 +28,9 @@ import (
 )
 
 // attributes are the attributes of a JVM's own environment that become labels.
-var attributes = []string{push.ServiceName, "service.namespace", "service.version", "deployment.environment", "deployment.environment.name",
-	"k8s.cluster.name", "k8s.namespace.name", "k8s.deployment.name", "k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region"}
+var attributes = []string{push.ServiceName, "service.namespace", "service.version",
+	"deployment.environment", "deployment.environment.name", "k8s.cluster.name", "k8s.namespace.name", "k8s.deployment.name",
+	"k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region"}
 
 const containerIDName = "container.id"
 
