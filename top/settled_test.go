@@ -8,10 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/top"
 	"github.com/gasm-profiler/gasm/top/toptest"
 )
@@ -93,4 +96,24 @@ func TestRecent(t *testing.T) {
 	assert.Zero(t, m.Model.Picture(top.SinceStart).Total)
 	keys, _, _ := m.Model.Sizes()
 	assert.Zero(t, keys)
+}
+
+// TestOutermost: a function without a caller has no frame below it, and is not one whose caller is unknown.
+func TestOutermost(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7}})
+	s := m.NewSegment()
+	s.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	tree := callstack.NewWriter(s)
+	outermost := tree.Push(0, callstack.At(callstack.NoCaller, 0))
+	require.NoError(t, tree.Flush())
+	for _, stack := range []callstack.ID{outermost, 0} {
+		s.Sample(&sampler.Sample{PID: 7, TID: 7, Event: "cpu-clock", Module: "lib.so", Symbol: "f", MonoNanos: 1e9, Stack: stack})
+	}
+	m.Tick(1e9)
+	m.Tick(3e9)
+	got, ok := m.TakeSettled(0)
+	require.True(t, ok)
+	require.Len(t, got.Samples, 2)
+	assert.ElementsMatch(t, []callstack.ID{calltree.NoCaller, 0}, []callstack.ID{got.Samples[0].Stack, got.Samples[1].Stack})
 }
