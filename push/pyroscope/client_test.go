@@ -198,7 +198,9 @@ func TestAnswers(t *testing.T) {
 			fmt.Fprint(w, `{"code":"resource_exhausted","message":"too much"}`)
 		}, "", "it answers 429: resource_exhausted too much", 7 * time.Second},
 		{"500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "", "it answers 500", 0},
-		{"503 of a proxy", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>no</h1>", http.StatusServiceUnavailable) }, "", "it answers 503", 0},
+		{"503 of a proxy", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "<h1>no</h1>", http.StatusServiceUnavailable)
+		}, "", "it answers 503", 0},
 		{"408", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(408) }, "", "it answers 408", 0},
 		{"400", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
