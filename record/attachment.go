@@ -217,14 +217,25 @@ func (a *Attachment) beginEvents(ctx context.Context) {
 	a.events.AwaitBegun(a.stop)
 }
 
+// A JVMError says why one of several JVMs can't be recorded.
+type JVMError struct {
+	JVM attach.Process
+	Err error
+}
+
+func (e *JVMError) Error() string { return fmt.Sprintf("JVM %s: %v", &e.JVM, e.Err) }
+
+// Unwrap returns the reason.
+func (e *JVMError) Unwrap() error { return e.Err }
+
 // follow begins to copy the JVMs' code. If that fails for a JVM, for example because the JVM has ended, follow reports
-// a problem and leaves out this JVM. If it fails for all JVMs, follow returns an error.
+// a problem, a *JVMError, and leaves out this JVM. If it fails for all JVMs, follow returns all these errors, joined.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
 	for _, j := range a.jvms {
 		if err := a.followOne(ctx, j); err != nil {
-			errs = append(errs, fmt.Errorf("JVM %s: %w", &j.Process, err))
+			errs = append(errs, &JVMError{j.Process, err})
 			continue
 		}
 		following = append(following, j)

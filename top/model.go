@@ -31,32 +31,36 @@ type Model struct {
 	tree        *callstack.Tree
 	epoch       int // counts how often tree was replaced
 
-	buckets   []bucket // oldest first; the last one is of the last Tick
-	all       map[key]float64
-	seconds   float64 // covered by all
-	lastTick  int64
-	shownTick int64 // of the last bucket
-	hertz     int
-	lost      int64
-	counter   string
-	history   []Load
-	events    []Event
-	pauses    pausesOf // since the last Tick
-	allPauses pausesOf // before that
-	cost      float64
-	textBytes int
-	decoded   int
-	chunks    []*chunk
-	frames    map[place][]printassembly.Frame // what is inlined at an address
-	listed    listed
+	buckets     []bucket        // oldest first; the last one is of the last Tick
+	closed      int64           // number of all buckets so far
+	taken       int64           // number of buckets that TakeSettled has returned, or that were dropped before that
+	settledLost int64           // as far as TakeSettled has returned it
+	all         map[key]float64 // nil if the Model keeps only the last seconds
+	seconds     float64         // covered by all
+	lastTick    int64
+	shownTick   int64 // of the last bucket
+	hertz       int
+	lost        int64
+	counter     string
+	history     []Load
+	events      []Event
+	pauses      pausesOf // since the last Tick
+	allPauses   pausesOf // before that
+	cost        float64
+	textBytes   int
+	decoded     int
+	chunks      []*chunk
+	frames      map[place][]printassembly.Frame // what is inlined at an address
+	listed      listed
 }
 
 // A bucket has the samples between two Ticks.
 type bucket struct {
-	counts  map[key]int32
-	total   int32
-	seconds float64
-	pauses  pausesOf
+	counts   map[key]int32
+	total    int32
+	seconds  float64
+	from, to int64 // the Ticks before and after it
+	pauses   pausesOf
 	// unresolved has samples that were in no code that was known, for as long as that code may still be listed.
 	unresolved []unresolved
 }
@@ -128,6 +132,13 @@ func NewModel(seconds int, syntax disasm.Syntax) *Model {
 		pauses: pausesOf{}, allPauses: pausesOf{}}
 }
 
+// NewRecent is like NewModel, but the Model has no picture [SinceStart].
+func NewRecent(seconds int, syntax disasm.Syntax) *Model {
+	m := NewModel(seconds, syntax)
+	m.all = nil
+	return m
+}
+
 // SetJVMs says which JVMs run now. Those that have ended, which are missing from the list, stay in the pictures as long
 // as they have samples there.
 func (m *Model) SetJVMs(list []JVM) {
@@ -157,10 +168,11 @@ func (m *Model) SetCost(processors float64) { m.cost = processors }
 
 // Tick resolves the samples that have come in, and ends the present second. now is on CLOCK_MONOTONIC, in ns.
 func (m *Model) Tick(now int64) {
-	b := bucket{counts: map[key]int32{}}
-	if m.lastTick != 0 {
-		b.seconds = float64(now-m.lastTick) / 1e9
+	b := bucket{counts: map[key]int32{}, from: m.lastTick, to: now}
+	if m.lastTick == 0 {
+		b.from = now
 	}
+	b.seconds = float64(now-b.from) / 1e9
 	m.lastTick = now
 	loads := map[int]*Load{0: {}} // by process id; 0 for all JVMs
 	if m.tree.Len() > maxStacks {
@@ -226,12 +238,15 @@ func (m *Model) close(b bucket, loads map[int]*Load) {
 		j.history = appendLoad(j.history, loads[pid], scale)
 	}
 	m.buckets = append(m.buckets, b)
+	m.closed++
 	if n := len(m.buckets) - m.ring; n > 0 {
 		clear(m.buckets[:n]) // frees the maps
 		m.buckets = append(m.buckets[:0], m.buckets[n:]...)
 	}
-	for k, n := range b.counts {
-		m.all[k] += float64(n)
+	if m.all != nil {
+		for k, n := range b.counts {
+			m.all[k] += float64(n)
+		}
 	}
 	m.seconds += b.seconds
 	if len(m.all) > maxKeys {
@@ -307,6 +322,9 @@ func (m *Model) compactStacks() {
 			k := &m.buckets[i].unresolved[n].key
 			k.stack = ids[k.stack]
 		}
+	}
+	if m.all == nil {
+		return
 	}
 	merged := map[key]float64{}
 	for k, n := range m.all {

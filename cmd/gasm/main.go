@@ -4,6 +4,7 @@
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
 //	gasm attach 4711                              the same for a running JVM
 //	gasm top 4711                                 what is hot in it now, live in the terminal
+//	gasm watch --to pyroscope+https://host:4040   profile all JVMs for ever, for a server
 //	gasm stacks 4711                              what each of its threads does now, as jstack says
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
@@ -131,7 +132,7 @@ change to the program.`,
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetVersionTemplate("gasm {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(profileCommand(s), attachCommand(s), topCommand(s), stacksCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(), &cobra.Command{
+	root.AddCommand(profileCommand(s), attachCommand(s), topCommand(s), watchCommand(s), stacksCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print gasm's version",
 		Args:  noArguments,
@@ -166,7 +167,7 @@ func usageTemplate(cobras string) string {
 }
 
 func unknownCommand(name string) error {
-	return usage("unknown command %q: the commands are profile, attach, top, stacks, report, events, diff, doctor, completion and version", name)
+	return usage("unknown command %q: the commands are profile, attach, top, watch, stacks, report, events, diff, doctor, completion and version", name)
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

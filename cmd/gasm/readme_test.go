@@ -41,7 +41,7 @@ func TestDocumentedFlags(t *testing.T) {
 	listed := flags(texts["docs/flags.md"] + texts["docs/diff.md"])
 	there := map[string]bool{"help": true, "version": true}
 	listed["help"] = true
-	for _, command := range []string{"profile", "attach", "top", "stacks", "report", "events", "diff", "doctor"} {
+	for _, command := range []string{"profile", "attach", "top", "watch", "stacks", "report", "events", "diff", "doctor"} {
 		for name := range flags(runGasm(t, []string{command, "--help"}).stdout) {
 			there[name] = true
 			assert.Contains(t, listed, name, "flag of gasm %s that docs/flags.md lacks", command)

@@ -143,14 +143,17 @@ func (f *topFlags) run(s streams, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
-	o := live.Options{Gasm: version, All: len(args) == 0, Counters: counters, Frequency: f.frequency, Stacks: record.StackChoice(f.stacks), Segment: f.segment}
+	o := live.Options{Gasm: version, Activity: true, Counters: counters, Frequency: f.frequency, Stacks: record.StackChoice(f.stacks), Segment: f.segment}
+	if len(args) == 0 {
+		o.Wanted = func(*attach.Process) bool { return true }
+	}
 	if o.JVMs, err = f.choose(ctx, args); err != nil {
 		return err
 	}
 	if f.batch && anyOfOther(o.JVMs) && !isWatched() && mayWatch() {
 		return runApart(s)
 	}
-	t := &topView{flags: f, streams: s, sources: src, state: view.State{Several: o.All}}
+	t := &topView{flags: f, streams: s, sources: src, state: view.State{Several: o.Wanted != nil}}
 	t.model = top.NewModel(max(10, int(f.delay+0.5)), map[bool]disasm.Syntax{true: disasm.Intel, false: disasm.ATT}[f.intel])
 	if t.session, err = live.Start(ctx, t.model, o); err != nil {
 		if ctx.Err() != nil {

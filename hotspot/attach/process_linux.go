@@ -25,7 +25,10 @@ const listTime = 6 * time.Second
 
 // List returns the running JVMs that this process can see, by ascending process id. A process that could not be
 // looked at within listTime is included if its name is java.
-func List(ctx context.Context) ([]Process, error) {
+func List(ctx context.Context) ([]Process, error) { return list(ctx, look) }
+
+// list returns the JVMs that look finds.
+func list(ctx context.Context, look func(context.Context, int) (*Process, error)) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
 		j, err := look(ctx, pid)
 		return j, err == nil
@@ -191,8 +194,16 @@ func (p process) text(name string) string {
 // CLOCK_MONOTONIC.
 func (p process) startMonoNanos() int64 {
 	stat, err := p.Stat()
+	if err != nil {
+		return 0
+	}
+	return startMonoNanos(stat)
+}
+
+// startMonoNanos does the same for what was read of a process.
+func startMonoNanos(stat foreign.Stat) int64 {
 	var boot unix.Timespec
-	if err != nil || unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {
 		return 0
 	}
 	return int64(stat.StartTicks)*10_000_000 - (boot.Nano() - monotonic.Nanos())

@@ -93,6 +93,17 @@ func checkWritable(dir string) error {
 	return nil
 }
 
+// Size returns the size of the files in the folder, in bytes, as far as it can be found out.
+func (c *Capture) Size() (bytes int64) {
+	entries, _ := os.ReadDir(c.Path)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+	}
+	return bytes
+}
+
 // Logs returns the folder for the JVMs' logs. It returns nil before MakeLogs.
 func (c *Capture) Logs() *Logs { return c.logs }
 

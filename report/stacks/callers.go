@@ -77,7 +77,12 @@ func (b *pprofBuilder) locationsOf(inner *pprof.Location, l *profile.Location) [
 
 // mark returns the location of a mark.
 func (b *pprofBuilder) mark(code calltree.Code) *pprof.Location {
-	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(code.Label(), "")}})
+	return b.namedMark(code.Label())
+}
+
+// namedMark returns the location of a frame that is no function of the program.
+func (b *pprofBuilder) namedMark(name string) *pprof.Location {
+	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(name, "")}})
 }
 
 // caller returns the innermost frame of a stack. The stack must not be empty.

@@ -40,15 +40,24 @@ import (
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
 // than Java, and for a class that shares its file with another top-level class.
 func WritePprof(w io.Writer, ps *profile.Profiles, gasm string) error {
-	return newPprof(ps, gasm).Write(w)
+	return newPprof(ps, gasm, false).Write(w)
 }
 
-func newPprof(all *profile.Profiles, gasm string) *pprof.Profile {
+// WriteSeries is like WritePprof, for servers that keep profiles. Samples have no labels, because a server makes a series
+// of each distinct set of labels. Locations have no addresses, so that stacks with equal lines are one sample. Samples of
+// the JVM's own threads have their kind as the outermost frame: the Location's Thread, as "[garbage collector]". For
+// threads of the application, Thread must be "".
+func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
+	return newPprof(ps, gasm, true).Write(w)
+}
+
+func newPprof(all *profile.Profiles, gasm string, series bool) *pprof.Profile {
 	about, ps := &all.Capture, all.Trials
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
-		callers: map[callerKey]caller{}, programs: map[int]string{}, all: all,
+		callers: map[callerKey]caller{}, programs: map[int]string{}, all: all, series: series,
+		byFrames: map[string]*pprof.Sample{},
 	}
 	for _, j := range about.JVMs {
 		b.programs[j.PID] = windows.Program(j.Main)
@@ -147,6 +156,8 @@ type pprofBuilder struct {
 	callers   map[callerKey]caller
 	programs  map[int]string // by process id
 	all       *profile.Profiles
+	series    bool                     // for WriteSeries
+	byFrames  map[string]*pprof.Sample // by the IDs of its locations; only for WriteSeries
 }
 
 // A scale converts the counts of an event to the values of a sample type.
@@ -219,8 +230,7 @@ func (b *pprofBuilder) sampleTypes(events []string, frequency int) {
 			clock = e
 			b.sampleType("samples", "count", scale{e, 1})
 			if hz > 0 {
-				period := (1e9 + int64(hz)/2) / int64(hz)
-				b.sampleType("cpu", "nanoseconds", scale{e, period})
+				b.sampleType("cpu", "nanoseconds", scale{e, Period(hz)})
 			}
 		}
 		if e == 0 {
@@ -230,6 +240,9 @@ func (b *pprofBuilder) sampleTypes(events []string, frequency int) {
 		}
 	}
 }
+
+// Period returns the CPU time that a sample stands for, in ns, if hertz samples are taken per second.
+func Period(hertz int) int64 { return (1e9 + int64(hertz)/2) / int64(hertz) }
 
 // sampleType adds one sample type.
 func (b *pprofBuilder) sampleType(name, unit string, s scale) {
@@ -330,6 +343,9 @@ func (b *pprofBuilder) location(l *profile.Location) *pprof.Location {
 // locationOf returns pprof's location for a mapping, an address and lines. It creates the location if there is none
 // yet.
 func (b *pprofBuilder) locationOf(m *pprof.Mapping, pc uint64, lines []pprof.Line) *pprof.Location {
+	if b.series {
+		pc = 0
+	}
 	var key []byte
 	key = binary.AppendUvarint(key, m.ID)
 	key = binary.AppendUvarint(key, pc)
@@ -351,12 +367,33 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 	key := sampleKey{b.location(l), l.Stack, labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
-		with := b.labelsOf(key.labelKey)
-		s = &pprof.Sample{Location: b.locationsOf(key.location, l), Value: make([]int64, len(b.scales)), Label: with.text, NumLabel: with.numbers}
+		s = b.sample(key, l)
 		b.samples[key] = s
-		b.out.Sample = append(b.out.Sample, s)
 	}
 	for i, scale := range b.scales {
 		s.Value[i] += l.Counts[scale.event] * scale.each
 	}
+}
+
+// sample returns the sample for a key, and creates it when there is none with these frames and labels.
+func (b *pprofBuilder) sample(key sampleKey, l *profile.Location) *pprof.Sample {
+	s := &pprof.Sample{Location: b.locationsOf(key.location, l), Value: make([]int64, len(b.scales))}
+	if !b.series {
+		with := b.labelsOf(key.labelKey)
+		s.Label, s.NumLabel = with.text, with.numbers
+	} else {
+		if l.Thread != "" {
+			s.Location = append(s.Location, b.namedMark("["+l.Thread+"]"))
+		}
+		var frames []byte
+		for _, location := range s.Location {
+			frames = binary.AppendUvarint(frames, location.ID)
+		}
+		if same := b.byFrames[string(frames)]; same != nil {
+			return same
+		}
+		b.byFrames[string(frames)] = s
+	}
+	b.out.Sample = append(b.out.Sample, s)
+	return s
 }

@@ -30,6 +30,7 @@ type segment struct {
 	release    chan struct{} // closed when nobody wants to keep the recording any more
 	ended      chan struct{} // closed when its folder is removed
 	startMono  int64
+	hertz      int // the frequency; set before began is closed
 	releasing  sync.Once
 	before     *segment     // whose place it takes; nil for the first one
 	keep       chan keeping // what becomes of the recording
@@ -49,6 +50,7 @@ func (s *segment) Begin(hertz int, events []sampler.Event) {
 		s.Follow(s.before.Segment, monotonic.Nanos())
 		s.before = nil // which may be freed then
 	}
+	s.hertz = hertz
 	s.Segment.Begin(hertz, events)
 	close(s.began)
 }

@@ -7,6 +7,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -28,13 +29,22 @@ import (
 type Options struct {
 	Gasm string // the version of gasm
 	JVMs []attach.Process
-	// All is true if JVMs that start later are recorded, too.
-	All            bool
+	// Wanted reports whether a JVM that starts later is recorded, too. If it is nil, only JVMs are recorded.
+	Wanted func(*attach.Process) bool
+	// Activity is true if the Model gets what the performance data of the JVMs say.
+	Activity       bool
 	Counters       []sampler.Event // as in record.AttachOptions
 	Frequency      int
 	FixedFrequency bool
 	Stacks         record.StackChoice
 	Segment        time.Duration // how long a recording is; 0 for the default
+	ListEvery      time.Duration // the time between two looks for new JVMs; 0 for the default
+	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins earlier; 0 for no
+	// limit. They are looked at every few seconds, so they may be a little larger.
+	SegmentBytes int64
+	// Unrecorded is called by Step with each wanted JVM that can't be recorded, each time that this is noticed. Its
+	// Unreadable says why. It may be nil.
+	Unrecorded func(*attach.Process)
 }
 
 const (
@@ -46,8 +56,10 @@ const (
 	listEvery = 5 * time.Second
 	// watchEvery is the time between two looks at a JVM's performance data.
 	watchEvery = 500 * time.Millisecond
-	// retryAfter is the time after which a JVM counts as new if a recording of it could not begin.
-	retryAfter = 30 * time.Second
+	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example because
+	// it had just started. Each try that fails doubles the time, up to mostRetryAfter.
+	retryAfter     = 30 * time.Second
+	mostRetryAfter = time.Hour
 )
 
 // A Session records JVMs for a Model. Its methods are called by the goroutine that calls the Model's.
@@ -64,14 +76,18 @@ type Session struct {
 	jvms    map[int]*watched
 	noted   chan reading
 	listed  chan []attach.Process
+	lister  attach.Lister // used by one goroutine at a time
 	listing bool
 	listAt  time.Time
-	cpu     int64 // CPU time that gasm had taken at the last Step, in ns
+	beginAt time.Time // when the last call of begin was
+	sizeAt  time.Time // when the size of the present recording was looked at
+	cpu     int64     // CPU time that gasm had taken at the last Step, in ns
 	cpuMono int64
 
 	mu      sync.Mutex
 	closed  bool
-	failure error // the last problem
+	failure error              // the last problem
+	refused []*record.JVMError // JVMs that could not be recorded; only if others are wanted, too
 }
 
 // A watched is a JVM whose performance data are read.
@@ -80,8 +96,10 @@ type watched struct {
 	ticks uint64
 	stop  chan struct{}
 	ended bool
-	// failed is when a recording of the JVM could not begin, while no other one records it. It is recorded again later.
-	failed time.Time
+	// tries counts the recordings that have failed for this JVM, and tryAt is when the next one may begin. tryAt is zero
+	// if the JVM is recorded.
+	tries int
+	tryAt time.Time
 }
 
 // A reading is what the performance data of a JVM said at a time.
@@ -93,10 +111,11 @@ type reading struct {
 
 // Start begins to record. It returns when the sampling has begun, or could not begin. Without JVMs, it returns at once.
 func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
-	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1), listAt: time.Now()}
-	if s.o.Segment == 0 {
-		s.o.Segment = segmentTime
+	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1)}
+	if len(o.JVMs) > 0 {
+		s.listAt = time.Now()
 	}
+	s.o.Segment, s.o.ListEvery = cmp.Or(s.o.Segment, segmentTime), cmp.Or(s.o.ListEvery, listEvery)
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if len(o.JVMs) == 0 {
 		return s, nil
@@ -105,6 +124,7 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	s.present = s.startSegment(s.ctx, o.JVMs)
 	select {
 	case <-s.present.began:
+		s.o.Frequency, s.o.FixedFrequency = s.present.hertz, true
 		return s, nil
 	case <-s.present.over:
 		if s.present.err == nil {
@@ -138,7 +158,9 @@ func (s *Session) know(jvms []attach.Process) {
 		}
 		w = &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
 		s.jvms[j.PID] = w
-		go w.watch(s.ctx, s.noted)
+		if s.o.Activity {
+			go w.watch(s.ctx, s.noted)
+		}
 	}
 	s.model.SetJVMs(known)
 }
@@ -147,7 +169,7 @@ func (s *Session) know(jvms []attach.Process) {
 // StartMonoNanos is computed from two readings of clocks, and so differs a little each time.
 func (s *Session) isNew(j *attach.Process) bool {
 	w := s.jvms[j.PID]
-	if w == nil || !w.failed.IsZero() && time.Since(w.failed) > retryAfter {
+	if w == nil {
 		return true
 	}
 	ticks := processend.StartTicks(j.PID)
@@ -207,6 +229,7 @@ func (s *Session) Step() {
 	s.measure()
 	s.list()
 	s.turn()
+	s.noteRefused()
 }
 
 // Alive returns the JVMs that run.
@@ -235,34 +258,100 @@ func (s *Session) measure() {
 
 // list looks for JVMs that have started, in a goroutine of its own.
 func (s *Session) list() {
-	if !s.o.All {
+	if s.o.Wanted == nil {
 		return
 	}
 	select {
 	case jvms := <-s.listed:
 		s.listing = false
-		readable := jvms[:0]
-		for _, j := range jvms {
-			if j.Unreadable == nil {
-				readable = append(readable, j)
-			}
-		}
+		readable := s.readable(jvms)
 		if s.next == nil && slices.ContainsFunc(readable, func(j attach.Process) bool { return s.isNew(&j) }) {
 			s.know(readable)
-			s.next = s.startSegment(s.ctx, s.Alive())
+			s.begin()
 		}
 		maps.DeleteFunc(s.jvms, func(pid int, w *watched) bool {
 			return w.ended && !slices.ContainsFunc(jvms, func(j attach.Process) bool { return j.PID == pid })
 		})
 	default:
 	}
-	if !s.listing && time.Since(s.listAt) > listEvery {
+	if !s.listing && time.Since(s.listAt) > s.o.ListEvery {
 		s.listing, s.listAt = true, time.Now()
 		go func() {
-			jvms, _ := attach.List(s.ctx) // after an error, there are none
+			jvms, _ := s.lister.List(s.ctx) // after an error, there are none
 			s.listed <- jvms
 		}()
 	}
+}
+
+// readable returns those of the JVMs that are wanted and can be recorded.
+func (s *Session) readable(jvms []attach.Process) (readable []attach.Process) {
+	for i := range jvms {
+		switch j := &jvms[i]; {
+		case !s.o.Wanted(j):
+		case j.Unreadable == nil:
+			readable = append(readable, *j)
+		case s.o.Unrecorded != nil:
+			s.o.Unrecorded(j)
+		}
+	}
+	return readable
+}
+
+// isDue reports whether it is time for the next recording of the JVMs that run.
+func (s *Session) isDue(alive []attach.Process) bool {
+	if len(alive) == 0 {
+		return false
+	}
+	over := s.present == nil || isClosed(s.present.over)
+	if s.o.Wanted != nil && slices.ContainsFunc(alive, func(j attach.Process) bool {
+		w := s.jvms[j.PID]
+		if w.tryAt.IsZero() { // it should be recorded
+			return over && time.Since(s.beginAt) > retryAfter
+		}
+		return time.Now().After(w.tryAt)
+	}) {
+		return true
+	}
+	if over {
+		return false
+	}
+	if time.Duration(monotonic.Nanos()-s.present.startMono) > s.o.Segment {
+		return true
+	}
+	if s.o.SegmentBytes == 0 || time.Since(s.sizeAt) < listEvery || !isClosed(s.present.began) {
+		return false
+	}
+	s.sizeAt = time.Now()
+	return s.present.folder.Size() > s.o.SegmentBytes
+}
+
+// noteRefused notes when to try again to record the JVMs that could not be recorded.
+func (s *Session) noteRefused() {
+	s.mu.Lock()
+	refused := s.refused
+	s.refused = nil
+	s.mu.Unlock()
+	for _, r := range refused {
+		w := s.jvms[r.JVM.PID]
+		if w == nil || w.ended {
+			continue
+		}
+		w.tryAt = time.Now().Add(min(retryAfter<<min(w.tries, 10), mostRetryAfter))
+		w.tries++
+		if s.o.Unrecorded != nil {
+			r.JVM.Unreadable = r.Err
+			s.o.Unrecorded(&r.JVM)
+		}
+	}
+}
+
+// begin begins the next recording, of all JVMs that run.
+func (s *Session) begin() {
+	for _, w := range s.jvms {
+		w.tryAt = time.Time{}
+	}
+	s.beginAt = time.Now()
+	s.next = s.startSegment(s.ctx, s.Alive())
 }
 
 // turn begins the next recording when the present one is long enough, and ends the present one when the next one has
@@ -270,9 +359,8 @@ func (s *Session) list() {
 func (s *Session) turn() {
 	s.ending = slices.DeleteFunc(s.ending, func(g *segment) bool { return isClosed(g.ended) })
 	alive := s.Alive()
-	due := s.present != nil && !isClosed(s.present.over) && time.Duration(monotonic.Nanos()-s.present.startMono) > s.o.Segment
-	if due && s.next == nil && len(alive) > 0 {
-		s.next = s.startSegment(s.ctx, alive)
+	if s.next == nil && s.isDue(alive) {
+		s.begin()
 	}
 	if s.next == nil {
 		return
@@ -285,14 +373,18 @@ func (s *Session) turn() {
 		if s.present != nil {
 			s.present.startMono = monotonic.Nanos() // try again later
 		}
+		for _, w := range s.jvms { // noteRefused may know of other times
+			w.tryAt = time.Now().Add(retryAfter)
+		}
 		s.giveUpKeeping(s.next.err)
-		s.noteFailed(s.next)
 		s.next = nil
 		return
 	}
 	if !began {
 		return
 	}
+	// A frequency is drawn once, so that all samples of the session stand for the same time.
+	s.o.Frequency, s.o.FixedFrequency = s.next.hertz, true
 	if s.present != nil {
 		if s.kept != nil {
 			s.present.keepAs(*s.kept)
@@ -302,17 +394,6 @@ func (s *Session) turn() {
 		s.ending = append(s.ending, s.present)
 	}
 	s.present, s.next = s.next, nil
-}
-
-// noteFailed notes that a recording could not begin, for those of its JVMs that the present one does not record.
-func (s *Session) noteFailed(g *segment) {
-	for _, j := range g.jvms {
-		recorded := s.present != nil && !isClosed(s.present.over) &&
-			slices.ContainsFunc(s.present.jvms, func(other attach.Process) bool { return other.PID == j.PID })
-		if w := s.jvms[j.PID]; w != nil && !recorded {
-			w.failed = time.Now()
-		}
-	}
 }
 
 func (s *Session) giveUpKeeping(err error) {
@@ -350,13 +431,23 @@ func (s *Session) Failure() (err error) {
 	return err
 }
 
-// problem notes a problem. That one of many JVMs has ended is none.
+// problem notes a problem. That one of many JVMs has ended is not a problem.
 func (s *Session) problem(err error) {
-	if s.o.All && (errors.Is(err, syscall.ESRCH) || errors.Is(err, foreign.ErrEnded)) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			s.problem(one)
+		}
+		return
+	}
+	if s.o.Wanted != nil && (errors.Is(err, syscall.ESRCH) || errors.Is(err, foreign.ErrEnded)) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if refused, ok := errors.AsType[*record.JVMError](err); ok && s.o.Unrecorded != nil {
+		s.refused = append(s.refused, refused)
+		return
+	}
 	s.failure = err
 }
 

@@ -140,7 +140,10 @@ func TestKnow(t *testing.T) {
 // TestProblemOfMany: the end of one of many JVMs is no problem to tell of.
 func TestProblemOfMany(t *testing.T) {
 	for _, all := range []bool{false, true} {
-		s := Session{o: Options{All: all}}
+		s := Session{}
+		if all {
+			s.o.Wanted = func(*attach.Process) bool { return true }
+		}
 		s.problem(fmt.Errorf("reading: %w", syscall.ESRCH))
 		assert.Equal(t, all, s.Failure() == nil)
 		s.problem(os.ErrPermission)
@@ -178,31 +181,4 @@ func TestKeepFailed(t *testing.T) {
 	g.giveUp()
 	assert.ErrorIs(t, got, errNoRecording)
 	g.giveUp() // nobody wants to keep it now
-}
-
-// TestRetry: a JVM whose recording could not begin counts as new some time later. One that is recorded does not.
-func TestRetry(t *testing.T) {
-	s, err := Start(t.Context(), top.NewModel(10, disasm.ATT), Options{})
-	require.NoError(t, err)
-	defer s.Close()
-	recorded, failed := attach.Process{PID: os.Getpid()}, attach.Process{PID: os.Getppid()} // any processes that run
-	s.know([]attach.Process{recorded, failed})
-	closed := make(chan struct{})
-	close(closed)
-	present := &segment{jvms: []attach.Process{recorded}, over: make(chan struct{})}
-	s.present, s.next = present, &segment{jvms: []attach.Process{recorded, failed}, began: make(chan struct{}), over: closed, err: os.ErrPermission}
-	s.turn()
-	assert.ErrorIs(t, s.Failure(), os.ErrPermission)
-	s.present = nil // so that Close does not wait for it
-	assert.False(t, s.isNew(&recorded))
-	assert.False(t, s.isNew(&failed), "not at once")
-	for _, w := range s.jvms {
-		if !w.failed.IsZero() {
-			w.failed = w.failed.Add(-2 * retryAfter)
-		}
-	}
-	assert.False(t, s.isNew(&recorded))
-	assert.True(t, s.isNew(&failed))
-	s.know([]attach.Process{failed})
-	assert.False(t, s.isNew(&failed), "it is recorded again")
 }

@@ -1,0 +1,87 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+)
+
+// A Lister lists the running JVMs again and again. It does the same as List, but it looks at a process that has run for
+// some time only once a minute. So a JVM in such a process, which another program has loaded late, may be found up to a
+// minute later, and what is known about a JVM may be as old. Most of the cost of a list is to read the mappings of
+// processes that are no JVMs.
+type Lister struct {
+	mu    sync.Mutex
+	round int64
+	seen  map[int]*looked // by process id
+}
+
+// A looked is what was found out about a process.
+type looked struct {
+	ticks uint64   // start time of the process; distinguishes it from a later process with the same id
+	jvm   *Process // nil if it is not a JVM
+	again time.Time
+	round int64 // the last list that had the process
+}
+
+const (
+	// youngTime is the time in which a process that is to run a JVM has usually loaded it.
+	youngTime = time.Minute
+	lookAgain = time.Minute
+)
+
+var errNoJVM = errors.New("it was not a JVM a moment ago")
+
+// List returns the running JVMs, as the function List does. It is not to be called by several goroutines at once.
+func (l *Lister) List(ctx context.Context) ([]Process, error) {
+	l.mu.Lock()
+	if l.seen == nil {
+		l.seen = map[int]*looked{}
+	}
+	l.round++
+	round := l.round
+	l.mu.Unlock()
+	jvms, err := list(ctx, func(ctx context.Context, pid int) (*Process, error) { return l.look(ctx, pid, round) })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for pid, known := range l.seen {
+		if known.round != round {
+			delete(l.seen, pid)
+		}
+	}
+	return jvms, err
+}
+
+func (l *Lister) look(ctx context.Context, pid int, round int64) (*Process, error) {
+	stat := foreign.StatOf(pid)
+	if stat.StartTicks == 0 || stat.Ended() {
+		return nil, foreign.ErrEnded
+	}
+	l.mu.Lock()
+	known := l.seen[pid]
+	if known != nil && known.ticks == stat.StartTicks && time.Now().Before(known.again) {
+		known.round = round
+		l.mu.Unlock()
+		if known.jvm == nil {
+			return nil, errNoJVM
+		}
+		return known.jvm, nil
+	}
+	l.mu.Unlock()
+	j, err := look(ctx, pid)
+	known = &looked{ticks: stat.StartTicks, round: round}
+	if err == nil {
+		known.jvm = j
+	}
+	if age := monotonic.Nanos() - startMonoNanos(stat); age > int64(youngTime) {
+		known.again = time.Now().Add(lookAgain)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen[pid] = known
+	return j, err
+}

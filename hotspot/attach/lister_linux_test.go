@@ -1,0 +1,56 @@
+package attach
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/foreign"
+)
+
+// TestLister: what a Lister knows about a process is used again, but not for another process with the same id, nor for
+// ever, nor while the process is young. What has ended is forgotten.
+func TestLister(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sleep", "1000")
+	require.NoError(t, cmd.Start())
+	pid := cmd.Process.Pid
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	l := &Lister{seen: map[int]*looked{}}
+	_, err := l.look(t.Context(), pid, 1)
+	require.Error(t, err)
+	known := l.seen[pid]
+	require.NotNil(t, known)
+	assert.True(t, known.again.IsZero(), "it is young")
+
+	jvm := &Process{PID: pid, Main: "M"}
+	known.jvm, known.again = jvm, time.Now().Add(time.Hour) // as if it were a JVM
+	j, err := l.look(t.Context(), pid, 2)
+	require.NoError(t, err)
+	assert.Same(t, jvm, j)
+	assert.EqualValues(t, 2, known.round)
+	known.ticks-- // as if it were another process
+	_, err = l.look(t.Context(), pid, 3)
+	require.Error(t, err)
+	l.seen[pid].jvm, l.seen[pid].again = jvm, time.Now().Add(-time.Second) // as if it were long ago
+	_, err = l.look(t.Context(), pid, 4)
+	require.Error(t, err)
+
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	_, err = l.look(t.Context(), pid, 5)
+	require.ErrorIs(t, err, foreign.ErrEnded)
+	_, err = l.List(t.Context())
+	require.NoError(t, err)
+	assert.NotContains(t, l.seen, pid)
+	assert.Contains(t, l.seen, os.Getppid())
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = l.List(canceled)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,115 @@
+package top
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
+)
+
+// A Settled has the samples of some seconds that no table of a view shows any more.
+type Settled struct {
+	// FromMono and ToMono are the times of the first and the last Tick, in ns. The samples were taken between them, or a
+	// moment before, see [Settle].
+	FromMono, ToMono int64
+	Hertz            int
+	Counter          string             // what is sampled, "cpu-clock"
+	Lost             int64              // samples that were lost since the last call
+	Samples          []profile.Location // their Thread is empty for a thread of the application, else its kind
+	// Stacks has the stacks of Samples, until the next Tick. It is nil if none were recorded.
+	Stacks *calltree.Stacks
+	// SourceFiles has the names of the classes' source files.
+	SourceFiles map[string]string
+}
+
+// SettleTicks is the number of Ticks in which the code of samples may still become known.
+const SettleTicks = 5
+
+// TakeSettled returns the samples of all Ticks since the last call but those of the last wait Ticks. It returns each sample
+// once, if it is called before there are more Ticks than the Model keeps. ok is false if there are no such Ticks.
+func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
+	first := max(len(m.buckets)-int(m.closed-m.taken), 0)
+	end := len(m.buckets) - wait
+	if end <= first {
+		return s, false
+	}
+	taken := m.buckets[first:end]
+	m.taken += int64(len(taken))
+	s = Settled{FromMono: taken[0].from, ToMono: taken[len(taken)-1].to, Hertz: m.hertz, Counter: m.counter,
+		SourceFiles: map[string]string{}}
+	counts := map[key]int64{}
+	for i := range taken {
+		for k, n := range taken[i].counts {
+			counts[k] += int64(n)
+		}
+	}
+	s.Lost, m.settledLost = m.lost-m.settledLost, m.lost
+	for k, n := range counts {
+		s.Samples = append(s.Samples, m.location(k, n))
+	}
+	slices.SortFunc(s.Samples, func(a, b profile.Location) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PC, b.PC),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Stack, b.Stack))
+	})
+	if m.tree.Len() > 0 {
+		s.Stacks = calltree.NewStacks(m.tree)
+	}
+	for _, j := range m.jvms {
+		for class, file := range j.source {
+			s.SourceFiles[class] = file
+		}
+	}
+	return s, true
+}
+
+// location returns n samples of a key as a Location.
+func (m *Model) location(k key, n int64) profile.Location {
+	t := &m.threads[k.thread]
+	l := profile.Location{PID: t.PID, Thread: threadKind(t.Kind), PC: k.pc, Stack: k.stack, Counts: tally.Counts{n}}
+	inner, up := m.tree.Frame(k.stack)
+	switch {
+	case inner == nil:
+		inner = &callstack.Frame{}
+	case inner.Kind == callstack.NoCaller:
+		l.Stack = calltree.NoCaller
+	}
+	caller := func() { // the stack begins with the sampled code itself
+		if l.Stack = up; up == 0 {
+			l.Stack = calltree.NoCaller
+		}
+	}
+	if k.code == nil {
+		f := m.functions[k.function]
+		if f.Module == "" {
+			l.Source = profile.UnresolvedSource
+			return l
+		}
+		l.Source, l.Module, l.Name = f.Module, f.Module, f.Symbol
+		if inner.Kind == callstack.Kernel && inner.Name == f.Symbol {
+			caller()
+		}
+		return l
+	}
+	l.Source, l.Name, l.CompileID = k.code.Source, k.code.Name, k.code.CompileID
+	if k.code.Kind.Java() {
+		l.Frames = m.chain(k.code, k.pc)
+	}
+	if k.code.Kind == printassembly.Interpreter && inner.Kind == callstack.Interpreted {
+		l.Frames = []printassembly.Frame{{Method: inner.Name, BCI: inner.BCI, Line: max(inner.Line, 0)}}
+		caller()
+	}
+	return l
+}
+
+// threadKind returns the kind of a thread, or "" for a thread of the application.
+func threadKind(kind string) string {
+	if kind == threads.Application {
+		return ""
+	}
+	return kind
+}

@@ -1,0 +1,119 @@
+package top_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/disasm"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/sampler"
+	"github.com/gasm-profiler/gasm/top"
+	"github.com/gasm-profiler/gasm/top/toptest"
+)
+
+// placeOf returns a text with what a Location says about its place, and all its callers.
+func placeOf(l *profile.Location, stacks *calltree.Stacks) string {
+	var b strings.Builder
+	switch {
+	case l.Module == profile.UnknownModule || l.Source == profile.UnresolvedSource: // gasm top does not tell them apart
+		b.WriteString("unknown")
+	default:
+		fmt.Fprintf(&b, "%s %s %s %d", l.Source, l.Module, l.Name, l.CompileID)
+	}
+	for _, f := range l.Frames {
+		fmt.Fprintf(&b, " %s:%d", f.Method, f.Line)
+	}
+	if l.Stack == calltree.NoCaller {
+		b.WriteString(" outermost")
+	}
+	for f := range stacks.Frames(l.Stack) {
+		fmt.Fprintf(&b, " < %s %s %s:%d", f.Kind, f.Module, f.Name, f.Line)
+	}
+	return b.String()
+}
+
+// TestSettled compares what a Model returns piece by piece with the locations that gasm report finds in the same samples:
+// each sample is there once, with the same frames and the same callers.
+func TestSettled(t *testing.T) {
+	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
+	require.NoError(t, err)
+	defer c.Close()
+	o := profile.DefaultOptions()
+	o.Stacks, o.Locations = true, true
+	ps, err := profile.Of(c, o)
+	require.NoError(t, err)
+	want := map[string]int64{}
+	for i := range ps.Trials[0].Locations {
+		l := &ps.Trials[0].Locations[i]
+		want[placeOf(l, ps.Stacks)] += l.Counts[0]
+	}
+
+	r := toptest.New(t, "stacks", nil)
+	got, pieces, last, hertz := map[string]int64{}, 0, int64(0), 0
+	take := func(wait int) {
+		s, ok := r.Model.TakeSettled(wait)
+		if !ok {
+			return
+		}
+		if pieces++; pieces > 1 {
+			assert.Equal(t, last, s.FromMono, "no time is missing")
+		}
+		last, hertz = s.ToMono, s.Hertz
+		for i := range s.Samples {
+			assert.Equal(t, r.PID, s.Samples[i].PID)
+			got[placeOf(&s.Samples[i], s.Stacks)] += s.Samples[i].Counts[0]
+		}
+	}
+	for n := 0; r.Second(); n++ {
+		if n%2 == 0 {
+			take(2)
+		}
+	}
+	take(0)
+	assert.Greater(t, pieces, 1)
+	assert.Equal(t, r.Now(), last)
+	assert.Equal(t, ps.Capture.Frequency, hertz)
+	assert.Equal(t, want, got)
+	_, ok := r.Model.TakeSettled(0)
+	assert.False(t, ok, "nothing is returned twice")
+}
+
+// TestRecent: a Model without the picture since the start has the same seconds.
+func TestRecent(t *testing.T) {
+	r, m := toptest.New(t, "stacks", nil), toptest.New(t, "stacks", nil)
+	m.Model.ForgetStart()
+	r.All()
+	m.All()
+	assert.Equal(t, r.Model.Picture(top.Last(10)).Total, m.Model.Picture(top.Last(10)).Total)
+	assert.Zero(t, m.Model.Picture(top.SinceStart).Total)
+	keys, _, _ := m.Model.Sizes()
+	assert.Zero(t, keys)
+}
+
+// TestOutermost: a function without a caller has no frame below it, and is not one whose caller is unknown.
+func TestOutermost(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7}})
+	s := m.NewSegment()
+	s.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	tree := callstack.NewWriter(s)
+	outermost := tree.Push(0, callstack.At(callstack.NoCaller, 0))
+	require.NoError(t, tree.Flush())
+	for _, stack := range []callstack.ID{outermost, 0} {
+		s.Sample(&sampler.Sample{PID: 7, TID: 7, Event: "cpu-clock", Module: "lib.so", Symbol: "f", MonoNanos: 1e9, Stack: stack})
+	}
+	m.Tick(1e9)
+	m.Tick(3e9)
+	got, ok := m.TakeSettled(0)
+	require.True(t, ok)
+	require.Len(t, got.Samples, 2)
+	assert.ElementsMatch(t, []callstack.ID{calltree.NoCaller, 0}, []callstack.ID{got.Samples[0].Stack, got.Samples[1].Stack})
+}

@@ -1,0 +1,101 @@
+package watch
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/push"
+	"github.com/gasm-profiler/gasm/record/processend"
+	"github.com/gasm-profiler/gasm/watch/labels"
+)
+
+// A jvm is a JVM that is watched, or that can't be.
+type jvm struct {
+	attach.Process
+	ticks    uint64                       // start time of the process; distinguishes it from a later process with the same id
+	labels   atomic.Pointer[[]push.Label] // nil until they are known
+	seen     time.Time                    // when it was listed, or had samples, for the last time
+	reported bool                         // the user knows that it can't be profiled
+}
+
+// wanted reports whether a JVM is to be watched. It finds out the labels of a new one in the background, because the JVM
+// may not answer.
+func (w *watcher) wanted(p *attach.Process) bool {
+	if !named(p, w.o.Words) {
+		return false
+	}
+	ticks := processend.StartTicks(p.PID)
+	if ticks == 0 || !drawn(hostName, p.PID, ticks, w.o.Share) { // 0 if it has ended
+		return false
+	}
+	j := w.jvms[p.PID]
+	if j == nil || j.ticks != ticks {
+		j = &jvm{Process: *p, ticks: ticks}
+		w.jvms[p.PID] = j
+		go func(process attach.Process) {
+			all := labels.Of(&process, w.o.Labels)
+			j.labels.Store(&all)
+		}(*p)
+	}
+	j.seen = time.Now()
+	return true
+}
+
+// named reports whether one of the words is a JVM's process id, or a part of the name of its main class or jar. It
+// returns true if there are no words.
+func named(p *attach.Process, words []string) bool {
+	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool {
+		if pid, err := strconv.Atoi(word); err == nil {
+			return pid == p.PID
+		}
+		return strings.Contains(p.Main, word)
+	})
+}
+
+var hostName, _ = os.Hostname()
+
+// drawn reports whether a JVM belongs to the share of all JVMs that is watched. The result depends only on the arguments,
+// so it stays the same when gasm is started again.
+func drawn(host string, pid int, ticks uint64, share float64) bool {
+	h := fnv.New64a()
+	h.Write([]byte(host))
+	h.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(pid)), ticks))
+	x := h.Sum64()
+	x = (x ^ x>>33) * 0xff51afd7ed558ccd // mixes the bits as MurmurHash3 does, because FNV's high bits differ too little
+	x ^= x >> 33
+	return float64(x>>11)/(1<<53) < share
+}
+
+// keptTime is how long a JVM is known that was not listed any more.
+const keptTime = 2 * time.Minute
+
+// forget forgets the JVMs that have ended.
+func (w *watcher) forget(now time.Time) {
+	for pid, j := range w.jvms {
+		if now.Sub(j.seen) > keptTime+w.o.Every {
+			delete(w.jvms, pid)
+		}
+	}
+}
+
+// labelsOf returns the labels of a JVM that has samples.
+func (w *watcher) labelsOf(pid int) []push.Label {
+	j := w.jvms[pid]
+	if j != nil {
+		if all := j.labels.Load(); all != nil {
+			return *all
+		}
+	}
+	p := attach.Process{PID: pid}
+	if j != nil {
+		p = j.Process
+	}
+	return labels.Basic(&p, w.o.Labels)
+}

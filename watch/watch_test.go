@@ -1,0 +1,148 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	pprof "github.com/google/pprof/profile"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/hotspot/attach"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/push"
+	"github.com/gasm-profiler/gasm/report/stacks"
+	"github.com/gasm-profiler/gasm/top"
+	"github.com/gasm-profiler/gasm/top/toptest"
+)
+
+// A kept is a Destination that keeps all profiles.
+type kept struct{ all []*push.Profile }
+
+func (k *kept) String() string { return "kept" }
+
+func (k *kept) Send(_ context.Context, p *push.Profile) error {
+	k.all = append(k.all, p)
+	return nil
+}
+
+// TestEmit: the sums of the profiles that a destination gets are those of the samples, and each profile has its times, its
+// labels and an ID of its own.
+func TestEmit(t *testing.T) {
+	r := toptest.New(t, "stacks", nil)
+	k := &kept{}
+	w := &watcher{o: Options{Gasm: "1", Labels: []push.Label{{Name: "team", Value: "x"}}, Say: func(text string) { t.Error(text) }}, model: r.Model,
+		queues: []*push.Queue{push.NewQueue(k, func(string) {})}}
+	for r.Second() {
+		w.emit(2)
+	}
+	w.emit(0)
+	w.emit(0)
+	go w.queues[0].Run(t.Context())
+	w.queues[0].Close(t.Context())
+	require.Greater(t, len(k.all), 1)
+	total, ids := int64(0), map[string]bool{}
+	for i, p := range k.all {
+		parsed, err := pprof.Parse(bytes.NewReader(p.Pprof))
+		require.NoError(t, err)
+		require.NoError(t, parsed.CheckValid())
+		var samples, cpu int64
+		for _, s := range parsed.Sample {
+			samples += s.Value[0]
+			cpu += s.Value[1]
+		}
+		assert.Equal(t, p.Samples, samples)
+		assert.Equal(t, p.CPUNanos, cpu)
+		assert.Equal(t, p.From.UnixNano(), parsed.TimeNanos)
+		assert.InDelta(t, p.To.Sub(p.From), parsed.DurationNanos, 1000)
+		assert.Equal(t, strconv.Itoa(r.PID), p.Label(push.ProcessID))
+		assert.Equal(t, "x", p.Label("team"))
+		assert.Len(t, p.ID, 36)
+		assert.False(t, ids[p.ID])
+		ids[p.ID] = true
+		total += samples
+		if i > 0 {
+			assert.WithinDuration(t, k.all[i-1].To, p.From, time.Millisecond)
+		}
+	}
+	all := r.Model.Picture(top.SinceStart)
+	assert.EqualValues(t, all.Total, total, "all samples of the capture")
+	assert.Equal(t, k.all[0].Samples*stacks.Period(all.Head.Hertz), k.all[0].CPUNanos)
+}
+
+func TestNamed(t *testing.T) {
+	p := &attach.Process{PID: 4711, Main: "org.acme.Server"}
+	for words, want := range map[string]bool{"": true, "4711": true, "471": false, "acme": true, "Other": false, "Other acme": true} {
+		assert.Equal(t, want, named(p, strings.Fields(words)), words)
+	}
+}
+
+// TestDrawn: a share has about that part of the JVMs, the same ones each time, and a larger share has them, too.
+func TestDrawn(t *testing.T) {
+	const n = 20000
+	for _, share := range []float64{0.01, 0.1, 0.5, 1} {
+		count := 0
+		for i := range n {
+			in := drawn("host", 1000+i, uint64(100*i), share)
+			assert.Equal(t, in, drawn("host", 1000+i, uint64(100*i), share))
+			if in {
+				count++
+				assert.True(t, drawn("host", 1000+i, uint64(100*i), share+0.1))
+			}
+		}
+		assert.InDelta(t, share*n, count, 5*141, "%g", share) // five standard deviations at most
+	}
+	hosts := 0
+	for i := range n {
+		if drawn(fmt.Sprintf("host-%d", i), 1, 100, 0.1) {
+			hosts++
+		}
+	}
+	assert.InDelta(t, 0.1*n, hosts, 5*43)
+}
+
+// TestUnrecorded: a JVM that can't be recorded is reported once, and not while it may only be too early.
+func TestUnrecorded(t *testing.T) {
+	var said []string
+	w := &watcher{o: Options{Share: 1, Say: func(text string) { said = append(said, text) }}, jvms: map[int]*jvm{}}
+	p := attach.Process{PID: os.Getpid(), Main: "M", Unreadable: errors.New("no"), StartMonoNanos: monotonic.Nanos()}
+	w.unrecorded(&p) // it is not known
+	require.True(t, w.wanted(&p))
+	w.unrecorded(&p)
+	assert.Empty(t, said)
+	p.StartMonoNanos -= int64(youngTime)
+	for range 3 {
+		require.True(t, w.wanted(&p))
+		w.unrecorded(&p)
+	}
+	assert.Equal(t, []string{fmt.Sprintf("JVM %d (M) is not profiled: no", p.PID)}, said)
+	w.forget(time.Now())
+	assert.Len(t, w.jvms, 1)
+	w.forget(time.Now().Add(keptTime + time.Second))
+	assert.Empty(t, w.jvms)
+}
+
+// TestPIDOfAnother: labels are not those of a JVM that had the same process id before.
+func TestPIDOfAnother(t *testing.T) {
+	w := &watcher{o: Options{Share: 1}, jvms: map[int]*jvm{}}
+	p := attach.Process{PID: os.Getpid(), Main: "First"}
+	require.True(t, w.wanted(&p))
+	first := w.jvms[p.PID]
+	require.Eventually(t, func() bool { return first.labels.Load() != nil }, time.Minute, time.Millisecond)
+	first.ticks-- // as if this process were another one
+	p.Main = "Second"
+	require.True(t, w.wanted(&p))
+	require.NotSame(t, first, w.jvms[p.PID])
+	for _, l := range w.labelsOf(p.PID) {
+		if l.Name == push.ServiceName {
+			assert.Equal(t, "Second", l.Value)
+		}
+	}
+}
