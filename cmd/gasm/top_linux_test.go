@@ -436,7 +436,7 @@ func TestTopLooks(t *testing.T) {
 	x.keys("q")
 	x.await("the shell", func(s string) bool { return !strings.Contains(s, "gasm top  pid") })
 	x.line(binary + " top --view programs")
-	x.await("the view", func(s string) bool { return strings.Contains(screenRow(s, 4), "PROGRAM, its hottest method") })
+	x.await("the view", func(s string) bool { return strings.Contains(screenRow(s, 4), "PROGRAM") })
 	x.keys("/") // the screen may be too small for all JVMs of the machine
 	x.await("the filter", func(s string) bool { return strings.Contains(s, "filter:") })
 	x.keys(j.pid(), "Enter")
