@@ -5,6 +5,16 @@ func (m *Model) Sizes() (keys, threads, functions int) {
 	return len(m.all), len(m.threads), len(m.functions)
 }
 
+// Copied returns how many pieces of a JVM's code are kept.
+func (m *Model) Copied(pid int) (n int) {
+	for _, c := range m.jvms[pid].copy {
+		if c != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // Compilations returns the number of different pieces of code that the samples of a compilation are counted in.
 func (p *Picture) Compilations(method string, id int) int {
 	found := map[*Code]bool{}

@@ -120,7 +120,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		j.listed[n] = true
 		if b.HasCode && j.copy[n] == nil {
 			if c == nil {
-				c = &chunk{size: len(whole)}
+				c = &chunk{size: len(whole), used: m.lastTick}
 				// Whether a method has records of frames at safepoints alone turns out only when it is decoded. So
 				// assume it of all methods.
 				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})

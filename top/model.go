@@ -285,7 +285,7 @@ func (m *Model) shrink() {
 	})
 }
 
-// otherFunctions is what functions are counted as that have too few samples.
+// otherFunctions is what functions are counted as that have too few samples, or are too many.
 var otherFunctions = Function{Symbol: "(other functions)"}
 
 // mergeColdest changes the coldest keys, if there are too many keys.
@@ -385,17 +385,19 @@ func (m *Model) resolve(s *sampler.Sample, stack callstack.ID) (k key, ok bool) 
 	return k, true
 }
 
+// function returns the number of a function. Too many functions of a module have no names, and functions of too many
+// modules are counted as [otherFunctions].
 func (m *Model) function(f Function) int32 {
 	if id, ok := m.functionIDs[f]; ok {
 		return id
 	}
-	if len(m.functions) >= maxFunctions {
+	if len(m.functions) >= maxFunctions && f != otherFunctions {
 		f.Symbol = ""
 		if id, ok := m.functionIDs[f]; ok {
 			return id
 		}
 		if len(m.functions) >= 2*maxFunctions {
-			return 0
+			return m.function(otherFunctions)
 		}
 	}
 	id := int32(len(m.functions))

@@ -197,6 +197,50 @@ func TestManyThreads(t *testing.T) {
 	assert.InDelta(t, 400_000, m.Picture(top.SinceStart).Programs()[0].Count, 1e-3)
 }
 
+// TestManyFunctions: functions of more modules than are kept are not counted as a function of another name.
+func TestManyFunctions(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	const pid, most, further = 7, 2 << 16, 1000
+	m.SetJVMs([]top.JVM{{PID: pid, Main: "M"}})
+	s := m.NewSegment()
+	s.Begin(1000, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	for i := range most + further {
+		s.Sample(&sampler.Sample{PID: pid, TID: 1, Thread: "main", Event: "cpu-clock", Module: fmt.Sprint(i, ".so"), Symbol: "f", PC: 1, MonoNanos: 1e9})
+	}
+	m.Tick(2e9)
+	_, _, functions := m.Sizes()
+	assert.Equal(t, most+1, functions)
+	counts := map[string]float64{}
+	for _, row := range m.Picture(top.Last(10)).Methods(top.Scope{}) {
+		counts[row.Source+" "+row.Name] += row.Count
+	}
+	assert.EqualValues(t, 1, counts["0.so f"])
+	assert.EqualValues(t, further, counts["unknown (other functions)"])
+	assert.Equal(t, most+1, len(counts)) // assert.Len would print all
+}
+
+// TestEvicted: if there is too much code, that of a JVM which is new stays, and that which was used before goes.
+func TestEvicted(t *testing.T) {
+	var log []byte
+	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
+		if strings.HasSuffix(file, ".log") {
+			text = append(text, bytes.Repeat(append(bytes.Repeat([]byte(" "), 1023), '\n'), 50<<10)...) // two such texts are too much
+			log = text
+		}
+		return text
+	})
+	r.All()
+	assert.NotEmpty(t, r.Model.Picture(top.SinceStart).Frames(top.Scope{})) // which decodes code
+	before := r.Model.Copied(r.PID)
+	require.Positive(t, before)
+	other := r.PID + 1
+	r.Model.SetJVMs([]top.JVM{{PID: r.PID}, {PID: other}})
+	r.Model.NewSegment().Code(other, log)
+	r.Model.Tick(r.Now() + 1e9)
+	assert.Zero(t, r.Model.Copied(r.PID))
+	assert.Equal(t, before, r.Model.Copied(other))
+}
+
 // TestEndedJVMs: of JVMs that come and go, only the last ones are kept.
 func TestEndedJVMs(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
@@ -258,6 +259,17 @@ func (p *program) compare(t *testing.T, d *Dump) {
 	}
 }
 
+// settle waits until the thread busy is in compiled code, and the thread compressing compresses.
+func (p *program) settle(t *testing.T) {
+	t.Helper()
+	var d *Dump
+	require.Eventually(t, func() bool {
+		d = p.read(t)
+		compiled := slices.ContainsFunc(d.named(t, "busy").Frames, func(f Frame) bool { return f.Kind == callstack.Compiled && f.Name == "Doing::busy" })
+		return compiled && strings.HasPrefix(strings.Join(d.javaLines(d.named(t, "compressing")), "\n"), "at java.util.zip.Deflater.deflateBytes")
+	}, 2*time.Minute, 10*time.Millisecond)
+}
+
 // TestStopped reads JVMs in states in which jstack gets no answer, or only late.
 func TestStopped(t *testing.T) {
 	gasmtest.NeedNative(t)
@@ -265,7 +277,10 @@ func TestStopped(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
 	j := jdks[len(jdks)-1]
 	t.Run("SIGSTOP", func(t *testing.T) {
-		p := start(t, j, classes, "busy")
+		// Without tiers, busy is compiled once, and then stays in that code. A stop at the moment at which a thread goes
+		// from the interpreter to compiled code, or from one tier to the next, finds no frame of the method.
+		p := start(t, j, classes, "busy", "-XX:-TieredCompilation")
+		p.settle(t)
 		inNative := false
 		for range 20 {
 			d := p.stop(t)

@@ -20,6 +20,8 @@ public class Doing {
   static final Object one = new Object();
   static final Object another = new Object();
   static volatile long result;
+  static volatile boolean firstSwitches; // the first of the threads that switch has been in even and in odd
+  static volatile boolean secondSwitches;
   static List<byte[]> memory;
   static Socket accepted; // is closed when it is collected
 
@@ -160,6 +162,11 @@ public class Doing {
       Thread.yield();
     }
     for (int i = 0;; i++) {
+      if (i == 2 && self == 0) {
+        firstSwitches = true;
+      } else if (i == 2) {
+        secondSwitches = true;
+      }
       if (i % 2 == 0) {
         even(other[1 - self], 3);
       } else {
@@ -212,6 +219,9 @@ public class Doing {
       Thread[] both = new Thread[2];
       both[0] = start("switching", () -> switching(both, 0));
       both[1] = start("switching", () -> switching(both, 1));
+      while (!firstSwitches || !secondSwitches) {
+        Thread.sleep(1);
+      }
     } else if (what.equals("contending")) {
       for (int i = 0; i < 6; i++) {
         start("contending", Doing::contending);

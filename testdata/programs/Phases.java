@@ -3,8 +3,8 @@ import java.io.InputStreamReader;
 
 /**
  * A program that knows its hottest method, for the tests of gasm top. It spends all its time in one of two methods, alpha
- * and beta, which are called by two others. Each line on stdin changes the method, and is answered by a line on stdout.
- * With "gc" as a line, it also collects garbage once; it prints how many collections it has asked for.
+ * and beta, which are called by two others. Each line on stdin changes the method, and is answered by a line on stdout
+ * with the method and the System.nanoTime of the change. With "gc" as a line, it also collects garbage once; it prints how many collections it has asked for.
  */
 public class Phases {
     static volatile boolean second;
@@ -65,7 +65,8 @@ public class Phases {
                 continue;
             }
             second = !second;
-            System.out.println("PHASE " + (second ? "beta" : "alpha"));
+            long changed = System.nanoTime();
+            System.out.println("PHASE " + (second ? "beta" : "alpha") + " " + changed);
         }
     }
 }

@@ -60,22 +60,29 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 		require.NoError(t, unix.Unmount(dir, unix.MNT_DETACH))
 	}
 	v := startJVM(t, someJDKs(t)[0])
-	r := runGasm(t, "attach")
+	r := runSoon(t, "attach")
 	assert.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, r.stdout, v.pid())
 	assert.Contains(t, r.stdout, pid)
-	assert.Less(t, r.took, 10*time.Second)
-	r = runGasm(t, "attach", pid)
+	r = runSoon(t, "attach", pid)
 	assert.Equal(t, 1, r.code)
 	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
-	assert.Less(t, r.took, 10*time.Second)
 	refused := r.stderr
-	r = runGasm(t, "stacks", pid)
+	r = runSoon(t, "stacks", pid)
 	assert.Equal(t, 1, r.code)
 	assert.Equal(t, refused, r.stderr)
-	assert.Less(t, r.took, 10*time.Second)
 	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--stacks", v.pid())
 	gasmtest.Sampled(t, r.code, r.stderr)
+}
+
+// runSoon runs gasm, which must end within ten seconds on an idle machine. If it waited for a file system that does not
+// answer, it would not end.
+func runSoon(t *testing.T, args ...string) run {
+	t.Helper()
+	late := gasmtest.Lateness(t)
+	r := runGasm(t, args...)
+	assert.Less(t, r.took, 10*time.Second+late(), "%v", args)
+	return r
 }
 
 // TestSilentOverlay mounts an overlay over a file system that does not answer. Any user can do that. Then neither the
@@ -107,12 +114,11 @@ func silentOverlay(t *testing.T, name string) {
 	}
 	v := startJVM(t, someJDKs(t)[0])
 	defer time.AfterFunc(hangTime, end).Stop() // a gasm that hangs can't be killed
-	r := runGasm(t, "attach")
+	r := runSoon(t, "attach")
 	assert.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, r.stdout, v.pid())
 	assert.NotContains(t, r.stderr, "in the kernel", "a process of gasm's can't end")
-	assert.Less(t, r.took, 10*time.Second)
-	r = runGasm(t, "attach", pid)
+	r = runSoon(t, "attach", pid)
 	assert.Equal(t, 1, r.code)
 	assert.NotContains(t, r.stderr, "in the kernel", "a process of gasm's can't end")
 	if name == silentName {
@@ -120,7 +126,6 @@ func silentOverlay(t *testing.T, name string) {
 	} else {
 		assert.Contains(t, r.stderr, "is not a JVM")
 	}
-	assert.Less(t, r.took, 10*time.Second)
 	r = runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--stacks", v.pid())
 	assert.Equal(t, 0, r.code, r.stderr)
 }
