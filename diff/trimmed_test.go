@@ -33,7 +33,7 @@ func TestGateOfDisturbedMachine(t *testing.T) {
 		{"one after", []float64{300, 303, 305}, []float64{700, 705, 1900}, 1},
 		{"one before", []float64{300, 900, 305}, []float64{700, 705, 720}, 1},
 		{"one of each", []float64{300, 305, 900}, []float64{1900, 705, 720}, 1},
-		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0}, // a change within the noise
+		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0}, // no need to leave any out
 		{"two of three", []float64{300, 305, 302}, []float64{700, 1200, 1900}, -1},
 		{"one of two", []float64{300, 305}, []float64{700, 1900}, -1},
 		{"the same code", []float64{300, 305, 302}, []float64{900, 306, 301}, -1},

@@ -18,8 +18,8 @@ type Range struct{ Lo, Hi uint64 }
 const (
 	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more has no lines.
 	mostRows = 1 << 16
-	// mostLines limits the lines and inlined ranges of all functions together, before those that are alike are joined. With
-	// more, the other functions have no lines.
+	// mostLines limits the lines and inlined ranges of all functions together, before equal neighbours are joined.
+	// Functions beyond that limit have no lines.
 	mostLines = 16 * nativecode.MaxRows
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
@@ -50,7 +50,7 @@ func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string)
 	return rows, err
 }
 
-// A function is a wanted function, with what was found about it.
+// A function is a wanted function, with the lines and inlined functions found in it.
 type function struct {
 	Range
 	lines   []line
@@ -65,8 +65,8 @@ type line struct {
 	line int
 }
 
-// An inlined is a range of code in a wanted function: of a function that was inlined there, or of the wanted function
-// itself.
+// An inlined is a range of code in a wanted function. The code belongs to a function that was inlined there, or to the
+// wanted function itself.
 type inlined struct {
 	Range
 	depth    int // 0 for the function itself
@@ -252,8 +252,8 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 	}
 }
 
-// entries reads the children of an entry: functions, and what is inlined into them. depth is the number of functions
-// around them, or -1 outside of all functions. nested is the number of entries around them.
+// entries reads the children of an entry: functions, and the functions that are inlined into them. depth is the number
+// of functions around them, or -1 outside of all functions. nested is the number of entries around them.
 func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 	if nested > mostDepth {
 		return errors.New("its entries are nested too deep")
@@ -362,8 +362,8 @@ func (f *finder) nameOf(e *dwarf.Entry, followed int) string {
 	return name
 }
 
-// rows joins the lines of a function with the functions that are inlined there. It returns nil if the ranges of these
-// overlap more than entries can be nested.
+// rows joins the lines of a function with the functions that are inlined there. It returns nil if more of their ranges
+// overlap at an address than entries can be nested.
 func (w *function) rows() []nativecode.Row {
 	if w.tooMuch || len(w.lines) == 0 {
 		return nil
@@ -372,7 +372,7 @@ func (w *function) rows() []nativecode.Row {
 	slices.SortStableFunc(w.inlined, func(a, b inlined) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.depth, b.depth)) })
 	var rows []nativecode.Row
 	at := w.Lo
-	var open []inlined // those around the present address, outermost first
+	var open []inlined // the ranges that contain the current address, outermost first
 	next := 0
 	for _, l := range w.lines {
 		for lo := max(l.Lo, at); lo < l.Hi; {
@@ -397,7 +397,7 @@ func (w *function) rows() []nativecode.Row {
 	return rows
 }
 
-// frames returns the frames of a line. around are the functions that contain it, in any order.
+// frames returns the frames of a line. The functions in around contain the line, in any order.
 func frames(l line, around []inlined) []nativecode.Frame {
 	around = slices.Clone(around)
 	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })

@@ -26,7 +26,7 @@ type trial struct {
 	printed string          // what the profiled program has printed
 	report  *schema.Profile // of it
 	running *exec.Cmd       // the program that is attached to
-	before  string          // the report of that
+	before  string          // the report that profile has recorded
 }
 
 // mostApart is how far a method's share of the samples may be from the share of time that the program has measured
