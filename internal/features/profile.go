@@ -24,7 +24,7 @@ type trial struct {
 	seconds, warmup          float64
 
 	printed string          // what the profiled program has printed
-	report  *schema.Profile // of it
+	report  *schema.Profile // of the profiled program
 	running *exec.Cmd       // the program that is attached to
 	before  string          // the report that profile has recorded
 }

@@ -86,7 +86,7 @@ func (f *sampledFunction) places() []nativecode.Place {
 		if !ok {
 			continue
 		}
-		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // the subtraction may wrap around, because the function may begin before the mapping
+		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // may wrap around: the function may begin before the mapping
 		if !seen[p] {
 			seen[p] = true
 			all = append(all, p)
