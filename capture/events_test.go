@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// pauseLine returns the line of a pause of 1 ms that ended at a time, in ms.
+// pauseLine returns the line of a pause of 1 ms that ended at the given time, in ms.
 func pauseLine(at int) string {
 	return fmt.Sprintf("[%dns][9][gc] GC(%d) Pause Full (a) 1.000ms\n", at*1_000_000, at)
 }
@@ -41,7 +41,8 @@ func TestReadEvents(t *testing.T) {
 	assert.Contains(t, notes[1], "the events of JVM 4 could not be read, and are not in the report: ")
 }
 
-// What is in the log and in the recording is listed once. Compilations come from the recording, if it has them.
+// An event that is both in the log and in the recording is listed once. Compilations come from the recording, if it has
+// them.
 func TestMergeEvents(t *testing.T) {
 	compiled := func(id string, nanos int64, more ...event.Arg) event.Event {
 		return event.Event{Kind: event.Compilation, Nanos: nanos, Args: append([]event.Arg{{Name: "id", Value: id}}, more...)}
@@ -54,7 +55,7 @@ func TestMergeEvents(t *testing.T) {
 		{Kind: event.Deopt}, compiled("2", 7, size), compiled("3", 8)}, mergeEvents(logged, recorded))
 }
 
-// A capture.json may name any file. Only those of the capture's folder are read.
+// A capture.json may name any file. Only files in the capture's folder are read.
 func TestEventsOfOthers(t *testing.T) {
 	parent := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(parent, "ev-1.log"), []byte(pauseLine(1)), 0o600))

@@ -111,7 +111,8 @@ func TestOpenPartsOddly(t *testing.T) {
 	assert.ErrorContains(t, err, filepath.Join("d", DescriptionFile))
 }
 
-// The stacks of all parts are in one tree. If a part has no stacks, or damaged ones, the others have theirs.
+// The stacks of all parts are in one tree. If a part has no stacks or damaged ones, the stacks of the other parts are
+// still read.
 func TestReadStacks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(part, text string) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
-// writeCode writes the native code of a part, at an address that its JVM has.
+// writeCode writes the native code of a part, at an address in the part's JVM.
 func writeCode(t *testing.T, dir string, lo uint64, code ...byte) {
 	t.Helper()
 	d, err := ReadDescription(dir)
@@ -28,8 +28,8 @@ func writeCode(t *testing.T, dir string, lo uint64, code ...byte) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, NativeCodeFile), text.Bytes(), 0o600))
 }
 
-// JVMs that had the same code share it when their captures are read as one. Those with other code at the same place in the
-// library do not.
+// JVMs that had the same code share it when their captures are read as one. JVMs with other code at the same place in
+// the library do not share it.
 func TestJoinNativeCode(t *testing.T) {
 	dir := t.TempDir()
 	for i, code := range [][]byte{{0x90}, {0x90}, {0xc3}} {

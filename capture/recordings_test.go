@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// begunRecording returns a recording with events, see package event/jfr. It began at this moment, at 1000 ticks.
+// begunWall is the time at which the recordings of begunRecording began, on the wall clock, in ns. The recordings' own
+// clock had 1000 ticks then.
 const begunWall = 1_700_000_000_000_123_457
 
 func begunRecording(t *testing.T, events ...[]byte) []byte {
@@ -26,7 +27,8 @@ func begunRecording(t *testing.T, events ...[]byte) []byte {
 	return text
 }
 
-// recorded returns a test.Event of thread 4711, some µs after the start of the recording. It lasts 50 ns.
+// recorded returns a test.Event of thread 4711, the given number of µs after the start of the recording. It lasts 50
+// ns.
 func recorded(micros byte) []byte {
 	body := []byte{21, byte(100+int(micros)*1000)&0x7f | 0x80, byte((100 + int(micros)*1000) >> 7), 50, 8, 9, 3, 1, 5}
 	body = append(body, make([]byte, 8)...)
@@ -43,8 +45,8 @@ func writeCapture(t *testing.T, files map[string][]byte, jvms ...JVM) *Capture {
 	return &Capture{dir: dir, Description: Description{JVMs: jvms, Clocks: []Clock{{MonoNanos: 5_000_000_000, WallNanos: begunWall}}}}
 }
 
-// Events of a recording are on the samples' clock, and have the sampler's ids of threads. An event that is in the log,
-// too, is returned once.
+// The times of a recording's events are on the samples' clock, and threads have the same ids as in samples. An event
+// that is also in the log is returned once.
 func TestReadRecording(t *testing.T) {
 	log := "[5000002000ns][9][gc] GC(7) Pause Young (b) 1M->1M(2M) 0.001ms\n"
 	c := writeCapture(t, map[string][]byte{"ev-1.log": []byte(log), "ev-1.jfr": begunRecording(t, recorded(3), recorded(1))},
@@ -63,7 +65,7 @@ func TestReadRecording(t *testing.T) {
 	}
 }
 
-// A note says if a recording is cut, missing or another kind of file, or if the capture has no clocks.
+// A note says if a recording is truncated, missing or another kind of file, or if the capture has no clocks.
 func TestDamagedRecordings(t *testing.T) {
 	good := begunRecording(t, recorded(1), recorded(2))
 	for name, c := range map[string]struct {
@@ -115,8 +117,8 @@ func TestAddRecording(t *testing.T) {
 	assert.ErrorContains(t, c.AddRecording(own, all), "so the wall clock times of its samples are unknown")
 }
 
-// The first sample of a thread that ran before the recording has no bytes. That is so once for all parts of a
-// recording, and a note says it. Starts of threads are events only if the user has asked for them.
+// The first sample of a thread that ran before the recording has no bytes. That holds once for all parts of a
+// recording, and a note says so. Starts of threads are events only if the user has asked for them.
 func TestFirstSamples(t *testing.T) {
 	whole, err := os.ReadFile("../event/jfr/testdata/samples.jfr")
 	require.NoError(t, err)
@@ -144,8 +146,8 @@ func TestFirstSamples(t *testing.T) {
 		assert.Equal(t, map[event.Kind]int{event.Alloc: 7}, kinds, names)
 		assert.Equal(t, []int64{0, 500, 40, 70, 600, 80, 0}, bytes, names)
 	}
-	// Each file that was added is a recording of its own. The second has no start of a thread, and too few bytes for a
-	// note.
+	// Each file that was added is a recording of its own. The second one has no event for the start of a thread, and
+	// too few bytes for a note.
 	c := writeCapture(t, parts, JVM{PID: 1, StartsUnasked: true})
 	for _, name := range []string{"a.jfr", "b.jfr"} {
 		require.NoError(t, c.AddRecording(filepath.Join(c.dir, name), func(*JVM) bool { return true }))

@@ -17,7 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// stackReport returns the JSON report of the capture with call stacks, of some threads only unless thread is "".
+// stackReport returns the JSON report of the capture with call stacks. If the argument thread is not "", the report has
+// only the threads that it chooses.
 func stackReport(t *testing.T, thread string) *schema.Report {
 	t.Helper()
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
@@ -51,7 +52,7 @@ func pathSums(s *schema.Stacks) map[string]int {
 	return sums
 }
 
-// comparedSums returns the same for a side of compared calls.
+// comparedSums returns the same sums for one side of compared calls.
 func comparedSums(calls []comparedCall, side func(*comparedCall) *Call) map[string]int {
 	sums := map[string]int{}
 	for i := range calls {
@@ -70,7 +71,7 @@ func comparedSums(calls []comparedCall, side func(*comparedCall) *Call) map[stri
 	return sums
 }
 
-// The compared tree has the samples of both sides at their paths, and so has the page.
+// The compared tree, and the page too, has the samples of both sides at the right paths.
 func TestCalls(t *testing.T) {
 	reports := []*schema.Report{stackReport(t, ""), stackReport(t, "app")}
 	a, b := FromReport("all", reports[0]), FromReport("app", reports[1])
@@ -99,7 +100,7 @@ func TestCalls(t *testing.T) {
 	assert.Empty(t, r.Trials[0].htmlCalls(&room), "there is no room")
 }
 
-// Several captures of a side have the sum of their samples.
+// If a side has several captures, their samples are added.
 func TestJoinCalls(t *testing.T) {
 	rep := stackReport(t, "")
 	one := FromReport("one", rep).Trials[0].Calls
@@ -114,7 +115,7 @@ func TestJoinCalls(t *testing.T) {
 	assert.Nil(t, joinCalls(nil, one))
 }
 
-// A damaged tree is left out: a caller comes before what it calls, and there is one root.
+// A damaged tree is left out. In an undamaged one, callers come before their callees, and there is one root.
 func TestDamagedCalls(t *testing.T) {
 	for _, parents := range [][]int{{0}, {-1, -1}, {-1, 1}, {-1, 5}, {3}} {
 		s := &schema.Stacks{}
@@ -126,7 +127,7 @@ func TestDamagedCalls(t *testing.T) {
 	assert.Nil(t, callsOf(nil, "cycles"))
 }
 
-// A report with too many calls is refused, as one with too much of anything else.
+// A report with too many calls is refused, like one that exceeds any other limit.
 func TestTooManyCalls(t *testing.T) {
 	text := fmt.Sprintf(`{"schema": 1, "capture": {}, "profiles": [{"stacks": {"least": 1, "nodes": [%s{}]}}]}`, strings.Repeat("{},", maxCalls))
 	_, err := ReadJSON(strings.NewReader(text), "x")

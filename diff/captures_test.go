@@ -53,8 +53,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A capture and its JSON report make the same side, with one fork or several, and
-// whichever regions the report has the code of.
+// A capture and its JSON report make the same side, with one fork or several, whichever regions have their code in the
+// report.
 func TestReadJSON(t *testing.T) {
 	cases := []struct {
 		trial string
@@ -72,8 +72,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// testReadJSON writes and reads a report that has the code of regions from the share hot
-// on.
+// testReadJSON writes and reads a report. It has the code of the regions whose share is at least the argument hot.
 func testReadJSON(t *testing.T, trial string, forks int, hot float64) {
 	ps := profiles(t, "jdk17-lean-none", trial, forks)
 	p := &ps.Trials[0]

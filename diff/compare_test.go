@@ -14,7 +14,7 @@ import (
 func TestNoise(t *testing.T) {
 	a, b := &TrialSide{Samples: 2000}, &TrialSide{Samples: 2000}
 	n := newNoise(a, b, 1, 0.01)
-	// Quantiles as tables have them, with their number of digits.
+	// Quantiles from tables, compared to as many digits as the tables have.
 	assert.InDelta(t, 2.576, n.Factor, 0.0005, "99 %, both tails")
 	assert.InDelta(t, 2.576*math.Sqrt(0.09*2/2000), n.At10, 1e-4)
 	assert.InDelta(t, 3.481, newNoise(a, b, 20, 0.01).Factor, 0.0005, "99.95 %, both tails")
@@ -32,8 +32,8 @@ func TestNoise(t *testing.T) {
 	assert.Zero(t, spreadError(a, b, &Item{Count: 1000}, nil), "nothing known by fork")
 }
 
-// TestNoFalseAlarms compares profiles that are drawn from the same distribution. In one
-// of a hundred comparisons a change may be shown.
+// TestNoFalseAlarms compares profiles that are drawn from the same distribution. A change may be shown in one of a
+// hundred comparisons.
 func TestNoFalseAlarms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2)) // always the same samples
 	draw := func(n int64) TrialSide {
@@ -56,8 +56,8 @@ func TestNoFalseAlarms(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d comparisons show a change", alarms, runs)
-	// It is fewer than falseAlarms says, because the rows depend on each other and because
-	// small changes are not shown however unlikely they are.
+	// There are fewer alarms than falseAlarms allows, because the rows depend on each other, and because small changes
+	// are not shown however unlikely they are.
 	assert.LessOrEqual(t, float64(alarms), falseAlarms*runs)
 }
 
@@ -113,8 +113,8 @@ func TestChangedLoop(t *testing.T) {
 	assert.Equal(t, Compared{2, 2, 2}, r.Compared)
 }
 
-// Code is the same whatever differs from run to run: where regions end, how many
-// compilations there are, OSR, registers, and whether one side has code at all.
+// Code counts as the same even if the things differ that vary from run to run: where regions end, how many compilations
+// there are, OSR, registers, and whether one side has code at all.
 func TestSameCode(t *testing.T) {
 	long := make([]string, 40)
 	for i := range long {
@@ -145,7 +145,7 @@ func TestSameCode(t *testing.T) {
 	check("no code", trial(500, whole), trial(500, Region{Source: "c2, level 4", Method: "A::sum", Count: 400}))
 }
 
-// Which region of B goes with which of A is decided by their code, not by their order.
+// Regions of A and B are paired by their code, not by their order.
 func TestTwoLoops(t *testing.T) {
 	a := trial(1000, region("A::main", 1, code(0x1000, sumLoop...)), region("A::main", 1, code(0x2000, walkLoop...)))
 	b := trial(1100, region("A::main", 1, code(0x1000, walkLoop...)), region("A::main", 1, code(0x2000, mulLoop[1:]...)))
@@ -165,7 +165,7 @@ func TestSyntax(t *testing.T) {
 	assert.Contains(t, r.Notes[0], "the code is not compared")
 }
 
-// Frames are not compared where HotSpot printed other code on one side.
+// Frames are not compared if HotSpot printed a different selection of code on one side.
 func TestOtherSelection(t *testing.T) {
 	run := func(selection string, count int64) *Side {
 		s := side("x", TrialSide{Samples: 5000, Frames: []Item{{Name: "A::sum", Count: count}}})

@@ -17,10 +17,9 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// profiles makes the profile of a committed capture, with a number of forks. Each fork is
-// the capture's JVM with another process id; of several, the first has half of the
-// samples. If trial is not "", it is the profile of a benchmark with that name, in windows
-// of a second.
+// profiles makes the profile of a committed capture, with the given number of forks. Each fork is the capture's JVM
+// with another process id. If there are several, the first one has half of the samples. If the argument trial is not
+// "", it is the profile of a benchmark with that name, in windows of a second.
 func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	t.Helper()
 	text := gasmtest.Capture(t, name, gasmtest.Log)
@@ -67,7 +66,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 		Command: []string{"java", "-Dsec=2", "Workload"}, JVMs: jvms}}
 }
 
-// captureSide is the side of a committed capture, as the whole run of one JVM.
+// captureSide returns a committed capture as one side of a comparison: the whole run of one JVM.
 func captureSide(t *testing.T, name string) *Side {
 	t.Helper()
 	return FromReport(name, report.JSON(profiles(t, name, "", 1), "v1"))
@@ -100,8 +99,7 @@ func region(method string, id int, lines []asm.Line) Region {
 	return r
 }
 
-// trial makes a trial with these regions, and with the methods and frames that they are
-// of.
+// trial makes a trial with the given regions, and with the methods and frames of their code.
 func trial(samples int64, regions ...Region) TrialSide {
 	t := TrialSide{Event: "cycles", Samples: samples, Seconds: 2, Regions: mergeRegions(regions)}
 	for _, r := range regions {

@@ -150,7 +150,7 @@ func groupNoise(probability float64, a, b []float64) float64 {
 func (c *Comparison) scoreNoise(probability float64) (noise float64, known bool) {
 	for _, groups := range []struct {
 		times func(*TrialSide) []float64
-		tell  bool // true if these times are enough to know the noise
+		tell  bool // true if the noise can be estimated from these times
 	}{{runTimes, true}, {forkTimes, true}, {iterationTimes, false}} {
 		a, b := groups.times(c.A), groups.times(c.B)
 		if len(a) > 1 && len(b) > 1 {
@@ -274,7 +274,7 @@ func (r *GateRow) text() string {
 // maxGateLines is the maximum number of failed rows that an error lists.
 const maxGateLines = 10
 
-// Err returns an error that names what failed, or nil if nothing failed.
+// Err returns an error that names the benchmarks or methods that failed, or nil if none failed.
 func (g *Gate) Err() error {
 	if g.Failed == 0 {
 		return nil

@@ -56,7 +56,7 @@ func TestGateOfBenchmark(t *testing.T) {
 	assert.False(t, judge(benchmark("a", []float64{10}), benchmark("b", []float64{20}), 5).Rows[0].NoiseKnown)
 }
 
-// A throughput that falls is a time that grows.
+// If the throughput falls, the time per operation grows.
 func TestGateOfThroughput(t *testing.T) {
 	a, b := benchmark("a", []float64{50, 51}, []float64{50, 49}), benchmark("b", []float64{25, 25.1}, []float64{25, 24.9})
 	for _, s := range []*Side{a, b} {
@@ -68,7 +68,7 @@ func TestGateOfThroughput(t *testing.T) {
 	assert.True(t, row.Failed)
 }
 
-// Of a program the shares of methods are judged, and of two compilations of one method their sum.
+// For a program, the gate judges the shares of methods. Two compilations of one method count together.
 func TestGateOfProgram(t *testing.T) {
 	a := side("a", trial(10000, region("p.A::a", 7, code(0x1000, "8000 nop")), region("p.A::b", 8, code(0x2000, "2000 nop"))))
 	b := side("b", trial(10000, region("p.A::a", 7, code(0x1000, "5000 nop")), region("p.A::b", 9, code(0x2000, "5000 nop"))))
@@ -81,7 +81,7 @@ func TestGateOfProgram(t *testing.T) {
 	assert.NoError(t, judge(a, a, 0).Err())
 }
 
-// With CPU time alone, since a report of an older gasm has no scores.
+// Reports of older versions of gasm have no scores, so the gate judges CPU time alone.
 func TestGateOfCPUTime(t *testing.T) {
 	a, b := sideOf(8000, 2e6, "cpu-clock", 1000), sideOf(16000, 2e6, "cpu-clock", 1000)
 	assert.False(t, judge(a, b, 5).Rows[0].Failed, "one fork tells nothing of how forks differ")
@@ -95,8 +95,8 @@ func TestGateOfCPUTime(t *testing.T) {
 	assert.False(t, judge(a, same, 0).Rows[0].Failed, "1.25 % of 8000 samples are chance")
 }
 
-// Two sides of the same code, whose forks differ by 3 % and iterations by 1 %: a gate of 0 % fails
-// about once in a hundred times, as it says, and finds what is twice as slow.
+// Two sides of the same code, whose forks differ by 3 % and iterations by 1 %: a gate of 0 % fails in about one of a
+// hundred comparisons, as documented, and detects code that is twice as slow.
 func TestGateFalseAlarms(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	made := func(name string, level float64) *Side {
@@ -123,7 +123,7 @@ func TestGateFalseAlarms(t *testing.T) {
 	assert.Equal(t, runs, found)
 }
 
-// What a gate says is in the text and in the JSON.
+// The result of a gate is in the text and in the JSON.
 func TestGateShown(t *testing.T) {
 	r := Compare(benchmark("a", []float64{10, 10.1}, []float64{10, 10.1}), benchmark("b", []float64{20, 20.1}, []float64{20, 20.1}), options())
 	r.Gate = r.Judge(5)

@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// hostileSides differ in all that a comparison shows, and have a text in each of their strings.
+// hostileSides returns two sides that differ in everything that a comparison shows. Each of their strings contains the
+// text.
 func hostileSides(text string) (a, b *Side) {
 	a = side("before", trial(1000, region("p.A::a", 7, code(0x1000, "400 inc %ecx", "200 dec %ecx", "jl 0x1000", "100 {oop(x)}")),
 		region("p.A::b", 8, code(0x2000, "100 nop", "50 leave"))), trial(100, region("p.B::c", 9, code(0x3000, "100 nop"))))
@@ -32,10 +33,10 @@ func hostileSides(text string) (a, b *Side) {
 	return a, b
 }
 
-// indents are at the lines of gasm's own style sheet and script.
+// indents matches the indentation of lines in gasm's own style sheet and script.
 var indents = regexp.MustCompile(`\n\t+`)
 
-// Whatever is in two reports: nothing of it reaches a terminal raw, and JSON has it exactly.
+// Strings of the two reports, whatever they contain, never reach a terminal unescaped, and are unchanged in JSON.
 func FuzzHostileNames(f *testing.F) {
 	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "</script><script><img src=x onerror=alert(1)>\"'`&lt;", "日本😀"} {
 		f.Add(text, 80)

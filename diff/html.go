@@ -36,7 +36,7 @@ type htmlView struct {
 	Style               template.CSS
 	Scripts             []template.JS
 	Verdict             htmlVerdict
-	Sides               []htmlSide // what is the same for both sides, if anything is; what only A has; what only B has
+	Sides               []htmlSide // facts that are the same for both sides, if any; facts about A; facts about B
 	Notes               []string
 	Trials              []htmlTrial // in the order of the verdict's rows, and then those that have no row there
 }

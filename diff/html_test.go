@@ -74,7 +74,7 @@ func TestHTMLNumbers(t *testing.T) {
 	assert.Empty(t, articles)
 }
 
-// checkAligned checks that each side of a listing is there, in its order.
+// checkAligned checks that all lines of each side of a listing are there, in their order.
 func checkAligned(t *testing.T, article string, listing []asm.ListingLine) {
 	t.Helper()
 	var a, b []string
@@ -143,8 +143,8 @@ func TestHTMLBlocks(t *testing.T) {
 	assert.Contains(t, text, "Changed blocks, what changed most first: <a href=\"#t0-c0-b1\">B1 &#43;11.54 (3 differ)</a>")
 }
 
-// The page begins with the result of the gate, a row for each trial, and what failed first. What is the same for both
-// sides is there once.
+// The page begins with the result of the gate, with a row for each trial, failed ones first. Facts that are the same
+// for both sides are stated once.
 func TestHTMLVerdict(t *testing.T) {
 	a, b := side("a"), side("b")
 	for i, after := range []float64{10, 20, 30} { // the first one is unchanged, the last one changed most

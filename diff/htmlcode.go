@@ -39,7 +39,7 @@ type htmlLine struct {
 	Class  string // same; left (A alone); right (B alone); both (A and B differ)
 	Sign   string
 	A, B   *htmlInstruction
-	Frame  string // the Java frame without its package; "" if it is the same as on the line before
+	Frame  string // the Java frame without its package; "" if it is the same as on the previous line
 	Method string // Frame with its package
 	Anchor string // the HTML id of the line; "" if the line has no label
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// markdownOf writes a comparison, and checks that the Markdown is what it is meant to be: the HTML in it is
-// that of folded listings alone, each table has cells of one number, and nothing is a link or an
-// image.
+// markdownOf writes a comparison, and checks its structure: the only HTML in it is that of folded listings, all rows of
+// a table have the same number of cells, and there are no links or images.
 func markdownOf(t *testing.T, r *Result, gasm string) (written string, doc ast.Node) {
 	t.Helper()
 	var out bytes.Buffer
@@ -95,8 +94,8 @@ func TestMarkdown(t *testing.T) {
 	assert.Positive(t, fences)
 }
 
-// A comparison of many benchmarks has its limit too, says what it leaves out, and begins with what
-// changed the most.
+// The length of a comparison of many benchmarks is limited too. It says what is left out, and begins with the largest
+// changes.
 func TestMarkdownOfMuch(t *testing.T) {
 	a, b := side("before"), side("after")
 	for i := range 40 {
@@ -115,7 +114,7 @@ func TestMarkdownOfMuch(t *testing.T) {
 	assert.Regexp(t, `[0-9]+ of the tables and listings had no room here`, written)
 }
 
-// The lines of a listing that differ are shown or counted, and those that are left out between others have an ellipsis.
+// Lines of a listing that differ are shown or counted. An ellipsis stands for lines that are left out in between.
 func TestMarkdownListing(t *testing.T) {
 	for _, n := range []int{2, 10, 100, 600} {
 		var before, after []string
@@ -155,7 +154,7 @@ func TestMarkdownListing(t *testing.T) {
 	}
 }
 
-// Nothing in a report gets out of where it is put.
+// No text in a report can break out of its place in the Markdown.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range []string{"", "`", "``` ~~~", "|", "a|b\\", "\\|", "](http://x)", "![x](y)", "<details>", "</details>", "</summary><script>", "&lt;b&gt;", "http://example.org", "www.example.org", "@name", "#1",
 		"- [ ] x", "\n\n# head\n", "<!--", "*a* _b_ ~~c~~", "a@b.org", "\x1b[31m", "\u202e", " ` ", "日本"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/report"
 )
 
-// sideOf is the side of a benchmark, with three quarters of its samples in a method and
-// one quarter in a stub.
+// sideOf returns a side with one benchmark, which has three quarters of its samples in a method and one quarter in a
+// stub.
 func sideOf(samples int64, operations float64, event string, frequency int) *Side {
 	return FromReport("x", report.JSON(&profile.Profiles{
 		Capture: capture.Description{Sampler: "perf", Events: []string{event}, Frequency: frequency},
@@ -33,7 +33,7 @@ func sideOf(samples int64, operations float64, event string, frequency int) *Sid
 func TestNanosPerOp(t *testing.T) {
 	a, b := sideOf(8000, 2e6, "cpu-clock", 1000), sideOf(4000, 2e6, "cpu-clock", 1000)
 	assert.InDelta(t, 4000, a.Trials[0].NanosPerOp, 1e-6)
-	b.Trials[0].Methods[1].Count, b.Trials[0].Methods[0].Count = 3000, 1000 // it is the stub now
+	b.Trials[0].Methods[1].Count, b.Trials[0].Methods[0].Count = 3000, 1000 // now the stub has most samples
 	r := Compare(a, b, Options{MinChange: 0.01, HotThreshold: 0.1})
 	require.Len(t, r.Trials[0].Methods, 2)
 	stub := r.Trials[0].Methods[0]

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// When a compilation comes into use in the middle of a benchmark, it does so at another
-// time in the next run. That is no change.
+// If a new compilation replaces an old one in the middle of a benchmark, the next run will do so at another time. That
+// is not shown as a change.
 func TestTakeOver(t *testing.T) {
 	run := func(first int64) TrialSide {
 		item := func(name string, counts ...int64) Item {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A stub that was renamed between two JDKs is one row. One that has the same name, or no counterpart, keeps its name, and so do
-// methods of such a name.
+// A stub that was renamed between two JDKs is one row. A stub that has the same name on both sides, or no counterpart,
+// keeps its name. So does a method that has a stub's name.
 func TestPairStubs(t *testing.T) {
 	side := func(names ...string) *TrialSide {
 		s := &TrialSide{Samples: 100}

@@ -86,7 +86,7 @@ func (c *Comparison) scoreText(ascii bool) string {
 // more" stands for the rest. But if there is only one more JVM, it is listed instead.
 const maxJVMs = 2
 
-// side writes what was recorded on one side.
+// side writes the facts about one side's recording.
 func (t *textDiff) side(label string, s *Side) {
 	t.field(label, s.Name)
 	if len(s.Command) > 0 {

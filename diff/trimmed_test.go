@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// captures is a side of captures with a fork each, which took these times, in ns.
+// captures returns a side with a capture of one fork for each of the given times, in ns.
 func captures(name string, times ...float64) *Side {
 	t := TrialSide{Name: "p.B.run", Samples: 1000, Event: "cpu-clock", Runs: times, Score: &capture.Score{Mode: "avgt", Unit: "ns/op"}}
 	for _, x := range times {
@@ -22,18 +22,18 @@ func captures(name string, times ...float64) *Side {
 	return &Side{Name: name, Trials: []TrialSide{t}}
 }
 
-// One recording of three was disturbed: what the others show fails.
+// If one recording of three was disturbed, the gate still fails for a change that the others show.
 func TestGateOfDisturbedMachine(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after []float64
-		leftOut       int // of the row; -1 where it does not fail
+		leftOut       int // number of recordings left out in the row; -1 if the gate does not fail
 	}{
 		{"none", []float64{300, 303, 305}, []float64{700, 705, 710}, 0},
 		{"one after", []float64{300, 303, 305}, []float64{700, 705, 1900}, 1},
 		{"one before", []float64{300, 900, 305}, []float64{700, 705, 720}, 1},
 		{"one of each", []float64{300, 305, 900}, []float64{1900, 705, 720}, 1},
-		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0}, // which are not beyond its noise
+		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0}, // no need to leave any out
 		{"two of three", []float64{300, 305, 302}, []float64{700, 1200, 1900}, -1},
 		{"one of two", []float64{300, 305}, []float64{700, 1900}, -1},
 		{"the same code", []float64{300, 305, 302}, []float64{900, 306, 301}, -1},
@@ -66,7 +66,7 @@ func TestGateOfDisturbedMachine(t *testing.T) {
 	assert.True(t, g.Rows[0].Failed)
 }
 
-// noises are distributions of the times that recordings of the same code have.
+// noises are distributions of times: those of recordings of the same code.
 var noises = map[string]func(*rand.Rand) float64{
 	"normal":      func(r *rand.Rand) float64 { return 1 + 0.03*r.NormFloat64() },
 	"skewed":      func(r *rand.Rand) float64 { return math.Exp(0.3 * r.NormFloat64()) },
@@ -82,8 +82,9 @@ var noises = map[string]func(*rand.Rand) float64{
 	},
 }
 
-// Of the same code, whatever its noise is, a gate of 0 % fails in at most 3 % of all cases: 1 % are its own noise's, 0.5 % what is
-// judged without the slowest, and more where times are not normal. Of ten benchmarks together no more.
+// For two sides of the same code, a gate of 0 % fails in at most 3 % of all cases, whatever the noise is. It fails by
+// chance in 1 % of them, the judgement without the slowest recordings adds 0.5 %, and times that are not normally
+// distributed add more. Ten benchmarks together do not fail more often.
 func TestGateFalseAlarmsOfNoise(t *testing.T) {
 	for name, noise := range noises {
 		for _, c := range []struct{ recordings, benchmarks int }{{3, 1}, {4, 1}, {6, 1}, {4, 10}} {
@@ -112,7 +113,7 @@ func TestGateFalseAlarmsOfNoise(t *testing.T) {
 					alarms++
 				}
 			}
-			// Three standard deviations of what is counted.
+			// The limit allows three standard deviations of the count.
 			limit := 0.03*float64(runs) + 3*math.Sqrt(0.03*float64(runs))
 			t.Logf("%s, %+v: %d of %d", name, c, alarms, runs)
 			assert.LessOrEqual(t, float64(alarms), limit, "%s, %+v: %d of %d", name, c, alarms, runs)
@@ -125,7 +126,7 @@ func TestGatePower(t *testing.T) {
 	for _, c := range []struct {
 		recordings int
 		noise      float64
-		least      float64 // of the cases in which it must fail
+		least      float64 // the least share of the cases in which it must fail
 	}{{3, 0.01, 0.95}, {4, 0.05, 0.98}, {6, 0.1, 0.95}} {
 		random := rand.New(rand.NewPCG(3, 4))
 		times := func(level float64) (times []float64) {

@@ -25,13 +25,13 @@ func init() {
 	}
 }
 
-// helpSeccomp runs a command whose perf_event_open gets EPERM.
+// helpSeccomp runs a command for which perf_event_open fails with EPERM.
 func helpSeccomp(command []string) int {
 	fmt.Fprintln(os.Stderr, gasmtest.ExecBlocked(syscall.SYS_PERF_EVENT_OPEN, syscall.EPERM, command))
 	return 1
 }
 
-// needPerf is for tests that run perf.
+// needPerf skips a test if perf can't sample, and returns the path of perf.
 func needPerf(t *testing.T) (path string) {
 	t.Helper()
 	gasmtest.NeedTime(t)
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 	if runtime.GOARCH == "amd64" {
 		assert.Regexp(t, `^\d+ of \d+ whole, all as expected`, finding(t, r.Checks, home, "stacks").Text)
 	}
-	// On a machine with less than 2 CPUs or 2 GB the JVM takes a small one, which is not segmented.
+	// On a machine with less than 2 CPUs or 2 GB, the JVM uses a small code cache, which is not segmented.
 	assert.Regexp(t, `^\d+ MiB, (not )?segmented`, finding(t, r.Checks, "code cache", "size").Text)
 	seen := map[string]bool{}
 	for _, f := range r.Checks {
@@ -73,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Without perf gasm samples by itself.
+// Without perf, gasm uses its own sampler.
 func TestNoPerf(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNoRaceDetector(t)
@@ -87,8 +87,8 @@ func TestNoPerf(t *testing.T) {
 	assert.Equal(t, Finding{"perf", "found", Note, "not on PATH; not needed, gasm samples without it", f.Fix}, f)
 }
 
-// With perf_event_open blocked as under Docker's filter, without perf, and with a dtrace
-// that is missing or for root only, no profile can be made.
+// No profile can be made if perf_event_open is blocked as by Docker's filter, perf is missing, and dtrace is missing or
+// works only for root.
 func TestNoSampler(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
@@ -113,7 +113,7 @@ func TestNoSampler(t *testing.T) {
 	}
 }
 
-// What a user without rights gets depends on the kernel's setting.
+// What a user without rights can sample depends on a kernel setting (perf_event_paranoid).
 func TestUser(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNoRaceDetector(t)
@@ -139,7 +139,7 @@ func TestUser(t *testing.T) {
 	}
 }
 
-// perf_event_open gets EPERM, as under Docker's filter.
+// perf_event_open fails with EPERM, as under Docker's filter.
 func TestSeccomp(t *testing.T) {
 	tool := needPerf(t)
 	self, err := os.Executable()
@@ -155,7 +155,7 @@ func TestSeccomp(t *testing.T) {
 	assert.Equal(t, "none of cycles:P, cycles, instructions, cpu-clock opens", finding(t, perf.checks, "perf", "events").Text)
 }
 
-// A counter that can be opened and never fires: its recording has no samples.
+// If a counter can be opened but never fires, its recording has no samples.
 func TestNoSamples(t *testing.T) {
 	tool := needPerf(t)
 	working := checkPerf(t.Context(), t.TempDir())
@@ -183,7 +183,7 @@ func TestPerfOfKernelMissing(t *testing.T) {
 	assert.NotContains(t, perf.fix, "install it")
 }
 
-// Options that come after gasm's make the JVM write its log elsewhere.
+// Options after gasm's own can make the JVM write its log elsewhere.
 func TestLogTakenAway(t *testing.T) {
 	needPerf(t)
 	gasmtest.NeedJava(t)
@@ -196,7 +196,7 @@ func TestLogTakenAway(t *testing.T) {
 	assert.Contains(t, finding(t, r.Checks, "jdk", "code").Text, "not tried: _JAVA_OPTIONS has -XX:LogFile=")
 }
 
-// needDTrace gives the path of a dtrace that samples.
+// needDTrace skips a test if DTrace can't sample, and returns the path of dtrace.
 func needDTrace(t *testing.T) string {
 	t.Helper()
 	gasmtest.NeedTime(t)
@@ -220,8 +220,7 @@ func TestDTrace(t *testing.T) {
 	assertClean(t, temp)
 }
 
-// A dtrace that works as root only, with a sudo that asks for no password and with one
-// that does.
+// The dtrace here works only as root. It is tested with a sudo that asks for no password, and with one that asks.
 func TestDTraceSudo(t *testing.T) {
 	dtrace := needDTrace(t)
 	assertNoUprobesLeft(t)
@@ -252,7 +251,7 @@ func TestSystemTap(t *testing.T) {
 	assert.NotEmpty(t, r.fix)
 }
 
-// Whenever the checks are stopped, nothing is left.
+// No files or processes are left behind, whenever the checks are stopped.
 func TestStopped(t *testing.T) {
 	gasmtest.NeedTime(t)
 	assertNoUprobesLeft(t)
@@ -266,7 +265,7 @@ func TestStopped(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
 		_, err := Check(ctx, Options{})
 		cancel()
-		if err != nil { // nil for checks that were faster
+		if err != nil { // nil if the checks had ended before
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		}
 		assertClean(t, temp)

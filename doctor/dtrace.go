@@ -77,7 +77,8 @@ func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, r
 	}
 }
 
-// tryDTrace starts dtrace and stops it again. It returns the probe that took the samples, such as profile-1001.
+// tryDTrace starts dtrace and stops it again. It returns the name of the probe that took the samples, such as
+// profile-1001.
 func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err error) {
 	dir, err = os.MkdirTemp(dir, "dtrace-")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// check runs all checks with a folder for temporary files of their own, and checks what
-// they leave behind.
+// check runs all checks of the doctor with their own folder for temporary files. It fails the test if they leave
+// anything behind.
 func check(t *testing.T) *Report {
 	t.Helper()
 	temp := t.TempDir()
@@ -29,17 +29,17 @@ func check(t *testing.T) *Report {
 	return r
 }
 
-// checkAsUser is check as a user without rights: this one, or nobody where this is root.
-// On PATH are only these tools, or all if none are named.
+// checkAsUser is like check, but runs as a user without rights: the current user or, if that is root, the user nobody.
+// PATH leads only to the given tools, or to all if none are given.
 func checkAsUser(t *testing.T, tools ...string) *Report {
 	t.Helper()
 	return helperAsUser(t, "check", tools...)
 }
 
-// helperAsUser has a helper print the report.
+// helperAsUser runs a helper as that user. The helper prints the report.
 func helperAsUser(t *testing.T, helper string, tools ...string) *Report {
 	t.Helper()
-	base, err := os.MkdirTemp("/tmp", "gasm-doctor-test-") // t.TempDir is for this user alone
+	base, err := os.MkdirTemp("/tmp", "gasm-doctor-test-") // only this user can enter t.TempDir
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	bin, temp := filepath.Join(base, "bin"), filepath.Join(base, "temp")
@@ -70,8 +70,7 @@ func helperAsUser(t *testing.T, helper string, tools ...string) *Report {
 	return readReport(t, out)
 }
 
-// assertClean checks that nothing is left in a folder for temporary files, and no process
-// that has this folder for them.
+// assertClean checks that a folder for temporary files is empty, and that no running process uses it as its TMPDIR.
 func assertClean(t *testing.T, temp string) {
 	t.Helper()
 	files, err := os.ReadDir(temp)
@@ -80,8 +79,7 @@ func assertClean(t *testing.T, temp string) {
 	assert.Empty(t, processesWith(t, "TMPDIR="+temp), "left running")
 }
 
-// processesWith gives the command lines of the other processes that have a setting in
-// their environment.
+// processesWith returns the command lines of the other processes that have the given setting in their environment.
 func processesWith(t *testing.T, setting string) (found []string) {
 	t.Helper()
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -97,9 +95,8 @@ func processesWith(t *testing.T, setting string) (found []string) {
 	return found
 }
 
-// assertNoUprobesLeft checks at the end of a test that DTrace left no uprobes in the
-// kernel. Other DTraces may run at the same time, so only uprobes count whose process has
-// ended.
+// assertNoUprobesLeft checks at the end of a test that DTrace left no uprobes in the kernel. Other DTrace processes may
+// run at the same time, so it only counts uprobes of a DTrace that has ended.
 func assertNoUprobesLeft(t *testing.T) {
 	t.Helper()
 	_, before, _ := dtraceUprobes()
@@ -115,8 +112,8 @@ func assertNoUprobesLeft(t *testing.T) {
 	})
 }
 
-// scriptOnPath writes a shell script that comes first on PATH. Its folder, which it gives,
-// is for more of them.
+// scriptOnPath writes a shell script that comes first on PATH. It returns the script's folder, in which a test can put
+// more scripts.
 func scriptOnPath(t *testing.T, name, text string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -49,11 +49,11 @@ func TestOpenJ9(t *testing.T) {
 	assert.Equal(t, "21.0.5, IBM Corporation", r.checks[0].Text)
 }
 
-// JDKs that print no code without a plug-in, and have none: one from whose memory gasm
-// can copy code, and one that gasm does not know.
+// Two JDKs that print no code without the plug-in hsdis, and do not have it: one from whose memory gasm can copy code,
+// and one that gasm does not know.
 func TestNamesOnly(t *testing.T) {
 	check := func(home string) jdkResult {
-		// No file name with a blank: writesLog does not know quotes.
+		// The file name must not have a blank, because writesLog does not handle quotes.
 		return (&foundJDK{home: home}).check(t.Context(), filepath.Join(t.TempDir(), "asm.log"))
 	}
 	log := writesLog("<hotspot_log version=1>")
@@ -90,13 +90,13 @@ func TestBrokenJDKs(t *testing.T) {
 	sleep := fmt.Sprintf("sleep 1017.%d", os.Getpid()) // no other test's
 	_, code = examine(t, fakeJDK(t, release, sleep+" & wait"))
 	assert.Eventually(t, func() bool {
-		left, _ := exec.Command("pgrep", "-xf", sleep).Output() // it may have been killed, and not be gone yet
+		left, _ := exec.Command("pgrep", "-xf", sleep).Output() // a killed process may still be listed for a moment
 		return len(left) == 0
 	}, time.Minute, 10*time.Millisecond, "a process that java started")
 	assert.Equal(t, "java does not run: no answer within 600ms", code.Text)
 	assert.Less(t, time.Since(began), 100*time.Second, "nothing waits for sleep, which is killed too")
 
-	// What a JVM has printed by then is not what is wrong with it.
+	// The JVM was killed after its time limit. What it printed before that is not the error.
 	_, code = examine(t, fakeJDK(t, release, `echo 'openjdk version "25.0.5" 2026-10-20' >&2; case $JAVA_TOOL_OPTIONS in *LogFile*) exec `+sleep+";; esac"))
 	assert.Regexp(t, `^java does not run: no answer within [0-9.]+m?s$`, code.Text)
 }
@@ -113,7 +113,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// Without a release file, what java says of itself counts.
+// Without a release file, the output of java -version counts.
 func TestNoReleaseFile(t *testing.T) {
 	home := fakeJDK(t, "", `cat >&2 <<'X'
 openjdk version "1.8.0_432"
@@ -177,7 +177,7 @@ func compilePlugin(t *testing.T, args ...string) (path string, err error) {
 	return path, err
 }
 
-// tryPlugin examines the JDK on PATH with a plug-in.
+// tryPlugin examines the JDK on PATH with the given plug-in.
 func tryPlugin(t *testing.T, path string) (home string, code, hsdis Finding) {
 	t.Helper()
 	home = filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))
@@ -195,7 +195,7 @@ func source(t *testing.T, text string) (path string) {
 	return path
 }
 
-// A plug-in that only has the old function is not used.
+// A plug-in that has only the function of the old interface is not used.
 func TestOldPlugin(t *testing.T) {
 	path, err := compilePlugin(t, source(t, "int decode_instructions(void) { return 0; }"))
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// helperEnv is the environment variable that names a helper. With it the test binary does
-// not run tests: it is that helper, a program that a test needs.
+// helperEnv is the environment variable that names a helper. If it is set, the test binary runs no tests, but acts as
+// that helper, a program that a test needs.
 const helperEnv = "GASM_DOCTOR_HELPER"
 
 var helpers = map[string]func(args []string) int{"check": helpCheck}
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helpCheck prints the report as JSON, as the user that it runs as.
+// helpCheck runs the checks as the current user and prints the report as JSON.
 func helpCheck([]string) int {
 	r, err := Check(context.Background(), Options{})
 	if err == nil {
@@ -40,7 +40,7 @@ func helpCheck([]string) int {
 	return 0
 }
 
-// finding is the first finding with this name in an area that begins so.
+// finding returns the first finding with the given name in an area whose name begins with the argument area.
 func finding(t *testing.T, checks []Finding, area, name string) Finding {
 	t.Helper()
 	for _, f := range checks {

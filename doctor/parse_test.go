@@ -51,7 +51,7 @@ func TestParseStatus(t *testing.T) {
 		f := k.checkCapabilities()
 		assert.Equal(t, names, f.Text)
 	}
-	// The user of a desktop, root in Docker, the same with --cap-add PERFMON, and the root of a machine.
+	// In this order: a desktop user, root in Docker, root in Docker with --cap-add PERFMON, and root on a machine.
 	check("CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", 0, 0,
 		"none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
 	check("CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0xa80425fb, 2, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
@@ -164,7 +164,7 @@ func TestTerminal(t *testing.T) {
 	check(Options{Terminal: true}, OK, "of unknown width, no colour (NO_COLOR is set)")
 }
 
-// Where captures can't be made in TMPDIR's folder, the checks work in another one.
+// If captures can't be made in the folder that TMPDIR names, the checks use another one.
 func TestTemp(t *testing.T) {
 	check := func(temp, text string) {
 		t.Helper()
@@ -215,7 +215,7 @@ func TestInstallJDK(t *testing.T) {
 	assert.Contains(t, installJDK(nil), "adoptium.net")
 }
 
-// Only what a DTrace that runs no more has left is told of.
+// Only remains of a DTrace process that no longer runs are reported.
 func TestCheckLeft(t *testing.T) {
 	lines := []string{"p:dt_11_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_11_dtrace/END /lib/libdtrace.so.2:0xded30\n", "p:dt_12_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n",
 		"p:dt_13_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_x/BEGIN /lib/libdtrace.so.2:0xded20\n"}

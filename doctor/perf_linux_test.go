@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// What perf opens on a machine with counters, on virtual machines, and where it is refused.
+// TestEvents checks which event perf opens on a machine with counters, on virtual machines, and on machines that refuse
+// events.
 func TestEvents(t *testing.T) {
 	opens := func(event string) trial { return trial{event: event} }
 	refused := func(reason failure.Reason, cause, hint string) trial {
@@ -17,7 +18,7 @@ func TestEvents(t *testing.T) {
 	unsupported := refused(failure.ReasonUnsupportedEvent, "this machine can't sample it", "`perf list` names what there is")
 	paranoid := refused(failure.ReasonParanoid, "it is refused", "sudo sysctl kernel.perf_event_paranoid=1")
 	limit := refused(failure.ReasonLimit, "a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192")
-	clock := opens("cpu-clock") // perf takes it in place of cycles without a word
+	clock := opens("cpu-clock") // perf uses it in place of cycles without saying so
 	check := func(virtual bool, status Status, text, todo string, trials ...trial) {
 		t.Helper()
 		assert.Equal(t, Finding{"perf", "events", status, text, todo}, checkEvents("perf", trials, virtual))

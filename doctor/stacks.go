@@ -12,9 +12,9 @@ import (
 const (
 	// knownThread is the name of the thread of KnownStack.java whose stacks are judged.
 	knownThread = "known"
-	// wantedStacks is the smallest number of samples of the known thread that the check judges. earlyStacks is the number
-	// of samples before them that it leaves out: while the program is compiled, code changes faster than gasm looks at it
-	// on a busy machine.
+	// wantedStacks is the smallest number of samples of the known thread that the check judges. earlyStacks is the
+	// number of samples before them that it ignores. They are from the time in which the program is compiled; on a busy
+	// machine, code then changes faster than gasm reads it.
 	wantedStacks, earlyStacks = 100, 100
 	// usefulStack is a size in bytes. If each sample has room for that much of a stack, nearly all stacks of a usual
 	// program are whole.
@@ -39,7 +39,7 @@ type stackTrial struct {
 	samples int
 	whole   int
 	cut     int
-	deep    int    // whole, and with all of the known calls
+	deep    int    // whole, and with all of the program's calls
 	wrong   int    // whole, but with other calls than the program has
 	example string // the Java methods of a wrong stack
 	// noFrameInfo is true if libjvm has no .eh_frame, in which gasm looks up the callers of its functions.

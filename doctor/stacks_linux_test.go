@@ -38,7 +38,7 @@ func helpStacks(args []string) int {
 	return 0
 }
 
-// needStacks is for tests that walk the stacks of a JVM.
+// needStacks skips a test if stacks of a JVM can't be walked here.
 func needStacks(t *testing.T) {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -47,7 +47,7 @@ func needStacks(t *testing.T) {
 	}
 }
 
-// The stacks of all JDKs are as the program's source says.
+// On all JDKs, the walked stacks are those that the source of the program implies.
 func TestStacks(t *testing.T) {
 	gasmtest.NeedNoRaceDetector(t)
 	needStacks(t)
@@ -60,7 +60,8 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// What keeps gasm from walking stacks is named, with the fix. Here the JVM, the kernel and the limits do so.
+// The finding names what prevents gasm from walking stacks, and the fix. In this test it is the JVM, the kernel or a
+// resource limit.
 func TestStacksInjected(t *testing.T) {
 	needStacks(t)
 	java := gasmtest.NeedJava(t)
@@ -111,7 +112,7 @@ func TestStacksInjected(t *testing.T) {
 	})
 }
 
-// copyJDK makes a JDK with a copy of libjvm. All other large files are links to those of a JDK.
+// copyJDK makes a copy of a JDK with its own libjvm. Other large files are links to the original.
 func copyJDK(t *testing.T, home string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -228,7 +229,7 @@ func TestStackTrial(t *testing.T) {
 // constants matches the numbers of constants in what javap prints.
 var constants = regexp.MustCompile(`#\d+(, +\d+)?`)
 
-// TestKnownStackClass checks that the class is that of its source.
+// TestKnownStackClass checks that the committed class file was compiled from its source.
 func TestKnownStackClass(t *testing.T) {
 	javap := gasmtest.NeedTool(t, "javap", "scripts/setup.sh installs a JDK")
 	dir := t.TempDir()
@@ -236,7 +237,7 @@ func TestKnownStackClass(t *testing.T) {
 	code := func(path string) string {
 		out, err := exec.Command(javap, "-p", "-c", path).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		_, text, ok := strings.Cut(string(out), "{") // before it may be the name of the source
+		_, text, ok := strings.Cut(string(out), "{") // the text before it may name the source file
 		require.True(t, ok)
 		return strings.Join(strings.Fields(constants.ReplaceAllString(text, "#")), " ")
 	}

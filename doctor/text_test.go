@@ -85,7 +85,7 @@ func TestJSON(t *testing.T) {
 	assert.Contains(t, b.String(), `"checks": []`)
 }
 
-// What decides whether a profile can be made, and what to fix first.
+// TestJudge checks which findings decide whether a profile can be made, and what to fix first.
 func TestJudge(t *testing.T) {
 	perf := samplerResult{works: true, event: "cycles"}
 	noPerf := samplerResult{cause: "perf: not on PATH", fix: "install perf"}
@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 	check(native, perf, dtrace, good, Finding{Status: Problem, Text: "full", Fix: "make room"}, "full; first: make room")
 }
 
-// Paths, versions and what other programs say can hold anything.
+// Paths, versions and the output of other programs can contain any text.
 func FuzzHostileText(f *testing.F) {
 	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "日本😀"} {
 		f.Add(text, 100)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// xctrace is looked for by xcrun, which a script stands in for here.
+// gasm finds xctrace with the program xcrun. In this test, a script takes the place of xcrun.
 func TestXCTrace(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+":/usr/bin:/bin")

@@ -11,16 +11,16 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// HotSpot passes hsdis the debug info and the relocations of each instruction. Its hex dump has them at cells of four
-// bytes, so this package guesses which instruction of a cell they belong to. The code below compares the guesses with
-// what hsdis printed, for methods that have the same code in two runs of one program. A guess may only be wrong where
-// the cell leaves a choice.
+// HotSpot passes hsdis the debug info and the relocations of each instruction. HotSpot's own hex dump has them at cells
+// of four bytes, so this package guesses which instruction of a cell they belong to. The code below compares the
+// guesses with what hsdis printed, for methods that have the same code in two runs of one program. A guess may only be
+// wrong where the cell leaves a choice.
 
 // A comparison has the differences between methods read from bytes (got) and methods read from hsdis's text (want).
 type comparison struct {
 	methods, compared int
-	// moved are comments that are on another instruction of their cell than with hsdis. lost are comments of hsdis
-	// that the cell has no room for, because HotSpot prints one debug info and one relocation per cell.
+	// moved are comments that are on another instruction of the same cell than in hsdis's text. lost are comments in
+	// hsdis's text that are missing in the dump, because HotSpot prints one debug info and one relocation per cell.
 	moved, lost []string
 	// wrong are all other differences. None is allowed.
 	wrong []string
@@ -45,9 +45,9 @@ func compareMethods(got, want map[string][]Instruction) (c comparison) {
 
 // comments compares the comments of one kind.
 func (c *comparison) comments(key string, got, want []Instruction, comment func(*Instruction) string) {
-	// find looks for an instruction with a comment among those near the i-th.
+	// find looks for an instruction with the comment near instruction i.
 	find := func(in []Instruction, i int, has func(text string) bool) (j int, ok bool) {
-		for j := max(i-8, 0); j < min(i+9, len(in)); j++ { // four bytes are at most eight instructions on each side
+		for j := max(i-8, 0); j < min(i+9, len(in)); j++ { // a cell reaches over at most eight instructions on each side
 			if sameCell(&got[i], &got[j]) && has(comment(&in[j])) {
 				return j, true
 			}

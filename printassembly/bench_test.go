@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// BenchmarkIndex indexes about 100 MB: many copies of a real log.
+// BenchmarkIndex indexes about 100 MB: copies of a real log.
 func BenchmarkIndex(b *testing.B) {
 	log := bytes.Repeat(readCapture(b, "jdk25-full-hsdis"), 12)
 	b.SetBytes(int64(len(log)))

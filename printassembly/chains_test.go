@@ -26,7 +26,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// Long chains of long names take no more memory than their frames: the names are not joined.
+// Long chains of long names take only as much memory as their frames, because the names are not joined into one string.
 func TestLongChains(t *testing.T) {
 	frames := slices.Repeat([]Frame{{Method: strings.Repeat("n", 100_000)}}, 500)
 	copies := make([][]Frame, 100)

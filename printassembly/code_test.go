@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// blobCode reads the code of an nmethod at [0x1000, 0x1000+size). lines are the log's lines after those with its
-// ranges.
+// blobCode reads the code of an nmethod at [0x1000, 0x1000+size). The argument lines has the log's lines after those
+// with the nmethod's ranges.
 func blobCode(t *testing.T, size int, lines string) []Instruction {
 	t.Helper()
 	l := newLog(t, fmt.Sprintf("%sCompiled method (c1) 10    7       3       A::a (28 bytes)\n"+
@@ -102,7 +102,7 @@ func TestHexComments(t *testing.T) {
 23 ret`, strings.ReplaceAll(describe(insts), "parm0:    rsi", "parm0: rsi"))
 }
 
-// Each dump has one note on the cell [4, 8). want is the offset of the instruction that gets it.
+// Each dump has one comment at the cell [4, 8). The field want is the offset of the instruction that gets the comment.
 func TestPlace(t *testing.T) {
 	const debug = ";*iadd {reexecute=0 rethrow=0 return_oop=0}\n                      ; - A::a@4 (line 12)"
 	const reloc = ";   {metadata(x)}"
@@ -211,7 +211,7 @@ func TestTextCode(t *testing.T) {
 	assert.EqualValues(t, 0x1018, insts[4].Hi, "the last one extends to the blob's end")
 }
 
-// PrintAssemblyOptions=intel, and a name that has a semicolon once it is escaped.
+// The text is that of PrintAssemblyOptions=intel, and has a name that contains a semicolon after it has been escaped.
 func TestIntelText(t *testing.T) {
 	insts := blobCode(t, 16, "[Disassembly]\n  0x0000000000001000:   mov    eax,DWORD PTR [rsi+0xc]              ;*getfield x {reexecute=0}\n"+
 		"  0x0000000000001003:   jge    0x000000000000100c\n  0x0000000000001005:   call   QWORD PTR [rax]\n"+

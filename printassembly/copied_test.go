@@ -70,8 +70,9 @@ func TestCopiedOrder(t *testing.T) {
 		[]int64{l.Blobs[0].UptimeMillis, l.Blobs[1].UptimeMillis, l.Blobs[2].UptimeMillis})
 }
 
-// Below the mark, a comment belongs to the instruction that contains its byte. Without the mark, its cell of four
-// bytes would leave a choice of three instructions.
+// gasm puts a mark into the log before code that it has copied. In such code, a comment belongs to the instruction that
+// contains its byte. Without the mark, the comment could belong to any of the three instructions in its cell of four
+// bytes.
 func TestExactComments(t *testing.T) {
 	for _, log := range []string{copiedLog, strings.ReplaceAll(copiedLog, ExactMark, oldExactMark)} {
 		testExactComments(t, log)

@@ -204,7 +204,7 @@ func TestPrintedTwice(t *testing.T) {
 	assert.EqualValues(t, 13, l.Blobs[1].UptimeMillis)
 	assert.Zero(t, l.Damaged)
 
-	// The print with the code keeps its own position in the log.
+	// The printed method that has the code keeps its position in the log.
 	l = newLog(t, header+bare+nmethod(10, "B::b", 0x2000)+nmethod(12, "A::a", 0x1000)+"</hotspot_log>\n")
 	require.Equal(t, "B::b A::a", blobNames(l.Index))
 	checkIndex(t, l.Index)

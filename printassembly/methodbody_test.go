@@ -42,7 +42,7 @@ func TestMethodBodies(t *testing.T) {
 	assert.False(t, absent.Any())
 }
 
-// A log may be damaged anywhere: what is before the damage in a line counts.
+// A log may be damaged anywhere. The part of a line before the damage is still used.
 func TestDamagedMethodBodies(t *testing.T) {
 	for _, c := range []struct {
 		name, line string

@@ -76,8 +76,9 @@ func TestDamagedProfiles(t *testing.T) {
 	}
 }
 
-// TestManyProfiles: of the profiles of some code, the first ones count. A number that the code has already, or that is one
-// too many, costs about the same with many profiles as with one: a search of the others took 100 times as long.
+// TestManyProfiles: only a limited number of profiles is kept for a piece of code, the first ones. A profile whose
+// number the code already has, or one too many, is ignored. That takes about the same time with many profiles as with
+// one; an implementation that searched through all profiles took 100 times as long.
 func TestManyProfiles(t *testing.T) {
 	numbers := make([]int, maxInlined+100)
 	var p Profiles
@@ -85,7 +86,7 @@ func TestManyProfiles(t *testing.T) {
 		numbers[i] = i
 		p.tag(AppendMethodProfile(nil, i, &MethodProfile{Method: "A::b" + strconv.Itoa(i)}))
 	}
-	took := func(id, profiles int) time.Duration { // of a line that adds nothing, at its shortest
+	took := func(id, profiles int) time.Duration { // the shortest time for a line that adds nothing
 		p.tag(AppendProfiles(nil, CodeKey{ID: id}, numbers[:profiles]))
 		want := min(profiles, maxInlined)
 		again := AppendProfiles(nil, CodeKey{ID: id}, slices.Repeat([]int{numbers[want-1]}, 1000))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A method that is known from LogCompilation's tag has the same properties as one that is printed.
+// A method that is known from LogCompilation's tag has the same properties as a method whose code was printed.
 func TestNamed(t *testing.T) {
 	for _, name := range []string{"jdk8-full-hsdis", "jdk17-full-hsdis", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	return accounts
 }
 
-// ends counts the samples whose stacks end as e says: whole, cut, frozen or unwalked.
+// ends counts the samples whose stacks have the end e: whole, cut, frozen or unwalked.
 func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stacks.Ends(e)) }
 
 // addCode sets the rows Compiled, Interpreter, Stub, Native and Unresolved: the kinds of code that the samples were in.

@@ -62,7 +62,7 @@ func TestAccount(t *testing.T) {
 	in(native(1, 0, "kernel", "schedule"), native(1, 0, "kernel", ""))             // kernel
 	in(at(1, 0, 0x710), at(1, 0, 0xff), at(1, 0, 0x6ff))                           // unresolved
 	in(at(2, 0, 0x700), at(0, 0, 0x700), native(0, 0, "kernel", ""), at(-1, 0, 1)) // other processes
-	add(b, when(5e9+1000e6), when(5e9+2000e6-1), when(5e9+3000e6), when(-1))       // half-open; -1 has no time
+	add(b, when(5e9+1000e6), when(5e9+2000e6-1), when(5e9+3000e6), when(-1))       // half-open windows; -1: no time
 	add(b, when(5e9+1000e6-1), when(5e9+2000e6), when(5e9+3500e6), when(0))        // outside
 	b.Lost(3)
 	b.Lost(4)
@@ -90,7 +90,7 @@ func TestBuildAgain(t *testing.T) {
 	assert.Equal(t, tally.Counts{1}, first[0].Methods[0].Counts)
 }
 
-// The second counter comes up late. All Counts still have the full length.
+// The second counter first occurs late in the samples. All Counts still have the full length.
 func TestTwoEvents(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
@@ -111,7 +111,7 @@ func TestTwoEvents(t *testing.T) {
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 
-// Samples of a text without process ids belong to the only JVM, if there is only one.
+// If the text with the samples has no process ids and there is only one JVM, all samples belong to it.
 func TestNoPIDs(t *testing.T) {
 	log := smallLog(t)
 	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
@@ -123,7 +123,7 @@ func TestNoPIDs(t *testing.T) {
 	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
 }
 
-// Samples without times are in the last code at their address.
+// A sample without a time counts for the last code that was at its address.
 func TestNoTimes(t *testing.T) {
 	log := newLog(t, c2(10, 1, "A::old", 0x700, nops(16)), c2(20, 2, "A::new", 0x700, nops(16)))
 	s := at(1, 0, 0x700)

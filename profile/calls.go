@@ -21,7 +21,7 @@ func (b *Builder) readInlining(c *capture.Capture) (notes []string) {
 	return b.jvms.ReadInlining(c, sampled)
 }
 
-// mostCallers limits the pieces of code whose calls are in Profile.Calls.
+// mostCallers limits the number of pieces of code whose calls are listed in Profile.Calls.
 const mostCallers = 200
 
 // calls returns the calls in the hot code of a profile. It returns nil if the compilers' decisions were not recorded.

@@ -77,7 +77,8 @@ func realSamples(t testing.TB, text []byte) (samples []sampler.Sample) {
 	return samples
 }
 
-// firstSample returns the time of the first sample, which gasm takes for the start of the JVM if there is no clock.
+// firstSample returns the time of the first sample, which gasm uses as the start of the JVM if the capture has no
+// clock.
 func firstSample(t testing.TB, samples []sampler.Sample, pid int) int64 {
 	for _, s := range samples {
 		if s.PID == pid {
@@ -194,8 +195,9 @@ func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, sta
 	return methods, stubs, interpreter
 }
 
-// slowBlob returns the blob that was at an address at a time, or -1. It is the youngest one, if no later blob has taken a
-// byte of it yet. Otherwise it is the next one that comes there. The blobs are in the order of their times.
+// slowBlob returns the blob that was at an address at a time, or -1. It is the youngest blob there, unless a later blob
+// has overwritten a byte of it by then. In that case it is the next blob at the address. The blobs are in the order of
+// their times.
 func slowBlob(blobs []printassembly.Blob, pc uint64, ms int64) int {
 	youngest, next, ended := -1, -1, false
 	for i, b := range blobs {

@@ -17,7 +17,7 @@ import (
 )
 
 // run returns a capture of JMH's host (process 1), two forks of a benchmark (2 and 3), and a fork of another one (4).
-// It only has what choose looks at.
+// It has only what the function choose reads.
 func run(trials ...capture.Trial) *capture.Capture {
 	return &capture.Capture{Description: capture.Description{Trials: trials, JVMs: []capture.JVM{
 		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"}, {PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
@@ -52,7 +52,7 @@ func TestChoose(t *testing.T) {
 		{"merging is for programs", benchmarks(), Options{MergeJVMs: true}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
 		{"a fork", benchmarks(), Options{PID: 2}, "a|| [2] 2 windows 0 ops"},
 		{"the only fork", benchmarks(), Options{PID: 4}, "b|| [4] 1 windows 7 ops"},
-		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"}, // it has no log here
+		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"}, // the host has no log
 		{"all forks", benchmarks(), Options{JVM: regexp.MustCompile("Fork")}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
 		{"programs", whole(), Options{}, "|benchmarks.jar|25 [1] 1 windows 0 ops\n|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 		{"merged", whole(), Options{MergeJVMs: true}, "|| [1 2 3 4] 4 windows 5 ops"},
@@ -70,7 +70,7 @@ func TestChoose(t *testing.T) {
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
-// Samples of threads that are not chosen are in the account only, and the shares are parts of the chosen samples.
+// Samples of threads that are not chosen appear only in the account. The shares are relative to the chosen samples.
 func TestChosenThreads(t *testing.T) {
 	thread := func(pid int, ms int64, pc uint64, name string) sampler.Sample {
 		s := at(pid, ms, pc)
@@ -115,7 +115,8 @@ func TestChosenThreads(t *testing.T) {
 	}
 }
 
-// A process may have more names of threads than are told apart. The samples of the others are counted without a name.
+// The number of thread names that are kept for a process is limited. The samples of further threads are counted without
+// a name.
 func TestManyThreads(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	for i := range threads.MaxNames + 1000 {

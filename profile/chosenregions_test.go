@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// When few regions are hot, the hottest region of each of the hottest methods is annotated too. The heat of a method is
-// that of all its regions together, whether each of them is hot or not.
+// When few regions are hot, the hottest region of each of the hottest methods is annotated too. A method's heat is the
+// sum over all its regions, hot ones and others.
 func TestChooseHot(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::many", 0x1000, nops(256)), c2(0, 2, "B::one", 0x2000, nops(64)), c2(0, 3, "C::hot", 0x3000, nops(64)),
 		c2(0, 4, "D::cold", 0x4000, nops(64)), stub("copy", 0x5000, nops(16)))
@@ -35,7 +35,7 @@ func TestChooseHot(t *testing.T) {
 		{5, 0.1, []string{c, b, a, stub}}, // D has less than 0.5 %
 		{4, 0.1, []string{c, b, a, stub}},
 		{2, 0.03, []string{c, b, a, "A::many 1000", "A::many 10f0"}},
-		{9, 0.99, []string{c, b}}, // one twentieth of the threshold is the least
+		{9, 0.99, []string{c, b}}, // the minimum is one twentieth of the threshold
 		{0, 0.99, []string{c}},
 	} {
 		o := DefaultOptions()
@@ -67,8 +67,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// The lines and the gaps of a region that is too big have all its instructions and all its samples together. What is
-// left out is cooler than what is shown.
+// The lines and the gaps of a region that is too big have all its instructions and all its samples together. The
+// omitted parts are cooler than the parts that are shown.
 func TestExcerpt(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(2048)))
 	var samples []sampler.Sample
@@ -107,7 +107,8 @@ func TestExcerpt(t *testing.T) {
 	assert.Equal(t, []Gap{{0, 2048, r.Counts}}, r.Gaps)
 }
 
-// A region that is not hot needs a number of samples to be annotated. A hot region, and the only one, do not.
+// A region that is not hot is annotated only if it has a minimum number of samples. A hot region, or the only region,
+// needs no minimum.
 func TestMinSamples(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)), c2(0, 2, "B::b", 0x2000, nops(64)), c2(0, 3, "C::c", 0x3000, nops(64)))
 	samples := slices.Concat(repeat(20, at(1, 10, 0x1000)), repeat(10, at(1, 10, 0x2000)), repeat(9, at(1, 10, 0x3000)),

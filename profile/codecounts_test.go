@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// Two JVMs in three trials, and a JVM that is in none.
+// Two JVMs in three trials, and a JVM that is in no trial.
 func TestCodeCounts(t *testing.T) {
 	b := NewBuilder(Config{
 		JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}, {PID: 3, Log: smallLog(t)}},

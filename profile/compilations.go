@@ -39,7 +39,8 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 	return all
 }
 
-// addEnds adds when HotSpot stopped using code to the compilations of a profile, where only its log of events has that.
+// addEnds sets when HotSpot stopped using the code of a profile's compilations, if only HotSpot's log of events has
+// that time.
 func (b *Builder) addEnds(p *Profile, trial int, run *warmup.Run) {
 	for i := range p.Compilations {
 		c := &p.Compilations[i]

@@ -53,7 +53,7 @@ func TestEventTotals(t *testing.T) {
 	}, p.Events)
 }
 
-// The code that runs between the request and the arrival delays the safepoint. It is found to the instruction.
+// The code that runs between the request and the arrival delays the safepoint. The profile names the instruction.
 func TestDelays(t *testing.T) {
 	p := build(t, eventful(t), DefaultOptions())[0]
 	require.Len(t, p.Delays, 2)
@@ -93,7 +93,7 @@ func TestEventsOfTrials(t *testing.T) {
 	assert.Empty(t, ps[1].Delays)
 }
 
-// With --window-event, each of the chosen events counts, also one that lasts no time or whose thread is unknown.
+// With --window-event, each of the chosen events counts, even if its duration is 0 or its thread is unknown.
 func TestEventsThatAreWindows(t *testing.T) {
 	request := func(tid int, from, length int64) event.Event {
 		e := ms(event.Own, "acme.Request", from, length, 0)

@@ -75,8 +75,8 @@ func machCode(lo uint64, code string) string {
 // nops returns code of n instructions of one byte each. n must be a multiple of 4.
 func nops(n int) string { return strings.TrimSpace(strings.Repeat("9090 9090 ", n/4)) }
 
-// at returns a sample without a module, as samples in the code cache have none. Its counter is cycles, and its time is
-// in milliseconds of the JVM's life.
+// at returns a sample without a module, like all samples in the code cache. Its counter is cycles, and its time is in
+// milliseconds of the JVM's life.
 func at(pid int, ms int64, pc uint64) sampler.Sample {
 	return sampler.Sample{PID: pid, TID: pid, MonoNanos: ms * 1e6, PC: pc, Event: "cycles"}
 }
@@ -134,7 +134,7 @@ func checkProfile(t *testing.T, p *Profile, opts Options) {
 			methods += m.Counts[e]
 		}
 		for _, r := range p.Regions {
-			if !r.Native { // p.Native has these samples
+			if !r.Native { // the samples of native regions are in p.Native
 				regions += r.Counts[e]
 			}
 		}
@@ -248,8 +248,8 @@ func counted(functions []NativeFunction) []NativeFunction {
 	return functions
 }
 
-// regionsText returns a line for each region: its method, range and first count, and then how many lines it has if it
-// is hot, and how many it would have if it is too big.
+// regionsText returns a line for each region: its method, range and first count. For a hot region, the number of its
+// lines follows; for one that is too big to be listed, the number of lines that it would have.
 func regionsText(p *Profile) string {
 	var out []string
 	for _, r := range p.Regions {

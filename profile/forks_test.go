@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// forks returns the profile of one trial of several JVMs, with pids from 1 on. The hits are the PCs of samples by pid.
+// forks returns the profile of one trial of several JVMs, with pids from 1 on. The map hits has the PCs of each
+// process's samples.
 func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Profile {
 	t.Helper()
 	var jvms []capture.JVM
@@ -82,8 +83,8 @@ func TestForksStayApart(t *testing.T) {
 	}
 }
 
-// Blobs of one JVM are never merged with each other. So a method that is compiled twice has two regions, and the second
-// is merged with the second of the other fork.
+// Blobs of one JVM are never merged with each other. So a method that is compiled twice has two regions. The second one
+// is merged with the second one of the other fork.
 func TestForksRecompiled(t *testing.T) {
 	twice := func() *printassembly.Log {
 		return newLog(t, c2(10, 1, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)))
@@ -95,7 +96,7 @@ func TestForksRecompiled(t *testing.T) {
 	assert.Equal(t, []Method{{"c2, level 4", "A::a", 1, 4, tally.Counts{7}, []tally.Counts{{4}, {3}}, nil}}, p.Methods)
 }
 
-// Each region of merged code has the JVMs with samples in it.
+// Each region of merged code lists the JVMs that have samples in it.
 func TestForkPIDs(t *testing.T) {
 	log := func() *printassembly.Log { return newLog(t, c2(10, 1, "A::a", 0x1000, nops(256))) }
 	p := forks(t, []*printassembly.Log{log(), log(), log()}, map[int][]uint64{1: {0x1000, 0x1000}, 2: {0x1080}, 3: {0x1000, 0x1080}})
@@ -104,7 +105,8 @@ func TestForkPIDs(t *testing.T) {
 	assert.Equal(t, []int{2, 3}, p.Regions[1].PIDs)
 }
 
-// Code that HotSpot has moved is one version: it has the same compile id, and the same code but for addresses.
+// Code that HotSpot has moved counts as one version, because it has the same compile id, and the code differs only in
+// addresses.
 func TestMoved(t *testing.T) {
 	hits := map[int][]uint64{1: {0x7f0000001005, 0x7f0000052005, 0x7f0000052005, 0x7f0000052013}}
 	for name, c := range map[string]struct {

@@ -52,7 +52,7 @@ func FuzzBuild(f *testing.F) {
 			if hits[3]&8 != 0 {
 				s.Module = []string{"libc.so.6", sampler.KernelModule}[hits[3]>>4&1]
 			}
-			s.Stack = callstack.ID(hits[1] & 15) // some are not there
+			s.Stack = callstack.ID(hits[1] & 15) // some of these stacks do not exist
 			b.Add(&s)
 		}
 		opts := DefaultOptions()

@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops], and the share of the
-// samples with which a piece of code is searched for loops, whatever instructions it has.
+// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops]. A piece of code with at
+// least the share loopCode of the samples is searched for loops even if it has none of the hottest instructions.
 const (
 	hottestLines = 30
 	hottestLoops = 30
@@ -56,8 +56,8 @@ type hotCode struct {
 	taken  map[int]bool // lines that are in Profile.Hottest
 }
 
-// findHottest finds the instructions with the most samples, and the loops around them. It reads only the code that has
-// such instructions, or loopCode of the samples, whether that code is in [Profile.Listings] or not.
+// findHottest finds the instructions with the most samples, and the loops around them. It reads only code that has such
+// instructions, or at least the share loopCode of the samples, whether that code is in [Profile.Listings] or not.
 func (l *listingMaker) findHottest(merged []*mergedCode) {
 	if !l.opts.Hottest {
 		return
@@ -102,7 +102,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		}
 	}
 	slices.SortStableFunc(p.Hottest, func(a, b HotLine) int { return tally.Compare(a.Counts, b.Counts) })
-	for _, from := range merged { // whose samples may be on many instructions, none of which is one of the hottest
+	for _, from := range merged { // none of its instructions may be among the hottest
 		total := make(tally.Counts, l.counters)
 		for _, n := range from.mergedAtPC {
 			total.Add(n)

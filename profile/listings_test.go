@@ -45,7 +45,7 @@ func TestListings(t *testing.T) {
 				checkOther(t, log, l)
 			}
 			assert.Equal(t, a.Compiled+a.Stub+a.Interpreter, listed)
-			if name != "jdk11-lean-none" { // it has no code of methods
+			if name != "jdk11-lean-none" { // this log has no code of methods
 				assert.NotEmpty(t, p.Listings)
 			}
 			assert.LessOrEqual(t, instructions, (1+hottestListing)*o.Listings)
@@ -97,7 +97,7 @@ func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	if len(hot) > 1 {
 		assert.GreaterOrEqual(t, least, few)
 	}
-	if len(hot) < hottestLines && least >= few { // all others have too few samples
+	if len(hot) < hottestLines && least >= few { // too few samples elsewhere
 		least = few - 1
 	}
 	for _, l := range p.Listings {
@@ -109,7 +109,7 @@ func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	}
 }
 
-// checkOther compares the texts in the other syntax with a listing that is decoded for that syntax.
+// checkOther compares a listing's texts in the other syntax with the code as decoded in that syntax.
 func checkOther(t *testing.T, log *printassembly.Log, l *Listing) {
 	t.Helper()
 	if l.Other == nil {

@@ -145,7 +145,7 @@ func TestStartWallNanos(t *testing.T) {
 		want  int64
 	}{
 		{capture.Trial{Windows: []capture.Window{window(1, 8e9, 9e9), window(1, 7e9, 8e9), window(2, 10e9, 11e9)}}, 4e9},
-		{capture.Trial{Windows: []capture.Window{window(1, 4.5e9, 9e9)}}, 1.5e9}, // from before the JVM on
+		{capture.Trial{Windows: []capture.Window{window(1, 4.5e9, 9e9)}}, 1.5e9}, // begins before the JVM
 	} {
 		got := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{c.trial}}).Build(DefaultOptions())[0].StartWallNanos
 		assert.Equal(t, c.want, got, "%+v", c.trial)

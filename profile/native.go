@@ -6,8 +6,8 @@ import (
 )
 
 // nativeCode returns the native functions whose code is known, hottest first, in the form of code that regions are cut
-// from. Their samples are also counted by function, and must not count twice: so the result is only for regions,
-// listings and instructions, and not for sums.
+// from. Their samples are also counted by function. So that they do not count twice, the result must be used only for
+// regions, listings and instructions, and not for sums.
 func (w *work) nativeCode() []*mergedCode {
 	var all []*mergedCode
 	for _, f := range w.trial.nativeAt.Functions(w.n) {

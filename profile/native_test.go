@@ -48,12 +48,12 @@ func nativeSamples() []sampler.Sample {
 		repeat(40, inModule(1, 0x7f00_0000_1004, "libx.so", "work")), repeat(20, inModule(2, 0x7f11_0000_1004, "libx.so", "work")),
 		repeat(30, inModule(1, 0x7f00_0000_1080, "libx.so", "work")), repeat(25, inModule(1, 0x7f00_0000_2003, "libx.so", "")),
 		repeat(15, inModule(1, 0x7f00_0000_3000, "libx.so", "")),                                                                 // whose code is not known
-		repeat(3, inModule(1, 0x7f00_0000_1004, "liby.so", "work")), repeat(2, inModule(1, 0x7f00_0000_1004, "libx.so", "play")), // what was there before
+		repeat(3, inModule(1, 0x7f00_0000_1004, "liby.so", "work")), repeat(2, inModule(1, 0x7f00_0000_1004, "libx.so", "play")), // of libraries that were there before
 		repeat(12, inModule(1, 0xffff_ffff_8100_0002, "kernel", "copy")), repeat(18, at(1, 10, 0x1000)))
 }
 
-// Native functions whose code is known are regions and listings, with the samples of all JVMs that have mapped them. They do
-// not count twice in sums: checkProfile checks those, and those of the parts.
+// Native functions whose code is known have regions and listings, with the samples of all JVMs that have mapped them.
+// No sample counts twice: checkProfile checks the sums, also those of the parts.
 func TestNativeRegions(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: newLog(t)}}, NativeCode: nativeTable(t), Parts: true})
@@ -113,7 +113,7 @@ func TestNativeRegions(t *testing.T) {
 	assert.Equal(t, tally.Counts{90}, p.Native[0].Counts)
 }
 
-// Of a native function that is hot as a whole, the hottest region is annotated, although none of its regions is hot.
+// If a native function is hot as a whole but none of its regions is, its hottest region is annotated.
 func TestHotFunctionWithoutHotRegion(t *testing.T) {
 	var samples []sampler.Sample
 	for i := range uint64(4) {

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// TestOutermost: a sample in the function that a thread began with has a whole stack, which has no frames.
+// TestOutermost: if a sample is in the outermost function of its thread, its stack is complete although it has no
+// frames.
 func TestOutermost(t *testing.T) {
 	var text strings.Builder
 	w := callstack.NewWriter(&text)

@@ -98,7 +98,8 @@ func TestPartsOfBenchmark(t *testing.T) {
 	assert.Equal(t, parts.TimeSlice{PID: 2, Span: capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
 }
 
-// A program is cut into equal slices of time. If there are too many JVMs, threads or spots, there are fewer parts.
+// A program is cut into equal slices of time. If there are too many JVMs, threads or sampled places, there are fewer
+// parts.
 func TestPartsOfProgram(t *testing.T) {
 	log := newLog(t, c2(0, 7, "A::a", 0x1000, nops(64)))
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ type PlacedSample struct {
 	// Counter is the number of the counter that took the sample, from 0 on, in the order of [Placement.Counters].
 	Counter int
 	// Name is the whole name of the thread. If that is not known, it is the kernel's name for the thread, which may be
-	// cut.
+	// cut off.
 	Name string
 	// Place is the same for samples with the same code and callers, and for no others.
 	Place Place

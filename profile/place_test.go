@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// PlaceSamples yields the samples that Of counts, whatever chooses them.
+// PlaceSamples yields the same samples that Of counts, for each of the options that choose samples.
 func TestPlaceSamples(t *testing.T) {
 	app, err := threads.ParseChoice("app")
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestPlaceSamples(t *testing.T) {
 	}
 }
 
-// The error of the caller ends the reading. Events can't choose samples here.
+// If the caller's function returns an error, reading ends. PlaceSamples refuses to choose samples by events.
 func TestPlaceSamplesErrors(t *testing.T) {
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func TestSkipInterpreter(t *testing.T) {
 	assert.Len(t, p.Sources, 2)
 }
 
-// PCs may be inside instructions. Lines have counts, and the names of what they jump to.
+// PCs may be inside instructions. Lines have counts, and the names of their jump targets.
 func TestLines(t *testing.T) {
 	log := newLog(t, stub("copy", 0x100, nops(16)), c2(20, 1, "A::later", 0x200, nops(16)), c2(10, 1, "A::a", 0x1000,
 		`4889 c2e8 f8f0 ffff

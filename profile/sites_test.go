@@ -19,7 +19,7 @@ func of(tid int, kind event.Kind, name string, from, length int64, frames ...eve
 	return e
 }
 
-// threaded returns a Builder for a JVM with a sample of each of two threads in each ms, and its windows narrowed by
+// threaded returns a Builder for a JVM with a sample of each of two threads in each ms, and narrows its windows by
 // events.
 func threaded(t *testing.T, window string, events ...event.Event) (*Builder, error) {
 	t.Helper()
@@ -145,7 +145,7 @@ func TestSites(t *testing.T) {
 	assert.InDelta(t, 46e6, covered, 1, "of the events within the run")
 }
 
-// Until a recording has begun, nothing is recorded: of the windows, or of the whole run.
+// Unrecorded is the time before a recording began. It is a part of the windows or, without windows, of the whole run.
 func TestUnrecorded(t *testing.T) {
 	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)))
 	for _, c := range []struct {

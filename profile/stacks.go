@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
-// leaf returns the frames of the code at a spot, innermost first: those that the stack does not have. There is at least
-// one. caller is the rest of the stack, below these frames. It differs from stack if stack begins with the sampled code
+// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one.
+// caller is the rest of the stack, below these frames. It differs from stack if stack begins with the sampled code
 // itself, which is so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address
 // plus 1, so that PC-1 is in the instruction, as it is for the frames of a stack.
 func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {

@@ -138,8 +138,8 @@ func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 	return strings.NewReader(d.text).ReadAt(p, off)
 }
 
-// Without DebugNonSafepoints, frames follow the flow of control: the jump over the call of B::other leads to that of
-// B::next. What is a guess is counted apart.
+// Without DebugNonSafepoints, frames follow the flow of control: the jump over the call of B::other leads to the call
+// of B::next. Samples whose frames are guesses are counted separately.
 func TestSafepointsOnly(t *testing.T) {
 	log := newLog(t, c2(10, 1, "A::a", 0x1000, `9090 90e8
 		 ;*invokestatic x

@@ -9,12 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// A warning says why code is unresolved: which JVMs ended before gasm had read anything of them, or that it was gone.
+// A warning says why code is unresolved: either some JVMs (which it names) ended before gasm had read anything from
+// them, or the code was gone.
 func TestWhyUnresolved(t *testing.T) {
 	const start = "100.0% of the profile is at addresses of code that gasm did not get to read: "
 	for _, c := range []struct {
 		name    string
-		read    int         // the first JVMs, which gasm has read; the others have an empty log
+		read    int         // how many JVMs gasm has read, the first ones; the others have an empty log
 		samples map[int]int // unresolved ones, by JVM
 		want    string
 	}{

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
-// Names in lists of events are escaped, and a list that is longer than a table is complete.
+// Names in lists of events are escaped, and a list that is too long for a table is complete in the other formats.
 func TestEventFormats(t *testing.T) {
 	events := []event.Event{{PID: 1, Kind: event.Compilation, Name: "A::\x1b[31mb", MonoNanos: 5e9, Args: []event.Arg{{Name: "level", Value: "4"}}}}
 	for i := range tableRows {

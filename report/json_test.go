@@ -92,7 +92,7 @@ func TestJSON(t *testing.T) {
 	gasmtest.Golden(t, "small.json", jsonText(t, h, []profile.Profile{small()}))
 }
 
-// TestSchema checks reports, full and empty ones, against the schema that others may rely on.
+// TestSchema checks full and empty reports against the published schema.
 func TestSchema(t *testing.T) {
 	rules, err := os.ReadFile("testdata/schema1.json")
 	if err != nil {
@@ -135,7 +135,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// The JSON report of an attach has how the code was had, and which JVMs know only the lines of safepoints.
+// After gasm attach, the JSON report says how gasm obtained the code, and for which JVMs only the lines at safepoints
+// are known.
 func TestAttachedJSON(t *testing.T) {
 	h := reporttest.Header()
 	h.Command, h.Attached, h.Code = []string{}, true, capture.CodeCopied
@@ -188,7 +189,7 @@ func TestSitesJSON(t *testing.T) {
 	assert.Equal(t, 33, p.Allocations[0].At.Line)
 }
 
-// FuzzLayoutJSON checks that the layout only adds blanks, whatever the strings are.
+// FuzzLayoutJSON checks that the layout only adds blanks, whatever the document's strings contain.
 func FuzzLayoutJSON(f *testing.F) {
 	f.Add(`a "quoted" {thing}, [and]: \\`, 20)
 	f.Fuzz(func(t *testing.T, s string, n int) {

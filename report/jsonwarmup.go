@@ -19,7 +19,7 @@ const (
 // millisOf converts ns to ms, rounded to a µs.
 func millisOf(nanos int64) float64 { return math.Round(float64(nanos)/1e3) / 1e3 }
 
-// warmUp converts when the JVMs were warm.
+// warmUp converts the times at which the JVMs became warm.
 func (p jsonProfile) warmUp() []schema.Warmth {
 	all := amount.Warmths(p.all, p.Profile)
 	jvms := p.all.History.Of(p.PIDs)
@@ -50,7 +50,7 @@ func (p jsonProfile) warmUp() []schema.Warmth {
 	return list
 }
 
-// jit converts what the JIT compilers did.
+// jit converts the tables about the JIT compilers.
 func (p jsonProfile) jit() *schema.JIT {
 	j := p.JIT
 	if j == nil {

@@ -21,13 +21,13 @@ type callerNode struct {
 }
 
 const (
-	leastCaller = 0.01 // of the samples of the tree
+	leastCaller = 0.01 // least share of the tree's samples that a caller needs to be shown
 	maxCallers  = 400  // lines
 	callerDepth = 64
 )
 
-// Callers returns the tree of the callers of a method, with inlined methods as methods of their own. ok is false if no
-// samples of the scope are in the method.
+// Callers returns the tree of the callers of a method, in which inlined methods count as methods of their own. ok is
+// false if no samples of the scope are in the method.
 func (p *Picture) Callers(s Scope, method string) (tree []Caller, ok bool) {
 	root := &callerNode{name: method, callers: map[string]*callerNode{}}
 	for i := range p.entries {
@@ -44,7 +44,7 @@ func (p *Picture) Callers(s Scope, method string) (tree []Caller, ok bool) {
 				}
 				at = root
 			} else if name == at.name {
-				return true // a method that calls itself is there once
+				return true // of a method that calls itself, only one frame counts
 			} else {
 				next := at.callers[name]
 				if next == nil {

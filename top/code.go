@@ -33,7 +33,7 @@ type place struct {
 	pc   uint64
 }
 
-// copied notes that the code was copied.
+// copied records that the code was copied, and where the copy is.
 func (c *Code) copied(from *chunk, index int) {
 	c.chunk, c.index, c.counted = from, index, 0
 }
@@ -62,7 +62,7 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	}
 	reader, ref := m.decode(c)
 	if reader == nil {
-		return []printassembly.Frame{{Method: c.Name}} // not kept, because the code may still be copied
+		return []printassembly.Frame{{Method: c.Name}} // not cached, because gasm may still copy the code
 	}
 	m.count(c, len(reader.Listing(ref)))
 	frames := reader.Chain(ref, pc)
@@ -73,8 +73,8 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	return frames
 }
 
-// count counts the instructions of a piece of code that was decoded, and that its chunk's reader keeps. It does so
-// once.
+// count adds the number of instructions of decoded code to those that the reader of its chunk keeps. It does so only
+// once for each piece of code.
 func (m *Model) count(c *Code, instructions int) {
 	if c.counted == c.chunk.round+1 {
 		return
@@ -84,7 +84,7 @@ func (m *Model) count(c *Code, instructions int) {
 	m.decoded += instructions
 }
 
-// evict forgets what was used least recently, until the rest is within the limits.
+// evict drops the chunks that were used least recently, until the rest is within the limits.
 func (m *Model) evict() {
 	for _, j := range m.jvms {
 		j.settle()

@@ -1,5 +1,5 @@
 // Package top is the model of gasm top: where the CPU time of running JVMs goes, now and in the last seconds. It knows
-// neither processes nor terminals. Package top/live feeds it with what a recording of the JVMs delivers, and package
+// neither processes nor terminals. Package top/live passes it the data from a recording of the JVMs, and package
 // top/view draws it.
 //
 //	m := top.NewModel()
@@ -11,11 +11,12 @@
 //
 // # How a sample gets into a picture
 //
-// A [Segment] only keeps what a recording delivers. [Model.Tick] resolves the samples since the Tick before it: each
-// becomes a key, which has the code or the native function, the address, the thread and the stack, and it is counted in
-// the bucket of this second. Nothing is resolved twice. [Model.Picture] sums up the buckets of some seconds. The tables
-// of a [Picture] are computed from these sums, and only when they are shown.
+// A [Segment] only keeps the data that a recording delivers. [Model.Tick] resolves the samples since the previous Tick.
+// Each sample becomes a key, which has the code or the native function, the address, the thread and the stack. The
+// sample is then counted in the bucket of the present second. No sample is resolved twice. [Model.Picture] sums up the
+// buckets of some seconds. The tables of a [Picture] are computed from these sums, and only when they are shown.
 //
-// The code of a method is decoded when it is first needed, and kept. A method that HotSpot compiles again is another
-// [Code]. All that is kept is limited (limits.go), so that the memory of a view that stays open for days does not grow.
+// The code of a method is decoded when it is first needed, and kept. If HotSpot compiles a method again, that is
+// another [Code]. Everything that is kept has a limit (limits.go), so that the memory of a view that stays open for
+// days does not grow.
 package top

@@ -2,15 +2,15 @@ package top
 
 import "fmt"
 
-// An Activity is what a JVM's performance data say at a time. A number that is not known is -1.
+// An Activity has the content of a JVM's performance data at one time. An unknown number is -1.
 type Activity struct {
 	Collectors                            []Collector
 	Safepoints, SafepointNanos, SyncNanos int64
 	Threads                               int64
 }
 
-// A Collector is one of a JVM's garbage collectors, with the number of its collections since the JVM's start and their
-// time.
+// A Collector is one of a JVM's garbage collectors, with the number and the total time of its collections since the
+// JVM's start.
 type Collector struct {
 	Name         string
 	Count, Nanos int64
@@ -18,12 +18,12 @@ type Collector struct {
 
 // An Event says that collections or safepoints have happened between two looks at a JVM's performance data.
 type Event struct {
-	MonoNanos int64 // when that was noticed
+	MonoNanos int64 // when gasm noticed them
 	PID       int
 	What      string // "GC", "safepoint"
 	Name      string // the collector's
 	Count     int64
-	Nanos     int64 // their time in all; -1 if it is unknown
+	Nanos     int64 // their total time; -1 if it is unknown
 }
 
 // String returns the event in words: "GC G1 Young Generation: 2 pauses, 12.3 ms".
@@ -41,13 +41,13 @@ func (e *Event) String() string {
 	return text
 }
 
-// watched is what is known of a JVM's performance data.
+// watched is what is known about a JVM from its performance data.
 type watched struct {
 	known bool
 	last  Activity
 }
 
-// Observe takes what a JVM's performance data say now.
+// Observe takes the present content of a JVM's performance data.
 func (m *Model) Observe(pid int, monoNanos int64, a Activity) {
 	j := m.jvms[pid]
 	if j == nil {

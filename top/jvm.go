@@ -25,20 +25,20 @@ type JVM struct {
 // A jvm is a JVM with its code.
 type jvm struct {
 	JVM
-	endTick int64  // the Tick that has noticed that it has ended; 0 if it runs
+	endTick int64  // the Tick that noticed the JVM's end; 0 while the JVM runs
 	head    []byte // of its log: the lines before the first blob
 	blobs   []printassembly.Blob
-	code    []*Code         // for each blob; nil if it has had no samples
-	copy    []*chunk        // for each blob, where its code is; nil if it was not copied
+	code    []*Code         // for each blob; nil if it never had samples
+	copy    []*chunk        // for each blob, the chunk with its code; nil if the code was not copied
 	at      []int           // for each blob, its index in copy
 	index   map[blobKey]int // in blobs
 	codes   map[*printassembly.Blob]*Code
-	dropped map[blobKey]*Code // had samples, and is not in blobs any more
+	dropped map[blobKey]*Code // code that had samples, and is no longer in blobs
 	// listed says for each blob whether the present recording has listed it.
 	listed  []bool
-	fresh   int          // Ticks until blobs that are not listed are dropped; 0 if that was done
+	fresh   int          // number of Ticks until blobs that are not listed are dropped; 0 if they have been dropped
 	where   *codemap.Map // nil if blobs has changed
-	grown   bool         // blobs has got more since Model.resolveAgain
+	grown   bool         // blobs has grown since the last call of Model.resolveAgain
 	threads *threads.Table
 	names   map[int][]string  // of threads; the latest last
 	named   int               // counts how often names has changed
@@ -75,14 +75,14 @@ type chunk struct {
 	gone   bool // the text was dropped; code that has ended may still refer to the chunk
 	// decoded is the number of instructions that the reader may keep.
 	decoded int
-	round   int   // counts how often what was decoded has been dropped
-	used    int64 // the Tick that has used it last
+	round   int   // counts how often the decoded instructions were dropped
+	used    int64 // the last Tick that used it
 }
 
 // headEnd is the last line of the head of a log that gasm writes.
 var headEnd = []byte("<writer thread='gasm'/>\n")
 
-// settleTicks is the number of Ticks after which all code that a new recording has found is listed.
+// settleTicks is the number of Ticks after which a new recording has listed all code that it finds at its start.
 const settleTicks = 3
 
 // addCode reads text of a JVM's log.
@@ -96,7 +96,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	whole := append(bytes.Clone(j.head), text...)
 	log, err := printassembly.NewLog(bytes.NewReader(whole), int64(len(whole)), fmt.Sprintf("the code of JVM %d", j.PID))
 	if err != nil {
-		return // names in the JVM are so odd that the log can't be read
+		return // odd names in the JVM have made the log unreadable
 	}
 	j.addNames(log.ThreadNames)
 	for class, file := range log.SourceFiles {
@@ -121,8 +121,8 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		if b.HasCode && j.copy[n] == nil {
 			if c == nil {
 				c = &chunk{size: len(whole), used: m.lastTick}
-				// Whether a method has records of frames at safepoints alone turns out only when it is decoded. So
-				// assume it of all methods.
+				// Whether HotSpot has recorded a method's frames only at safepoints is known only after the method is
+				// decoded. So this is assumed for all methods.
 				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
 				m.chunks = append(m.chunks, c)
 				m.textBytes += c.size
@@ -188,10 +188,10 @@ func (j *jvm) settle() {
 	j.index, j.where = index, nil
 }
 
-// maxDropped limits how much code of a JVM is known that is gone.
+// maxDropped limits the number of pieces of code of a JVM that are remembered after they are gone.
 const maxDropped = 1 << 12
 
-// drop keeps code that is gone, so that it is the same code if a recording lists it again.
+// drop remembers code that is gone, so that it counts as the same code if a recording lists it again.
 func (j *jvm) drop(at blobKey, c *Code) {
 	if len(j.dropped) >= maxDropped {
 		clear(j.dropped)
@@ -199,7 +199,7 @@ func (j *jvm) drop(at blobKey, c *Code) {
 	j.dropped[at] = c
 }
 
-// dropEnded drops the JVMs that ended first, if there are too many that have ended.
+// dropEnded drops the JVMs that ended first if there are too many ended JVMs.
 func (m *Model) dropEnded() {
 	var ended []*jvm
 	for _, j := range m.jvms {

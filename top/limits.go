@@ -2,14 +2,14 @@ package top
 
 import "time"
 
-// What a Model keeps is limited. Programs do not reach most of these limits; what is beyond them is counted, but
+// What a Model keeps is limited. Programs do not reach most of these limits; anything beyond them is counted, but
 // without its details.
 const (
 	maxPending   = 1 << 18  // samples that wait for a Tick; further ones count as lost
 	maxFunctions = 1 << 16  // native functions; further ones have no name, and from twice as many on they are one function
 	maxThreads   = 1 << 14  // threads; further ones are one thread of each JVM
 	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
-	maxKeys      = 1 << 17  // keys since the start; beyond that, their stacks are dropped, and then the coldest keys
+	maxKeys      = 1 << 17  // keys since the start; beyond that, first the stacks of keys are dropped, and then the coldest keys
 	maxText      = 96 << 20 // bytes of code that is not decoded
 	maxDecoded   = 1 << 18  // decoded instructions
 	maxFrames    = 1 << 18  // addresses whose inlined methods are kept; more than maxKeys
@@ -29,6 +29,6 @@ const (
 // code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
 const settleNanos = 250e6
 
-// Settle is the same as a duration. A Tick that comes this long after the sampling began is the start of the first whole
-// second.
+// Settle is settleNanos as a Duration. A Tick that comes this long after the sampling began is the start of the first
+// whole second.
 const Settle = time.Duration(settleNanos)

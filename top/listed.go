@@ -25,8 +25,8 @@ func (l *listed) of(m *Model, c *Code) []code.Line {
 	return l.lines
 }
 
-// SourceFiles returns what the logs say about the files that classes were compiled from, and the class paths of the JVMs
-// that are trusted. number changes when more is known.
+// SourceFiles returns the names of the source files of classes, as far as the logs have them, and the class paths of
+// the JVMs for which trusted returns true. The result number changes when more becomes known.
 func (m *Model) SourceFiles(trusted func(pid int) bool) (files map[string]string, classPaths []string, number int) {
 	files = map[string]string{}
 	for pid, j := range m.jvms {

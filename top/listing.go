@@ -93,7 +93,7 @@ func (p *Picture) Known(c *Code) bool {
 	return reader != nil
 }
 
-// Awaited reports whether the code of the hottest Java method, if there is one, is not known yet.
+// Awaited reports whether there is a hottest Java method whose code is not known yet.
 func (p *Picture) Awaited() bool {
 	for _, row := range p.Methods(Scope{}) {
 		if row.Code != nil && row.Code.Kind.Java() {

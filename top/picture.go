@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// A Mode says which samples a picture is of.
+// A Mode says which samples a picture shows.
 type Mode struct {
 	Seconds  int  // the last seconds; 0 for all since the start
 	Decaying bool // the older a sample, the less it counts
@@ -36,7 +36,7 @@ type Picture struct {
 	Recent   float64 // samples of the last second
 	JVMs     []JVMState
 	Events   []Event // oldest first
-	MonoTime int64   // of its last samples; when all JVMs have ended, that is their end
+	MonoTime int64   // the time of its last samples, or of the end of the last JVM
 
 	m       *Model
 	tree    *callstack.Tree
@@ -45,7 +45,7 @@ type Picture struct {
 	jvms    map[int]jvmHead
 }
 
-// A jvmHead is what a Head has of its own for each JVM.
+// A jvmHead is the part of a Head that differs between JVMs.
 type jvmHead struct {
 	load, mean Load
 	history    []Load
@@ -54,7 +54,7 @@ type jvmHead struct {
 // An entry has the samples of a key.
 type entry struct {
 	key
-	count, now float64 // of all samples, and of those of the last second
+	count, now float64 // all samples, and those of the last second
 }
 
 // A Head is what the head of the view shows.
@@ -62,15 +62,15 @@ type Head struct {
 	Load    Load    // of the last second, in processors
 	Mean    Load    // over the time of the picture
 	History []Load  // by seconds, oldest first
-	Seconds float64 // that the picture covers
+	Seconds float64 // the time that the picture covers
 	Pauses  Pauses  // in that time; for a decaying picture, in as many of the last seconds
 	Lost    int64   // samples that were lost since the start
 	Cost    float64 // CPU time of gasm itself, in processors
 	Hertz   int
-	Counter string // what is sampled, "cpu-clock"
+	Counter string // the name of the sampler's counter: "cpu-clock"
 }
 
-// A JVMState is a JVM with what its performance data say.
+// A JVMState is a JVM with the content of its performance data.
 type JVMState struct {
 	JVM
 	Known    bool // its performance data are known
@@ -186,7 +186,7 @@ func (p *Picture) head(m *Model) {
 	p.Events = slices.Clone(m.events)
 }
 
-// HeadOf returns the head for one JVM, or for all if pid is 0. The samples lost, and the cost, are always those of all.
+// HeadOf returns the head for one JVM, or for all if pid is 0. Lost and Cost are always those of all JVMs together.
 func (p *Picture) HeadOf(pid int) Head {
 	h := p.Head
 	if pid != 0 {
@@ -226,9 +226,9 @@ func (p *Picture) in(e *entry, s Scope) bool {
 	return (s.PID == 0 || t.PID == s.PID) && (s.TID == 0 || t.TID == s.TID)
 }
 
-// Amount is how many samples a row has.
+// Amount is the number of samples of a row.
 type Amount struct {
-	Count, Now float64 // of the picture, and of the last second
+	Count, Now float64 // in the whole picture, and in the last second
 }
 
 func (a *Amount) add(e *entry) {
@@ -236,7 +236,7 @@ func (a *Amount) add(e *entry) {
 	a.Now += e.now
 }
 
-// Share returns the part of the picture's samples, from 0 to 1, and the same of the last second.
+// Share returns the part of the picture's samples, from 0 to 1, and the part of the samples of the last second.
 func (p *Picture) Share(a Amount) (all, now float64) {
 	if p.Total > 0 {
 		all = a.Count / p.Total
@@ -257,7 +257,8 @@ func (p *Picture) ScopeTotal(s Scope) (sum Amount) {
 	return sum
 }
 
-// where returns the method or function that an entry was in, and what it is: "c2, level 4", "interpreter", "libjvm.so".
+// where returns the method or function of an entry, and the kind of its code: "c2, level 4", "interpreter",
+// "libjvm.so".
 func (p *Picture) where(e *entry) (name, source string) {
 	if e.code == nil {
 		f := p.m.functions[e.function]

@@ -8,22 +8,22 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Segment takes what one recording delivers (record.Live). A view that stays open for long consists of several
-// recordings, one after the other. Any goroutine may call its methods.
+// A Segment takes the data that one recording delivers (record.Live). A view that stays open for long consists of
+// several recordings, one after the other. Any goroutine may call its methods.
 type Segment struct {
 	mu       sync.Mutex
 	samples  []sampler.Sample
-	code     map[int][]byte // text that is not read yet, by process id
+	code     map[int][]byte // text of logs that is not parsed yet, by process id
 	stacks   callstack.Growing
 	ids      []callstack.ID // the numbers of stacks in Model.tree
 	epoch    int            // of Model.tree, for ids
 	hertz    int
 	counter  string
 	lost     int64 // samples that the recording has lost
-	dropped  int64 // samples that came faster than they were resolved
-	told     int64 // samples of lost and dropped that the Model knows of
+	dropped  int64 // samples that were dropped because they came too fast
+	told     int64 // how many of the lost and dropped samples were reported to the Model
 	over     bool
-	from, to int64 // only samples from one of these times to before the other count
+	from, to int64 // only samples at or after from and before to count
 }
 
 // NewSegment returns the Segment for a recording that is about to begin.
@@ -57,7 +57,7 @@ func (s *Segment) Code(pid int, text []byte) {
 func (s *Segment) Write(stacks []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, _ = s.stacks.Write(stacks) // without their stacks, the samples count nevertheless
+	_, _ = s.stacks.Write(stacks) // after an error, samples count without their stacks
 	return len(stacks), nil
 }
 
@@ -79,8 +79,8 @@ func (s *Segment) Lost(total int64) {
 	s.lost = total
 }
 
-// Follow says that this recording takes the place of another one at a time (CLOCK_MONOTONIC, in ns). Both record for a
-// moment. So of the other one, only the samples before that time count, and of this one only those from then on.
+// Follow says that this recording replaces another one at the given time (CLOCK_MONOTONIC, in ns). For a moment, both
+// record. So only the samples before that time count in the other one, and only those from that time on in this one.
 func (s *Segment) Follow(other *Segment, monoNanos int64) {
 	other.mu.Lock()
 	other.to = min(other.to, monoNanos)
@@ -90,17 +90,17 @@ func (s *Segment) Follow(other *Segment, monoNanos int64) {
 	s.mu.Unlock()
 }
 
-// End notes that the recording has ended.
+// End is called when the recording has ended.
 func (s *Segment) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 }
 
-// A taken is what a Segment has for a Tick.
+// A taken is the data that a Tick takes from a Segment.
 type taken struct {
 	samples []sampler.Sample
-	stacks  []callstack.ID // of the samples, in Model.tree
+	stacks  []callstack.ID // the samples' stacks, in Model.tree
 	code    map[int][]byte
 }
 

@@ -95,17 +95,17 @@ func (p *Picture) Methods(s Scope) []Method {
 	return rows
 }
 
-// A Frame is a method with its samples after inlining is undone.
+// A Frame is a method with its samples. Code that was inlined counts for the inlined method.
 type Frame struct {
 	Name string
 	Amount
-	Total Amount // with all that it has called
+	Total Amount // including the methods that it has called
 	Line  int    // the line with the most samples; 0 if it is unknown
-	Code  *Code  // where most of its samples are; nil for a native function
+	Code  *Code  // the code with most of its samples; nil for a native function
 	PC    uint64 // the address with the most samples in Code
 }
 
-// Frames returns the methods of a scope by the samples in themselves, hottest first.
+// Frames returns the methods of a scope, sorted by the samples in the methods themselves, hottest first.
 func (p *Picture) Frames(s Scope) []Frame {
 	index := map[string]int{}
 	var rows []Frame
@@ -170,7 +170,7 @@ func (p *Picture) Frames(s Scope) []Frame {
 	return rows
 }
 
-// maxDepth limits how many different frames of a stack count.
+// maxDepth limits the number of different frames of a stack that are counted.
 const maxDepth = 256
 
 // A ThreadRow is a thread with its samples.

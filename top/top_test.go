@@ -104,7 +104,8 @@ func interpreted(p *profile.Profile, method string) float64 {
 	return 0
 }
 
-// TestModes: the last second is in all modes, and older samples count less and less, or not at all.
+// TestModes: the samples of the last second count fully in all modes. Depending on the mode, older samples count fully,
+// less and less, or not at all.
 func TestModes(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	const pid = 7
@@ -149,7 +150,7 @@ func TestModes(t *testing.T) {
 	assert.InDelta(t, 1, m.Picture(top.Last(10)).Head.Mean.App, 1e-9, "processors")
 }
 
-// TestFlat: what a Model keeps does not grow with the time, also if all samples have other stacks and addresses.
+// TestFlat: the memory of a Model does not grow with time, even if every sample has a new stack and a new address.
 func TestFlat(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	r.All()
@@ -177,7 +178,7 @@ func TestFlat(t *testing.T) {
 	assert.InDelta(t, p.Total, p.Programs()[0].Count, 1e-3, "for the program, too")
 }
 
-// TestManyThreads: a pool of threads that come and go, each of which is in many functions, does not make a Model grow.
+// TestManyThreads: a Model does not grow if many threads come and go, each of which runs many functions.
 func TestManyThreads(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	const pid = 7
@@ -241,7 +242,7 @@ func TestEvicted(t *testing.T) {
 	assert.Equal(t, before, r.Model.Copied(other))
 }
 
-// TestEndedJVMs: of JVMs that come and go, only the last ones are kept.
+// TestEndedJVMs: if JVMs come and go, only the last ones are kept.
 func TestEndedJVMs(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	s := m.NewSegment()
@@ -261,7 +262,7 @@ func TestEndedJVMs(t *testing.T) {
 	assert.EqualValues(t, 100, p.Programs()[0].Count)
 }
 
-// TestPauses: all pauses of the time of a picture are in its head, however many there were.
+// TestPauses: the head of a picture counts all pauses in the picture's time, however many there were.
 func TestPauses(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	m.SetJVMs([]top.JVM{{PID: 7, Main: "M"}})
@@ -281,7 +282,7 @@ func TestPauses(t *testing.T) {
 	assert.Equal(t, of(ticks), m.Picture(top.SinceStart).Head.Pauses)
 }
 
-// TestFollow: no sample counts twice while one recording takes the place of another.
+// TestFollow: no sample counts twice while one recording replaces another.
 func TestFollow(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	const pid = 7
@@ -308,7 +309,8 @@ func TestFollow(t *testing.T) {
 	assert.EqualValues(t, 19, m.Picture(top.SinceStart).Total)
 }
 
-// TestLateCode: samples whose code becomes known only later are counted in that code then, in all modes.
+// TestLateCode: if code becomes known only after samples were taken in it, these samples then count for that code, in
+// all modes.
 func TestLateCode(t *testing.T) {
 	var log []byte
 	late := toptest.New(t, "stacks", func(file string, text []byte) []byte {
@@ -343,8 +345,8 @@ func TestLateCode(t *testing.T) {
 	}
 }
 
-// TestRelisted: code that one recording has listed, the next one not in time, and then after all, is the same code. So
-// its listing has all samples that the methods have.
+// TestRelisted: one recording lists some code, and the next one lists it too, but late. That is the same code, so its
+// listing has all of the method's samples.
 func TestRelisted(t *testing.T) {
 	var log []byte
 	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
@@ -375,7 +377,7 @@ func TestRelisted(t *testing.T) {
 	assert.NotEmpty(t, versions)
 }
 
-// TestHeadOf: the head of one JVM has its load and its pauses alone.
+// TestHeadOf: the head of the view of one JVM has only that JVM's load and pauses.
 func TestHeadOf(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	m.SetJVMs([]top.JVM{{PID: 7, Main: "A"}, {PID: 8, Main: "B"}})

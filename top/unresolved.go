@@ -28,7 +28,7 @@ func (m *Model) resolveAgain() {
 // resolveLate counts a sample in its code. It returns false if the code is still not known.
 func (m *Model) resolveLate(b *bucket, u *unresolved) bool {
 	j := m.jvms[u.pid]
-	if u.monoNanos < j.StartMonoNanos { // it was of another JVM that had the same id
+	if u.monoNanos < j.StartMonoNanos { // the sample was taken in an earlier JVM with the same id
 		return false
 	}
 	c := j.find(&sampler.Sample{PID: u.pid, PC: u.pc, MonoNanos: u.monoNanos})
@@ -41,7 +41,7 @@ func (m *Model) resolveLate(b *bucket, u *unresolved) bool {
 		delete(b.counts, u.key)
 	}
 	b.counts[to]++
-	if m.all[u.key] >= 1 { // otherwise it is counted together with others since
+	if m.all[u.key] >= 1 { // otherwise the key was dropped since, and the sample counts with others
 		if m.all[u.key]--; m.all[u.key] == 0 {
 			delete(m.all, u.key)
 		}

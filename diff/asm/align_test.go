@@ -29,7 +29,7 @@ func TestAlign(t *testing.T) {
 	check(loop, changed, "0-0 2-3 3-4 4-5")
 	renamed := code(0x3000, "mov 0x10(%rbx),%r10d", "add %r10d,%r11d", "inc %esi", "cmp %edi,%esi", "jl 0x3000")
 	check(loop, renamed, "0-0 1-1 2-2 3-3 4-4")
-	// A match of the same text is preferred to one of the same shape.
+	// A line is matched with one of the same text rather than one of the same shape.
 	check(code(0, "add %eax,%ebx"), code(0, "add %ecx,%edx", "add %eax,%ebx", "add %esi,%edi"), "0-1")
 	_, ok := Align(repeated("inc %eax", 3000), repeated("dec %eax", 3000))
 	assert.False(t, ok, "too long")
@@ -62,13 +62,13 @@ func TestListing(t *testing.T) {
 	a := code(0x1000, "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret")
 	b := code(0x2000, "1 mov 0x10(%rax),%r8d", "1 imul %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x2000", "1 ret")
 	assert.Equal(t, "= L1: mov 0x10(%rax),%r8d\n- add %r8d,%r9d\n+ imul %r8d,%r9d\n= inc %ecx\n= cmp %edx,%ecx\n= jl L1\n= ret", listingText(a, b))
-	// A jump to another instruction is no equal line.
+	// Jumps to different instructions are not equal lines.
 	b = code(0x2000, "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x2004", "1 ret")
 	assert.Contains(t, listingText(a, b), "- jl L1\n+ jl L2\n= ret")
-	// Code without samples at the ends is left out: the other side may only not list it.
+	// Code without samples at the ends is left out, because the other side may have it too without listing it.
 	longer := code(0x0ff8, "push %rbp", "mov %rsp,%rbp", "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret", "hlt")
 	assert.NotContains(t, listingText(longer, a), "-")
-	// So is code without samples that is in a gap of the other side.
+	// Code without samples is also left out if the other side has a gap there.
 	gap := append(code(0x3000, "1 mov 0x10(%rax),%r8d"), code(0x300c, "1 cmp %edx,%ecx", "1 jl 0x3000", "1 ret")...)
 	gap[1].afterGap = true
 	for i := range a {

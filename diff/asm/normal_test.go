@@ -20,7 +20,7 @@ func TestNormalise(t *testing.T) {
 	check(Raw{Text: "vpaddd %ymm0,%ymm12,%ymm4{%k1}"}, "vpaddd %ymm0,%ymm12,%ymm4{%k1}", "vpaddd %ymm,%ymm,%ymm{%k}")
 	check(Raw{Text: "vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8"}, "vmulsd <const>(%rip),%xmm7,%xmm7", "vmulsd <const>(%rip),%xmm,%xmm")
 	check(Raw{Text: "vmulsd xmm7,xmm7,[rip+0x160de7ed]"}, "vmulsd xmm7,xmm7,<const>(%rip)", "vmulsd %xmm,%xmm,<const>(%rip)")
-	// Addresses of the process are replaced, the program's own constants stay.
+	// Addresses in the process are replaced. The program's own constants are kept.
 	check(Raw{Text: "movabs $0x7f1b2c000000,%r10"}, "movabs $<addr>,%r10", "movabs $<addr>,%64")
 	check(Raw{Text: "movabs $0x9e3779b97f4a7c15,%r10"}, "movabs $0x9e3779b97f4a7c15,%r10", "movabs $0x9e3779b97f4a7c15,%64")
 	check(Raw{Text: "imul $0x19660d,%eax,%eax"}, "imul $0x19660d,%eax,%eax", "imul $0x19660d,%32,%32")

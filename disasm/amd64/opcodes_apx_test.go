@@ -1,6 +1,6 @@
 package amd64
 
-// everyREX2 returns the opcodes without a prefix and of map 0F, with a REX2 prefix.
+// everyREX2 returns the opcodes of the one-byte map and of map 0F, each with a REX2 prefix.
 func everyREX2() []byte {
 	var s slots
 	before := [][]byte{{}, {prefixData}, {prefixRepe}}
@@ -22,8 +22,8 @@ func everyREX2() []byte {
 	return s
 }
 
-// apxForms are EVEX prefixes of APX instructions without the opcode map and the field pp: some without the registers
-// r16 to r31 and some with them, and all combinations of ND and NF. The last two are conditions of ccmp.
+// apxForms are EVEX prefixes of APX instructions, with the opcode map and the field pp still to be filled in. Some use
+// the registers r16 to r31, and all combinations of ND and NF occur. The last two are conditions of ccmp.
 var apxForms = [][3]byte{
 	{0xf0, 0x7c, 0x08}, // no bit
 	{0xf0, 0x7c, 0x0c}, // NF

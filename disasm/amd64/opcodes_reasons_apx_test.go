@@ -8,7 +8,7 @@ import (
 // isREX2 reports whether the opcode is D5, the prefix REX2.
 func isREX2(d difference) bool { return d.code[opcodeAt(d)] == rex2Prefix }
 
-// isMarked reports whether the texts only differ in what precedes the mnemonic.
+// isMarked reports whether the texts only differ in the prefixes and marks before the mnemonic.
 func isMarked(d difference) bool { return afterMarks(d.want) == afterMarks(d.got) }
 
 // afterMarks returns a text without prefixes and marks.

@@ -24,7 +24,7 @@ var opcodeReasons = []opcodeReason{
 	// prefix of the opcode, a register instead of a memory operand). Decode decodes it as the instruction with that
 	// bit clear. Or the instruction is too new for objdump 2.44.
 	{name: "reserved", want: "-", got: `[a-z][a-z0-9_]*`},
-	// The same, but objdump ignores the bit, and Decode does not.
+	// A bit is set that must be clear, as for "reserved", but here objdump ignores the bit, and Decode does not.
 	{name: "reserved-w", set: "evex", want: `v(add|sub|mul|div|min|max|sqrt)pd|vmov[ulh]pd|vpsh[lr]dw|vrsqrt14p[sd]`,
 		got: "-"},
 	{name: "reserved-w", set: "evex", want: `vcmps\{bale_oqd\}`, got: "-"},
@@ -111,7 +111,7 @@ var opcodeReasons = []opcodeReason{
 	{name: "apx-reserved", set: "map4", want: `ccmp[a-z]+|cmov[a-z]+|push2p?|pop2p?|uwrmsr`, got: "-"},
 }
 
-// wholeSets are the sets that have the same reasons as another one, and more.
+// wholeSets maps a set to another one whose reasons apply to it too, in addition to its own.
 var wholeSets = map[string]string{"rex2": "legacy", "map4": "evex", "egpr": "evex"}
 
 // fits reports whether r is the reason for d, given its mnemonics want and got.

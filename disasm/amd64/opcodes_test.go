@@ -23,7 +23,7 @@ var (
 	acceptOpcodes = flag.Bool("accept", false, "write testdata/opcodes/known.txt anew")
 )
 
-// opcodeSets are all opcodes with several prefixes and operands. Compilers generate few of them, and many are not
+// opcodeSets contain all opcodes, with several prefixes and operands. Compilers generate few of them, and many are not
 // instructions.
 var opcodeSets = []struct {
 	name string

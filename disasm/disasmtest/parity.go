@@ -73,10 +73,10 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 	t.Logf("%d of %d instructions differ from objdump's, %d ranges disputed", differences, compared, len(ranges))
 }
 
-// take removes instructions from got: those that cover the bytes of want, and all before them. It returns the text of
-// the first one that covers these bytes, and whether a single instruction covers exactly these bytes. If neither
-// decoder could decode the bytes, take returns the text of want instead, and accepts several instructions in got: our
-// decoder returns undecodable bytes one by one, whereas objdump returns them together with their prefixes.
+// take removes instructions from *got: those that cover the bytes of the instruction want, and all instructions before
+// them. It returns the text of the first one that covers these bytes, and whether it alone covers exactly these bytes.
+// If neither decoder could decode the bytes, take returns the text of want instead, and accepts several instructions in
+// got: our decoder returns undecodable bytes one by one, whereas objdump returns them together with their prefixes.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

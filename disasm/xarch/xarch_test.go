@@ -156,8 +156,8 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// FuzzDecode takes the instruction set as a number, so that all sets share one corpus. GASM_FUZZ_ARCH is the name of
-// one of them, to fuzz only that.
+// FuzzDecode takes the instruction set as a number, so that all sets share one corpus. To fuzz only one set, put its
+// name into the environment variable GASM_FUZZ_ARCH.
 func FuzzDecode(f *testing.F) {
 	names := slices.Sorted(maps.Keys(arches))
 	for set, name := range names {

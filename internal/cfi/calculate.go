@@ -32,7 +32,7 @@ func (m *machine) calculate(op byte) {
 	}
 }
 
-// combine returns a op b.
+// combine returns the result of the operation op on a and b.
 func combine(op byte, a, b uint64) uint64 {
 	switch op {
 	case dwAnd:
@@ -59,7 +59,7 @@ func combine(op byte, a, b uint64) uint64 {
 	return uint64(int64(a) >> b) // dwShra
 }
 
-// compare returns 1 if a op b is true, and otherwise 0.
+// compare returns 1 if the comparison op holds for a and b, and otherwise 0.
 func compare(op byte, a, b int64) uint64 {
 	is := false
 	switch op {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seeds returns small sections: one by hand, and the beginnings of those of a real library, if there is one.
+// seeds returns small sections: one built by hand, and the beginnings of the sections of a real library, if this
+// machine has one.
 func seeds(tb testing.TB) [][]byte {
 	tb.Helper()
 	s := &section{}
@@ -43,8 +44,8 @@ func chooseArch(aarch64 bool) *arch {
 	return arches[elf.EM_X86_64]
 }
 
-// unwindAnywhere takes a step from an address with registers that point into the stack, and checks what must be so for
-// any table: a failure changes nothing, and what was found once is found again.
+// unwindAnywhere takes a step from an address with registers that point into the stack, and checks what must hold for
+// any table: a failed step changes no register, and a second step from the same state has the same result.
 func unwindAnywhere(t *testing.T, table *Table, addr uint64, exact bool, known uint32, m Memory) {
 	r := Registers{PC: addr, Known: known}
 	for i := range r.Values {
@@ -62,7 +63,7 @@ func unwindAnywhere(t *testing.T, table *Table, addr uint64, exact bool, known u
 	require.Equal(t, r, again)
 }
 
-// FuzzTable reads any bytes as a section, and takes a step from the functions in it.
+// FuzzTable reads any bytes as a section, and takes a step from an address in each of its functions.
 func FuzzTable(f *testing.F) {
 	for _, s := range seeds(f) {
 		f.Add(s, false)

@@ -90,7 +90,7 @@ func stopped(t *testing.T, pid int) (Registers, Memory) {
 	return r, stack
 }
 
-// A process has the files that a process has mapped.
+// A process holds the files that are mapped in one process.
 type process struct {
 	t        *testing.T
 	mappings []native.Mapping
@@ -100,10 +100,10 @@ type process struct {
 type processFile struct {
 	table   *Table
 	entry   uint64
-	address func(offset uint64) uint64 // converts an offset in the file to an address in it
+	address func(offset uint64) uint64 // converts an offset in the file to an address of the ELF file's own
 }
 
-// find returns the mapping that has an address, and its file.
+// find returns the mapping that contains an address, and its file.
 func (p *process) find(pc uint64) (native.Mapping, *processFile) {
 	p.t.Helper()
 	for _, m := range p.mappings {

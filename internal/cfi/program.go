@@ -88,10 +88,10 @@ type program struct {
 	in             cursor
 	info           *cie
 	base           uint64
-	loc, pc        uint64 // the row is at loc; the row of pc is wanted
+	loc, pc        uint64 // the current row begins at loc; the wanted row is the one that contains pc
 	state, initial state
 	remembered     []state
-	left           int // what may still be spent
+	left           int // how much of the cost limit is left
 }
 
 // compute computes the row (the rules) for an address in a function.

@@ -32,7 +32,7 @@ func open(tb testing.TB, path string) *Table {
 	return t
 }
 
-// libc returns the paths of the C libraries of this machine, among them those for cross compilers.
+// libc returns the paths of the C libraries of this machine, including those for cross compilers.
 func libc(tb testing.TB) []string {
 	tb.Helper()
 	var found []string
@@ -73,7 +73,8 @@ func TestReadelf(t *testing.T) {
 	}
 }
 
-// TestReadelfLibjvm compares the rows of some functions of libjvm.so with readelf's, and with -long, those of all.
+// TestReadelfLibjvm compares the rows of some functions of libjvm.so with readelf's, and with -long, the rows of all
+// functions.
 func TestReadelfLibjvm(t *testing.T) {
 	t.Parallel()
 	each := 16
@@ -93,7 +94,7 @@ func TestReadelfLibjvm(t *testing.T) {
 //	00000000000270e1 rsp+16   c-16  c-8
 type readelfFunction struct {
 	lo, hi  uint64
-	skipped bool // without its rows, which would take time to read
+	skipped bool // its rows were not read, because that takes time
 	columns []string
 	rows    []readelfRow
 }
@@ -103,7 +104,8 @@ type readelfRow struct {
 	cells []string
 }
 
-// compareWithReadelf checks that a table has all functions of a file, and that the rows of each nth one are readelf's.
+// compareWithReadelf checks that a table has all functions of a file, and that the rows of each nth function are the
+// same as readelf's.
 func compareWithReadelf(t *testing.T, path string, each int) {
 	t.Helper()
 	table := open(t, path)
@@ -127,7 +129,7 @@ func compareWithReadelf(t *testing.T, path string, each int) {
 	t.Logf("%s: %d functions; compared %d with %d rows", path, functions, compared, rows)
 }
 
-// readelf calls see for each function of a file. It skips the rows of all but each nth one.
+// readelf calls the function see for each function of a file. It reads the rows of each nth function only.
 func readelf(t *testing.T, path string, each int, see func(*readelfFunction)) {
 	t.Helper()
 	tool := gasmtest.NeedTool(t, "readelf", "scripts/setup.sh test installs it")
@@ -163,7 +165,7 @@ func readelf(t *testing.T, path string, each int, see func(*readelfFunction)) {
 			require.NotNil(t, info, lines.Text())
 			lo, hi, _ := strings.Cut(strings.TrimPrefix(fields[5], "pc="), "..")
 			current = &readelfFunction{lo: hex(t, lo), hi: hex(t, hi), columns: info.columns}
-			for _, row := range info.rows { // a function without rows has those of its CIE
+			for _, row := range info.rows { // a function without rows of its own has the rows of its CIE
 				current.rows = append(current.rows, readelfRow{current.lo, row.cells})
 			}
 			inherited = true
@@ -198,7 +200,7 @@ func compareRows(t *testing.T, table *Table, f *readelfFunction) {
 			next = f.rows[i+1].loc
 		}
 		if next == want.loc {
-			continue // the next row is for the same address, and is the one that counts
+			continue // the next row is for the same address, and replaces this one
 		}
 		for _, pc := range []uint64{want.loc, next - 1} {
 			found, _ := table.find(pc)
@@ -227,7 +229,7 @@ func general(columns, cells []string) (some []string) {
 	return some
 }
 
-// spell writes the columns of a row as readelf does. A register that has a rule, and is not among the columns, follows.
+// spell writes the columns of a row as readelf does. Registers that have a rule but no column are appended.
 func spell(table *Table, r *row, columns []string) []string {
 	rules := map[string]rule{}
 	if r.returnAddress.kind != unspecified {

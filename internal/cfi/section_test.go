@@ -32,7 +32,8 @@ func (s *section) record(body ...byte) int {
 	return at
 }
 
-// cie adds a CIE with the augmentation zR, or zRS for signal frames: code is aligned to 1 byte, and data to -8.
+// cie adds a CIE with the augmentation zR, or zRS for signal frames: the alignment factor of code is 1, that of data is
+// -8.
 func (s *section) cie(augmentation string, column byte, instructions ...byte) {
 	body := append([]byte{0, 0, 0, 0, 1}, augmentation...)
 	body = append(body, 0, 1, 0x78, column, 1, pcrel4)
@@ -55,7 +56,7 @@ func (s *section) table(tb testing.TB, machine elf.Machine) *Table {
 	return t
 }
 
-// x86Entry is what is so at the first instruction of each function: the CFA is rsp+8, and the return address is there.
+// x86Entry has the rules for the first instruction of each function: the CFA is rsp+8, and the return address is there.
 var x86Entry = []byte{opDefCFA, 7, 8, opOffset<<6 | 16, 1}
 
 // x86 returns a table with the usual CIE of x86-64, and a function of 0x100 bytes at 0x1000.
@@ -82,7 +83,7 @@ func arm64(tb testing.TB, instructions ...byte) *Table {
 
 const stackBase = 0x7ffc0000
 
-// stack returns a copy of a stack, which begins with these words.
+// stack returns a copy of a stack that begins with the given words.
 func stack(words ...uint64) Memory {
 	m := Memory{Base: stackBase}
 	for _, w := range words {
@@ -91,7 +92,8 @@ func stack(words ...uint64) Memory {
 	return m
 }
 
-// registers returns registers of which some are known: numbers and values in turn.
+// registers returns registers with a known pc. The other arguments are the numbers and values of further known
+// registers, in turn.
 func registers(pc uint64, numbersAndValues ...uint64) Registers {
 	r := Registers{PC: pc}
 	for i := 0; i < len(numbersAndValues); i += 2 {

@@ -34,8 +34,8 @@ type Table struct {
 	cies      map[uint32]*cie
 	damage    error
 	rows      map[uint64]*row // by the address that was looked up
-	program   program         // its memory is used again
-	spare     int             // what rows may still cost in addition to cheapRow
+	program   program         // kept so that its memory is reused
+	spare     int             // the budget that is left; see maxCost
 }
 
 // A function is a frame description entry (FDE): the function's code is at [lo, lo+size) in the file, and record is the

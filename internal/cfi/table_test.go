@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEncodings: the addresses of functions in all encodings.
+// TestEncodings reads the addresses of functions in all encodings.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	le := binary.LittleEndian
@@ -54,7 +54,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestCIEs: CIEs of all versions, with other augmentations.
+// TestCIEs reads CIEs of all versions, and with augmentations other than zR.
 func TestCIEs(t *testing.T) {
 	t.Parallel()
 	for what, head := range map[string][]byte{
@@ -70,7 +70,7 @@ func TestCIEs(t *testing.T) {
 		body = binary.LittleEndian.AppendUint64(body, 0x1000)
 		body = binary.LittleEndian.AppendUint64(body, 0x100)
 		if head[1] == 'z' {
-			body = append(body, 2, 0xff, 0xff) // the length, and data for exceptions
+			body = append(body, 2, 0xff, 0xff) // the length of the augmentation data, and data for exceptions
 		}
 		s.record(append(body, opDefCFAOffset, 16)...)
 		table := s.table(t, elf.EM_X86_64)
@@ -141,7 +141,8 @@ func TestDamagedLengths(t *testing.T) {
 	assert.ErrorContains(t, s.table(t, elf.EM_X86_64).Damage(), "its CIE is not")
 }
 
-// TestOrder: functions are found in any order, and those that the linker has left out are not.
+// TestOrder: functions are found whatever their order in the section is. Functions that the linker has left out are not
+// found.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := &section{}
@@ -185,7 +186,7 @@ func TestLimits(t *testing.T) {
 	assert.EqualError(t, err, "its .eh_frame has more than 1048576 functions")
 }
 
-// elfFile returns a file with one section, besides that with the names.
+// elfFile returns a file with one section, and the section that has the sections' names.
 func elfFile(t *testing.T, s elf.Section64, machine elf.Machine, data []byte) *elf.File {
 	t.Helper()
 	const names = "\x00.eh_frame\x00"

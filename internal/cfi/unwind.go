@@ -81,7 +81,7 @@ func (t *Table) row(addr uint64) *row {
 		r = &row{err: damage(int(f.record), err)}
 	}
 	if errors.Is(err, errCost) {
-		return r // later, the table may have more to spare
+		return r // not cached: the budget may suffice later
 	}
 	if len(t.rows) >= maxRows {
 		clear(t.rows)

@@ -17,7 +17,8 @@ const (
 	x0, x19, x29, x30, sp             = 0, 19, 29, 30, 31
 )
 
-// equal checks that registers that are not known are equal too, except for their values.
+// equal compares registers: the same ones must be known, and these must have the same values. The values of unknown
+// registers don't matter.
 func equal(t *testing.T, want, got Registers, what any) {
 	t.Helper()
 	for i := range got.Values {
@@ -31,7 +32,7 @@ func equal(t *testing.T, want, got Registers, what any) {
 	assert.Equal(t, want, got, what)
 }
 
-// step checks the caller that Unwind finds. The pc of r is also its address in the file.
+// step checks the caller that Unwind finds. r's pc is also the address in the file.
 func step(t *testing.T, table *Table, r Registers, m Memory, want Registers) {
 	t.Helper()
 	for range 2 { // the second time, the row is cached
@@ -80,7 +81,7 @@ func TestFramePointer(t *testing.T) {
 }
 
 // TestReturnAddress: a return address may be the first byte after a function, or where another row begins. An exact PC
-// after the last byte of a function belongs to it if it belongs to no other one.
+// just after the last byte of a function belongs to that function, unless another one begins there.
 func TestReturnAddress(t *testing.T) {
 	s := &section{}
 	s.cie("zR", 16, x86Entry...)
@@ -156,11 +157,12 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSetLoc: DW_CFA_set_loc has the address of the row, in the encoding of the CIE.
+// TestSetLoc: DW_CFA_set_loc has an operand: the address at which the next row begins, in the encoding that the CIE
+// says.
 func TestSetLoc(t *testing.T) {
 	s := &section{}
 	s.cie("zR", 16, x86Entry...)
-	at := sectionBase + len(s.data) + 4 + 13 + 1 // after the length, the rest of the FDE's head, and the instruction
+	at := sectionBase + len(s.data) + 4 + 13 + 1 // after the length, 13 more bytes of the FDE's head, and the opcode
 	distance := binary.LittleEndian.AppendUint32(nil, uint32(0x1020-at))
 	s.function(0x1000, 0x100, slices.Concat([]byte{opSetLoc}, distance, []byte{opDefCFAOffset, 16})...)
 	table := s.table(t, elf.EM_X86_64)
@@ -218,8 +220,8 @@ func TestRealignedStack(t *testing.T) {
 	fails(t, table, registers(0x1006, rbp, 2, rsp, stackBase+24), memory, Unknown)
 }
 
-// TestRegisterAfterExpression: assembler functions of libgcrypt return to a register for the CFA, with the offset that
-// it had before the expression, or that was set since.
+// TestRegisterAfterExpression: assembler functions of libgcrypt compute the CFA with an expression, and later from a
+// register again. The offset is then the last one that was set, be it before the expression or since.
 func TestRegisterAfterExpression(t *testing.T) {
 	table := x86(t, opDefCFAOffset, 16, opAdvance<<6|1, opDefCFAExpression, 2, dwBreg0+rsp, 24,
 		opAdvance<<6|1, opDefCFARegister, rsp,
@@ -248,7 +250,7 @@ func TestSignalFrame(t *testing.T) {
 		assert.Equal(t, Interrupted, result)
 		equal(t, registers(0xca11, rax, 5, rbx, 6, rbp, 3, r10, 4, rsp, stackBase+0x100), r, pc)
 	}
-	// The signal has interrupted code with its stack elsewhere.
+	// The signal has interrupted code whose stack is elsewhere.
 	memory = stack(0xca11, 0x1000, 5, 6)
 	r := registers(0x1001, rsp, stackBase)
 	result, err := table.Unwind(0x1001, true, &r, memory)
@@ -315,7 +317,8 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// TestCost: rows that take long are computed only as long as the table has time to spare. All others are not affected.
+// TestCost: rows that take long to compute are computed only while the table has time left for them. Other rows are not
+// affected.
 func TestCost(t *testing.T) {
 	s := &section{}
 	s.cie("zR", 16, x86Entry...)

@@ -19,8 +19,8 @@ type Range struct{ Lo, Hi uint64 }
 const (
 	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more has no lines.
 	mostRows = 1 << 16
-	// mostLines limits the lines and inlined ranges of all functions together, before those that are alike are joined. With
-	// more, the other functions have no lines.
+	// mostLines limits the lines and inlined ranges of all functions together, before equal neighbours are joined.
+	// Functions beyond that limit have no lines.
 	mostLines = 16 * nativecode.MaxRows
 	// mostFrames limits the frames in the rows of all functions together. With more, the other functions have no lines.
 	// Few lines and a few functions around all of them make very many frames.
@@ -58,7 +58,7 @@ func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string)
 	return rows, err
 }
 
-// A function is a wanted function, with what was found about it.
+// A function is a wanted function, with the lines and inlined functions found in it.
 type function struct {
 	Range
 	lines   []line
@@ -73,8 +73,8 @@ type line struct {
 	line int
 }
 
-// An inlined is a range of code in a wanted function: of a function that was inlined there, or of the wanted function
-// itself.
+// An inlined is a range of code in a wanted function. The code belongs to a function that was inlined there, or to the
+// wanted function itself.
 type inlined struct {
 	Range
 	depth    int // 0 for the function itself
@@ -264,8 +264,8 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 	}
 }
 
-// entries reads the children of an entry: functions, and what is inlined into them. depth is the number of functions
-// around them, or -1 outside of all functions. nested is the number of entries around them.
+// entries reads the children of an entry: functions, and the functions that are inlined into them. depth is the number
+// of functions around them, or -1 outside of all functions. nested is the number of entries around them.
 func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 	if nested > mostDepth {
 		return errors.New("its entries are nested too deep")

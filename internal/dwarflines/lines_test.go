@@ -25,7 +25,8 @@ __attribute__((noinline)) int work(int x)
 }
 `
 
-// sections are the sections of program's debug information, and the range of the function work.
+// sections are the sections of the debug information of the source text "program", and the address range of its
+// function "work".
 type sections struct {
 	abbrev, info, line, ranges, str []byte
 	work                            Range
@@ -97,7 +98,8 @@ func TestOf(t *testing.T) {
 	assert.ErrorIs(t, err, stopped)
 }
 
-// TestOverlapping: of a function with more functions around an address than can be nested in one another, nothing is said.
+// TestOverlapping: if more functions contain an address than can be nested in one another, nothing is reported for
+// their function.
 func TestOverlapping(t *testing.T) {
 	for n, want := range map[int]int{mostDepth: 2, mostDepth + 1: 0} {
 		w := function{Range: Range{0x100, 0x200}, lines: []line{{Range{0x100, 0x180}, "a.c", 1}, {Range{0x180, 0x200}, "a.c", 2}}}
@@ -109,7 +111,7 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// TestDeep: entries that are nested as deep as their section is long.
+// TestDeep: each entry is nested in the one before, down to the end of the section.
 func TestDeep(t *testing.T) {
 	abbrev := []byte{1, byte(dwarf.TagCompileUnit), 1, byte(dwarf.AttrLowpc), 1, byte(dwarf.AttrHighpc), 1, 0, 0, // code, tag, children; addresses
 		2, byte(dwarf.TagStructType), 1, 0, 0, 3, byte(dwarf.TagNamespace), 1, 0, 0, 0}

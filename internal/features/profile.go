@@ -24,9 +24,9 @@ type trial struct {
 	seconds, warmup          float64
 
 	printed string          // what the profiled program has printed
-	report  *schema.Profile // of it
+	report  *schema.Profile // of the profiled program
 	running *exec.Cmd       // the program that is attached to
-	before  string          // the report of that
+	before  string          // the report that profile has recorded
 }
 
 // mostApart is how far a method's share of the samples may be from the share of time that the program has measured

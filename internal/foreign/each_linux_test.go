@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEach: processes that block whoever looks at them do not keep the others from being found.
+// TestEach: other processes are found even if there are processes that block everyone who looks at them.
 func TestEach(t *testing.T) {
 	var hanging []int
 	for range 20 {

@@ -16,7 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// started starts a shell with a script that ends in READY and a process that stays, and opens that process.
+// started starts a shell and opens its process. The script ends with the constant stay: the shell prints READY and then
+// becomes a process that keeps running.
 func started(t *testing.T, as *syscall.SysProcAttr, script string) *Process {
 	t.Helper()
 	cmd := exec.Command("sh", "-ec", script)
@@ -36,11 +37,12 @@ func started(t *testing.T, as *syscall.SysProcAttr, script string) *Process {
 	return p
 }
 
-// stay is the end of a script.
+// stay is the end of a script for the function started.
 const stay = "echo READY; exec sleep 600"
 
-// runs waits until the process has started the program that stays. exe names the new program before the kernel has
-// mapped it (begin_new_exec and load_elf_binary in fs/), so runs also waits until it is in the process's memory.
+// runs waits until the process has started the program with the given name. /proc/PID/exe names the new program before
+// the kernel has mapped it (begin_new_exec and load_elf_binary in fs/), so runs also waits until the program is in the
+// process's memory.
 func runs(t *testing.T, p *Process, program string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -83,8 +85,8 @@ func TestTrusted(t *testing.T) {
 	assert.True(t, self.Trusted())
 }
 
-// TestDevices: a device is not opened, because that can have effects. This one has no driver, so that opening it is
-// an error of its own.
+// TestDevices: a device is not opened, because that can have effects. This device has no driver, so opening it would
+// fail with an error that can be recognized.
 func TestDevices(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	dir := t.TempDir()
@@ -103,7 +105,7 @@ func TestDevices(t *testing.T) {
 	assert.ErrorContains(t, err, "not a regular file")
 }
 
-// overlayIn mounts an overlay with a program in it, in the folder $1. overlayHere does so in the shell's own /tmp.
+// overlayIn mounts an overlay with a program in it, in the folder $1. overlayHere mounts one in the shell's own /tmp.
 const (
 	overlayIn = `cd $1; mkdir lower upper work merged; cp $(command -v sleep) lower/program
 		mount -t overlay none merged -o lowerdir=lower,upperdir=upper,workdir=work`
@@ -152,7 +154,7 @@ func TestOverlays(t *testing.T) {
 	})
 }
 
-// TestMounts: which file systems may never answer, by the lists of mounts.
+// TestMounts: finds out from lists of mounts which file systems may never answer.
 func TestMounts(t *testing.T) {
 	m := &mounts{map[string]string{}, map[string]string{}, map[uint64]string{}}
 	m.add([]byte(`26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -25,7 +25,7 @@ import (
 )
 
 // stranger starts a shell as the user nobody, with its own namespaces and its own /tmp. The shell runs a script and
-// then waits. $CANARY is a folder of root's that everyone can read, and $1 is the first of args.
+// then waits. $CANARY is a folder that belongs to root and that everyone can read, and $1 is the first of args.
 func stranger(t *testing.T, script string, args ...string) (p *Process, canary string) {
 	t.Helper()
 	gasmtest.NeedRoot(t)
@@ -87,8 +87,8 @@ func isWhole(t *testing.T, canary string) {
 	assert.Len(t, entries, 1)
 }
 
-// TestWhatIsPlanted: a process can put anything at a name. Whatever is done with the name, nothing of root's changes,
-// and nothing blocks.
+// TestWhatIsPlanted: a process can put any kind of file where gasm expects its own. Whatever gasm does with that name,
+// no file of root's changes, and no call blocks.
 func TestWhatIsPlanted(t *testing.T) {
 	for what, c := range map[string]struct {
 		plant string // at /tmp/x
@@ -125,14 +125,15 @@ func TestWhatIsPlanted(t *testing.T) {
 			assert.Error(t, err)
 			_, err = tmp.Dial(t.Context(), "x")
 			assert.Error(t, err)
-			_ = tmp.Remove("x") // only something of the stranger's is removed
+			_ = tmp.Remove("x") // it may not exist; only files of the stranger can be removed here
 			_ = tmp.RemoveFolder("x")
 			isWhole(t, canary)
 		})
 	}
 }
 
-// TestOwnFolder: what the process is to load or to write is in folders that others can neither change nor replace.
+// TestOwnFolder: files that the process will load or write are in folders that other users can neither change nor
+// replace.
 func TestOwnFolder(t *testing.T) {
 	for what, c := range map[string]struct{ plant, want string }{
 		"own":                   {`mkdir -m 700 x`, ""},
@@ -262,7 +263,7 @@ func threadOf(t *testing.T, w *World) int {
 }
 
 // TestIdentity: the thread has the user's rights and no others. The user has no power over it, and gasm's other threads
-// stay as they are.
+// keep their identity.
 func TestIdentity(t *testing.T) {
 	p, _ := stranger(t, ":")
 	w := tmpOf(t, p).World()
@@ -297,7 +298,7 @@ func TestIdentity(t *testing.T) {
 
 	threads := sync.Map{}
 	var all sync.WaitGroup
-	for range 40 { // one of them would get the first thread
+	for range 40 { // enough goroutines that one would run on the process's first thread
 		all.Go(func() {
 			w, err := p.World(t.Context())
 			if err != nil {
@@ -353,7 +354,8 @@ func TestRootWithoutCapabilities(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrPermission)
 }
 
-// TestTmp: in containers /tmp is usually a mount point. If it is a link, it would lead to a folder in gasm's own root.
+// TestTmp: in containers /tmp is usually a mount point. If /tmp is a symbolic link, gasm must not follow it, because it
+// would lead to a folder in gasm's own root.
 func TestTmp(t *testing.T) {
 	p, _ := stranger(t, "touch here") // in a tmpfs
 	_, err := tmpOf(t, p).Stat("here")
@@ -444,8 +446,8 @@ func TestLock(t *testing.T) {
 	require.NoError(t, two.Lock())
 }
 
-// TestHangs: a call that does not return is waited for until its limit or the context ends. The calls after it fail at
-// once, until it has returned.
+// TestHangs: gasm waits for a call that does not return only until its time limit, or until the context is done. Until
+// that call has returned, further calls fail at once.
 func TestHangs(t *testing.T) {
 	w, err := OwnWorld(t.Context(), User{UID: os.Geteuid(), GID: os.Getegid()})
 	require.NoError(t, err)
@@ -467,7 +469,8 @@ func TestHangs(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := w.Tmp(); return err == nil }, time.Minute, time.Millisecond)
 }
 
-// TestEnded: a Process is the one that was opened, even after it has ended, and its files are still accessible then.
+// TestEnded: a Process always means the process that was opened, even after that has ended, and its files are still
+// accessible then.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("sleep", "600")
 	require.NoError(t, cmd.Start())

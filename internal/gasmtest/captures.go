@@ -25,7 +25,7 @@ const (
 	Samples = "samples.txt"
 )
 
-// unpacked has the texts of the capture files that have been read so far, by path.
+// unpacked holds the texts of the capture files that have been read so far, by path.
 var unpacked sync.Map
 
 // Capture returns the text of one file of a committed capture: Log or Samples. The caller must not change the bytes,
@@ -77,7 +77,7 @@ func UnpackCapture(tb testing.TB, capture, dir string) (samples, log string) {
 const (
 	Programs = "programs" // three JVMs of two programs
 	Surefire = "surefire" // Maven and the forks of its tests
-	// Chains is a capture of one JVM, with the call stacks that perf has found by frame pointers.
+	// Chains is a capture of one JVM, with the call stacks that perf recorded by following frame pointers.
 	Chains = "chains"
 )
 

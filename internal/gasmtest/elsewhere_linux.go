@@ -10,9 +10,9 @@ import (
 )
 
 // OwnFolders returns the folders that match a pattern, except those of other runs of tests or other users' gasm on this
-// machine. It takes a folder for another's if a process has it open which this process has not started: gasm has its
-// folder for a JVM open while it is attached, and so has the JVM while it writes there. What processes of other users
-// have open may be invisible.
+// machine. It takes a folder for someone else's if it is open in a process that this process has not started: while
+// gasm is attached to a JVM, gasm has its folder for that JVM open, and so has the JVM while it writes there. It may
+// miss folders that processes of other users have open, because these may be invisible.
 func OwnFolders(pattern string) (own []string) {
 	found, _ := filepath.Glob(pattern) // the patterns are well-formed
 	if len(found) == 0 {

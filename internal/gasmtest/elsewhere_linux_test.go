@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Folders that a child has open are this test's, and those that another process has open are not.
+// Folders that a child process has open count as this test's own. Folders that another process has open do not.
 func TestOwnFolders(t *testing.T) {
 	outer, err := os.MkdirTemp("/tmp", "gasm-own-")
 	require.NoError(t, err)

@@ -12,14 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// foreignDir is the one package that reaches what belongs to other processes.
+// foreignDir is the only package that accesses what belongs to other processes.
 const foreignDir = "internal/foreign"
 
-// processPath knows the paths of processes in /proc: "/proc/%d/maps", or "/proc" to be joined with an id.
+// processPath matches strings in the code that lead to processes in /proc: "/proc/%d/maps", or "/proc" to be joined
+// with an id.
 var processPath = regexp.MustCompile(`^/proc/?$|/proc/%`)
 
-// ofProcesses are the files outside of internal/foreign that have such paths, and what for. None of them leads into the
-// files that a process sees (root, cwd, exe, fd, map_files).
+// ofProcesses are the files outside of internal/foreign that contain paths below /proc/PID, each with the purpose. None
+// of them leads into the files that a process sees (root, cwd, exe, fd, map_files).
 var ofProcesses = map[string]string{
 	"doctor/dtrace.go":                   "the name of a process that DTrace has sampled",
 	"hotspot/probe/session_linux.go":     "a path for other programs, which gasm does not open",
@@ -30,7 +31,8 @@ var ofProcesses = map[string]string{
 	"sampler/perfevent/running_linux.go": "the threads of a process",
 }
 
-// TestProcessPaths checks that nothing but internal/foreign opens what is below /proc/PID, but for some texts of the kernel's.
+// TestProcessPaths checks that nothing but internal/foreign opens files below /proc/PID, except for some texts that the
+// kernel writes.
 func TestProcessPaths(t *testing.T) {
 	seen := map[string]bool{}
 	eachFile(t, func(dir, name string, file *ast.File) {
@@ -55,13 +57,14 @@ func TestProcessPaths(t *testing.T) {
 	}
 }
 
-// fileCalls are the functions that reach files by their paths, or change them.
+// fileCalls matches the functions that access files by their paths, or change them.
 var fileCalls = regexp.MustCompile(`^(os\.(Remove|RemoveAll|Chmod|Chown|Lchown|WriteFile|ReadFile|Open|OpenFile|OpenRoot|Create|CreateTemp|Mkdir|MkdirAll|MkdirTemp|` +
 	`Rename|Symlink|Link|Truncate|ReadDir|DirFS|Chtimes)|filepath\.(Glob|Walk|WalkDir)|net\.Dial|net\.DialUnix|` +
 	`unix\.(Open|Openat|Openat2|Creat|Mkdir|Mkdirat|Unlink|Unlinkat|Rename|Renameat|Renameat2|Chown|Fchownat|Lchown|Chmod|Fchmodat|Connect|Truncate|Mknod|Mknodat|` +
 	`Symlink|Symlinkat|Link|Linkat|Kill|Tgkill|Setfsuid|Setfsgid|Setgroups|Capset))$`)
 
-// inHotSpot are the calls in the packages that work with JVMs, by file. They are of files of gasm's own and of the kernel's.
+// inHotSpot lists the allowed calls in the packages that work with JVMs, by source file. They access only gasm's own
+// files and the kernel's.
 var inHotSpot = map[string][]string{
 	"hotspot/attach/permission_linux.go": {"os.ReadFile"}, // kernel.yama.ptrace_scope
 	"hotspot/vmstructs/allowed_linux.go": {"os.ReadFile"}, // the same
@@ -71,12 +74,13 @@ var inHotSpot = map[string][]string{
 	"hotspot/usdt/uprobes_linux.go":      {"os.ReadFile"}, // the kernel's number for uprobes
 }
 
-// inRecord are the calls in package record and the packages below it that remove more than a file, give rights, or begin a file of
-// another's making. They are of the capture, and of folders and notes that gasm has made for itself.
+// inRecord lists the allowed calls in package record and the packages below it, by source file: those that remove more
+// than one file, change permissions, or create a file. They access only the capture, and folders and notes that gasm
+// has made for itself.
 var inRecord = map[string][]string{
 	"record/debuginfo/debuginfo.go": {"os.RemoveAll", "os.WriteFile"},
 	"record/folder/capture.go":      {"os.Chmod", "os.RemoveAll"},
-	"record/folder/gather.go":       {"os.Chmod"}, // of what is in the capture already
+	"record/folder/gather.go":       {"os.Chmod"}, // of files that are in the capture already
 	"record/folder/leftfolders.go":  {"os.RemoveAll"},
 	"record/folder/logs.go":         {"os.Chmod", "os.RemoveAll"},
 	"record/jvmevents/started.go":   {"os.WriteFile"}, // in the capture, before the command runs
@@ -86,8 +90,8 @@ var inRecord = map[string][]string{
 
 var dangerous = regexp.MustCompile(`^(os\.(RemoveAll|Chmod|Chown|Lchown|WriteFile|Symlink|Link|Truncate|OpenRoot|DirFS)|filepath\.(Walk|WalkDir)|net\.Dial|net\.DialUnix|unix\.\w+at2?|unix\.(Kill|Connect|Capset))$`)
 
-// TestFilesOfOthers checks that what works with JVMs reaches their files by internal/foreign alone, and that recording
-// does nothing by a path that could be a JVM's.
+// TestFilesOfOthers checks that the packages that work with JVMs access the JVMs' files only through internal/foreign,
+// and that recording uses no path that a JVM could have planted.
 func TestFilesOfOthers(t *testing.T) {
 	seen := map[string][]string{}
 	eachFile(t, func(dir, name string, file *ast.File) {
@@ -116,7 +120,7 @@ func TestFilesOfOthers(t *testing.T) {
 
 var becoming = regexp.MustCompile(`^(SYS_)?(SET(RES|RE|E|FS)?[UG]ID|SETGROUPS|Set(res|re|e|fs)?[ug]id|Setgroups|Capset)$`)
 
-// TestBecoming checks that nothing else takes on another user.
+// TestBecoming checks that only internal/foreign changes the user id of a thread.
 func TestBecoming(t *testing.T) {
 	becomes := 0
 	eachSource(t, func(dir string, file *ast.File) {
@@ -131,7 +135,8 @@ func TestBecoming(t *testing.T) {
 	assert.Positive(t, becomes)
 }
 
-// eachCall calls see with the name of each function of another package that is called or used: "os.Open".
+// eachCall calls the function see with the name of each function of another package that the file calls or mentions,
+// such as "os.Open".
 func eachCall(file *ast.File, see func(call string)) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

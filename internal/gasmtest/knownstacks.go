@@ -65,8 +65,8 @@ func compiled(text string) *regexp.Regexp {
 // has other such methods.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
-// KnownStack reports whether the Java methods on a stack, the outermost first, are those that a thread of the program
-// Stacks.java has. known is false if nothing is known about the thread.
+// KnownStack reports whether the Java methods on a stack, the outermost first, can be those of the given thread of the
+// program Stacks.java. known is false if nothing is known about the thread.
 func KnownStack(thread string, methods []string) (right, known bool) {
 	of, known := knownThreads[thread]
 	if !known {

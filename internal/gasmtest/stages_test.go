@@ -16,10 +16,11 @@ import (
 // needsLive are the functions of this package whose callers sample or start JVMs.
 var needsLive = []string{"NeedPerf", "NeedNative", "NeedDTrace", "NeedBPFTrace", "NeedJava"}
 
-// TestStages compares the list of scripts/gotest.sh, which is made by searching the text of the files, with what the
-// parsed code says: which packages have tests that sample or start JVMs (the stage live), and which ones start
-// goroutines (the race detector). The tests of the latter that call NeedNoRaceDetector run without the detector too
-// (plain). No other function may call it, or the list has not the names of tests.
+// TestStages checks the list that scripts/gotest.sh makes by searching the text of the files. The parsed code must
+// agree on which packages have tests that sample or start JVMs (the stage "live"), and which packages start goroutines
+// ("race": their tests run with the race detector). In the latter packages, tests that call NeedNoRaceDetector run
+// without the detector too ("plain"). Only tests may call NeedNoRaceDetector, because the script takes the names of its
+// callers for names of tests.
 func TestStages(t *testing.T) {
 	const command = "cmd/gasm" // its tests run a program without the race detector
 	want := map[string]map[string]bool{}
@@ -44,7 +45,7 @@ func TestStages(t *testing.T) {
 				if !ok {
 					break
 				}
-				_, ofField := f.X.(*ast.SelectorExpr) // b.Kind.Java() tells what a blob is
+				_, ofField := f.X.(*ast.SelectorExpr) // b.Kind.Java() is a method of a blob's kind, and starts no JVM
 				switch {
 				case test && f.Sel.Name == "Java" && !ofField:
 					want[dir]["live"] = true
@@ -117,7 +118,8 @@ func plainTests(t *testing.T, file *ast.File) (names []string) {
 	return names
 }
 
-// listed reports whether a folder is a package of the main module: testdata has programs of its own, and two folders are modules.
+// listed reports whether a folder is a package of the main module: testdata contains separate programs, and two folders
+// are modules of their own.
 func listed(dir string) bool {
 	return !strings.Contains("/"+dir+"/", "/testdata/") && dir != "packaging" && dir != "report/page/browsertest"
 }

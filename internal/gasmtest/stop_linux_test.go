@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// All threads of a stopped process are stopped, and it goes on with the test's end.
+// TestStop checks that all threads of a stopped process are stopped, and that the process continues when the test ends.
 func TestStop(t *testing.T) {
 	sleep := exec.Command("sleep", "60")
 	require.NoError(t, sleep.Start())

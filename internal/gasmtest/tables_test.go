@@ -30,8 +30,8 @@ func TestNoEmptyTables(t *testing.T) {
 	assert.Greater(t, loops, 300, "loops in tests")
 }
 
-// emptyTables gives the loops over literals that have no element, and over variables of a
-// package that are declared without one and never assigned to. It counts the loops.
+// emptyTables returns the positions of loops over empty tables: literals without elements, and package variables that
+// are declared without elements and never assigned to. It adds the number of all loops to *loops.
 func emptyTables(tests []*ast.File, loops *int) (found []token.Pos) {
 	empty := map[string]bool{} // the package's variables that may be empty tables
 	for _, file := range tests {
@@ -80,7 +80,7 @@ func isEmptyLiteral(x ast.Expr) bool {
 	return ok && len(literal.Elts) == 0
 }
 
-// name is the name of the variable that an expression is, or an element or a part of it is.
+// name returns the name of the variable in an expression: x for x, x[i], x.f and x[i:j].
 func name(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:

@@ -17,8 +17,8 @@ var (
 	pinned   = regexp.MustCompile(`^[\w-]+/[\w-]+@[0-9a-f]{40}$`)
 )
 
-// TestActionsArePinned checks that workflows use each action by its commit, with the version in a comment, and that no
-// workflow has rights by default that its jobs do not ask for.
+// TestActionsArePinned checks that workflows use each action by its commit, with the version in a comment, and that
+// each workflow has no permissions by default, so that its jobs must request the permissions that they need.
 func TestActionsArePinned(t *testing.T) {
 	uses := 0
 	root := filepath.Join(filepath.Dir(Testdata()), ".github")

@@ -60,7 +60,8 @@ func TestNextWrite(t *testing.T) {
 	assert.False(t, f.Arm(), "there is no such file any more")
 }
 
-// TestNoInotify uses up all descriptors, because a machine may have no inotify instance left.
+// TestNoInotify uses up all descriptors, so that inotify can't be used, as on a machine that has no inotify instance
+// left.
 func TestNoInotify(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -80,7 +81,8 @@ func TestNoInotify(t *testing.T) {
 	requireTold(t, folder.C, "the end of the next interval")
 }
 
-// TestCloseFreesDescriptors: on many machines a user may have only 128 instances of inotify.
+// TestCloseFreesDescriptors: Close must free the inotify instance, because on many machines a user may have only 128 of
+// them.
 func TestCloseFreesDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -101,7 +103,7 @@ func TestCloseFreesDescriptors(t *testing.T) {
 		"the reading goroutines close them")
 }
 
-// WatchOpens signals each time that a file is opened, and not when another one is.
+// WatchOpens signals whenever the watched file is opened, but not when another file is opened.
 func TestWatchOpens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "libjvm.so")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

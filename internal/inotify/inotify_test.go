@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long a test waits for what must come. It is much longer than anything takes on a busy machine, so
-// only a failing test waits that long.
+// patience is how long a test waits for a signal that must come. It is much longer than anything takes on a busy
+// machine, so only a failing test waits that long.
 const patience = 20 * time.Second
 
 func requireTold(t *testing.T, c <-chan struct{}, of string) {
@@ -38,7 +38,7 @@ func write(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestNewFiles works with inotify and without it.
+// TestNewFiles runs with inotify and without it.
 func TestNewFiles(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	f := NewFiles(dir)

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// largeEnd returns the end of a large zip file (zip64) that says how many files it has. at is where the end begins.
+// largeEnd returns the end of a large zip file (zip64) that says how many files it has. The end begins at the offset in
+// the first argument.
 func largeEnd(at, records, directory uint64) []byte {
 	end := make([]byte, largeSize+locatorSize+endSize)
 	copy(end, "PK\x06\x06")
@@ -45,8 +46,8 @@ func sparse(t *testing.T, size int64, end []byte) string {
 	return f.Name()
 }
 
-// TestForgedCount: a sparse file that says that it has a hundred thousand million files makes gasm reserve no memory for
-// them.
+// TestForgedCount: a sparse file that says that it has a hundred thousand million files must not make gasm reserve
+// memory for them.
 func TestForgedCount(t *testing.T) {
 	const size = 3 << 40
 	at := uint64(size - largeSize - locatorSize - endSize)
@@ -67,7 +68,7 @@ func TestForgedCount(t *testing.T) {
 func TestLargeZip(t *testing.T) {
 	var data bytes.Buffer
 	w := zip.NewWriter(&data)
-	const files = 1<<16 + 1 // package zip writes the record of a large file for that many
+	const files = 1<<16 + 1 // package zip writes the record of a large file for that many files
 	for i := range files {
 		_, err := w.Create(fmt.Sprintf("a/B%d.java", i))
 		require.NoError(t, err)
@@ -98,7 +99,8 @@ func TestLongLists(t *testing.T) {
 	assert.ErrorIs(t, open(), errLongList)
 }
 
-// TestJarsIn: a folder of jars stands for these, and a bounded number of its files is looked at.
+// TestJarsIn: a folder in a class path such as "lib/*" stands for the jars in it. gasm looks at a bounded number of its
+// files.
 func TestJarsIn(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"b.jar", "a.JAR", "c.txt", "[d].jar"} {

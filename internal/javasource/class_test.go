@@ -145,7 +145,7 @@ pages/hello.jsp
 *E
 `
 
-// mapped reads a map slowly: it records each line number.
+// mapped converts m to a Go map with one entry for each line number. That is slower and needs more memory than an smap.
 func mapped(m smap) map[int]string {
 	all := map[int]string{}
 	for n := range 200 {

@@ -122,8 +122,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// A capture says which files its classes were compiled from. Files that are not sources are not shown, whatever it
-// says.
+// A capture says which files its classes were compiled from. Files that are not sources are not shown, even if the
+// capture names them.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".env", "id_rsa", "secrets.properties", "a/b/.env", "A.java"} {
@@ -149,8 +149,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestOrder checks that the first path that has a class wins, even if it is only the directory of the class's
-// package.
+// TestOrder checks that the first path with a source of the class wins, even if that path is only the directory of the
+// class's package.
 func TestOrder(t *testing.T) {
 	one := folderOf(t, map[string]string{"Bench.java": "package a.b; // one\n", "Plain.java": "package q;\n"})
 	two := archiveOf(t, map[string]string{"a/b/Bench.java": "package a.b; // two\n", "a/b/Else.java": "package a.b; // two\n", "Plain.java": "// two\n"})
@@ -210,7 +210,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestAllowance checks that archives that unpack to a large size are read up to a limit.
+// TestAllowance checks that of archives that unpack to a large size, only a limited amount is read.
 func TestAllowance(t *testing.T) {
 	f := finder(t, archiveOf(t, map[string]string{"A.java": "class A {}\n", "B.java": strings.Repeat("\n", 200),
 		"C.java": "class C {}\n"}))

@@ -55,7 +55,7 @@ var languageSources = map[string]string{
 	"src/main/kotlin/org/acme/KotlinGuessed.kt": "package org.acme\nobject KotlinGuessed\n",
 }
 
-// TestLanguages finds lines by the names of files that the JVM knows, and without them.
+// TestLanguages finds lines with the file names that the JVM knows, and without file names.
 func TestLanguages(t *testing.T) {
 	told := map[string]string{
 		"org.acme.util.MainKt": "Main.kt", "kotlin.collections.ArraysKt___ArraysKt": "_Arrays.kt", "scala.collection.immutable.Range$": "Range.scala",
@@ -108,7 +108,8 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestMapped checks that lines of Kotlin's inline functions are found in other files, by the class file.
+// TestMapped checks that the lines of Kotlin's inline functions, which are in other files, are found with the map in
+// the class file.
 func TestMapped(t *testing.T) {
 	arrays := "package kotlin.collections\n" + strings.Repeat("\n", 13577) + "// line 13579\n// line 13580\n"
 	main := "package org.acme\n" + strings.Repeat("// main\n", 29)
@@ -158,7 +159,8 @@ func TestMapped(t *testing.T) {
 	assert.Contains(t, causes[0], "4 of 5 lines have no source: org.acme.MainKt (line 31 is beyond the end of Main.kt, which has 30: it is code of an inline function")
 }
 
-// TestClassFiles checks that class files provide the names of the files of Groovy and Clojure if the JVM has not.
+// TestClassFiles checks that the names of Groovy's and Clojure's source files are taken from the class files if the JVM
+// did not report them.
 func TestClassFiles(t *testing.T) {
 	const clojureMap = "SMAP\ncore.java\nClojure\n*S Clojure\n*F\n+ 1 core.clj\nmy_app/core.clj\n*L\n1#1,1200:1\n*E"
 	jar := archiveOf(t, map[string]string{

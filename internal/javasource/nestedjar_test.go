@@ -29,7 +29,8 @@ func nestingJar(t *testing.T, method uint16, inner string, names ...string) stri
 	return file.Name()
 }
 
-// Class files in the jars of a jar, which are stored in Spring Boot's jars and compressed in web applications.
+// TestNestedJars reads class files in jars that are inside another jar. In Spring Boot's jars, the inner jars are
+// stored without compression; in web applications they are compressed.
 func TestNestedJars(t *testing.T) {
 	inner := archiveOf(t, map[string]string{"org/acme/Named.class": string(classBytes("Script.groovy", ""))})
 	for _, c := range []struct {

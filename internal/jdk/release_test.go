@@ -29,7 +29,7 @@ func TestProperties(t *testing.T) {
 	assert.Equal(t, "17.0.15", Version(home))
 }
 
-// TestRelease has folders with the layouts of Temurin's JDK, of Debian's JRE 8, and of no JDK at all.
+// TestRelease reads folders with the layouts of Temurin's JDK and of Debian's JRE 8, and folders that are no JDK.
 func TestRelease(t *testing.T) {
 	cases := []struct {
 		name   string

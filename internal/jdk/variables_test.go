@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// JVMs read such options in TestFlagsArrive of package record.
+// TestFlagsArrive of package record checks that JVMs read these options.
 func TestAddToolOptions(t *testing.T) {
 	check := func(env, options []string, want ...string) {
 		t.Helper()

@@ -32,7 +32,7 @@ var escapes = map[string]string{
 	"\U000e0001\U000e0041\U000e0fff": `\U000e0001\U000e0041\U000e0fff`,
 	"\u115f\u3164\u034f":             `\u115f\u3164\u034f`,       // invisible letters
 	"👩\u200d💻 می\u200cخواهم":         "👩\u200d💻 می\u200cخواهم",   // the joiners, where they have an effect
-	"a\u200db\u200c":                 `a\u200db\u200c`,           // and where they are invisible
+	"a\u200db\u200c":                 `a\u200db\u200c`,           // and where they are invisible and have none
 	"\u202e\u200d é\x1b\u200c":       `\u202e\u200d é\x1b\u200c`, // also after an escape
 	"é\u200d\u200d":                  "é\u200d\u200d",
 	"\u200c":                         `\u200c`,
@@ -48,7 +48,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// No text reaches a terminal raw, and each line is as wide as Width says.
+// FuzzEscape checks that no unescaped text reaches a terminal, and that each line is as wide as Width says.
 func FuzzEscape(f *testing.F) {
 	for raw := range escapes {
 		f.Add(raw, 12)
@@ -99,7 +99,7 @@ func FuzzEscapeJSON(f *testing.F) {
 	})
 }
 
-// raw is the text that arguments of several types have.
+// raw is the text of arguments of several types.
 const raw = "a\x1b\nb"
 
 type namedText string

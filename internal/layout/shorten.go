@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShortMethod shortens a name such as pkg.Class::method to at most width columns. The end of a name says the most. So
-// the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then the end of the class is cut
-// off, and then the beginning of what remains. A name without "::" loses its middle.
+// ShortMethod shortens a name such as pkg.Class::method to at most width columns. The end of a name is its most
+// informative part. So the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then the end
+// of the class is cut off, and then the beginning of what remains. A name without "::" loses its middle.
 func ShortMethod(name string, width int, ellipsis string) string {
 	name = Escape(name)
 	holder, method, found := strings.Cut(name, "::")

@@ -75,7 +75,7 @@ func TestClaimForms(t *testing.T) {
 	}
 }
 
-// TestPLT: samplers have names for the stubs of imported functions, which are in no symbol table.
+// TestPLT: samplers may name stubs of imported functions (puts@plt), although no symbol table contains them.
 func TestPLT(t *testing.T) {
 	path := compile(t, "-pie", "-fPIE", "-DMAIN")
 	img := load(t, path)

@@ -41,7 +41,8 @@ type Bounds interface {
 
 // Code reads the code of the functions that have the most samples (see [Resolver.Sampled]), and their lines where there
 // is debug information. It opens each file again, and only reads it if it is the same file as before. Where no symbol
-// covers the code, the file's call frame information says where the function begins and ends; bounds returns it.
+// covers the code, the file's call frame information says where a function begins and ends. The function bounds returns
+// that information for a file.
 //
 // The result has room for the hottest functions only. Code adds notes about files that could not be read.
 func (r *Resolver) Code(bounds func(*elf.File) (Bounds, error)) *nativecode.Table {
@@ -85,7 +86,7 @@ func (f *sampledFunction) places() []nativecode.Place {
 		if !ok {
 			continue
 		}
-		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // may wrap: the function may begin before the mapping
+		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // may wrap around: the function may begin before the mapping
 		if !seen[p] {
 			seen[p] = true
 			all = append(all, p)
@@ -227,9 +228,9 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	}
 }
 
-// again opens the file of an image once more, and returns what use returns for it. It returns an error if the file
-// can't be opened, or if it has changed. It runs use in another goroutine, and may return before use has ended. So use
-// must not write to the caller's memory.
+// again opens the file of an image once more, calls the function use with it, and returns the result. It returns an
+// error if the file can't be opened, or if it has changed. The call runs in another goroutine, and may still run when
+// again returns. So the function use must not write to the caller's memory.
 func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -273,7 +274,7 @@ func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T
 
 var errChanged = errors.New("the file was changed while the command ran")
 
-// A fileVersion shows whether a file was written to: it then has another size or another time of its last change.
+// A fileVersion shows whether a file was written to, because then its size or the time of its last change differs.
 type fileVersion struct {
 	size    int64
 	changed time.Time

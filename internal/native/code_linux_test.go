@@ -22,7 +22,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
-// inlining has functions that are inlined into one another, from two files, and a part that gcc splits off.
+// inlining is C source: functions from two files that are inlined into one another, and one from which gcc splits off a
+// part.
 const (
 	inlining = `#include "mix.h"
 #include <stdlib.h>
@@ -52,12 +53,13 @@ __attribute__((noinline)) int other(int x) {
 `
 )
 
-// self is the process in which the tests map libraries. It runs, so that its user and its folders are known.
+// self is the process in which the tests map libraries. It is a running process, so its user and its root folder are
+// known.
 var self = os.Getpid()
 
 func openBounds(f *elf.File) (Bounds, error) { return cfi.Open(f) }
 
-// compileInlining builds a library from inlining.
+// compileInlining builds a library from the source text inlining.
 func compileInlining(t testing.TB, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +70,8 @@ func compileInlining(t testing.TB, flags ...string) string {
 	return out
 }
 
-// sampledCode returns a library's code of the functions with these names, each of which gets samples.
+// sampledCode adds samples to the functions of a library that have the given names, and returns the code of these
+// functions.
 func sampledCode(t testing.TB, r *Resolver, full, lib string, names ...string) *nativecode.Table {
 	t.Helper()
 	mapLibrary(t, r, lib, self, base)
@@ -204,7 +207,8 @@ func TestStubs(t *testing.T) {
 	}
 }
 
-// TestCodeOfFewSamples: a function with a single sample is left out, and so is one that was only looked up.
+// TestCodeOfFewSamples: a function with a single sample is left out, and so is a function whose name was looked up
+// without a sample.
 func TestCodeOfFewSamples(t *testing.T) {
 	lib := compileInlining(t)
 	r := NewResolver()
@@ -216,7 +220,7 @@ func TestCodeOfFewSamples(t *testing.T) {
 	assert.Empty(t, r.Code(openBounds).Functions)
 }
 
-// TestCodeOfEnded: the samples of a process that has ended, or has replaced a mapping, still count.
+// TestCodeOfEnded: the samples of a process that has ended, or in a mapping that it has replaced since, still count.
 func TestCodeOfEnded(t *testing.T) {
 	lib := compileInlining(t)
 	r := NewResolver()
@@ -235,7 +239,7 @@ func TestCodeOfEnded(t *testing.T) {
 	assert.Len(t, table.Functions[0].Places, 3)
 }
 
-// TestCodeWithoutSymbols: where no symbol covers the code, .eh_frame has the range of the function, and it has no name.
+// TestCodeWithoutSymbols: if no symbol covers the code, the function's range comes from .eh_frame, and it has no name.
 func TestCodeWithoutSymbols(t *testing.T) {
 	lib := compile(t, shared...)
 	stripped := lib + ".stripped"
@@ -256,7 +260,7 @@ func TestCodeWithoutSymbols(t *testing.T) {
 	}
 }
 
-// TestDebugFileLines: lines come from a debug file too, but only from one of the same build.
+// TestDebugFileLines: lines are also read from a debug file, but only if it is of the same build.
 func TestDebugFileLines(t *testing.T) {
 	lib := compileInlining(t)
 	stripped := filepath.Join(t.TempDir(), "libwork.so")
@@ -343,7 +347,7 @@ func TestCodeOfReplaced(t *testing.T) {
 	})
 	check("the code of functions in libwork.so is not shown: the file was changed while the command ran", func(lib string) {
 		require.NoError(t, os.WriteFile(lib, other, 0o755))
-		require.NoError(t, os.Chtimes(lib, time.Time{}, time.Now().Add(time.Hour))) // a coarse clock may not see the change
+		require.NoError(t, os.Chtimes(lib, time.Time{}, time.Now().Add(time.Hour))) // its clock may be too coarse
 	})
 	check("the code of functions in libwork.so is not shown", func(lib string) { require.NoError(t, os.Remove(lib)) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// packed returns data as the program xz packs it.
+// packed returns the data compressed by the program xz.
 func packed(t testing.TB, data []byte, flags ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(tool(t, "xz"), append(flags, "-c")...)
@@ -22,7 +22,7 @@ func packed(t testing.TB, data []byte, flags ...string) []byte {
 	return out
 }
 
-// TestCheckXZ: what the program xz writes is accepted, unless its dictionary is too large.
+// TestCheckXZ: output of the program xz is accepted, unless it needs a dictionary that is too large.
 func TestCheckXZ(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{5})
 	noise := make([]byte, 300_000)

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An endless is a file with some content followed by zeros, like a sparse file of any size. It counts what is read.
+// An endless is a file with some content followed by zeros, like a sparse file of any size. It counts the bytes that
+// are read.
 type endless struct {
 	head []byte
 	read int
@@ -42,7 +43,7 @@ func hostileELF(t *testing.T, sections uint16, names elf.Section64) []byte {
 	return b.Bytes()
 }
 
-// TestHostileELF: a file can claim to have tables of any size, which package elf would read.
+// TestHostileELF: a file can claim to have tables of any size. Package elf would read them; NewELF must not.
 func TestHostileELF(t *testing.T) {
 	for what, c := range map[string]struct {
 		sections uint16
@@ -100,7 +101,7 @@ func TestHostileELF(t *testing.T) {
 	assert.Len(t, f.Sections, maxSections)
 }
 
-// A changing is a file whose headers change after they were checked.
+// A changing is a file whose headers change after they have been checked.
 type changing struct {
 	is, becomes endless
 	reads       int

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// program has exported and static functions, and prints the address of one of each kind. Each function is in its own
-// section, so that strip can remove single symbols. Each is aligned to 64 bytes, so that there are gaps.
+// program is C source with exported and static functions. It prints the address of one of each kind. Each function is
+// in its own section, so that strip can remove single symbols. Each is aligned to 64 bytes, so that there are gaps.
 const program = `
 #include <stdio.h>
 #include <unistd.h>
@@ -54,14 +54,15 @@ func compile(t testing.TB, flags ...string) string {
 
 var shared = []string{"-shared", "-fPIC"}
 
-// The functions of program: exported has those that are exported.
+// The functions in the source text program. The variable exported has the exported ones.
 var (
 	exported = []string{"exported_a", "exported_d", "exported_f"}
 	static   = []string{"static_b", "hidden_c", "static_e"}
 )
 
-// checkFunctions compares the names of bytes in each function of program, and of bytes beside it, with nm's list for
-// the file that has all symbols. Functions that are not named must be gaps.
+// checkFunctions looks up addresses in each function of the source text program, and addresses just outside. It
+// compares the names with nm's list for the file full, which has all symbols. Functions that are not in the list named
+// must have no name.
 func checkFunctions(t *testing.T, full string, img *image, named ...string) {
 	t.Helper()
 	checked := 0

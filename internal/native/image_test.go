@@ -52,7 +52,7 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// BenchmarkResolve names random PCs in libjvm.so, all of which were named before.
+// BenchmarkResolve resolves random PCs in libjvm.so, all of which have been resolved before.
 func BenchmarkResolve(b *testing.B) {
 	lib := jdks(b)[0].LibJVM()
 	r := NewResolver()

@@ -40,7 +40,7 @@ func TestLibjvm(t *testing.T) {
 }
 
 // compareWithNM compares the names of random addresses, and of addresses at the ends of functions, with nm's symbols.
-// unsized is true if functions without a size have names.
+// The argument unsized says whether functions without a size have names.
 func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 	t.Helper()
 	symbols = slices.DeleteFunc(symbols, func(s nmSymbol) bool {
@@ -97,7 +97,8 @@ func compareWithNM(t *testing.T, img *image, symbols []nmSymbol, unsized bool) {
 }
 
 // namesAt returns the names of the function that contains an address. If several do, it is the one that starts last.
-// largest is the size of the largest function. If it is 0, sizes are ignored: the result is the nearest function below.
+// The argument largest is the size of the largest function; if it is 0, sizes are ignored, and the result is the
+// nearest function below.
 func namesAt(sorted []nmSymbol, addr, largest uint64) map[string]bool {
 	names, start := map[string]bool{}, uint64(0)
 	after := sort.Search(len(sorted), func(i int) bool { return sorted[i].lo > addr })

@@ -13,9 +13,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// lines returns the rows of functions of o, which are sorted. It returns nil if there is no debug information. It looks
-// in the file at path itself, and then in a debug file. When gasm runs as root, it reads no debug information in files
-// that another user may have written, because an attacker could make that take very long.
+// lines returns the rows of the given functions of o, which must be sorted. It returns nil if there is no debug
+// information. It looks in the file at path itself, and then in a debug file. When gasm runs as root, it reads no debug
+// information in files that another user may have written, because an attacker could make that take very long.
 func (d debugFinder) lines(path string, o object, functions []dwarflines.Range) (rows [][]nativecode.Row) {
 	use := func(o object) (found bool, err error) {
 		data, info, err := o.dwarf()
@@ -42,8 +42,8 @@ func (d debugFinder) lines(path string, o object, functions []dwarflines.Range) 
 	return rows
 }
 
-// eachDebugFile calls use for each debug file of o, until use returns true. It returns the last error, unless one of the
-// files could be used.
+// eachDebugFile calls the function use for each debug file of o, until it returns true. eachDebugFile returns the last
+// error, unless one of the files could be used.
 func (d debugFinder) eachDebugFile(path string, o object, use func(object) (bool, error)) error {
 	var all []candidate
 	var last error
@@ -80,8 +80,8 @@ func (d debugFinder) eachDebugFile(path string, o object, use func(object) (bool
 // dwarf.New, and the others are added to its result.
 var dwarfSections = []string{"abbrev", "info", "line", "ranges", "str", "addr", "line_str", "str_offsets", "rnglists"}
 
-// longestDWARF limits the size of all sections with debug information together, in bytes, without compression. Those of a
-// libjvm.so have 150 MB.
+// longestDWARF limits the size of all sections with debug information together, in bytes, without compression. The
+// sections of a libjvm.so have 150 MB.
 const longestDWARF = 400 << 20
 
 var errLargeDWARF = errors.New("its debug information is too large")

@@ -25,7 +25,7 @@ func newReading(t testing.TB) *reading { return &reading{ctx: t.Context(), left:
 // A hostileTable describes an ELF file with a symbol table.
 type hostileTable struct {
 	symbols, names uint64 // the sizes of the sections in bytes
-	written        int    // functions at the beginning of the table; the rest is sparse
+	written        int    // number of functions that are written; the rest of the table is a hole in the file
 	sameAddress    bool   // all functions start at one address
 }
 
@@ -63,7 +63,8 @@ func (h hostileTable) write(t *testing.T, path string) string {
 	return path
 }
 
-// mostMemory returns the most memory from the system that the process had while f ran, in bytes more than before.
+// mostMemory returns by how many bytes the memory that the process had from the system grew while f ran, at the highest
+// point.
 func mostMemory(f func()) (most uint64) {
 	inUse := func() uint64 {
 		var m runtime.MemStats
@@ -88,7 +89,7 @@ func mostMemory(f func()) (most uint64) {
 	}
 }
 
-// TestHostileFiles: files that take some kB on the disk, and would take gigabytes of memory.
+// TestHostileFiles: files that take a few kB on the disk, but gigabytes of memory if they were read as a whole.
 func TestHostileFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -111,7 +112,7 @@ func TestHostileFiles(t *testing.T) {
 	require.NotEmpty(t, r.Notes())
 	assert.Contains(t, strings.Join(r.Notes(), "\n"), "could not be read (section : it would take too much memory: ")
 
-	// What is left is enough for other files.
+	// The memory that is left suffices for other files.
 	honest := hostileTable{symbols: 24 * 1000, names: 1 << 10, written: 1000}.write(t, filepath.Join(dir, "honest"))
 	r.Add(Mapping{PID: 2, Lo: base, Hi: base + 1<<16, Path: honest})
 	got, ok := r.Resolve(2, base+8, "")
@@ -119,7 +120,7 @@ func TestHostileFiles(t *testing.T) {
 	assert.NotEmpty(t, got.Symbol)
 }
 
-// TestLargeTable: what is beyond the limits of a section is not read.
+// TestLargeTable: the part of a section that is beyond the limit is not read.
 func TestLargeTable(t *testing.T) {
 	for _, h := range []hostileTable{{symbols: longestTable + 24, names: 100}, {symbols: 240, names: longestNames + 1}} {
 		r := NewResolver()
@@ -131,7 +132,7 @@ func TestLargeTable(t *testing.T) {
 	}
 }
 
-// TestFunctionsAtOneAddress: comparing long names of many functions with each other takes no minutes.
+// TestFunctionsAtOneAddress: comparing the long names of many functions with one another must not take minutes.
 func TestFunctionsAtOneAddress(t *testing.T) {
 	const functions = 100_000
 	path := hostileTable{symbols: 24 * functions, names: 1 << 16, written: functions, sameAddress: true}.write(t,
@@ -145,7 +146,7 @@ func TestFunctionsAtOneAddress(t *testing.T) {
 	t.Log(time.Since(began))
 }
 
-// TestManyMappings: what is kept for a mapping does not depend on the size of its file.
+// TestManyMappings: the memory that is kept for a mapping does not depend on the size of its file.
 func TestManyMappings(t *testing.T) {
 	const functions = 1 << 15
 	path := hostileTable{symbols: 24 * functions, names: 1 << 10, written: functions}.write(t,
@@ -165,7 +166,7 @@ func TestManyMappings(t *testing.T) {
 	assert.Len(t, r.images, 1)
 }
 
-// A slow is a file that takes its time.
+// A slow is a file that is slow to read.
 type slow struct {
 	endless
 	reading chan struct{}
@@ -180,7 +181,7 @@ func (s *slow) ReadAt(p []byte, at int64) (int, error) {
 	return s.endless.ReadAt(p, at)
 }
 
-// TestOneAtATime: reading a file ends soon when nobody waits for it any more, and the next file waits for that.
+// TestOneAtATime: when nobody waits for a file any more, reading it ends soon. The next file is read only after that.
 func TestOneAtATime(t *testing.T) {
 	l := newLimits(1<<30, time.Minute)
 	file := &slow{reading: make(chan struct{}, 1)}
@@ -209,7 +210,7 @@ func TestOneAtATime(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestGiveUp: the end of a recording does not wait for files.
+// TestGiveUp: the end of a recording does not wait until files have been read.
 func TestGiveUp(t *testing.T) {
 	path := hostileTable{symbols: 240, names: 100, written: 10}.write(t, filepath.Join(t.TempDir(), "lib.so"))
 	r := NewResolver()
@@ -242,7 +243,7 @@ func TestTimeForAll(t *testing.T) {
 	assert.Less(t, time.Since(began), 5*time.Second)
 }
 
-// TestMemoryIsGivenBack: the memory of images that nobody uses any more is there for others.
+// TestMemoryIsGivenBack: the memory of images that nobody uses any more is free for other images.
 func TestMemoryIsGivenBack(t *testing.T) {
 	path := hostileTable{symbols: 24 * 1000, names: 1 << 10, written: 1000}.write(t, filepath.Join(t.TempDir(), "lib.so"))
 	l := newLimits(maxMemory, maxTime)
@@ -281,7 +282,7 @@ func TestTimeIsRegained(t *testing.T) {
 	})
 }
 
-// TestManyNotes: a process can map any number of files that can't be read.
+// TestManyNotes: a process can map any number of files that can't be read; the number of notes about them is limited.
 func TestManyNotes(t *testing.T) {
 	r := NewResolver()
 	r.limits = newLimits(21*imageMemory, maxTime)

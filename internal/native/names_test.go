@@ -31,7 +31,7 @@ func TestDemangle(t *testing.T) {
 	for in, want := range cases {
 		assert.Equal(t, want, Demangle(in), in)
 	}
-	// Each S_ doubles the name.
+	// bomb is a mangled name in which each S_ doubles the length of the demangled name.
 	var bomb string
 	for i := range 60 {
 		bomb = "_Z1f" + strings.Repeat("1AI", i) + strings.Repeat("S_S_E", i)

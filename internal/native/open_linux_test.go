@@ -41,8 +41,8 @@ func foreignFolder(t *testing.T) (string, foreign.User) {
 	return dir, foreign.User{UID: 65534, GID: 65534, Groups: []int{}}
 }
 
-// TestEndedProcess: root opens the file of a process that has ended as the process's user, and follows no link, which may
-// have replaced the file since.
+// TestEndedProcess: if a process has ended, root opens its file with the rights of the process's user. It follows no
+// link, because a link may have replaced the file since.
 func TestEndedProcess(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	const ended = 1 << 30 // no process has such an id
@@ -80,7 +80,8 @@ func TestEndedProcess(t *testing.T) {
 	}
 }
 
-// TestNote: a Resolver knows the user of a process that has ended, which may be that of its parent.
+// TestNote: a Resolver remembers the user of a process that has ended. If it never learned that user, it takes the user
+// of the parent.
 func TestNote(t *testing.T) {
 	r := NewResolver()
 	const ended, child = 1 << 30, 1<<30 + 1
@@ -102,7 +103,8 @@ func TestNote(t *testing.T) {
 	assert.Len(t, r.owners, 1, "what has ended leaves nothing")
 }
 
-// TestFailureOfOneUser: a file that could not be opened as one user has names in the processes of another one.
+// TestFailureOfOneUser: functions of a file that could not be opened as one user are still named in the processes of
+// another user.
 func TestFailureOfOneUser(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	lib := compile(t, shared...)
@@ -122,7 +124,8 @@ func TestFailureOfOneUser(t *testing.T) {
 	assert.Equal(t, "exported_a", got.Symbol)
 }
 
-// TestDebugFileOfOthers: no debug file beside a file is opened if somebody else can decide where its name leads to.
+// TestDebugFileOfOthers: a debug file beside a library is not opened if another user can decide where its name leads
+// to.
 func TestDebugFileOfOthers(t *testing.T) {
 	lib := compile(t, shared...)
 	dir := filepath.Dir(lib)

@@ -9,9 +9,9 @@ import (
 // longestPLT limits the size of each section that is read for stubs, in bytes. libjvm.so has 1000 stubs of 16 bytes.
 const longestPLT = 4 << 20
 
-// stubs returns the names of the stubs through which the file calls functions of other files, by address: "memcpy@plt". It
-// knows those of x86-64, which jump to an address that they load from a slot; the relocation of the slot has the name. It
-// returns nil for other processors, and leaves out stubs in sections that can't be read.
+// stubs returns the names of the stubs through which the file calls functions of other files, by address: "memcpy@plt".
+// It supports only x86-64, where a stub jumps to an address that it loads from a slot; the name is in the slot's
+// relocation. It returns nil for other processors, and leaves out stubs in sections that can't be read.
 func (o object) stubs() map[uint64]string {
 	if o.Machine != elf.EM_X86_64 {
 		return nil

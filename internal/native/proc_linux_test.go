@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMappedAs: a mapping has the device and the inode of its own file and of no other one, whatever stat returns for
-// them.
+// TestMappedAs: a mapping matches its own file and no other one by device and inode, even if stat returns other numbers
+// than the list of mappings.
 func TestMappedAs(t *testing.T) {
 	open := func(data string) *os.File {
 		f, err := os.Open(write(t, filepath.Join(t.TempDir(), "a b"), []byte(data)))
@@ -31,7 +31,7 @@ func TestMappedAs(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileMapped: the path of a mapping leads to another file by now.
+// TestReplacedWhileMapped: the path of a mapping now leads to another file.
 func TestReplacedWhileMapped(t *testing.T) {
 	lib := compile(t, shared...)
 	f, err := os.Open(lib)

@@ -66,7 +66,7 @@ type failureKey struct {
 type process struct {
 	parts []*part // sorted, without overlaps
 	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
-	past  []*part // those of these mappings that have samples
+	past  []*part // the parts of such mappings that have samples
 	// version is that of the mappings; see Resolver.Version.
 	version int
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noteOurs has a resolver take a process, which need not exist, for one like this process.
+// noteOurs tells a resolver that a process has the same user and root folder as this one. The process need not exist.
 func noteOurs(t testing.TB, r *Resolver, pid int) {
 	t.Helper()
 	ours, ok := ownerOf(os.Getpid())
@@ -179,7 +179,7 @@ func TestAddReplaces(t *testing.T) {
 	assert.Len(t, r.processes[1].parts, 1)
 }
 
-// TestReplacedMapping: a table has what was found in a mapping before it was replaced.
+// TestReplacedMapping: a table contains the functions that were found in a mapping before that mapping was replaced.
 func TestReplacedMapping(t *testing.T) {
 	lib := compile(t, shared...)
 	a, e := symbolOf(t, lib, "exported_a"), symbolOf(t, lib, "static_e")

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// mostSampled limits how many functions and addresses a Resolver counts the samples of, in all processes together.
+// mostSampled limits the number of functions and addresses, in all processes together, whose samples a Resolver counts.
 // Samples of further ones are not counted.
 const mostSampled = 1 << 17
 
@@ -27,7 +27,7 @@ func (r *Resolver) Sampled(pid int, pc uint64, claim string) (Range, bool) {
 	slot, _, _ := at.image.find(addr)
 	key := sampledKey{slot: slot}
 	if slot%2 == 0 {
-		key.addr = addr // the gap may have many functions
+		key.addr = addr // a gap may contain several functions without symbols
 	}
 	if at.samples == nil {
 		at.samples, at.owner = map[sampledKey]int{}, r.owners[pid].owner

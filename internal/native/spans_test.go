@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFlatten compares the owner of every address before and after.
+// TestFlatten compares the owner of every address before and after flattening.
 func TestFlatten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

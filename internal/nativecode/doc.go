@@ -1,6 +1,6 @@
-// Package nativecode is the machine code of native functions that a capture keeps: of functions in libraries, in the
-// vDSO and in the kernel. With it, a report can annotate these functions on a machine that has none of the libraries.
-// Package native reads the code when the recording ends, and only that of functions with samples.
+// Package nativecode has the machine code of native functions that a capture keeps: functions in libraries, in the vDSO
+// and in the kernel. With it, a report can annotate these functions on a machine that has none of the libraries.
+// Package native reads the code when the recording ends, but only for functions with samples.
 //
 // # The text
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// Limits for a Table. [Table.Add] and [Read] leave out what exceeds them. A libjvm.so has 60 000 functions with 13 MB, of
-// which a program that spends all of its time there uses some hundred.
+// Limits for a Table. [Table.Add] and [Read] leave out everything beyond them. A libjvm.so has 60 000 functions with 13
+// MB. A program that spends all of its time there uses a few hundred of them.
 const (
 	// MaxFunctions is the maximum number of functions.
 	MaxFunctions = 2000
@@ -16,7 +16,8 @@ const (
 	MaxCode = 4 << 20
 	// MaxSize is the maximum number of bytes of one function. The largest functions in libjvm.so have 100 KB.
 	MaxSize = 512 << 10
-	// MaxRows is the maximum number of [Row]s of all functions together, and MaxFrames that of their frames.
+	// MaxRows is the maximum number of [Row]s of all functions together. MaxFrames is the maximum number of all their
+	// frames.
 	MaxRows, MaxFrames = 1 << 18, 1 << 20
 	// MaxInlined is the maximum number of frames in a [Row].
 	MaxInlined = 64
@@ -24,8 +25,8 @@ const (
 	MaxTargets, maxAllTargets = 1 << 13, 1 << 18
 	// maxPlaces is the maximum number of places of all functions together.
 	maxPlaces = 1 << 18
-	// maxNames is the maximum number of names of functions and files, longestName that of the bytes of a name, and
-	// maxNamed that of the bytes of all names.
+	// maxNames is the maximum number of names of functions and files, longestName is the maximum length of a name in
+	// bytes, and maxNamed the maximum length of all names together.
 	maxNames, longestName, maxNamed = 1 << 16, 1 << 14, 16 << 20
 )
 
@@ -77,7 +78,7 @@ type Table struct {
 	firstBad  error
 }
 
-// A place is a range of addresses of a process that has a function.
+// A place is the range of addresses at which a process has a function.
 type place struct {
 	pid      int
 	lo, hi   uint64
@@ -121,8 +122,8 @@ func (t *Table) Index() {
 	t.places, t.kernel = sorted(t.places), sorted(t.kernel)
 }
 
-// sorted returns places in the order of processes and addresses, without overlaps: a place that begins in another one is
-// left out.
+// sorted returns places in the order of processes and addresses, without overlaps: a place that begins inside another
+// one is left out.
 func sorted(places []place) []place {
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.lo, b.lo)) })
 	kept := places[:0]

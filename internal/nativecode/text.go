@@ -16,7 +16,7 @@ import (
 
 const (
 	header = "# The code of native functions that have samples; the package internal/nativecode describes these lines.\n"
-	// bytesPerLine is how much code a line has.
+	// bytesPerLine is the number of bytes of code in a line.
 	bytesPerLine = 64
 	// longestLine limits the length of a line, in bytes. A longer line counts as bad. The longest lines are those with
 	// names, whose bytes may be escaped.
@@ -79,7 +79,7 @@ func (w *writer) function(f *Function) {
 	}
 }
 
-// name writes a name, unless it is empty or was written before, or Read would not take it. A name that is not written
+// name writes a name, unless it is empty or was written before, or Read would reject it. A name that is not written
 // counts as unknown.
 func (w *writer) name(name string) {
 	if name == "" || w.names[name] > 0 || len(name) > longestName || len(w.names) == maxNames || w.named+len(name) > maxNamed {
@@ -90,8 +90,8 @@ func (w *writer) name(name string) {
 	fmt.Fprintf(w, "name %d %s\n", w.names[name], escape(name, 0))
 }
 
-// escape returns a name in which backslashes, control characters and the character also are escaped: a backslash and
-// three octal digits.
+// escape returns a name in which backslashes, control characters and the character in the argument also are replaced
+// with a backslash and three octal digits.
 func escape(name string, also byte) string {
 	var out []byte
 	for i := range len(name) {
@@ -124,9 +124,9 @@ func unescape(name string) string {
 	return string(out)
 }
 
-// Read reads what [Table.Write] wrote. It skips bad lines and what exceeds the limits of a Table, and counts them. name
-// is used in messages only. If r returns an error, Read returns the functions that it has read so far, and an error that
-// wraps the error of r.
+// Read reads what [Table.Write] wrote. It skips bad lines and lines that exceed the limits of a Table, and counts them.
+// name is used in messages only. If r returns an error, Read returns the functions that it has read so far, and an
+// error that wraps the error of r.
 func Read(r io.Reader, name string) (*Table, error) {
 	p := parser{table: &Table{}, names: map[int]string{}, file: name}
 	in := lines.NewReader(r, longestLine)

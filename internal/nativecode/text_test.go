@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// sample has two functions of libraries and one of the kernel.
+// sample returns two functions of libraries and one of the kernel.
 func sample() []Function {
 	long := bytes.Repeat([]byte{0x90}, 150)
 	return []Function{
@@ -151,7 +151,7 @@ func TestLimits(t *testing.T) {
 	assert.Nil(t, table.Functions[maxAllTargets/MaxTargets].Targets)
 }
 
-// TestLongNames: names that Read would not take are not written, and the rest is.
+// TestLongNames: functions with names that Read would reject are not written; all others are.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", longestName+1)
 	text := textOf(t, tableOf(t, Function{Module: "libx.so", Symbol: long, Arch: disasm.AMD64, Lo: 0x10, Code: []byte{0x90, 0x90},

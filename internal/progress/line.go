@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Line shows what is going on. It is for work of unknown length. On a terminal, each text replaces the one before. If
-// stderr is not a terminal, only the first text is written.
+// A Line shows what gasm is doing. It is for work of unknown length. On a terminal, each text replaces the one before.
+// If stderr is not a terminal, only the first text is written.
 type Line struct {
 	stderr *os.File
 	shown  bool

@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// events is what go test -json prints for a package with a test that logs before it is
-// skipped, a skipped subtest without a reason, and a test that fails after another
-// has been skipped; and for a package without tests.
+// events is output of go test -json for two packages. One has a test that logs before it is skipped, a skipped subtest
+// without a reason, and a test that fails after another test was skipped. The other package has no tests.
 var events = strings.ReplaceAll(`{"Action":"start","Package":"gasm/cmd/gasm"}
 {"Action":"run","Package":"gasm/cmd/gasm","Test":"TestA"}
 {"Action":"output","Package":"gasm/cmd/gasm","Test":"TestA","Output":"=== RUN   TestA\n"}

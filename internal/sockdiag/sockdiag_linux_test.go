@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// TestLastReceived: data that is sent between two readings of the clock was received between them. Nobody has read the
-// data yet, and asking later gives the same answer.
+// TestLastReceived: for data that was sent between two readings of the clock, the reported time of receipt is between
+// these readings. Nobody has read the data yet, and asking later gives the same answer.
 func TestLastReceived(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		listener, err := net.Listen("tcp", address)

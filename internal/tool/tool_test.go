@@ -18,8 +18,8 @@ func pipe(t *testing.T) (read, write *os.File) {
 	return read, write
 }
 
-// TestCommandIsKilledWithItsChildren: at the end of its context a command is killed with its children. So the pipe to
-// which they write is closed at its other end.
+// TestCommandIsKilledWithItsChildren: when the context ends, a command is killed together with its children. The test
+// sees that because the other end of the pipe to which they write is then closed.
 func TestCommandIsKilledWithItsChildren(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -233,8 +233,8 @@ func TestWitnesses(t *testing.T) {
 	}
 }
 
-// A hostile log may have methods that call each other more often than can be followed, and a chain of frames with as many
-// of them as it likes.
+// A hostile log may have methods that call each other so often that not all calls can be followed, and a chain of any
+// number of frames in these methods.
 func TestManyBodies(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n")

@@ -37,10 +37,11 @@ type method struct {
 	hot     bool // true if one of its regions is hot
 }
 
-// Choose returns for each region whether it is annotated. The regions must be sorted, hottest first. Those above the
-// threshold are annotated, and the hottest region of each native function that is above it as a whole, because the
-// samples of a large function are spread out. If these are fewer than Least, Choose adds the hottest region of each of
-// the hottest methods. tooFew is the number of regions that were left out only because they have too few samples.
+// Choose returns for each region whether it is annotated. The regions must be sorted, hottest first. Choose annotates
+// the regions above the threshold. For each native function that is above it as a whole, it annotates the hottest
+// region, because the samples of a large function are spread out. If that makes fewer than Least regions, Choose adds
+// the hottest region of each of the hottest methods. tooFew is the number of regions that were left out only because
+// they have too few samples.
 func (r *Rule) Choose(regions []Region) (chosen []bool, tooFew int) {
 	chosen = make([]bool, len(regions))
 	if len(regions) == 0 {
@@ -67,7 +68,7 @@ func (r *Rule) Choose(regions []Region) (chosen []bool, tooFew int) {
 	var few []int                                                                       // regions that are left out because they have too few samples
 	for _, m := range methods {
 		at := &regions[m.hottest]
-		// Nobody can do anything about a codelet of the interpreter, and unprinted code has nothing to show.
+		// Users can't change a codelet of the interpreter, and unprinted code has nothing to show.
 		useful := at.Kind != printassembly.Interpreter && at.Kind != printassembly.Unprinted && (at.HasCode || !anyCode)
 		warm := r.Share(at.Counts) >= r.Threshold/leastOfThreshold && useful
 		if shown+len(few) >= r.Least || m.hot || !warm {

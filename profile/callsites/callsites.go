@@ -3,8 +3,8 @@
 //
 // Two numbers say how hot a call is. Around counts the samples in the basic block with the call, and so shows how often
 // the call runs. Callee counts the samples in the callee that were taken when this call had called it, if the profile
-// has call stacks. What is inlined into the callee counts, but not what the callee calls in turn, because inlining this
-// call would not change that.
+// has call stacks. Samples in methods that are inlined into the callee count. Samples in methods that the callee calls
+// in turn do not, because inlining this call would not change those calls.
 package callsites
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Site is a call that was not inlined.
 type Site struct {
 	*decisions.Call
-	Source, Method string // of the compiled code that has the call, as in a profile's regions
+	Source, Method string // of the compiled code that contains the call, as in a profile's regions
 	CompileID      int
 	PID            int
 	// Around and Callee are described in the package comment, and Counts is their sum. Callee is nil without call
@@ -29,8 +29,8 @@ type Site struct {
 
 // A Table has the calls in hot code.
 type Table struct {
-	// Sites are those that were not inlined and have samples, hottest first, at most [Most]. AllSites is the number of
-	// all of these. Calls of which nothing is known are not in them.
+	// Sites are the calls that were not inlined and have samples, hottest first. The list is cut to [Most] elements;
+	// AllSites is its length before that. Calls about which nothing is known are left out.
 	Sites    []Site
 	AllSites int
 	// Pieces is the number of pieces of code that have calls, and Early the number of those that were compiled before

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// stacksOf returns the stacks that push adds.
+// stacksOf returns the stacks that the function push writes.
 func stacksOf(t testing.TB, push func(w *callstack.Writer)) *Stacks {
 	t.Helper()
 	var text strings.Builder
@@ -65,7 +65,7 @@ func TestPattern(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// Patterns of windows have the rules of gasm's agent, see package probe.
+// The patterns of --window-method match by the same rules as in gasm's agent, see package probe.
 func TestWindowPattern(t *testing.T) {
 	check := func(want bool, pattern, name string) {
 		t.Helper()
@@ -91,7 +91,7 @@ func TestWindowPattern(t *testing.T) {
 	}
 }
 
-// Lines and kinds of frames that differ are not those of the node.
+// If the frames that are merged into a node have different lines or kinds, the node has no line or kind.
 func TestMergedFrames(t *testing.T) {
 	var a, b, c callstack.ID
 	stacks := stacksOf(t, func(w *callstack.Writer) {
@@ -125,7 +125,7 @@ func TestMergedFrames(t *testing.T) {
 		"1 C::c line 3 kinds 10 [16 0] [16 0] guessed true",
 	}, lines)
 
-	// A caller that is hot in one counter only is shown.
+	// A caller that is hot by only one of the counters is shown too.
 	trees := s.Callers(2, Limits{Least: 0.5})
 	require.Len(t, trees, 2)
 	assert.Equal(t, "C::c", trees[0].Nodes[0].Label(), "the first counter decides")
@@ -136,8 +136,8 @@ func TestMergedFrames(t *testing.T) {
 	assert.Equal(t, []tally.Counts{{4, 8}, {3, 5}, {16, 0}}, s.Split([]Pattern{"B::b", "A::a"}))
 }
 
-// A tree of callees that begins with a method merges all paths to the outermost of the method's frames, and all that
-// this frame called.
+// A tree of callees that begins with a method merges all paths at the outermost frame of the method on each stack.
+// Below it is everything that this frame called.
 func TestTreeFrom(t *testing.T) {
 	var a, b, c callstack.ID
 	stacks := stacksOf(t, func(w *callstack.Writer) {
@@ -154,7 +154,7 @@ func TestTreeFrom(t *testing.T) {
 	s.Add("u", leaf, c, tally.Counts{4})
 	s.Add("u", itself, NoCaller, tally.Counts{8})
 	s.Add("u", leaf, NoCaller, tally.Counts{16})
-	for range 2 { // the second one is after a tree of everything
+	for range 2 { // the second round runs after the tree of all methods has been built
 		var lines []string
 		for _, n := range s.TopDown(Limits{From: "X::x"}).Nodes {
 			lines = append(lines, fmt.Sprintf("%d %s %v %v", n.Parent, n.Label(), n.Counts, n.Self))
@@ -165,7 +165,7 @@ func TestTreeFrom(t *testing.T) {
 	}
 }
 
-// A method is marked as a guess if enough of its samples are guesses.
+// A method is marked as a guess if a large enough share of its samples are guesses.
 func TestOften(t *testing.T) {
 	assert.False(t, often(0, tally.Counts{0, 0}))
 	assert.False(t, often(1, tally.Counts{100, 1}))
@@ -173,7 +173,7 @@ func TestOften(t *testing.T) {
 	assert.True(t, often(1, tally.Counts{1}))
 }
 
-// When there are too many different stacks, further samples are counted without theirs, and none is lost.
+// When there are too many different stacks, further samples are counted without their stacks, and no sample is lost.
 func TestFolded(t *testing.T) {
 	var last callstack.ID
 	stacks := stacksOf(t, func(w *callstack.Writer) {
@@ -206,7 +206,7 @@ func TestFolded(t *testing.T) {
 	assert.Equal(t, "[stacks not counted]", tree.Nodes[tree.Nodes[1].Children[1]].Label())
 }
 
-// A hostile file has one stack of a million frames. All sums take time in proportion to it.
+// A hostile file has one stack of a million frames. Each sum takes time in proportion to its length.
 func TestDeep(t *testing.T) {
 	const depth = 1 << 20
 	var last callstack.ID
@@ -233,7 +233,7 @@ func TestDeep(t *testing.T) {
 	assert.Less(t, time.Since(start), time.Minute)
 }
 
-// A tree with details has the samples of each part once, and of each node the frame with the most samples.
+// A tree with details counts each sample of each part once. For each node, it has the frame with the most samples.
 func TestDetails(t *testing.T) {
 	var often, seldom callstack.ID
 	stacks := stacksOf(t, func(w *callstack.Writer) {

@@ -55,7 +55,7 @@ func (s *Stacks) learn() {
 		switch {
 		case f.Kind.Java():
 			about |= hasJava
-		case f.Kind == callstack.Frozen: // also where the frames of the carrier thread follow
+		case f.Kind == callstack.Frozen: // even if the frames of the carrier thread follow
 			about = about&hasJava | uint8(Frozen)
 		}
 		s.about = append(s.about, about)

@@ -8,7 +8,7 @@
 //   - [Set.Totals] has the samples of each method with everything that it has called, and [Set.Split] divides the
 //     samples between callers.
 //
-// In a tree, all frames of a method or function are one: whichever line it was at, and whether it was compiled, inlined
+// In a tree, all frames of a method or function become one, whatever its line was, and whether it was compiled, inlined
 // or interpreted. A node says which of these its frames were, and their line if all of them have the same one.
 //
 // The samples of a node are exactly those of its children, those that end at the node itself, and those of children that

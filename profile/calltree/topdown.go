@@ -101,7 +101,7 @@ func (m *merged) at(samples []int64, i int32) tally.Counts {
 // sum returns the samples of a node, with everything below it.
 func (m *merged) sum(i int32) tally.Counts { return m.at(m.sums, i) }
 
-// child returns the child of a node for the code of a frame. It adds the child if it is new.
+// child returns the child of a node for the code of a frame. If there is none, it adds one.
 func (m *merged) child(parent int32, at step) int32 {
 	key := mergedKey{parent, at.code}
 	i, ok := m.index[key]

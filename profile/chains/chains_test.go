@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A fakeCode has code at the addresses 0x1000 to 0x8fff of the process 1, which keeps frame pointers, and of the process
-// 2, which does not.
+// A fakeCode has code at the addresses 0x1000 to 0x8fff of two processes. The code of process 1 keeps frame pointers,
+// that of process 2 does not.
 type fakeCode struct{ asked int }
 
 func (c *fakeCode) FramePointers(pid int) bool { return pid == 1 }
@@ -142,7 +142,7 @@ func TestChains(t *testing.T) {
 	}
 }
 
-// TestPassingCode: the same addresses become another stack when other code is there.
+// TestPassingCode: the same addresses become another stack after other code has taken their place.
 func TestPassingCode(t *testing.T) {
 	tree := &callstack.Tree{}
 	code := &fakeCode{}
@@ -160,7 +160,7 @@ func TestPassingCode(t *testing.T) {
 	assert.Equal(t, 2, code.asked, "what does not change is looked up once")
 }
 
-// TestNotChains: other stacks stay as they are.
+// TestNotChains: stacks that are not chains of addresses stay unchanged.
 func TestNotChains(t *testing.T) {
 	tree := &callstack.Tree{}
 	walked := tree.Push(tree.Push(0, callstack.At(callstack.Cut, 0)), callstack.At(callstack.Native, 7))

@@ -16,7 +16,7 @@ import (
 // epilogue, more code, and what is jumped to at the end.
 func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 	var without map[uint64]bool
-	var targets map[uint64]bool // of jumps from where there is no frame
+	var targets map[uint64]bool // of jumps from code without a frame
 	x86 := false
 	for i := range insts {
 		in := &insts[i]

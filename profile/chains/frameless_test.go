@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// instructions returns the instructions in a text, of one byte each. A line may begin with a section in brackets, and end
-// with the number of the line to which it jumps.
+// instructions returns the instructions in a text, one a line. Each is one byte long. A line may begin with a section
+// in brackets, and end with the number of the line to which it jumps.
 func instructions(text string) []printassembly.Instruction {
 	var insts []printassembly.Instruction
 	for line := range strings.Lines(text) {

@@ -25,7 +25,8 @@ type Line struct {
 	TargetName string
 	// Note is what HotSpot's profile says about the instruction; nil if it says nothing.
 	Note *jitprofile.Note
-	// Call says what became of the call of a Java method; nil for other instructions, and if nothing was recorded.
+	// Call says whether the call of a Java method was inlined, and why not. It is nil for other instructions, and if
+	// nothing was recorded.
 	Call *decisions.Call
 }
 

@@ -101,7 +101,8 @@ func TestLoops(t *testing.T) {
 	assert.Greater(t, loops, 1000)
 }
 
-// The time for code of any form is bounded. Here each block leads to the next one and to a far one.
+// The time that the search for loops takes is bounded, whatever the code is like. Here each block leads to the next one
+// and to a far one.
 func TestManyLoops(t *testing.T) {
 	const n = maxLoopBlocks
 	next := make([][]int, n)

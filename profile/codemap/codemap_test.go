@@ -98,9 +98,9 @@ func TestEmpty(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// slowFind is the rule of Map.Find without an index. It returns the youngest blob at the address if no later blob
-// has taken a byte of it yet. Otherwise it returns the next blob that comes there. The blobs are in the order of their
-// times.
+// slowFind is the rule of Map.Find without an index. It returns the youngest blob at the address, unless a later blob
+// has overwritten a byte of it by then. In that case it returns the next blob at the address. The blobs are in the
+// order of their times.
 func slowFind(blobs []printassembly.Blob, pc uint64, ms int64) int {
 	youngest, next := -1, -1
 	for i, b := range blobs {
@@ -146,8 +146,8 @@ func TestModel(t *testing.T) {
 			ms += int64(rnd.IntN(4))
 			blobs = append(blobs, blob(kind, ms, lo, lo+uint64(rnd.IntN(1+rnd.IntN(400)))))
 		}
-		// Threads that write at the same time may put their blobs into the log in another order than that of their
-		// times. The ids say which blob is which. Blobs of the same time stay in their order.
+		// If several threads write at the same time, the order of their blobs in the log may differ from the order of
+		// the blobs' times. The ids say which blob is which. Blobs of the same time stay in their order.
 		for i := range blobs {
 			blobs[i].ID = i
 		}
@@ -176,8 +176,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestHostile makes the map of ten thousand blobs of 64 MB, each 16 bytes after the one before. A log of half a
-// megabyte can claim so many. They take no more memory and time than others.
+// TestHostile makes the map of ten thousand blobs of 64 MB each, which begin 16 bytes apart. A log of half a megabyte
+// can claim to have them. They must not take more memory and time than other blobs.
 func TestHostile(t *testing.T) {
 	const n = 10_000
 	var blobs []printassembly.Blob
@@ -188,8 +188,8 @@ func TestHostile(t *testing.T) {
 	var m *Map
 	before := allocated()
 	m = New(blobs)
-	// A blob has 28 bytes of its own in the map, two bounds, and stands at up to 2 * 14 nodes of the tree. Some of that
-	// is allocated twice.
+	// In the map, a blob takes 28 bytes of its own and two bounds, and it is entered at up to 2 * 14 nodes of the tree.
+	// Some of that is allocated twice.
 	assert.Less(t, allocated()-before, uint64(n*600), "bytes")
 	for i := range blobs {
 		got, ok := m.Find(blobs[i].Lo, int64(i))

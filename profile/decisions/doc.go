@@ -1,9 +1,8 @@
-// Package decisions finds out what became of the calls in a piece of compiled code: which were inlined, and why the others
-// were not.
+// Package decisions finds out which calls in a piece of compiled code were inlined, and why the others were not.
 //
-// What was inlined is in the frames of the code. For each call instruction that is left, the package looks for what the
-// compiler has decided about its bytecode in the same compilation (event.Inlined), and for what HotSpot's profile says
-// about its receivers (package jitprofile):
+// Inlined methods appear in the frames of the code. For each remaining call instruction, the package looks for the
+// compiler's decision about its bytecode in the same compilation (event.Inlined), and for the receivers in HotSpot's
+// profile (package jitprofile):
 //
 //   - A decision against inlining has the compiler's reason. [Call.Reason] adds the callee's size and the limit that it
 //     exceeds, and [Call.Change] says what would make the compiler decide otherwise.
@@ -11,6 +10,6 @@
 //     a call without a decision that looks up the method of the receiver's class is such a call.
 //   - If C2 has inlined the methods of the likely receivers, the call is for the others.
 //
-// A method that is inlined at several places has several decisions about each of its calls, and no event says about
-// which place it is. If these decisions about a call disagree, the [Call] has the reasons of all of them.
+// If a method is inlined at several places, there are several decisions about each of its calls, and the events do not
+// say which place they are about. If these decisions about a call disagree, the [Call] has the reasons of all of them.
 package decisions

@@ -12,10 +12,10 @@ const notConstant = "method handle is not constant"
 // noReason is for a decision without a message.
 const noReason = "the compiler gives no reason"
 
-// A reason is what is known about a message of a compiler.
+// A reason says what is known about one of the messages of a compiler.
 type reason struct {
-	// flags are the names of the flag with the limit in different releases; the first one that the JVM has counts. If
-	// part is not 0, the limit is the flag's value divided by part.
+	// flags are the names that the flag with the limit has in different releases. The first of them that the JVM has is
+	// used. If part is not 0, the limit is the flag's value divided by part.
 	flags []string
 	part  int64
 	// sized is true if the limit is for the size of the callee's bytecode.
@@ -25,13 +25,13 @@ type reason struct {
 
 const (
 	inlineCommand = "-XX:CompileCommand=inline,%s"
-	// callerTooBig is what helps if the compiled method has become too large.
+	// callerTooBig is the advice for a compiled method that has become too large.
 	callerTooBig = "the method that is compiled has become too large: split it, or keep calls from being inlined that matter less (-XX:CompileCommand=dontinline,…)"
 	tooRare      = "nothing: it ran too rarely while it was profiled"
 )
 
-// reasons are the messages of C2 (bytecodeInfo.cpp) and C1 (c1_GraphBuilder.cpp) that have a limit, or that something can
-// be done about. C1 has some of C2's limits as flags of its own since JDK 16.
+// reasons are the messages of C2 (bytecodeInfo.cpp) and C1 (c1_GraphBuilder.cpp) that depend on a limit, or about which
+// the user can do something. C1 has some of C2's limits as flags of its own since JDK 16.
 var reasons = map[string]reason{
 	"hot method too big":                 {flags: []string{"FreqInlineSize"}, sized: true, change: "move what it does rarely into a method of its own, or use " + inlineCommand},
 	"too big":                            {flags: []string{"MaxInlineSize"}, sized: true, change: "it was not called often enough while it was profiled to count as hot; make it smaller, or use " + inlineCommand},
@@ -110,7 +110,7 @@ func (c *Call) Change() string {
 	return ""
 }
 
-// changeReceivers says what would make a virtual call one with a likely receiver.
+// changeReceivers says how a virtual call could get a likely receiver, so that C2 inlines it.
 func (c *Call) changeReceivers() string {
 	switch {
 	case c.Note == nil || len(c.Note.Types) == 0:

@@ -1,5 +1,5 @@
 // Package delays finds the code that ran in application threads while other threads waited for them to come to a
-// safepoint. HotSpot's threads stop at polls only, so a long loop without one makes the whole JVM wait.
+// safepoint. Threads stop only at polls, so a long loop without a poll makes the whole JVM wait.
 package delays
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// During finds the same events as a look at all events for each time, however they overlap.
+// During finds the same events as a search through all events, however they overlap.
 func TestDuring(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const span = 400
@@ -47,7 +47,7 @@ func TestDuring(t *testing.T) {
 	assert.Zero(t, New(nil).During(1, 7, 10), "no events at all")
 }
 
-// What Flight Recorder and agents cause is not summed up with what the program does.
+// Events that Flight Recorder or agents cause are not added to those that the program causes.
 func TestOfTool(t *testing.T) {
 	recorder := []event.Frame{{Method: "java.util.HashMap::get"}, {Method: "jdk.jfr.internal.PlatformRecorder::stop"}}
 	all := []event.Event{

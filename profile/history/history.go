@@ -15,8 +15,8 @@ import (
 // A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
-// The values of Doing. They are also the indexes of the counts in each bin of a History. Those before RanJIT are code in the
-// code cache, in any thread but those of RanJIT, RanGC and RanService.
+// The values of Doing. They are also the indexes of the counts in each bin of a History. The values before RanJIT stand
+// for code in the code cache, in all threads except those of RanJIT, RanGC and RanService.
 const (
 	RanInterpreter Doing = iota // interpreted a method
 	RanC1Profiled               // ran code of C1 that counts for C2 (levels 2 and 3)
@@ -50,7 +50,7 @@ func DoingOf(kind string, named bool, code Doing) Doing {
 	return code
 }
 
-// DoingIn returns what a thread of the program does that runs code in a blob.
+// DoingIn returns what a thread of the program was doing if it ran the code of a blob.
 func DoingIn(b *printassembly.Blob) Doing {
 	switch {
 	case b.Kind == printassembly.Interpreter:
@@ -80,8 +80,8 @@ type History struct {
 type JVM struct {
 	PID  int
 	Bins []Counts // samples that are in a profile, and NotCounted for those that are not
-	// All has all samples, also those that are in no profile. Only those are missing that were taken while HotSpot printed
-	// code for gasm.
+	// All has all samples, even those that are in no profile. Only the samples that were taken while HotSpot printed
+	// code for gasm are missing.
 	All []Counts
 	// Lanes has a Lane for each kind of events that the JVM had, in the order of laneKinds.
 	Lanes []Lane
@@ -261,7 +261,7 @@ func (h *JVM) Samples() int {
 	return int(sum)
 }
 
-// A Span is a part of a JVM's time, with all samples of it.
+// A Span is a part of a JVM's time, with all samples from that time.
 type Span struct {
 	FromMonoNanos, ToMonoNanos int64
 	Counts

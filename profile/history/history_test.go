@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Bins are merged as the run gets longer, and no sample is lost then.
+// Bins are merged as the run gets longer. No sample is lost by that.
 func TestHistory(t *testing.T) {
 	h := NewBuilder()
 	n := 0

@@ -1,29 +1,30 @@
 package history
 
-// A Warmth says from when on a JVM was warm: most of its work was in code that the JIT compilers had finished.
+// A Warmth says when a JVM became warm, which means that most of its work was then done in code that the JIT compilers
+// had finished.
 //
-// Work is what ran in the code cache, or in the threads of the JIT compilers: it leaves out the garbage collector and the
-// other threads of the JVM, native code and the kernel. Cold is that part of it which ran in the interpreter, in code of C1
-// that counts for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the first moment on after
-// which less than [MaxCold] of the work is cold,
+// Work is the samples in the code cache and in the threads of the JIT compilers. The garbage collector and the other
+// threads of the JVM, native code and the kernel are left out. Cold work is the part of it in the interpreter, in code
+// of C1 that counts for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the first
+// moment after which less than [MaxCold] of the work is cold in each of these ranges:
 //
-//   - in the first bin,
-//   - counted from that moment up to any later one, once that is [leastPart] samples, and
-//   - in each fifth of what follows, cut by samples.
+//   - the first bin,
+//   - every range that begins at that moment and has at least [leastPart] samples, and
+//   - each fifth of the samples of work that follow.
 //
-// So a short burst of cold code, such as the end of the program, does not count, but a phase of the program does. What
-// follows must have at least [LeastWarm] samples of work. The moments are the starts of bins.
+// So a short burst of cold code, such as the end of the program, does not count, but a phase of the program does. At
+// least [LeastWarm] samples of work must follow the moment. Only the starts of bins are tried.
 type Warmth struct {
 	// Known is false if the JVM has fewer than LeastWarm samples of work, or if the compiler of much of the code is not
-	// known. Then nothing else is set but Work.
+	// known. Then only Work is set besides.
 	Known bool
 	// Warm is false if the JVM was not warm by the end.
 	Warm          bool
-	FromMonoNanos int64 // from when on the JVM was warm
+	FromMonoNanos int64 // when the JVM became warm
 	// AtOnce is true if the JVM was warm from its first bin on.
 	AtOnce bool
-	// Work is the number of samples of work that the shares are of: those after FromMonoNanos or, if the JVM was not warm by
-	// the end, those in the last fifth of the work.
+	// Work is the number of samples of work from which shares are computed: those after FromMonoNanos or, if the JVM
+	// was not warm by the end, those in the last fifth of the work.
 	Work int64
 	// Interpreted, C1, JIT and Other are the samples of Work in the interpreter, in C1's code of the levels 2 and 3, in the
 	// threads of the compilers, and in all other code.
@@ -35,14 +36,14 @@ type Warmth struct {
 const (
 	// MaxCold is the share of cold work below which a JVM is warm, from 0 to 1.
 	MaxCold = 0.10
-	// LeastWarm is the number of samples of work without which nothing is said.
+	// LeastWarm is the minimum number of samples of work. With fewer, Known is false.
 	LeastWarm = 300
 	leastPart = LeastWarm / fifths
 	fifths    = 5
 )
 
-// Warmth returns from when on a JVM of the history was warm. What begins after a time on CLOCK_MONOTONIC does not count, because
-// a JVM that ends runs new code after it was measured. If the time is 0, all counts.
+// Warmth returns when a JVM of the history became warm. Bins that begin after the given time on CLOCK_MONOTONIC do not
+// count, because a JVM that ends runs new code after its measurement. If the time is 0, all bins count.
 func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
 	bins := j.All
 	if toMonoNanos > 0 && h.StepNanos > 0 {
@@ -79,7 +80,7 @@ func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
 type work struct {
 	cold, work []int64
 	unknown    int64 // samples in code of an unknown compiler
-	unnamed    int64 // by how many the samples in threads without names are more than those in other native code
+	unnamed    int64 // the samples in threads without names, minus those in other native code
 }
 
 func workOf(bins []Counts) work {
@@ -107,7 +108,7 @@ func (w *work) warmFrom(t int) bool {
 	}
 	n := len(w.work) - 1
 	whole := w.work[n] - w.work[t]
-	start, fifth := t, int64(1) // of the current fifth
+	start, fifth := t, int64(1) // start and number of the current fifth
 	for end := t + 1; end <= n; end++ {
 		done := w.work[end] - w.work[t]
 		if done >= leastPart && w.tooCold(t, end) {
@@ -123,7 +124,7 @@ func (w *work) warmFrom(t int) bool {
 	return true
 }
 
-// shares returns what the work was from a bin on.
+// shares returns the kinds of work from a bin on.
 func (w *work) shares(bins []Counts, from int) Warmth {
 	out := Warmth{Known: true, JITUnknown: w.unnamed > 0, Work: w.work[len(w.work)-1] - w.work[from]}
 	for i := range bins[from:] {

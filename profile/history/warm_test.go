@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// A phase is a part of a run: bins with some work each, of which a share is cold.
+// A phase is a part of a run: a number of bins, the work in each, and the share of it that is done in cold code.
 type phase struct {
 	bins, work int
 	cold       float64
@@ -102,7 +102,7 @@ func TestDoingOf(t *testing.T) {
 	}
 }
 
-// What a JVM does after it was measured does not count.
+// What a JVM does after its measurement does not count.
 func TestWarmthUntil(t *testing.T) {
 	h, j := &History{FromMonoNanos: 1000, StepNanos: 10}, &JVM{All: []Counts{{RanJIT: 1000}, {RanC2: 1000}, {RanInterpreter: 1000}}}
 	assert.False(t, h.Warmth(j, 0).Warm)
@@ -111,7 +111,7 @@ func TestWarmthUntil(t *testing.T) {
 	assert.False(t, h.Warmth(j, 1).Known)
 }
 
-// Without the names of threads, nobody knows what the compilers did.
+// Without the names of threads, the work of the compiler threads is unknown.
 func TestWarmthWithoutNames(t *testing.T) {
 	assert.Equal(t, RanUnnamed, DoingOf(threads.Application, false, RanNative))
 	assert.Equal(t, RanC2, DoingOf(threads.Application, false, RanC2))

@@ -14,10 +14,11 @@ import (
 type Code struct {
 	// At has the notes about instructions, by their addresses.
 	At map[uint64]*Note
-	// Loose are the notes about the calls of the method and of those that were inlined, those that ran most first, if the
-	// code has no frames, so that no note can be at an instruction.
+	// Loose is set if the code has no frames, so that a note can't be assigned to an instruction. It has the notes
+	// about the calls of the method and of the methods inlined into it, the most frequent calls first.
 	Loose []*Note
-	// Traps are the methods that the code was made of that were deoptimised before it was copied, most often first.
+	// Traps are those of the methods in the code in which deoptimizations happened before the code was copied, the most
+	// frequent first.
 	Traps []MethodTraps
 }
 
@@ -42,7 +43,8 @@ func (m *MethodTraps) String() string {
 }
 
 const (
-	// leastCount is how often a bytecode must have run to have a note. C2, too, takes no less as a probability.
+	// leastCount is how often a bytecode must have run to have a note. C2 does not trust smaller counts as
+	// probabilities either.
 	leastCount = 40
 	// mostTraps is the number at which HotSpot stops counting.
 	mostTraps = 255
@@ -50,8 +52,8 @@ const (
 	maxLoose = 20
 )
 
-// Of returns what profiles say about some code. insts are all of its instructions. mixed reports whether a method has
-// several callers.
+// Of returns what the profiles say about some code. insts are all instructions of the code. The function mixed reports
+// whether a method has several callers.
 func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile, mixed func(method string) bool) *Code {
 	c := &Code{Traps: trapsOf(profiles)}
 	chains := &printassembly.Chains{}
@@ -74,7 +76,7 @@ func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfi
 	return c
 }
 
-// own reports whether an instruction has debug info of its own, and no guesses.
+// own reports whether an instruction has debug info of its own, and none of its frames is a guess.
 func own(in *printassembly.Instruction) bool {
 	return in.OwnFrames && len(in.Frames) > 0 && in.Frames[0].Guess == printassembly.Certain
 }
@@ -126,8 +128,8 @@ type finder struct {
 	sites  map[printassembly.FramePlace]*printassembly.ProfileSite
 	known  []chain // by the numbers of chains
 	mixed  func(string) bool
-	// callers has the first place at which each method was inlined, and several those that were inlined at another, too.
-	// Methods have the numbers of their places.
+	// callers has the first place at which each method was inlined. The map several has the methods that were also
+	// inlined at another place. Methods are identified by the numbers of their places.
 	callers map[int]printassembly.FramePlace
 	several map[int]bool
 }
@@ -135,8 +137,8 @@ type finder struct {
 // A chain is what is known about a chain of inlined methods.
 type chain struct {
 	collected bool  // true if the calls in it are known
-	call      *call // the one at its innermost frame; nil if the code shows nothing of it
-	note      *Note // the one about its innermost frame; nil if it was not needed yet
+	call      *call // the call at its innermost frame; nil if the code does not show it
+	note      *Note // the note about its innermost frame; nil if it was not needed yet
 }
 
 // A call is what the code shows of a call at one place in it.
@@ -156,7 +158,7 @@ func (f *finder) number(in *printassembly.Instruction) int {
 // site returns the site of the innermost frame of a chain, or nil.
 func (f *finder) site(n int) *printassembly.ProfileSite { return f.sites[f.chains.Innermost(n)] }
 
-// collect notes what an instruction shows of the calls in its chain of frames.
+// collect records what an instruction shows about the calls in its chain of frames.
 func (f *finder) collect(in *printassembly.Instruction) {
 	n := f.number(in)
 	f.collectInlined(n)
@@ -174,7 +176,7 @@ func (f *finder) collect(in *printassembly.Instruction) {
 	}
 }
 
-// collectInlined notes the callers of the methods of a chain.
+// collectInlined records the callers of the methods in a chain.
 func (f *finder) collectInlined(n int) {
 	for callers := 0; !f.known[n].collected; n = callers {
 		f.known[n].collected = true
@@ -213,9 +215,10 @@ func (f *finder) call(n int) *call {
 	return f.known[n].call
 }
 
-// notes returns the notes about instructions. One about a call is at the call instruction. If there is none, it is at the
-// first instruction of each run of instructions of the call's bytecode: they compare the receiver's class. A note about a
-// type check is at such an instruction, too, and one about a branch at the conditional jumps of its bytecode.
+// notes returns the notes about instructions. A note about a call is at the call instruction. If there is none, the
+// note is at the first instruction of each run of instructions that were made from the call's bytecode, because these
+// compare the receiver's class. A note about a type check is at such a first instruction too. A note about a branch is
+// at the conditional jumps of its bytecode.
 func (f *finder) notes(insts []printassembly.Instruction) map[uint64]*Note {
 	notes := map[uint64]*Note{}
 	last := 0
@@ -244,7 +247,7 @@ func (f *finder) notes(insts []printassembly.Instruction) map[uint64]*Note {
 	return notes
 }
 
-// belongs reports whether an instruction is one that the note about a site belongs at.
+// belongs reports whether the note about a site belongs at an instruction.
 func belongs(in *printassembly.Instruction, s *printassembly.ProfileSite, c *call, begins bool) bool {
 	switch {
 	case s.IsBranch():

@@ -30,7 +30,8 @@ func site(bci int, s printassembly.ProfileSite) printassembly.ProfileSite {
 	return s
 }
 
-// profiles are those of a method run with three calls, a branch and a type check, and of one that it calls.
+// profiles are the profiles of two methods: run, which has three calls, a branch and a type check, and a method that it
+// calls.
 var profiles = []*printassembly.MethodProfile{
 	{Method: "a.Main::run", Traps: []printassembly.Trap{{Reason: "unstable_if", Count: 1}, {Reason: "class_check", Count: 255}}, Sites: []printassembly.ProfileSite{
 		site(1, printassembly.ProfileSite{Bytecode: "invokeinterface", Types: []printassembly.ProfileType{{Class: "a.Circle", Count: 500}, {Class: "a.Square", Count: 300}}, Others: 200}),
@@ -97,7 +98,8 @@ func TestNotes(t *testing.T) {
 	assert.Equal(t, "ifeq never taken while profiled (all callers)", notesOf(twice, false)[0x24])
 }
 
-// TestGuesses: nothing is said at instructions whose frames are guesses, nor of a method with the same name on other lines.
+// TestGuesses: there are no notes at instructions whose frames are guesses, and none about a method that has the same
+// name but other lines.
 func TestGuesses(t *testing.T) {
 	guessed, other := frame("a.Main::run", 9), frame("a.Main::run", 9)
 	guessed.Guess, other.Line = printassembly.GuessedLine, 77
@@ -130,7 +132,8 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "classes while profiled: B; some failed the check", n.String())
 }
 
-// What long chains of long names take does not grow with the names, nor with the square of the chains.
+// The memory for long chains of long names grows neither with the length of the names nor with the square of the
+// chains' length.
 func TestLongChains(t *testing.T) {
 	name := strings.Repeat("n", 1000)
 	frames := slices.Repeat([]printassembly.Frame{{Method: name, BCI: 6, Line: 16}}, 100)

@@ -1,10 +1,10 @@
-// Package jitprofile finds out what HotSpot's own profile says about the instructions of a piece of code, and what C2
-// made of it: which classes a call has seen, and whether it was inlined.
+// Package jitprofile finds out what HotSpot's own profile says about the instructions of a piece of code, and how C2
+// has used it. For example, it finds the classes of a call's receivers, and whether the call was inlined.
 //
-// The profile ([printassembly.MethodProfile]) is that of a method, not of a place in the code: of everything that called
-// the method while it was profiled. So a method that is inlined into several others has the mix of all of them, which a
-// [Note] says. And it is of the time before C2 compiled the method, because nothing is counted in C2's code.
+// The profile ([printassembly.MethodProfile]) belongs to a method, not to a place in the code: it counts all calls of
+// the method while it was profiled. So if a method is inlined into several others, its profile is a mix of them all,
+// and a [Note] says so. The profile is from the time before C2 compiled the method, because C2's code does not count.
 //
-// A Note says that a call was inlined, or was not, only where the code shows it: frames of the callee at the call's
-// bytecode, or a call instruction.
+// A Note says whether a call was inlined only if the code shows it: frames of the callee at the call's bytecode, or a
+// call instruction.
 package jitprofile

@@ -11,12 +11,12 @@ import (
 
 // A Note is what HotSpot's profile says about one instruction.
 type Note struct {
-	Method string // whose bytecode it is about
+	Method string // the method whose bytecode the note is about
 	*printassembly.ProfileSite
-	// AllCallers is true if the method has several callers in the code that is known. Then the profile mixes them.
+	// AllCallers is true if the method has several callers in the known code. Then the profile is a mix of all of them.
 	AllCallers bool
-	// Inlined are the methods that were inlined at a call. Dispatched is true if the code has a call that looks for the
-	// method of the receiver's class, and Direct if it has one that always calls the same method.
+	// Inlined are the methods that were inlined at a call. Dispatched is true if the code has a call that looks up the
+	// method of the receiver's class. Direct is true if the code has a call that always calls the same method.
 	Inlined            []string
 	Dispatched, Direct bool
 	// Callee is the name of the method that is called, without its class. It is "" if it is unknown.
@@ -46,7 +46,7 @@ func (n *Note) String() string {
 	switch {
 	case n.IsBranch():
 		return n.Bytecode + " " + n.taken() + when
-	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // at an instruction that does not have the name
+	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // the instruction has no name
 		return "receivers of " + n.Callee + when + ": " + n.types() + n.outcome()
 	case n.IsCall():
 		return "receivers" + when + ": " + n.types() + n.outcome()
@@ -104,7 +104,7 @@ func (n *Note) types() string {
 	return text
 }
 
-// outcome says what C2 made of a call, or returns "" if the code does not show it.
+// outcome says whether C2 has inlined a call, or returns "" if the code does not show it.
 func (n *Note) outcome() string {
 	remains := n.Dispatched || n.Direct
 	switch {

@@ -39,13 +39,13 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 	return notes
 }
 
-// inCompilationNanos is taken for the longest time that a compilation lasts. If code was installed less than that after
-// the recording began, some decisions about it may have been made before, and be missing.
+// inCompilationNanos is the assumed maximum duration of a compilation. If code was installed less than that after the
+// recording began, some decisions about it may have been made before, and be missing.
 const inCompilationNanos = inCompilation * 1e6
 
-// Decided returns what became of the calls in the code of a blob. It returns nil if no decisions of its JVM were recorded,
-// for native code, and for code of C1 that counts for C2: that is soon replaced. It also returns nil for code of a JVMCI
-// compiler that has no decisions: such a compiler need not report any.
+// Decided returns what is known about the calls in the code of a blob. It returns nil if no decisions of its JVM were
+// recorded, for native code, and for code of C1 that counts for C2, because that is soon replaced. It also returns nil
+// for code of a JVMCI compiler that has no decisions: such a compiler need not report any.
 func (c *Reader) Decided(r Ref) *decisions.Code {
 	b := c.Blob(r)
 	if !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {

@@ -78,7 +78,7 @@ func (n *Native) instructions(function int, syntax disasm.Syntax) ([]printassemb
 // unnamed is the name of a function that was inlined, if the debug information does not have its name.
 const unnamed = "(inlined)"
 
-// framesOf returns the frames of a row, which may be nil. It returns none if the row says nothing.
+// framesOf returns the frames of a row, which may be nil. It returns no frames if the row has none.
 func framesOf(f *nativecode.Function, row *nativecode.Row) []printassembly.Frame {
 	if row == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Profiled returns what HotSpot's own profile says about the code of a blob. It is empty if the log has no profile of
-// it, as those that HotSpot has written, and those of older versions of gasm.
+// that code. Logs that HotSpot has written and logs of older versions of gasm have no profiles.
 func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 	code, ok := c.profiled[r]
 	if ok {

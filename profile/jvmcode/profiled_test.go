@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// TestProfiled: JDK 8 numbers OSR code separately, so a compile id may be that of two pieces of code.
+// TestProfiled: JDK 8 numbers OSR code separately, so two pieces of code may have the same compile id.
 func TestProfiled(t *testing.T) {
 	const text = `<hotspot_log version='160 1' process='7' time_ms='1'>
 <method_profile id='1' method='In::both' class_check='1'/>

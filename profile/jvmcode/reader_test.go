@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// After a loop without a safepoint, the next safepoint may be in the call of the agent before the method returns.
+// After a loop without a safepoint, the next safepoint may be in the call of the agent that is made before the method
+// returns.
 func TestWithoutAgent(t *testing.T) {
 	frame := func(method string) printassembly.Frame { return printassembly.Frame{Method: method} }
 	work, leave, ended, put := frame("Busy::work"), frame("java.lang.GasmProbes::leaveWindow"), frame("java.lang.GasmProbes::end"), frame("java.nio.DirectLongBufferU::put")

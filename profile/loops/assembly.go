@@ -6,10 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// Assembly returns the path through the loop that has most samples as a source for an assembler, for programs that model
-// a processor. It consists of instructions of x86-64, of which it has the texts that were decoded from the code, and of
-// nothing else. Jumps out of the path lead to a label, because programs refuse addresses. It returns "" if the path has
-// calls, is too long, or has an instruction whose text does not look like one.
+// Assembly returns the path through the loop that has most samples as assembler source, for programs that model a
+// processor. The source consists only of instructions of x86-64, in the form of the texts that were decoded from the
+// code. Jumps out of the path lead to a label, because programs refuse addresses. It returns "" if the path has calls,
+// is too long, or has an instruction whose text does not look like one.
 func (f *Facts) Assembly() string {
 	if len(f.body) == 0 {
 		return ""
@@ -54,8 +54,8 @@ func (c *Code) assembly(path []int) []string {
 	return body
 }
 
-// plainText reports whether an instruction has only characters that instructions of x86-64 have. It must not have a
-// directive, a second statement, a comment or a symbol of an assembler.
+// plainText reports whether an instruction's text has only characters that occur in instructions of x86-64. So it can't
+// contain a directive, a second statement, a comment or a symbol of the assembler.
 func plainText(text string) bool {
 	if text == "" || text[0] < 'a' || text[0] > 'z' {
 		return false

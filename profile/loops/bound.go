@@ -8,14 +8,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// A Bound says how fast a round of a loop is at best. See the package comment for what is assumed.
+// A Bound says how fast a round of a loop is at best. The package comment lists the assumptions.
 type Bound struct {
-	// Chain is the longest chain that is carried from round to round, and Cycles what it takes for a round. Newest is the
-	// same on the newest processors, which are faster at some instructions; see the constant newest.
+	// Chain is the longest chain that is carried from round to round, and Cycles is the time that it takes in each
+	// round. Newest is that time on the newest processors, which are faster at some instructions; see the constant
+	// newest.
 	Chain          []Link
 	Cycles, Newest float64
-	Ports          float64 // cycles for which a round occupies the execution units, or the front end, at least
-	Busiest        string  // what takes that long: "16 loads"
+	Ports          float64 // minimum number of cycles for which a round occupies the execution units, or the front end
+	Busiest        string  // the instructions that occupy a unit for that time: "16 loads"
 	Instructions   int     // on the path through the loop that has most samples
 	// Usual is true if parts of the loop were left out, because they have calls or hardly any samples. So the bound
 	// does not hold for rounds that go through these parts.
@@ -26,7 +27,7 @@ type Bound struct {
 type Link struct {
 	Addr uint64
 	Line int    // its index in the code
-	Name string // its mnemonic, or "load" if it loads the next address or value of the chain; "" if it takes no time
+	Name string // its mnemonic, or "load" if it loads the next address or value of the chain; "" if it takes no cycles
 }
 
 // Limited reports whether the chain is what limits the loop, and not the execution units.
@@ -35,8 +36,8 @@ func (b *Bound) Limited() bool { return b.Cycles > 1 && b.Cycles >= b.Ports }
 const (
 	// maxBoundBlocks limits the blocks of a loop with a bound, because each needs some 13 kB while the bound is computed.
 	maxBoundBlocks = 2048
-	// maxBoundLines limits the instructions of a loop with a bound, and thereby the time, to some tenths of a second. How
-	// often a larger loop is unrolled is not looked for, either.
+	// maxBoundLines limits the number of instructions of a loop with a bound. That limits the time for computing it to
+	// some tenths of a second. It is also not determined how often a larger loop is unrolled.
 	maxBoundLines = 50_000
 	// maxBody limits the instructions that Assembly writes.
 	maxBody = 2000
@@ -93,7 +94,7 @@ func (c *Code) carried(s *subset, head int, m model) ([]reg, int) {
 	return worst(c.round(s, head, m))
 }
 
-// mean returns the cycles for each round of a cycle of registers.
+// mean returns the number of clock cycles per round that a cycle of registers takes.
 func mean(cycle []reg, cycles int) float64 {
 	if len(cycle) == 0 {
 		return 0
@@ -106,7 +107,7 @@ func longer(a []reg, aCycles int, b []reg, bCycles int) bool {
 	return mean(a, aCycles) > mean(b, bCycles)
 }
 
-// unknownIn returns the first line of a subset that is not in the table, or -1.
+// unknownIn returns the first line of a subset whose instruction is not in the table, or -1.
 func (c *Code) unknownIn(s *subset) int {
 	for _, b := range s.order {
 		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {
@@ -118,7 +119,7 @@ func (c *Code) unknownIn(s *subset) int {
 	return -1
 }
 
-// linkName returns what the words about a chain call one of its instructions.
+// linkName returns the name of an instruction in the description of a chain.
 func (c *Code) linkName(line int) string {
 	e := c.effect(line)
 	switch {

@@ -1,10 +1,11 @@
 package loops
 
-// never is the delay from one register to another that does not depend on it.
+// never is the delay from one register to another if the other does not depend on the first.
 const never = -1
 
-// delays has, for each register after some instructions, how many cycles after a register at their beginning it has its
-// value, at least: delays[to][from].
+// delays has the delays that a sequence of instructions causes: delays[to][from] is the minimum number of cycles from
+// the moment at which the register from has its value at the beginning to the moment at which the register to has its
+// value at the end.
 type delays [registers][registers]int32
 
 // start sets the delays before the first instruction: each register depends on itself.
@@ -17,7 +18,7 @@ func (d *delays) start() {
 	}
 }
 
-// meet joins the delays at a place that is reached from two sides. It keeps those that hold on both.
+// meet joins the delays at a place that is reached from two sides. It keeps the delays that hold for both sides.
 func (d *delays) meet(other *delays) {
 	for to := range d {
 		for from := range d[to] {
@@ -53,7 +54,7 @@ func (d *delays) step(e *effect, m model, result *[registers]int32) {
 	}
 }
 
-// wait adds to a result what it takes from each of the registers.
+// wait adds the delays from the given input registers to a result.
 func (d *delays) wait(inputs []reg, cycles int, result *[registers]int32) {
 	for _, r := range inputs {
 		for from, n := range d[r] {
@@ -64,8 +65,8 @@ func (d *delays) wait(inputs []reg, cycles int, result *[registers]int32) {
 	}
 }
 
-// round returns the delays over a round of a loop: from the registers at its head to those at its head one round later.
-// They hold for each way through the subset.
+// round returns the delays over a round of a loop: from the registers at the loop's head to those at the head one round
+// later. They hold for each way through the subset.
 func (c *Code) round(s *subset, head int, m model) *delays {
 	var all *delays
 	for _, path := range c.paths(s) {
@@ -81,8 +82,8 @@ func (c *Code) round(s *subset, head int, m model) *delays {
 
 // flow returns the same as round, but joins the ways through the subset where they meet.
 func (c *Code) flow(s *subset, head int, m model) *delays {
-	at := map[int]*delays{}  // at the end of each block
-	waiting := map[int]int{} // how many blocks still need at
+	at := map[int]*delays{}  // the delays at the end of each block
+	waiting := map[int]int{} // for each block, the number of blocks that still need its delays
 	for _, b := range s.order {
 		for _, p := range s.before[b] {
 			waiting[p]++
@@ -124,7 +125,7 @@ func (c *Code) flow(s *subset, head int, m model) *delays {
 	return enter(head)
 }
 
-// A trace is a chain of instructions, from its end.
+// A trace is a chain of instructions, as a linked list that begins with the last one.
 type trace struct {
 	line int
 	prev *trace

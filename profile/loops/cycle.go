@@ -1,6 +1,7 @@
 package loops
 
-// A graph has registers as its nodes. An edge from one to another says that the other depends on it, a round later.
+// A graph has registers as its nodes. An edge from one register to another says that the value of the second depends on
+// the value that the first had one round earlier.
 type graph struct {
 	regs   []reg
 	delays [][]int32 // by the index of the register that depends on another one, then of the other one; never for no edge
@@ -29,8 +30,9 @@ func newGraph(d *delays) *graph {
 
 // worst returns the cycle of registers that limits the rounds of a loop: the one with the largest mean of delays. A
 // value may need several rounds to come back to the register in which it was. The cycle is a list of registers, each of
-// which depends on the one before it, a round earlier, and the first one on the last. It is empty if no value that takes
-// time is carried from round to round. worst also returns the cycles that all rounds of the cycle take together.
+// which depends on the value that the one before it had one round earlier. The first register depends on the last in
+// the same way. It is empty if no value that takes time is carried from round to round. worst also returns the cycles
+// that all rounds of the cycle take together.
 func worst(d *delays) (cycle []reg, cycles int) {
 	g := newGraph(d)
 	num, den := g.largestMean()
@@ -86,8 +88,9 @@ func (g *graph) largestMean() (num, den int64) {
 // tight returns a cycle whose mean delay is num/den, which is the largest one.
 func (g *graph) tight(num, den int64) []reg {
 	n := len(g.regs)
-	// Delays minus the mean add up to at most 0 in each cycle. So each register has a largest sum of a walk that ends
-	// there, its potential, and a cycle on which it is the sum at each edge has the mean.
+	// Delays minus the mean add up to at most 0 in each cycle. So among the walks that end at a register, there is a
+	// largest sum of these differences, which is called the register's potential. A cycle has the largest mean if,
+	// along each of its edges, the potential grows by exactly the edge's difference.
 	weight := func(to, from int) int64 { return int64(g.delays[to][from])*den - num }
 	potential := make([]int64, n)
 	for range n {

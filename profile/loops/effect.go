@@ -4,9 +4,10 @@ import "strings"
 
 // An effect is what an instruction does with registers, and which units it needs.
 type effect struct {
-	unknown bool // not in the table: the registers have unknown values afterwards
-	// The value of each register in writes depends on those in data, which takes latency cycles, and on those in
-	// address, which takes load cycles more. The registers in clears get values that depend on nothing that is known.
+	unknown bool // the instruction is not in the table, so registers have unknown values after it
+	// The value of each register in writes depends on the registers in data, after the number of cycles in latency. It
+	// also depends on the registers in address, after the additional cycles in load. The registers in clears get values
+	// that depend on nothing that is known.
 	data, address  []reg
 	writes, clears []reg
 	latency        [models]int
@@ -50,7 +51,7 @@ func effectOf(in *inst) effect {
 		e.convert(in, o.form)
 	case address:
 		e.lea(in)
-	case clear: // of set, the flags are its inputs
+	case clear: // for setcc, the flags are the inputs
 		e.write(last)
 	case clearAll:
 		if in.name == "xchg" && n == 2 && in.ops[0].kind == register && in.ops[0].text == in.ops[1].text { // a nop
@@ -88,14 +89,14 @@ func effectOf(in *inst) effect {
 	}
 	e.flags(o.flags)
 	e.partial(in)
-	if in.prefix == "lock" { // takes longer than the table says, and all that follows waits for it
+	if in.prefix == "lock" { // takes longer than the table says, and all later instructions wait for it
 		e.clears = append(e.clears, e.writes...)
 	}
 	return e
 }
 
-// special reports whether an instruction has a form that the table does not describe: a string instruction, a division
-// of 8 bits, which writes no other registers than ah and al, or a shift of APX with a new destination.
+// special reports whether an instruction has a form that the table does not describe. These are string instructions,
+// divisions of 8 bits (which write only ah and al), and shifts of APX with a separate destination.
 func (in *inst) special() bool {
 	inMemory, bytes := 0, strings.HasSuffix(in.mnemonic, "b")
 	for i := range in.ops {
@@ -142,7 +143,7 @@ func (e *effect) memory(in *inst, f form) {
 	}
 }
 
-// read adds register operands to what the result depends on.
+// read adds register operands to the inputs of the result.
 func (e *effect) read(ops ...operand) {
 	for _, op := range ops {
 		if op.kind == register {
@@ -158,8 +159,8 @@ func (e *effect) write(op operand) {
 	}
 }
 
-// idioms are the instructions whose result does not depend on the operands if these are the same register, without the v
-// of AVX.
+// idioms are the instructions whose result does not depend on the operands if all of these are the same register. The
+// names are without the v of AVX.
 var idioms = map[string]bool{"xor": true, "sub": true, "sbb": true, "pxor": true, "pxord": true, "pxorq": true, "xorps": true, "xorpd": true, "pandn": true,
 	"psubsb": true, "psubsw": true, "psubusb": true, "psubusw": true, "kxorb": true, "kxorw": true, "kxord": true, "kxorq": true,
 	"psubb": true, "psubw": true, "psubd": true, "psubq": true, "pcmpeqb": true, "pcmpeqw": true, "pcmpeqd": true, "pcmpeqq": true,
@@ -214,8 +215,8 @@ func (in *inst) increment() bool {
 	return false
 }
 
-// unary reports whether an instruction with two operands reads only the first one. That is so for those that read only
-// one operand, also in APX, where they may have another destination.
+// unary reports whether an instruction with two operands reads only the first one. That is so for instructions that
+// read only one operand, and also for their forms in APX, which may have a separate destination.
 func unary(name string) bool {
 	switch name {
 	case "inc", "dec", "neg", "not", "blsr", "blsi", "blsmsk":
@@ -282,8 +283,8 @@ func (e *effect) flags(use flagUse) {
 	}
 }
 
-// partial takes care of ah, bh, ch and dh. Processors rename them in different ways, so nothing is known about what
-// depends on them.
+// partial handles ah, bh, ch and dh. Processors rename them in different ways, so nothing is assumed about values that
+// depend on them.
 func (e *effect) partial(in *inst) {
 	for i := range in.ops {
 		if in.ops[i].high {

@@ -8,10 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// Facts is what is known about a loop, with the loops in it.
+// Facts is what is known about a loop, including its inner loops.
 type Facts struct {
-	// Known is true if the loop's instruction set is x86-64 or aarch64. Of others, only Innermost, Polls and Calls are
-	// known.
+	// Known is true if the loop's instruction set is x86-64 or aarch64. For other instruction sets, only Innermost,
+	// Polls and Calls are known.
 	Known     bool
 	Innermost bool // no other loop is in it
 	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
@@ -20,8 +20,9 @@ type Facts struct {
 	Vector int
 	// Scalar is true if the loop computes with single floating-point numbers.
 	Scalar bool
-	// Unrolled is how many copies of the loop's body a round has, by its counter and by the instructions that were made
-	// from one bytecode. It is 1 for a loop that is not unrolled, and 0 if nothing is known.
+	// Unrolled is the number of copies of the loop's body in a round. It is found from the steps of the loop's counter
+	// and from the number of instructions that were made from one bytecode. It is 1 for a loop that is not unrolled,
+	// and 0 if nothing is known.
 	Unrolled int
 	// Copied is the mnemonic of which there are Unrolled copies.
 	Copied      string
@@ -31,20 +32,20 @@ type Facts struct {
 	Reloads     int // instructions that read the stack's frame
 	Spills      int // instructions that write to it
 	Bound       *Bound
-	Unbounded   string // why there is no Bound, as "it calls other code"; "" if there is one, or none is looked for
-	Modelled    *Model // what another program says; nil unless it was asked
+	Unbounded   string // why there is no Bound: "it calls other code"; "" if there is one, or none was computed
+	Modelled    *Model // the result of another program; nil if none was asked
 
-	body []string // the texts of the path for Assembly, see there
+	body []string // the texts of the instructions on the path that Assembly returns
 }
 
-// A Model is what a program that models a processor says about a loop.
+// A Model is the result of a program that models a processor, for a loop.
 type Model struct {
 	Tool    string // "llvm-mca -mcpu=znver3"
 	Verdict string // "40 cycles a round; 4.5 by ports alone", or why there is none
 	Text    string // what it printed; may be ""
 }
 
-// known is what kind of instructions a piece of code has.
+// known says which instruction set a piece of code has, as far as this package knows it.
 type known int8
 
 const (
@@ -53,7 +54,7 @@ const (
 	arm64
 )
 
-// Code is a piece of code, of which the loops can be described.
+// Code is a piece of code whose loops can be described.
 type Code struct {
 	lines   []code.Line
 	blocks  []code.Block
@@ -64,7 +65,7 @@ type Code struct {
 	effects map[int]*effect
 	parsed  map[int]*inst
 	chains  printassembly.Chains
-	counted []*Facts // by block: what count says about its lines; nil if it was not needed yet
+	counted []*Facts // by block: the facts about its lines, from the method count; nil if they were not needed yet
 }
 
 // New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.
@@ -89,7 +90,7 @@ func recognize(lines []code.Line) known {
 		_, operands, _ := strings.Cut(lines[i].Text, " ")
 		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool { return strings.ContainsRune(" ,()[]{}*+-!", r) }) {
 			word = strings.TrimPrefix(word, "%")
-			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // sp is one of aarch64, too
+			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // aarch64 has sp, too
 				return amd64
 			}
 			if name := armRegister.FindString(word); name != "" {
@@ -125,7 +126,7 @@ func (c *Code) effect(line int) *effect {
 	return e
 }
 
-// Describe returns what is known about the loop with an index.
+// Describe returns what is known about the loop with the given index.
 func (c *Code) Describe(loop int) *Facts {
 	l := &c.loops[loop]
 	f := &Facts{Known: c.isa != foreign, Innermost: !c.outer[loop]}
@@ -197,8 +198,8 @@ func (c *Code) count(f *Facts, i int) {
 }
 
 // packed returns the width in bits of the registers on which an instruction computes with packed values. It returns 0
-// if it does not, or only moves them from register to register or sets them to zero. Moves to and from memory count if
-// they move a whole register, because that is what the copy of an array consists of.
+// if there are no packed values, or if the instruction only moves them from register to register or sets them to zero.
+// Moves to and from memory count if they move a whole register, because that is what the copy of an array consists of.
 func packed(in *inst, e *effect) int {
 	name := in.name
 	width := 0

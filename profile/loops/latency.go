@@ -2,20 +2,20 @@ package loops
 
 import "strings"
 
-// A model is a group of processors with the same latencies, as far as the table has them.
+// A model is a group of processors that have the same latencies in the table.
 type model int
 
 const (
 	// usual stands for Zen to Zen 4, and Skylake to Ice Lake, including their server versions.
 	usual model = iota
-	// newest stands for Zen 5, Golden Cove (Alder Lake, Sapphire Rapids) and later ones, which add floating-point
-	// numbers in 2 cycles and some small constants in none.
+	// newest stands for Zen 5, Golden Cove (Alder Lake, Sapphire Rapids) and later processors. They add floating-point
+	// numbers in 2 cycles, and some small constants in 0 cycles.
 	newest
 	models
 )
 
-// Latencies of loads that hit the L1 cache, from the address to the result, in cycles. They are part of what a chain
-// takes, and the same for both models.
+// Latencies of loads that hit the L1 cache, from the address to the result, in cycles. They are a part of the time of a
+// chain, and the same for both models.
 const (
 	loadLatency       = 4 // into a general register
 	vectorLoadLatency = 5
@@ -29,11 +29,11 @@ const (
 	compare              // writes the flags from all operands
 	combine              // the last operand becomes a function of all operands
 	convert              // the last operand becomes a function of the first one that is not an immediate
-	move                 // as convert, and takes no time between registers of the same kind
-	accum                // as combine, and also reads the last operand if there are three: vfmadd231sd
+	move                 // like convert, but takes no cycles between registers of the same kind
+	accum                // like combine, but also reads the last operand if there are three: vfmadd231sd
 	address              // lea
 	clear                // the last operand gets a value that depends on no register, or on one that is not known
-	clearAll             // as clear, for all register operands
+	clearAll             // like clear, for all register operands
 	product              // mul, and imul with one operand: rdx:rax
 	quotient             // div and idiv: rdx:rax
 	signRDX              // cqto and cltd: rdx from rax
@@ -71,7 +71,7 @@ const (
 // An operation is what the table has about an instruction.
 type operation struct {
 	form    form
-	latency [models]int8 // cycles from an input to the result; of the processors of the model, the lowest one
+	latency [models]int8 // cycles from an input to the result, for each model: the lowest of its processors
 	flags   flagUse
 	unit    unit
 	busy    int8 // cycles for which the divider is busy
@@ -211,7 +211,7 @@ func conditions(t map[string]operation) {
 }
 
 // lookUp finds what the table has about an instruction. It sets name to the mnemonic in the table, and vex if the
-// instruction is one of AVX, which has more operands.
+// instruction is one of AVX, which may have an additional operand.
 func (in *inst) lookUp() {
 	in.name = in.mnemonic
 	if in.operation, in.known = operations[in.mnemonic]; in.known {

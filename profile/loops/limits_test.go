@@ -21,8 +21,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// The bound of a loop is at most what llvm-mca says, and the same if a chain of additions limits the loop. llvm-mca's
-// loads take a cycle more than the table's.
+// The bound of a loop is at most the number of cycles that llvm-mca computes, and equal to it if a chain of additions
+// limits the loop. llvm-mca's loads take a cycle longer than those in our table.
 func TestAgainstLLVM(t *testing.T) {
 	t.Parallel()
 	llvm := gasmtest.NeedTool(t, "llvm-mca", "apt install llvm")
@@ -52,7 +52,7 @@ func TestAgainstLLVM(t *testing.T) {
 	}
 }
 
-// Large loops and many paths take a bounded time, which the test's own limit checks.
+// Large loops and many paths take a bounded time. If they did not, the test would run into its time limit.
 func TestLarge(t *testing.T) {
 	t.Parallel()
 	straight := "top:\n" + strings.Repeat(" imul %ebx,%eax\n add (%rsi),%eax\n", maxBoundLines/2-1) + " jmp top\n"
@@ -85,7 +85,7 @@ func TestLarge(t *testing.T) {
 	assert.Equal(t, "no faster than 0.3 cycles a round: 3 instructions; no chain", describe(assemble(open.String()))[0].Limit())
 }
 
-// TestWorstCycle compares the cycle of largest mean with all cycles of small graphs.
+// TestWorstCycle compares the cycle with the largest mean to the means of all cycles, in small graphs.
 func TestWorstCycle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -132,8 +132,8 @@ func TestWorstCycle(t *testing.T) {
 	}
 }
 
-// FuzzLoops describes the loops of any bytes, as code of x86-64 in both syntaxes and of aarch64. The two syntaxes have
-// the same bounds.
+// FuzzLoops describes the loops of any bytes, as code of x86-64 in both syntaxes and of aarch64. Both syntaxes must
+// lead to the same bounds.
 func FuzzLoops(f *testing.F) {
 	f.Add([]byte{0x48, 0x8b, 0x40, 0x10, 0x48, 0x85, 0xc0, 0x75, 0xf7}, uint16(3))
 	f.Add([]byte{0xc5, 0xfb, 0x58, 0x06, 0xff, 0xc1, 0x39, 0xd1, 0x7c, 0xf6}, uint16(500))
@@ -164,7 +164,8 @@ func FuzzLoops(f *testing.F) {
 	})
 }
 
-// Instructions without operands that write the counter, the only ones that do, do not say by how much.
+// If the only instructions that write the loop's counter have no operands, it is unknown by how much the counter
+// changes.
 func TestCounterWithoutOperands(t *testing.T) {
 	for counter, names := range map[string][]string{"%rax": {"cltq", "cdqe", "cwtl", "cwde"}, "%rdx": {"cltd", "cdq", "cqto", "cqo"}} {
 		for _, name := range names {
@@ -175,7 +176,8 @@ func TestCounterWithoutOperands(t *testing.T) {
 	}
 }
 
-// What long chains of long names take does not grow with the names. Loops that are too large are not looked at.
+// The memory for long chains of long names does not grow with the length of the names. Loops that are too large are
+// skipped.
 func TestLongChains(t *testing.T) {
 	frames := slices.Repeat([]printassembly.Frame{{Method: strings.Repeat("n", 1000)}}, 100)
 	of := func(adds int) []*Facts {

@@ -75,7 +75,8 @@ func asm(addr uint64, text string) code.Line {
 	return l
 }
 
-// link sets what the lines need from those after them: their ends, and the frames of instructions without frames.
+// link completes lines from the lines after them: it sets their end addresses, and the frames of instructions that have
+// none.
 func link(lines []code.Line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l := &lines[i]
@@ -175,7 +176,7 @@ func TestCompiledLoops(t *testing.T) {
 			"no faster than 5 cycles a round: a chain of 1 lea and 1 load; ports would allow 1"},
 		{"lcg", "scalar, no range checks, polls, calls or spills", // C2 has joined 16 rounds into one
 			"no faster than 4 cycles a round: a chain of 1 imul and 1 add; ports would allow 0.5"},
-		{"div", "scalar, unrolled 2 times, no range checks, polls, calls or spills", // without its check for -1
+		{"div", "scalar, unrolled 2 times, no range checks, polls, calls or spills", // no check for -1
 			"on its usual path, no faster than 18 cycles a round: a chain of 2 cqto, 2 idiv and 2 add; ports would allow 8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestCompiledLoops(t *testing.T) {
 	}
 }
 
-// A loop has what is in the loops in it. Their lines are read once.
+// The facts about a loop include those of its inner loops, whose lines are read only once.
 func TestNested(t *testing.T) {
 	lines := assemble("top:\n vaddps %ymm0,%ymm1,%ymm1\ninner:\n mov %rax,0x8(%rsp)\n addsd (%rsi),%xmm1\n call 0x1\n dec %ecx\n jne inner\n mov 0x8(%rsp),%rax\n test %eax,(%r10) ;{poll}\n dec %edx\n jne top\n")
 	blocks := code.BlocksOf(lines, 1)

@@ -8,7 +8,7 @@ import (
 // A reg is a register, or a part of the flags, that carries values from instruction to instruction.
 type reg int8
 
-// The registers, after the general ones (0 is rax) with the numbers that instructions have for them.
+// The registers. The general ones come first, with the same numbers as in machine code (0 is rax).
 const (
 	rax reg = iota
 	rcx
@@ -26,11 +26,11 @@ const (
 	noReg     reg = -1
 )
 
-// A kind is what an operand is.
+// A kind says what an operand is.
 type kind int8
 
 const (
-	other kind = iota // an address without registers, or a register that carries nothing here
+	other kind = iota // an address without registers, or a register whose values are not followed
 	register
 	memory
 	immediate
@@ -58,14 +58,15 @@ type inst struct {
 	prefix   string // lock or rep…; "" for most
 	ops      []operand
 	masked   bool // has a mask register in braces
-	// What the table has about the instruction, see lookUp. known is false if it is not there.
+	// The entry of the table for the instruction, see lookUp. known is false if there is no entry.
 	name      string
 	operation operation
 	vex       bool
 	known     bool
 }
 
-// prefixes are the words before a mnemonic. Those that are false have no effect on what the instruction computes.
+// prefixes are the words before a mnemonic. A prefix with the value false has no effect on what the instruction
+// computes.
 var prefixes = map[string]bool{"lock": true, "rep": true, "repz": true, "repnz": true, "repe": true, "repne": true, "xacquire": true, "xrelease": true,
 	"data16": false, "addr32": false, "rex.W": false, "{evex}": false, "{vex}": false, "notrack": false, "bnd": false, "cs": false, "ds": false, "es": false, "ss": false, "fs": false, "gs": false}
 
@@ -204,7 +205,7 @@ func parseNumber(text string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// A registerName is what the name of a register stands for.
+// A registerName is the register that a name stands for, and the part of it.
 type registerName struct {
 	reg  reg
 	bits int

@@ -7,16 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// A subset is what is left of an innermost loop when rare detours are taken out: its blocks in the order in which
-// control flows through them, from the head on, and the edges between them.
+// A subset is an innermost loop without its rare detours: its blocks in the order in which control flows through them,
+// from the head on, and the edges between them.
 type subset struct {
 	order  []int
 	before map[int][]int // the blocks from which each block is entered; for the head, those that lead back to it
 	left   bool          // true if blocks of the loop were left out
 }
 
-// subset takes blocks out of a loop for which rare returns true, where another way leads on in the loop. It returns nil
-// if the rest of the loop has an inner cycle.
+// subset removes the blocks for which rare returns true from a loop, if another way continues in the loop. It returns
+// nil if the rest of the loop has an inner cycle.
 func (c *Code) subset(l *code.Loop, rare func(block int) bool) *subset {
 	in := c.members(l)
 	s := &subset{before: map[int][]int{}}
@@ -64,7 +64,8 @@ func (c *Code) members(l *code.Loop) map[int]bool {
 	return in
 }
 
-// onward returns the blocks of a loop that follow one of its blocks, without the rare ones if others follow, too.
+// onward returns the blocks of a loop that follow one of its blocks, without the rare blocks if other blocks follow
+// too.
 func (c *Code) onward(l *code.Loop, in map[int]bool, block int, rare func(block int) bool) []int {
 	var all, usual []int
 	for _, n := range c.next[block] {
@@ -82,7 +83,7 @@ func (c *Code) onward(l *code.Loop, in map[int]bool, block int, rare func(block 
 	return all
 }
 
-// calling returns the blocks of a loop from which each way back to the head has a call.
+// calling returns those blocks of a loop from which every way back to the head has a call.
 func (c *Code) calling(l *code.Loop) map[int]bool {
 	in := c.members(l)
 	calls := map[int]bool{}
@@ -111,7 +112,7 @@ func (c *Code) callIn(block int) bool {
 const (
 	// coldSamples is the number of samples that a loop must have, so that its blocks without samples are rare.
 	coldSamples = 50
-	// coldShare is the share of a loop's samples that a rare block has at most, as a divisor.
+	// coldShare limits the samples of a rare block: a rare block has at most 1/coldShare of the loop's samples.
 	coldShare = 200
 )
 
@@ -132,15 +133,15 @@ func (c *Code) cold(l *code.Loop, block int) bool {
 }
 
 const (
-	// maxPaths and maxPathLines limit the ways through a loop that are looked at one by one, and the instructions on all
-	// of them together.
+	// maxPaths and maxPathLines limit the number of ways through a loop that are examined one by one, and the number of
+	// instructions on all of them together.
 	maxPaths     = 64
 	maxPathLines = 20_000
 )
 
 // paths returns each way through a subset as a subset of its own. If there are too many, it returns only the subset
-// itself: what is found for all ways at once is true, but misses what differs between the ways, as in a binary search,
-// where each round changes one bound or the other.
+// itself. A result for all ways at once is correct, but does not see the differences between the ways. An example is a
+// binary search, where each round changes one bound or the other.
 func (c *Code) paths(s *subset) []*subset {
 	head := s.order[0]
 	after := s.after()

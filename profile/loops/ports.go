@@ -8,24 +8,25 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// What the widest of the processors of both models does in a cycle, at most.
+// The maximum that the widest of both models' processors does in a cycle.
 const (
 	perCycle        = 8 // instructions; a comparison and the jump after it are one
 	loadsPerCycle   = 4
 	wideLoads       = 3 // loads into vector registers
 	storesPerCycle  = 2
 	vectorsPerCycle = 4 // operations on vector registers
-	floatsPerCycle  = 2 // floating-point additions; and as many multiplications
+	floatsPerCycle  = 2 // floating-point additions; the same number of multiplications is possible in addition
 	mulsPerCycle    = 3 // integer multiplications
 )
 
-// A use counts what a path of a loop needs.
+// A use counts the execution units that a path through a loop needs.
 type use struct {
 	instructions, loads, wide, stores, vectors, adds, multiplies, muls, divisions, busy int
 }
 
-// ports returns how many cycles a round occupies the units of a processor, at least, and what takes that long. It is
-// for the least demanding way through the subset, so with several ways the need for each kind of unit is the least.
+// ports returns the minimum number of cycles for which a round occupies the units of a processor, and the instructions
+// that need that long. If there are several ways through the subset, it takes for each kind of unit the way that needs
+// it least.
 func (c *Code) ports(s *subset) (float64, string) {
 	n := c.least(s)
 	best, what := float64(n.instructions)/perCycle, plural(n.instructions, "instruction")
@@ -48,7 +49,7 @@ func (c *Code) ports(s *subset) (float64, string) {
 	return best, what
 }
 
-// least returns the least that a round through a subset needs of each kind.
+// least returns, for each kind of unit, the smallest need of a round through a subset.
 func (c *Code) least(s *subset) use {
 	at := map[int]use{}
 	enter := func(b int) use {
@@ -75,7 +76,7 @@ func (c *Code) least(s *subset) use {
 	return enter(s.order[0])
 }
 
-// least returns the lesser one of each count.
+// least returns the smaller one of each count.
 func (n use) least(o use) use {
 	return use{min(n.instructions, o.instructions), min(n.loads, o.loads), min(n.wide, o.wide), min(n.stores, o.stores), min(n.vectors, o.vectors),
 		min(n.adds, o.adds), min(n.multiplies, o.multiplies), min(n.muls, o.muls), min(n.divisions, o.divisions), min(n.busy, o.busy)}

@@ -7,14 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// An origin is what instructions have in common that are copies of one another.
+// An origin identifies instructions that are copies of one another.
 type origin struct {
 	chain    int // the number of the chain of inlined methods
 	mnemonic string
 }
 
-// unrolling finds out how often a loop is unrolled. Then as many copies of an instruction were made from one bytecode,
-// and the loop's counter is increased by that number or by a multiple of it. Nothing is said of a loop that is too large.
+// unrolling finds out how often a loop is unrolled. If a loop is unrolled n times, n copies of an instruction were made
+// from one bytecode, and the loop's counter is increased by n or a multiple of n. A loop that is too large is not
+// examined.
 func (c *Code) unrolling(f *Facts, l *code.Loop) {
 	if l.Lines > maxBoundLines {
 		return
@@ -60,8 +61,8 @@ func (c *Code) linesOf(l *code.Loop) []int {
 	return lines
 }
 
-// step returns by how much a loop increases or decreases its counter in a round, or 0 if it is not known to have one.
-// The counter is a register that is compared at the end of the loop, and changed once in it:
+// step returns by how much a loop increases or decreases its counter in a round, or 0 if no counter was found. The
+// counter is a register that is compared at the end of the loop, and changed once in it:
 //
 //	add  $0x10,%r9d               lea  0x40(%rbx),%ecx
 //	cmp  %r11d,%r9d               cmp  %r11d,%ecx
@@ -91,7 +92,7 @@ func (c *Code) step(l *code.Loop) int64 {
 	return 0
 }
 
-// stepOf returns what a loop adds to a register in a round. It returns 0 if it is not known.
+// stepOf returns the number that a loop adds to a register in a round, or 0 if it is not known.
 func (c *Code) stepOf(r reg, lines []int) int64 {
 	by := c.onlyWrite(r, lines)
 	if by < 0 {
@@ -157,8 +158,8 @@ func (c *Code) rangeChecks(l *code.Loop) int {
 	return n
 }
 
-// unsigned reports whether a comparison and a jump compare as unsigned numbers, as range checks do: a negative index is
-// too large then.
+// unsigned reports whether a comparison and a jump compare unsigned numbers. Range checks do that, because a negative
+// index is then too large.
 func (c *Code) unsigned(compared, jump int) bool {
 	name := mnemonicOf(c.lines[compared].Text)
 	switch cond := mnemonicOf(c.lines[jump].Text); c.isa {
@@ -182,7 +183,7 @@ func mnemonicOf(text string) string {
 
 // traps reports whether the code from a block on ends in a call that does not return, without a choice on the way.
 func (c *Code) traps(block int) bool {
-	const most = 16 // the traps of an unrolled loop run into one another
+	const most = 16 // the code that leads to the traps of an unrolled loop may run from one into the next
 	for range most {
 		if b := &c.blocks[block]; code.NeverReturns(&c.lines[b.To-1]) {
 			return true

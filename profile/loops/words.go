@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Words returns what a loop consists of, with the loops in it: "scalar, unrolled 8 times, 8 range checks, 2 reloads, no
-// polls or calls". Spills are instructions that write to the stack's frame, and reloads read it.
+// Words describes a loop, including its inner loops: "scalar, unrolled 8 times, 8 range checks, 2 reloads, no polls or
+// calls". Spills are instructions that write to the stack's frame, and reloads read it.
 func (f *Facts) Words() string {
 	var words, none []string
 	switch {
@@ -57,8 +57,9 @@ func (f *Facts) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// Limit returns how fast a round can be, and why: "no faster than 48 cycles a round (32 on Zen 5 and Golden Cove): a chain
-// of 16 vaddsd; ports would allow 8". It returns why there is no bound if it was looked for, and "" otherwise.
+// Limit returns how fast a round can be, and why: "no faster than 48 cycles a round (32 on Zen 5 and Golden Cove): a
+// chain of 16 vaddsd; ports would allow 8". If there is no bound, it returns the reason, or "" if no bound was
+// computed.
 func (f *Facts) Limit() string {
 	b := f.Bound
 	switch {
@@ -95,10 +96,10 @@ func (b *Bound) usually() string {
 	return ""
 }
 
-// maxLinkNames is how many kinds of instructions Links names.
+// maxLinkNames is the maximum number of kinds of instructions that Links names.
 const maxLinkNames = 4
 
-// Links returns what a chain consists of: "8 shl, 8 sub and 8 add". Instructions that take no time are left out.
+// Links lists the instructions of a chain: "8 shl, 8 sub and 8 add". Instructions that take no cycles are left out.
 func (b *Bound) Links() string {
 	counts := map[string]int{}
 	var names []string

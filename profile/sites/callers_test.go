@@ -49,7 +49,7 @@ func TestCallers(t *testing.T) {
 	assert.Nil(t, Callers(nil, calltree.Limits{}))
 }
 
-// Events with the same stack are one Stack, and the frames inside the place do not matter.
+// Events with the same stack are one Stack, even if their frames inside the place differ.
 func TestStacksOfEvents(t *testing.T) {
 	inner := []event.Frame{frame("jdk.internal.misc.Unsafe::park", 0), frame("Pool::take", 7), frame("Main::main", 3)}
 	other := []event.Frame{frame("java.lang.Object::wait", 0), frame("Pool::take", 7), frame("Worker::run", 4)}
@@ -81,7 +81,7 @@ func TestStacksOfEvents(t *testing.T) {
 	assert.Equal(t, []Stack{{Frames: inner[1:], Weight: maxBytes, Count: 4}}, allocs[0].Stacks)
 }
 
-// Further stacks than maxStacks have no callers, but their events count.
+// Beyond maxStacks, further stacks have no callers, but their events count.
 func TestManyStacks(t *testing.T) {
 	var c Counter
 	const more = 10

@@ -94,7 +94,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "http-nio-8080-e", table.Label(other.Label))
 }
 
-// A thread is chosen by its whole name, or by what the kernel has of it.
+// A thread is chosen by its whole name, or by the 15 bytes of it that the kernel keeps.
 func TestChooseByWholeName(t *testing.T) {
 	for text, want := range map[string]bool{"exec-7$": true, "^http-nio-8080-e$": true, "exec-8": false, "app": true, "jit": false} {
 		choice, err := ParseChoice(text)

@@ -1,11 +1,11 @@
 // Package vmwork says what HotSpot's library (libjvm) did when it was sampled: compile, collect garbage, load classes, serve
 // the interpreter, and so on.
 //
-// What a thread of a JIT compiler or of the collector does, its name says. Of the other threads, the sampled function and
-// its callers in the library say it, from the innermost one outwards: the first function that belongs to a [Work] decides.
-// So the loading of a class on behalf of the interpreter is class loading, and not the interpreter's runtime. The search
-// ends at the first Java frame. The functions were collected from samples of JDK 8 to 28; one that is not known does not
-// decide anything.
+// The work of a thread of a JIT compiler or of the collector is clear from its name. For other threads, the sampled
+// function and its callers in the library decide, from the innermost one outwards: the first function that belongs to a
+// [Work] counts. So the loading of a class on behalf of the interpreter is class loading, and not the interpreter's
+// runtime. The search ends at the first Java frame. The functions were collected from samples of JDK 8 to 28; unknown
+// functions are ignored.
 package vmwork
 
 import (
@@ -39,9 +39,9 @@ const (
 	Safepoints   Work = "safepoints"
 	Recorder     Work = "Flight Recorder"
 	Startup      Work = "start and end of the JVM"
-	// Other is work of functions that are not known, in other threads than those of the compilers and the collector.
-	// Unknown is work of such threads if neither the function nor its callers have names. NoThread is work of functions that
-	// are not known in a thread that has no name, so that it may be any work.
+	// Other is work of unknown functions, in threads other than those of the compilers and the collector. Unknown is
+	// work of such threads if neither the function nor its callers have names. NoThread is work of unknown functions in
+	// a thread without a name. It may be any work.
 	Other    Work = "other runtime"
 	Unknown  Work = "runtime, no names of functions"
 	NoThread Work = "unknown, no names of threads"
@@ -81,7 +81,7 @@ var classes = map[Work][]string{
 	Startup:    {"Threads::create_vm", "Threads::destroy_vm", "JNI_CreateJavaVM", "before_exit", "vm_exit", "init_globals", "universe_init", "universe_post_init", "Arguments::", "SharedClassUtil", "StubGenerator::", "exit_globals"},
 }
 
-// words is classes by beginning.
+// words has the same content as classes, with the beginnings as keys.
 var words = func() map[string]Work {
 	all := map[string]Work{}
 	for work, list := range classes {
@@ -161,7 +161,7 @@ func (c *Classifier) Of(s *sampler.Sample, kind string, stack callstack.ID) Work
 // InLibrary reports whether a module is HotSpot's library.
 func InLibrary(module string) bool { return strings.HasPrefix(module, "libjvm.") }
 
-// function is ofFunction with a memory.
+// function does the same as ofFunction, but remembers the results.
 func (c *Classifier) function(symbol string) Work {
 	work, ok := c.functions[symbol]
 	if !ok {

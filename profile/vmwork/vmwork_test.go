@@ -43,7 +43,7 @@ func TestOf(t *testing.T) {
 		{threads.OtherJVM, "Monitor::wait", []string{"VMThread::run"}, Safepoints},
 		{threads.Application, "G", nil, Other},
 	} {
-		for range 2 { // the second time from memory
+		for range 2 { // the second result comes from the cache
 			s := sampler.Sample{Module: "libjvm.so", Symbol: at.symbol, Thread: "main"}
 			assert.Equal(t, at.want, c.Of(&s, at.kind, stack(at.callers...)), "%s below %q", at.symbol, at.callers)
 		}
@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 	assert.Equal(t, Unknown, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Thread: "main"}, threads.Application, 7))
 }
 
-// Each beginning belongs to one kind of work.
+// Each beginning of a function name belongs to one kind of work.
 func TestClasses(t *testing.T) {
 	n := 0
 	for _, list := range classes {

@@ -19,11 +19,11 @@ type Repetition struct {
 	Nanos    int64 // of those with a known time
 	// Versions are the compilations, the earliest first. If there are many, only the last of them are kept.
 	Versions []Compilation
-	// Causes say why the versions went, the most frequent first.
+	// Causes say why HotSpot stopped using the versions, the most frequent reason first.
 	Causes []Cause
 }
 
-// A Cause is a reason for which code went, and how often.
+// A Cause is a reason for which HotSpot stopped using code, and how often it occurred.
 type Cause struct {
 	Reason string // of a trap: "unstable_if", else HotSpot's: "not used"; "" if it is unknown
 	Count  int
@@ -32,8 +32,8 @@ type Cause struct {
 // maxVersions is the maximum number of versions that a Repetition keeps.
 const maxVersions = 20
 
-// repetitions returns the methods that were compiled several times in the same way, how many such ways there are, and of how
-// many methods.
+// repetitions returns the methods that were compiled several times in the same way, how many such ways there are, and
+// the number of methods.
 func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 	type way struct {
 		pid, level                 int
@@ -81,7 +81,7 @@ func compiledAgain(all []Repetition) int {
 	return len(methods)
 }
 
-// causes counts why versions went.
+// causes counts the reasons for which HotSpot stopped using versions.
 func causes(versions []Compilation) []Cause {
 	counts := map[string]int{}
 	for _, v := range versions {

@@ -8,27 +8,30 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A Deopt is a place at which compiled code was left for the interpreter, and what became of the code.
+// A Deopt is a place at which execution went from compiled code to the interpreter (a deoptimization), and says what
+// happened to the code.
 type Deopt struct {
 	Method string // the method at the place, which may have been inlined
 	BCI    int    // of the bytecode; -1 if it is unknown
 	Line   int    // 0 if it is unknown
 	// Instruction is the bytecode: "if_icmpgt". Reason and Action are HotSpot's: "unstable_if", "reinterpret".
 	Instruction, Reason, Action string
-	// Of are the compiled methods that the place was in, the most frequent first, at most [mostOf]; nil if none is known.
+	// Of are the compiled methods that contained the place, the most frequent first, at most [mostOf]. It is nil if
+	// none is known.
 	Of     []string
 	Count  int
-	Inside int // how many were within a window
-	// FirstMonoNanos and LastMonoNanos are when the first and the last one were.
+	Inside int // number of deoptimizations within a window
+	// FirstMonoNanos and LastMonoNanos are the times of the first and the last deoptimization.
 	FirstMonoNanos, LastMonoNanos int64
 	// Levels are the levels of the code that was left, ascending.
 	Levels []int
 	// After says at which levels the compiled methods were compiled next, the lowest level first.
 	After []After
-	// Never is how many were not followed by a compilation of the method that has the level of the code that was left.
-	// Then either the code stayed in use, or the method was not hot enough.
+	// Never is the number of deoptimizations after which the method was not compiled again at the level of the code
+	// that was left. Then either the code stayed in use, or the method was not hot enough.
 	Never int
-	// Unknown is how many were in code of which no compilation is known, so that nothing is known about what came after.
+	// Unknown is the number of deoptimizations in code whose compilation is not known. So the later compilations are
+	// unknown too.
 	Unknown int
 }
 
@@ -42,7 +45,7 @@ type After struct {
 	ShortestNanos, MedianNanos, LongestNanos int64
 }
 
-// A place is what deoptimizations are counted by.
+// A place is the key by which deoptimizations are counted.
 type place struct {
 	method                      string
 	bci, line                   int
@@ -126,7 +129,7 @@ func (c *collector) left(e *event.Event) *Compilation {
 	return nil
 }
 
-// maxFollowing is how many compilations of a method after a deoptimization follow looks at.
+// maxFollowing is the number of a method's compilations after a deoptimization that the method follow examines.
 const maxFollowing = 100
 
 // follow adds how long after a deoptimization the first compilation of the method at each level began. list has the

@@ -10,8 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// FuzzCollect makes events of lines such as those of run, whatever is in them, and checks that nothing is lost or counted
-// twice.
+// FuzzCollect makes events from lines of any text, and checks that no event is lost or counted twice.
 func FuzzCollect(f *testing.F) {
 	f.Add(run)
 	f.Add("1 compile A::a id=-1 level=9\n1 compile A::a id=99999999999999999999 level=-1 compiler=C1\n1 discard A::a id=0\n1 deoptimize \n2 deoptimize x bci=-5 lineNumber=x compileId=1 action=none")
@@ -67,7 +66,7 @@ func foreignEvents(text string) (all []event.Event) {
 		if len(words) < 2 {
 			continue
 		}
-		at, _ := strconv.ParseInt(words[0], 10, 32) // 0 if it is no number
+		at, _ := strconv.ParseInt(words[0], 10, 32) // 0 if it is not a number
 		e := event.Event{PID: 7, MonoNanos: at * 1e6, Kind: event.Kind(words[1])}
 		if len(words) > 2 {
 			e.Name = words[2]

@@ -12,15 +12,15 @@ const (
 	leastCompiled   = 100 // each of these methods has at least 1/leastCompiled of the profile's samples
 )
 
-// A Sampled has the samples of a method in one of its compilations. JVM is a number of the JVM.
+// A Sampled has the samples of a method in one of its compilations. JVM is the number of the JVM.
 type Sampled struct {
 	Method string
 	JVM    int
 	Counts tally.Counts
 }
 
-// Hottest returns the methods that have the most samples in all tiers and JVMs, hottest first, with the JVM that has the
-// most samples of the method. share returns the share of the profile that some samples have.
+// Hottest returns the methods that have the most samples in all tiers and JVMs, hottest first, with the JVM that has
+// the most samples of the method. The function share returns the share of the profile that some samples have.
 func Hottest(all []Sampled, share func(tally.Counts) float64, counters int) []Sampled {
 	type inJVM struct {
 		method string

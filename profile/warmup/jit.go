@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// A JIT is what the JIT compilers of some JVMs did. Lists are cut to their first [Most] elements.
+// A JIT says what the JIT compilers of some JVMs did. Lists are cut to their first [Most] elements.
 type JIT struct {
 	Levels []Level // by level, the lowest first
 	// Longest are the compilations whose times are known, the longest first.
@@ -19,15 +19,15 @@ type JIT struct {
 	// Again are the methods that were compiled several times in the same way, see [Repetition]. Those that took longest
 	// come first.
 	Again []Repetition
-	// Deopts are the places at which compiled code was left for the interpreter, the most frequent first.
+	// Deopts are the places at which execution went from compiled code to the interpreter, the most frequent first.
 	Deopts []Deopt
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
 	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for each
 	// level and each JVM.
 	MethodsAgain int
-	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside that of
-	// those in the windows.
+	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside the number of those in the
+	// windows.
 	Deoptimizations, DeoptimizationsInside int
 }
 
@@ -39,10 +39,10 @@ const Most = 100
 type Level struct {
 	Level  int
 	Count  int // compilations, also those that failed
-	OSR    int // those of them that replace a method while it runs in a loop
+	OSR    int // compilations that replace a method while it runs in a loop
 	Inside int // those that began within a window
 	Failed int // those that the compiler gave up
-	// Discarded is how many of them HotSpot stopped using, as far as its log says so.
+	// Discarded is the number of compilations that HotSpot stopped using, as far as its log says so.
 	Discarded int
 	// Timed is how many compilations have a known time. Nanos is the sum of their times.
 	Timed int

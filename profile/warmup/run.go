@@ -14,8 +14,8 @@ type Events struct {
 	runs    map[string]*Run // by the pids; nil for a run without compilations and deoptimizations
 }
 
-// Collect returns those of all events that are about the JIT compilers. trialOf returns the trial in whose window an event
-// began, from 0, if it began in one.
+// Collect returns those of the given events that are about the JIT compilers. The function trialOf returns the trial in
+// whose window an event began, from 0, if it began in one.
 func Collect(all []event.Event, trialOf func(*event.Event) (trial int, in bool)) *Events {
 	events := &Events{byPID: map[int][]*event.Event{}, trialOf: trialOf, runs: map[string]*Run{}}
 	for i := range all {
@@ -66,7 +66,7 @@ func (all *Events) run(pids []int) *Run {
 
 // A Run is what the JIT compilers of some JVMs did in their whole run.
 type Run struct {
-	whole  JIT // in which nothing is marked as within a window
+	whole  JIT // nothing in it is marked as within a window
 	ends   map[codeKey]*End
 	trials map[int]*trialCounts // by the number of the trial, from 1
 }
@@ -77,8 +77,8 @@ type trialCounts struct {
 	deoptimizations map[place]int
 }
 
-// Trial returns the run, in which everything that began within the windows of the trial is marked. The results for several trials share what
-// they have in common, and must not be changed.
+// Trial returns what the compilers did in the whole run, with everything marked that began within the trial's windows.
+// The results for several trials share what they have in common, and must not be changed.
 func (r *Run) Trial(trial int) *JIT {
 	if r == nil {
 		return nil
@@ -107,8 +107,8 @@ func (r *Run) Trial(trial int) *JIT {
 	return &j
 }
 
-// marked returns compilations with those marked that began in a window of a trial. It returns the same list if there are
-// none, so that thousands of trials do not need thousands of lists.
+// marked returns the compilations, and marks those that began in a window of a trial. If there are none, it returns the
+// same list, so that thousands of trials do not need thousands of lists.
 func marked(list []Compilation, in int) []Compilation {
 	if !began(list, in) {
 		return list
@@ -120,7 +120,7 @@ func marked(list []Compilation, in int) []Compilation {
 	return list
 }
 
-// markedVersions is like marked.
+// markedVersions is like marked, but for the versions in repetitions.
 func markedVersions(list []Repetition, in int) []Repetition {
 	if !slices.ContainsFunc(list, func(r Repetition) bool { return began(r.Versions, in) }) {
 		return list
@@ -233,10 +233,9 @@ func (c *collector) joinedEnds() map[codeKey]*End {
 	return ends
 }
 
-// moved is the reason in HotSpot's log for the end of code that HotSpot has copied to another address. The method goes
-// on there.
+// moved is the reason in HotSpot's log if HotSpot has copied code to another address and uses it there.
 const moved = "relocated"
 
-// discards reports whether an action of HotSpot after a trap may end the use of the code. After the others, the code
-// stays.
+// discards reports whether an action of HotSpot after a trap may end the use of the code. After the other actions, the
+// code stays in use.
 func discards(action string) bool { return action != "none" }

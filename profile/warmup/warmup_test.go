@@ -54,7 +54,7 @@ const run = `
 70 deoptimize X::x compileId=99 reason=null_check action=none
 90 compile A::a id=6 level=4 pid=8`
 
-// window says that an event began after 25 ms.
+// window reports that an event is in the window if it began after 25 ms.
 func window(e *event.Event) (trial int, in bool) { return 0, e.MonoNanos > 25e6 }
 
 func TestOf(t *testing.T) {
@@ -92,7 +92,7 @@ func TestOf(t *testing.T) {
 	assert.Nil(t, Collect(parse(t, run), window).Of([]int{9}).Trial(0))
 }
 
-// TestTrials: what the compilers did is only found out once for all trials of a JVM.
+// TestTrials: the work of the compilers is determined only once for all trials of a JVM.
 func TestTrials(t *testing.T) {
 	const trials = 1000
 	var asked int
@@ -142,7 +142,7 @@ func TestTrials(t *testing.T) {
 	assert.Same(t, &js[1].Deopts[0], &last.Deopts[0])
 }
 
-// Methods of the same name with other parameters are other methods.
+// Methods with the same name and other parameters are different methods.
 func TestOverloads(t *testing.T) {
 	j := Collect(parse(t, `1 compile A::a id=1 level=4 bytecode=10 descriptor=(I)V
 2 compile A::a id=2 level=4 bytecode=20
@@ -158,7 +158,7 @@ func TestOverloads(t *testing.T) {
 	assert.Equal(t, []After{{4, 1, 4e6, 4e6, 4e6}}, j.Deopts[0].After)
 }
 
-// USDT probes know neither the ids nor the levels.
+// USDT probes report neither the ids nor the levels of compilations.
 func TestOfProbes(t *testing.T) {
 	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2"), window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 3, Failed: 1, Timed: 3, Nanos: 7e6}}, j.Levels)
@@ -167,7 +167,7 @@ func TestOfProbes(t *testing.T) {
 	assert.Equal(t, "C2", j.Again[0].Compiler)
 }
 
-// Lists are bounded, and numbers out of range are not known.
+// Lists are bounded, and numbers that are out of range count as unknown.
 func TestBounds(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 * Most {

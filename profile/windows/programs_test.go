@@ -18,7 +18,7 @@ func TestProgram(t *testing.T) {
 		"surefirebooter1234567890123456789.jar":  "surefirebooter.jar",
 		"app-1.2.345.jar":                        "app-1.2.345.jar",
 		"app-20260101.jar":                       "app.jar",
-		"12345678":                               "12345678", // nothing else would be left
+		"12345678":                               "12345678", // kept, or nothing would be left
 		"":                                       "",
 		"sun.tools.Main1234567$Inner9.main_1_2_34": "sun.tools.Main1234567$Inner9.main_1_2_34",
 	} {

@@ -21,7 +21,7 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// 95 of 100 simulated recordings are within the margin that each reports.
+// In 95 of 100 simulated recordings, the true share is within the margin that the recording reports.
 func TestMarginHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, share := range []float64{0.02, 0.1, 0.5} {

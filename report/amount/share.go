@@ -47,7 +47,7 @@ func Shares(counts []int64, total int64) []Share {
 			off--
 		}
 	}
-	for _, least := range []Share{1, 0} { // in the first round, no share is reduced to 0.00 %
+	for _, least := range []Share{1, 0} { // the first round reduces no share to 0.00 %
 		for _, i := range slices.Backward(byLoss(counts, parts, total)) {
 			if off < 0 && parts[i] > least {
 				parts[i]--

@@ -15,7 +15,7 @@ func TestShares(t *testing.T) {
 	check([]int64{1, 1}, 2, 5000, 5000)
 	check([]int64{1, 1, 1}, 3, 3334, 3333, 3333)
 	check([]int64{2, 2, 2}, 12, 1667, 1667, 1666)      // 50.00 %, though each is 16.67 %
-	check([]int64{1, 1, 1, 0}, 3, 3334, 3333, 3333, 0) // no samples stay no share
+	check([]int64{1, 1, 1, 0}, 3, 3334, 3333, 3333, 0) // a row without samples has a share of 0
 	check([]int64{53000 - 3, 3}, 53000, 9999, 1)
 	check([]int64{0, 0}, 0, 0, 0)
 	check([]int64{3, 3, 3}, 50000, 1, 1, 0)

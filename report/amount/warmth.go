@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/history"
 )
 
-// A JVMWarmth says when a JVM of a profile was warm. Its times are on the samples' clock.
+// A JVMWarmth says when a JVM of a profile became warm. Its times are on the samples' clock.
 type JVMWarmth struct {
 	PID int
 	history.Warmth
@@ -21,8 +21,8 @@ type JVMWarmth struct {
 	WindowMonoNanos int64
 }
 
-// Warmths returns when the JVMs of a profile were warm, in the order of their process ids. It returns nil if the profiles
-// have no history.
+// Warmths returns when the JVMs of a profile became warm, in the order of their process ids. It returns nil if the
+// profiles have no history.
 func Warmths(ps *profile.Profiles, p *profile.Profile) (list []JVMWarmth) {
 	jvms := ps.History.Of(p.PIDs)
 	windows := windowsOf(ps, p, jvms)
@@ -81,7 +81,7 @@ func (w *JVMWarmth) early() bool {
 	return w.Known && w.WindowMonoNanos > 0 && (!w.Warm || w.WindowMonoNanos < w.FromMonoNanos)
 }
 
-// after returns how long after its start the JVM was warm: "14.1 s".
+// after returns how long after its start the JVM became warm: "14.1 s".
 func (w *JVMWarmth) after() string { return seconds(w.FromMonoNanos - w.OriginMonoNanos) }
 
 func seconds(nanos int64) string { return fmt.Sprintf("%.1f s", float64(max(nanos, 0))/1e9) }
@@ -91,7 +91,7 @@ func (w *JVMWarmth) portion(n int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(w.Work, 1)))
 }
 
-// mix returns what the work was: "2.0% interpreted, 1.1% C1, 0.4% JIT".
+// mix returns the kinds of work: "2.0% interpreted, 1.1% C1, 0.4% JIT".
 func (w *JVMWarmth) mix() string {
 	jit := w.portion(w.JIT) + " JIT"
 	if w.JITUnknown {
@@ -100,7 +100,7 @@ func (w *JVMWarmth) mix() string {
 	return fmt.Sprintf("%s interpreted, %s C1, %s", w.portion(w.Interpreted), w.portion(w.C1), jit)
 }
 
-// Sentence returns when the JVM was warm.
+// Sentence returns a sentence that says when the JVM became warm.
 func (w *JVMWarmth) Sentence() string {
 	samples := layout.Plural(int(w.Work), "sample")
 	switch {
@@ -116,7 +116,7 @@ func (w *JVMWarmth) Sentence() string {
 	return fmt.Sprintf("not warm by the end: %s (the last %s)", w.mix(), samples)
 }
 
-// WarmthSummary says in one or more lines when the JVMs of a profile were warm. It returns nil if nothing is known.
+// WarmthSummary says in one or more lines when the JVMs of a profile became warm. It returns nil if nothing is known.
 func WarmthSummary(all []JVMWarmth) []string {
 	switch len(all) {
 	case 0:

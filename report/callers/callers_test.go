@@ -85,10 +85,10 @@ func TestLines(t *testing.T) {
          a:1
   15 - e:1
 `, text(Lines(tree, 0.05, 20)))
-	// What is left out has a line if it is as much as what is shown.
+	// The omitted callers have a line if they have as many samples as a caller that is shown.
 	tree = treeOf(t, 0.5, "60 a b\n10 c b\n10 d b\n10 e\n10 f")
 	assert.Equal(t, "  80 - b:1\n  60   - a:1\n  20   - (2 others)\n  20 - (2 others)\n", text(Lines(tree, 0.2, 20)))
-	// A long path is cut, but not before the beginning of the second one.
+	// A long path is cut, but not before the second path begins.
 	deep := "60" + strings.Repeat(" a b c d", 5) + "\n40 z" + strings.Repeat(" y x", 5)
 	lines := Lines(treeOf(t, 0.05, deep), 0.05, 10)
 	assert.Len(t, lines, 10)
@@ -97,7 +97,8 @@ func TestLines(t *testing.T) {
 	assert.Empty(t, Lines(&calltree.Tree{Nodes: []calltree.Node{{}}}, 0.05, 10))
 }
 
-// A method that calls itself has one line, however deep it goes, also where its callers are fewer and fewer.
+// A method that calls itself has one line, however deep the recursion is, even if fewer and fewer samples have its
+// outer callers.
 func TestRecursion(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat(" r", n) }
 	tree := treeOf(t, 0.05, "40 a"+deep(300)+" z\n40 b"+deep(200)+" z\n20 c z")

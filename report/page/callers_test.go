@@ -63,7 +63,8 @@ func TestCallersAreListed(t *testing.T) {
 	assert.NotZero(t, calls)
 }
 
-// calledBy returns, by compile id, on the stacks of how many samples the method is, and the number of all samples.
+// calledBy returns, for each compile id, the number of samples that have this method on their stacks, and the number of
+// all samples.
 func calledBy(t *testing.T, c *capture.Capture) (counts map[int]int, all int64) {
 	t.Helper()
 	tree, _ := c.ReadStacks()

@@ -39,8 +39,8 @@ func stackProfiles(t *testing.T, dir string) *profile.Profiles {
 // A readCalls is a tree of calls as a reader of the page's data sees it.
 type readCalls struct {
 	data  htmlpage.Calls
-	paths []string // of each node, the names from the threads on
-	// self has the samples that end at a node, by event and part. rest has those of its omitted children.
+	paths []string // for each node, the names on its path, from the thread on
+	// self has the samples that end at a node, by event and part. rest has the samples of the node's omitted children.
 	self, rest []map[[2]int]int
 }
 
@@ -200,7 +200,7 @@ func checkMarks(t *testing.T, p *profile.Profile, r *readCalls) {
 	sums := map[string]int64{}
 	for i := range r.paths {
 		kinds := map[string]bool{}
-		for up, depth := i, strings.Count(r.paths[i], ";")+1; up > 0; up-- { // a node's callers come before it
+		for up, depth := i, strings.Count(r.paths[i], ";")+1; up > 0; up-- { // callers precede the node in the data
 			if d := strings.Count(r.paths[up], ";") + 1; d == depth {
 				kinds[r.kind(r.data.Nodes[2*up])] = true
 				depth--
@@ -221,7 +221,8 @@ func checkMarks(t *testing.T, p *profile.Profile, r *readCalls) {
 	}
 }
 
-// checkWithCallees checks the parts of totals: their sums, and that each sample of a part is in a total once at most.
+// checkWithCallees checks the parts of the totals: their sums, and that each sample of a part is counted at most once
+// in a total.
 func checkWithCallees(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	for _, f := range p.Frames {
@@ -292,7 +293,7 @@ func TestKindsOfCalls(t *testing.T) {
 	}
 }
 
-// wide returns a profile with many different stacks, whose names are as given.
+// wide returns a profile with the given number of different stacks. The function name returns the names of the frames.
 func wide(t *testing.T, stacks int, name func(i int) string) *profile.Profiles {
 	t.Helper()
 	var text strings.Builder

@@ -25,7 +25,7 @@ func (t *tableBuilder) notInlined() *table {
 	return t.cut(t.oneJVM(out), t.r.Calls.AllNotInlined)
 }
 
-// appendCallNote appends why a call was not inlined. The side panel shows it, too.
+// appendCallNote appends the reason why a call was not inlined. The side panel shows that text, too.
 func appendCallNote(b []byte, l *code.Line) []byte {
 	if l.Call == nil || l.Call.String() == "" {
 		return b

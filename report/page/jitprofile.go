@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// appendJITNote appends what HotSpot's profile says about an instruction. The side panel shows it, too.
+// appendJITNote appends what HotSpot's profile says about an instruction. The side panel shows that text, too.
 func appendJITNote(b []byte, l *code.Line) []byte {
 	if l.Note == nil {
 		return b
@@ -18,7 +18,8 @@ func appendJITNote(b []byte, l *code.Line) []byte {
 	return append(appendText(append(b, `<q class="jit">`...), l.Note.String()), "</q>"...)
 }
 
-// mostJIT limits the methods with deoptimisations, and the calls without a place in the code, above a listing.
+// mostJIT limits two lists above a listing: the methods with deoptimizations, and the calls without a place in the
+// code.
 const mostJIT = 5
 
 // aboutJITProfile returns what HotSpot's profile says about the whole code of a listing.

@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// Names of classes and methods are data, also in what HotSpot's profile says.
+// Names of classes and methods are escaped as data, even those from HotSpot's own profile.
 func TestJITProfile(t *testing.T) {
 	const hostile = "<b>&\u202e"
 	note := &jitprofile.Note{Method: "a.B::" + hostile, ProfileSite: &printassembly.ProfileSite{Bytecode: "invokevirtual", BCI: 3, Line: 7,

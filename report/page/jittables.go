@@ -102,7 +102,7 @@ func (t *tableBuilder) jitLevels() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// star marks the cell of what was within a window, if the windows are not the whole run.
+// star marks the cell of an event within a window, unless the windows are the whole run.
 func (t *tableBuilder) star(c cell, inside bool) cell {
 	if inside && !t.p.JIT.WholeRun() {
 		c.Text += "*"
@@ -174,7 +174,7 @@ func (t *tableBuilder) deopts() *table {
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
 
-// deoptAfter says what came after the deoptimizations at a place.
+// deoptAfter says at which levels the code was compiled again after the deoptimizations at a place.
 func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
-// TestStarOfDeoptimizations: with Flight Recorder alone, all compilations may be within the windows, but not all
-// deoptimizations.
+// TestStarOfDeoptimizations: if only Flight Recorder reports events, all compilations may be within the windows, but
+// not all deoptimizations.
 func TestStarOfDeoptimizations(t *testing.T) {
 	ps := reporttest.Profiles(reporttest.Header(), reporttest.Workload(t))
 	ps.Trials[0].JIT = &warmup.JIT{Levels: []warmup.Level{{Level: 4, Count: 1, Inside: 1}}, Deoptimizations: 99, DeoptimizationsInside: 11, AllDeopts: 2,

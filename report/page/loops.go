@@ -13,16 +13,17 @@ import (
 
 // loopFacts is what is known about the loops of a listing.
 type loopFacts struct {
-	byLoop map[int]*loops.Facts // of the loops that the page describes, by their index
+	byLoop map[int]*loops.Facts // the facts about the loops that the page describes, by the loops' indexes
 	chain  map[int]bool         // lines of the chains that limit these loops
-	said   map[int]bool         // loops whose limit is in a heading already
+	said   map[int]bool         // loops whose limit has already been written in a heading
 }
 
-// maxLoops is how many loops of a listing the page describes, and has in the table of the side panel.
+// maxLoops is the maximum number of loops of a listing that the page describes, and that the table in the side panel
+// has.
 const maxLoops = 40
 
-// newLoopFacts describes the hottest loops of a listing. Those that the profile has already described are taken from
-// there, because they may have been modelled.
+// newLoopFacts describes the hottest loops of a listing. If the profile already has the description of a loop, it is
+// taken from there, because it may include the result of another program (a model).
 func newLoopFacts(p *profile.Profile, l *profile.Listing, blocks []code.Block, all []code.Loop) *loopFacts {
 	f := &loopFacts{map[int]*loops.Facts{}, map[int]bool{}, map[int]bool{}}
 	known := map[uint64]*loops.Facts{}
@@ -88,8 +89,8 @@ func shownLines(text string) string {
 	return out.String()
 }
 
-// limit returns what a heading says about the chain that limits a loop: the panel has the cycles. It returns "" if there
-// is no such chain, and for all but the first heading in the loop.
+// limit returns the text in a heading about the chain that limits a loop. The side panel shows the cycles. limit
+// returns "" if there is no such chain, and for all headings in the loop except the first.
 func (f *loopFacts) limit(loop int) string {
 	if facts := f.byLoop[loop]; facts != nil && facts.Bound != nil && facts.Bound.Limited() && !f.said[loop] {
 		f.said[loop] = true
@@ -101,7 +102,8 @@ func (f *loopFacts) limit(loop int) string {
 // chainMark stands before the instructions of a chain that limits a loop.
 const chainMark = "•"
 
-// loopTable returns the table of the hottest loops. It leaves out loops around others, because these have their samples.
+// loopTable returns the table of the hottest loops. It leaves out loops that contain other loops, because the inner
+// loops have the samples.
 func (t *tableBuilder) loopTable() *table {
 	out := t.start("loops", "Hottest loops", "a round is at best as fast as its longest chain of instructions that wait for one another, or as its ports: with all loads in the L1 cache and all jumps predicted",
 		"loop", "what it is", "how fast", "in")

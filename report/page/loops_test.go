@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/loops"
 )
 
-// The page says of each loop what it is, in the overview and beside the code, marks the instructions of the chains that
-// limit loops, and shows what another program says as text.
+// The page describes each loop in the overview and beside the code. It marks the instructions of the chains that limit
+// loops, and shows the output of other programs as text.
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	const evil = "<img src=x>\x1b[31m"

@@ -32,7 +32,7 @@ func frames(text ...string) []printassembly.Frame {
 	return chain
 }
 
-// What a listing writes about inlining, instruction by instruction.
+// TestChips checks what a listing says about inlining at each instruction.
 func TestChips(t *testing.T) {
 	var c chips
 	for _, step := range []struct {
@@ -97,7 +97,7 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(appendText(nil, "a<b>&\"'\u202e")))
 }
 
-// What the overview says about the place of the hottest instruction.
+// TestWhere checks what the overview says about the place of the hottest instruction.
 func TestWhere(t *testing.T) {
 	for _, c := range []struct {
 		method, made, loop string
@@ -125,7 +125,7 @@ func TestMark(t *testing.T) {
 	assert.Equal(t, []string{"~", "", ""}, []string{at.mark("A::f", 1), at.mark("A::f", 2), at.mark("B::g", 1)})
 }
 
-// The page has the lines of a file that code was made from, and some lines around them.
+// The page has the source lines that code was made from, and some lines around each.
 func TestSources(t *testing.T) {
 	file := make([]string, 100)
 	for i := range file {
@@ -216,7 +216,8 @@ func TestTimeline(t *testing.T) {
 	assert.Contains(t, text, `from the top: safepoints, the program&#39;s own events.`)
 }
 
-// The bar splits the samples in HotSpot's library by the work of its threads, and those of no other source.
+// The bar splits the samples in HotSpot's library by the work of its threads. It does not split the samples of other
+// sources.
 func TestWorkOfLibjvm(t *testing.T) {
 	count := func(part int, n int64) parts.Count { return parts.Count{Part: part, Counts: tally.Counts{n}} }
 	p := &profile.Profile{Threads: []threads.KindTotal{{Kind: threads.Application}}, Parts: &profile.Parts{

@@ -18,7 +18,7 @@ func (t *tableBuilder) probes() *table {
 	return t.cut(out, len(t.r.Probes))
 }
 
-// probeKind returns what a probe counts.
+// probeKind returns the name of the things that a probe counts.
 func probeKind(p *schema.Probe) string {
 	switch p.Kind {
 	case "lock":

@@ -147,7 +147,8 @@ func (s *sourceFiles) add(l *profile.Listing) {
 }
 
 // addNative collects the line of a frame of native code. The file of its function is not known otherwise, so each of
-// its lines counts as moved. If functions of one name are in several files, a line number that both have is left out.
+// its lines counts as moved. If several files have functions of the same name, a line number that occurs in more than
+// one of them is left out.
 func (s *sourceFiles) addNative(f *printassembly.Frame) {
 	at := sourcePlace{s.file(f.File, s.native), f.Line, true}
 	if at.file != nil && at.line > 0 && at.line <= len(at.file.lines) {

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// TestNativeLinesOfSeveralFiles: a line that functions of one name have in different files is not shown as that of one.
+// TestNativeLinesOfSeveralFiles: functions of the same name may be from different files. A line number that occurs in
+// several of the files is not shown as a line of one of them.
 func TestNativeLinesOfSeveralFiles(t *testing.T) {
 	s := newSourceFiles(func(string, int) (string, int) { return "", 0 }, func(string) []string { return nil },
 		func(file string) []string { return []string{file + " 1", file + " 2"} })

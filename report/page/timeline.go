@@ -81,7 +81,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	return template.HTML(out.String()) + legend
 }
 
-// drawWarm draws a line at the moment from which on a JVM was warm.
+// drawWarm draws a line at the moment at which a JVM became warm.
 func drawWarm(out *strings.Builder, h *history.History, pid int, warmths []amount.JVMWarmth) {
 	for i := range warmths {
 		if w := &warmths[i]; w.PID == pid && w.Warm && !w.AtOnce {

@@ -25,8 +25,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
-// wholeCaptures are packed captures: with call stacks and events, with perf's chains, of several JVMs, and of Maven with
-// the forks of its tests.
+// wholeCaptures are packed captures. In this order: one with call stacks and events, one with perf's chains, one of
+// several JVMs, and one of Maven with the forks of its tests.
 var wholeCaptures = []string{"stacks", gasmtest.Chains, gasmtest.Programs, gasmtest.Surefire}
 
 // open opens a committed capture.
@@ -75,7 +75,7 @@ func written(t *testing.T, events []event.Event) (trace *tracetest.Trace, notes 
 	return decode(t, b.Bytes()), notes
 }
 
-// profilesOf returns the profiles of a capture that has been opened again, because a capture is read once.
+// profilesOf returns the profiles of a capture. It opens the capture again, because a capture can be read only once.
 func profilesOf(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	ps, err := profile.Of(open(t, name), profile.Options{Stacks: true, Locations: true})
@@ -83,8 +83,8 @@ func profilesOf(t *testing.T, name string) *profile.Profiles {
 	return ps
 }
 
-// The samples of a trace are those of the profiles: as many of each counter, of each process and thread, and with the
-// same stacks.
+// The samples of a trace are those of the profiles: each counter, process and thread has as many samples, with the same
+// stacks.
 func TestSamples(t *testing.T) {
 	for _, name := range slices.Concat(wholeCaptures, []string{"jdk17-lean-none", "jdk17-lean-none-dtrace"}) {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func checkEvents(t *testing.T, events []event.Event, trace *tracetest.Trace) {
 	assert.Equal(t, want, got)
 }
 
-// The whole stacks of a trace are those of the format collapsed, which has the samples of one program.
+// The complete stacks in a trace are the same as in the format collapsed, which has the samples of one program.
 func TestStacks(t *testing.T) {
 	for _, name := range []string{"stacks", gasmtest.Chains} {
 		text, _ := traceOf(t, open(t, name))
@@ -179,7 +179,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// Stacks that are not whole are marked. Frames have their files and lines.
+// Incomplete stacks are marked. Frames have their files and lines.
 func TestFrames(t *testing.T) {
 	text, _ := traceOf(t, open(t, "stacks"))
 	trace := decode(t, text)
@@ -234,7 +234,7 @@ func TestThreadNames(t *testing.T) {
 	}
 }
 
-// A sequence that has interned too much begins again, and the trace says the same.
+// A sequence that has interned too many strings begins again, and the decoded trace is the same.
 func TestForget(t *testing.T) {
 	whole, _ := traceOf(t, open(t, "stacks"))
 	defer func(n int) { maxInterned = n }(maxInterned)
@@ -244,7 +244,7 @@ func TestForget(t *testing.T) {
 	assert.Equal(t, decode(t, whole), decode(t, often))
 }
 
-// Events of a thread overlap in any way, and the trace has all of them with their lengths.
+// The trace has all events of a thread with their lengths, however they overlap.
 func TestOverlaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -274,7 +274,7 @@ func TestOneTrack(t *testing.T) {
 	checkEvents(t, events, trace)
 }
 
-// An event has its arguments, and the place that its frames say.
+// An event has its arguments, and the place in the program, from its frames.
 func TestArguments(t *testing.T) {
 	frames := []event.Frame{{Method: "jdk.internal.misc.Unsafe::park"}, {Method: "com.acme.Handler::get", Line: 42}}
 	events := []event.Event{
@@ -292,7 +292,7 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, trace.Slices[0].Stack, trace.Slices[2].Stack)
 }
 
-// What a hostile program chooses is text of limited length, and can damage nothing else.
+// Strings that a hostile program chooses become text of limited length, and can damage nothing else in the trace.
 func TestHostile(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	events := []event.Event{
@@ -325,7 +325,7 @@ func TestHostile(t *testing.T) {
 	checkEvents(t, deep, trace)
 }
 
-// A disk that is full ends the work at once, and is the error.
+// If the disk is full, writing ends at once and returns that error.
 func TestFull(t *testing.T) {
 	c := open(t, "stacks")
 	events, _ := c.ReadEvents()

@@ -22,7 +22,7 @@ func (b *builder) sample(p *profile.PlacedSample) error {
 	}
 	key := trackKey{pid: p.JVM, tid: tid}
 	if t := b.trackOf(key, p.Name); t.name != p.Name && p.Name != "" {
-		t.name = p.Name // it was renamed, or the kernel gave its id to another thread
+		t.name = p.Name // the thread was renamed, or the kernel gave its id to another one
 		b.describe(key, t)
 	}
 	s := b.counter(p)

@@ -51,7 +51,7 @@ type interned struct {
 // A frame is a frame of a stack. mapping, function and source are the ids of interned strings; 0 stands for no string.
 type frame struct {
 	mapping, function, source uint64
-	pc                        uint64 // an address, or else what tells frames of one function apart
+	pc                        uint64 // an address, or another number that distinguishes frames of one function
 	line, kind                uint64 // 0 if they are not known
 }
 

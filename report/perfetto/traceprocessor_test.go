@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
-// needTraceProcessor returns the path of Perfetto's trace_processor_shell: $TRACE_PROCESSOR, or what is on the PATH.
+// needTraceProcessor returns the path of Perfetto's trace_processor_shell: $TRACE_PROCESSOR, or the one on the PATH.
 func needTraceProcessor(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("TRACE_PROCESSOR"); path != "" {
@@ -56,7 +56,7 @@ func lines(rows [][]string) []string {
 	return all
 }
 
-// counted returns lines with how often each occurs, sorted.
+// counted returns each distinct line with the number of its occurrences, sorted.
 func counted(all []string) []string {
 	counts := map[string]int{}
 	for _, line := range all {
@@ -84,8 +84,8 @@ const (
 	sqlArgs = `select s.ts, a.key, a.display_value from slice s join args a using (arg_set_id) where a.key like 'debug.%'`
 )
 
-// Perfetto's trace_processor finds in a trace what was written: no error, and the same processes, threads, samples,
-// stacks, events and arguments.
+// Perfetto's trace_processor finds in a trace what gasm has written: no error, and the same processes, threads,
+// samples, stacks, events and arguments.
 func TestTraceProcessor(t *testing.T) {
 	shell := needTraceProcessor(t)
 	for _, name := range wholeCaptures {

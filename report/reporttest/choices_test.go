@@ -19,13 +19,14 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// The window and the safepoint of a capture by writeWindowed, in samples. The samples are a millisecond apart.
+// The window and the safepoint in the capture that writeWindowed writes, as indices of samples. The samples are a
+// millisecond apart.
 const (
 	windowFrom, windowTo       = 50, 900
 	safepointFrom, safepointTo = 350, 450
 )
 
-// writeWindowed writes the capture of WriteStacks with a window, as --delay and --length make it, and with a safepoint.
+// writeWindowed writes the capture of WriteStacks with a window, as with --delay and --length, and with a safepoint.
 func writeWindowed(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -61,7 +62,7 @@ func (c choice) options(t *testing.T) profile.Options {
 	return o
 }
 
-// has reports whether a sample has a frame of a method, which is named with its package.
+// has reports whether a sample has a frame of a method, given with its package.
 func (s *StackSample) has(method string) bool {
 	return slices.ContainsFunc(s.Frames, func(f callstack.Frame) bool { return f.Name == method })
 }
@@ -129,7 +130,7 @@ func TestChoicesByStack(t *testing.T) {
 	}
 }
 
-// The profile says how many of the samples that are left out may have the method among missing frames.
+// The profile says how many of the omitted samples may have the method among the missing frames of an incomplete stack.
 func TestDoubtfulSamples(t *testing.T) {
 	dir := t.TempDir()
 	WriteStacks(t, dir)
@@ -146,7 +147,7 @@ func TestDoubtfulSamples(t *testing.T) {
 	}
 }
 
-// What --window-method can't find is refused, with what to do.
+// A --window-method that can't be found is refused, and the message says what to do.
 func TestWindowMethodRefused(t *testing.T) {
 	dir := t.TempDir()
 	WriteStacks(t, dir)

@@ -55,8 +55,8 @@ type StackSample struct {
 
 	pc             uint64
 	symbol, module string
-	own            int  // how many of the innermost frames are those of the sampled code, and not in stacks.txt
-	none           bool // the sample has no stack; the last frame is the mark that reports have in its place
+	own            int  // the number of innermost frames that come from the sampled code, and are not in stacks.txt
+	none           bool // the sample has no stack; the last frame is the mark that reports show in its place
 }
 
 // Frames of the samples.

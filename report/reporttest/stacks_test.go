@@ -54,7 +54,7 @@ func (s *StackSample) path() (labels []string) {
 	return labels
 }
 
-// The account says which stacks are whole.
+// The account says how many stacks are complete.
 func TestStackAccount(t *testing.T) {
 	dir := t.TempDir()
 	WriteStacks(t, dir)
@@ -153,7 +153,7 @@ func pathOf(tree *calltree.Tree, i int) string {
 	return join(path)
 }
 
-// checkSums fails if the samples of a node are not those of its parts.
+// checkSums fails if the samples of a node are not the sum of its parts.
 func checkSums(t *testing.T, tree *calltree.Tree) {
 	t.Helper()
 	for i, n := range tree.Nodes {

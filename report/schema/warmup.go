@@ -1,20 +1,20 @@
 package schema
 
-// A Warmth says from when on a JVM was warm. Work is the samples in the code cache and in the threads of the JIT compilers.
-// Cold are those of them that were interpreted, in code of C1 that counts for C2 (levels 2 and 3), or in the threads of the
-// compilers. See docs/formats.md for the rule.
+// A Warmth says when a JVM became warm. Work is the samples in the code cache and in the threads of the JIT compilers.
+// Cold work is the samples among them that were interpreted, in code of C1 that counts for C2 (levels 2 and 3), or in
+// the threads of the compilers. See docs/formats.md for the rule.
 type Warmth struct {
 	PID int `json:"pid"`
-	// Known is false if there are too few samples, or if the compiler of the code is not known. Then Warm and all after it
-	// mean nothing.
+	// Known is false if there are too few samples, or if the compiler of the code is not known. Then Warm and all
+	// fields after it have no meaning.
 	Known bool `json:"known"`
 	Warm  bool `json:"warm"` // false if the JVM was not warm by the end
-	// AfterMillis is the time from the JVM's start until the JVM was warm. It is absent if the JVM was not warm by the end,
-	// or if it was warm from the first sample on (AtOnce).
+	// AfterMillis is the time from the JVM's start until the JVM became warm. It is absent if the JVM was not warm by
+	// the end, or if it was warm from the first sample on (AtOnce).
 	AfterMillis *float64 `json:"after_ms,omitempty"`
 	AtOnce      bool     `json:"at_once,omitempty"`
-	// Work is the number of samples that the next numbers are parts of: those from then on or, if the JVM was not warm by
-	// the end, the last fifth.
+	// Work is the number of samples of which the next fields are parts: the samples after the JVM became warm or, if it
+	// was not warm by the end, the last fifth of the samples.
 	Work        int64 `json:"work"`
 	Interpreted int64 `json:"interpreted"`
 	C1          int64 `json:"c1"`
@@ -44,10 +44,10 @@ type WarmthSpan struct {
 	Unnamed     int64   `json:"unnamed,omitempty"` // native code and the kernel, in threads without names
 }
 
-// A JIT is what the JIT compilers did in the whole run of the profile's JVMs, in the windows or not. Times of moments are in
-// milliseconds since the JVM's start. A number that is not known is absent.
+// A JIT says what the JIT compilers did in the whole run of the profile's JVMs, inside and outside the windows. Times
+// of moments are in milliseconds since the JVM's start. A number that is not known is absent.
 type JIT struct {
-	// Top is the compiler of level 4 if it is not C2 alone: "JVMCI", or "C2 or JVMCI" if that differs between the JVMs.
+	// Top is the compiler of level 4, unless all JVMs use C2: "JVMCI", or "C2 or JVMCI" if the JVMs differ.
 	Top    string     `json:"level_4,omitempty"`
 	Levels []JITLevel `json:"levels"`
 	// Longest are the compilations that took longest, of those whose times are known.
@@ -127,18 +127,19 @@ type JITRepetition struct {
 	Versions []JITCompilation `json:"versions"`
 }
 
-// A Deopt is a place at which compiled code was left for the interpreter.
+// A Deopt is a place at which execution went from compiled code to the interpreter (a deoptimization).
 type Deopt struct {
 	At           *Frame   `json:"at"`
 	Instruction  string   `json:"instruction,omitempty"`
 	Reason       string   `json:"reason"`
 	Action       string   `json:"action"`
-	CompiledInto []string `json:"compiled_into,omitempty"` // the compiled methods that the place was in
+	CompiledInto []string `json:"compiled_into,omitempty"` // the compiled methods that contained the place
 	Levels       []int    `json:"levels,omitempty"`        // of the code that was left
 	Count        int      `json:"count"`
 	InWindow     int      `json:"in_window"`
-	// After says at which levels the methods were compiled next. Never is how many were not compiled to the level of the
-	// code that was left again, and Unknown is how many were in code of which no compilation is known.
+	// After says at which levels the methods were compiled next. Never is the number of deoptimizations after which the
+	// method was not compiled again at the level of the code that was left. Unknown is the number of deoptimizations in
+	// code whose compilation is not known.
 	After   []DeoptAfter `json:"after,omitempty"`
 	Never   int          `json:"never,omitempty"`
 	Unknown int          `json:"unknown,omitempty"`

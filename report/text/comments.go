@@ -13,7 +13,7 @@ import (
 // writes them without comments.
 type fullComments struct {
 	*listing
-	last *[]printassembly.Frame // the frames of the instruction before
+	last *[]printassembly.Frame // the frames of the previous instruction
 }
 
 // instruction writes line i: a row with the instruction and, if there is room, the first comment. Each other comment

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
-// TestCompiledBefore: nobody knows when code was made that was there when gasm attached. That is not 0 seconds.
+// TestCompiledBefore: it is unknown when code was compiled that existed already when gasm attached. The report must not
+// say 0 seconds.
 func TestCompiledBefore(t *testing.T) {
 	p := paused(t)
 	p.Compilations = []warmup.Version{

@@ -82,7 +82,7 @@ func TestNothingHappened(t *testing.T) {
 	assert.NotContains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "Events:  ")
 }
 
-// If there are too many names, the table has those that took longest.
+// If there are too many names, the table has the ones that took longest.
 func TestManyEvents(t *testing.T) {
 	p := paused(t)
 	o := options()

@@ -59,7 +59,7 @@ func TestForkTable(t *testing.T) {
 	}
 }
 
-// A spread that the table calls chance contains the spread of equal forks 99 times in 100.
+// In 99 of 100 cases, the spread of equal forks is within the range that the table attributes to chance.
 func TestChance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const n, tries = 2000, 3000

@@ -64,7 +64,7 @@ func writeNotInlined(v *view) {
 // amountWidth is the width of a column of shares.
 const amountWidth = len("100.00%")
 
-// writeSite writes a call: its place and its callee, the reason, and what would change it.
+// writeSite writes a call: its place, its callee, the reason why it was not inlined, and what would change that.
 func writeSite(v *view, s *callsites.Site) {
 	amounts := v.inTable(0, s.Around[0]) + "  "
 	if s.Callee != nil {

@@ -49,7 +49,8 @@ func jitSummary(v *view) []string {
 	return lines
 }
 
-// byCompiler sums up all compilations but the wrappers, and says how many each compiler made, and in which time.
+// byCompiler sums up all compilations except wrappers. For each compiler, it says how many compilations it made, and
+// how long they took.
 func byCompiler(levels []warmup.Level, top string) (all warmup.Level, parts []string) {
 	sums := []struct {
 		compiler string
@@ -112,7 +113,7 @@ func (t *jitTables) at(pid int, mono int64) string {
 	return fmt.Sprintf("%.3f", float64(max(mono-t.origin(pid), 0))/1e9)
 }
 
-// star marks what began within a window, if the windows are not the whole run.
+// star returns the mark of an event that began within a window. It returns "" if the windows are the whole run.
 func (t *jitTables) star(inside bool) string {
 	if inside && !t.WholeRun() {
 		return "*"
@@ -254,7 +255,7 @@ func (t *jitTables) again() {
 // mostCause is the maximum width of the column of causes.
 const mostCause = 34
 
-// causes says why the versions of a method went: "unstable_if 2, class_check".
+// causes says why HotSpot stopped using the versions of a method: "unstable_if 2, class_check".
 func causes(r *warmup.Repetition) string {
 	var parts []string
 	for _, c := range r.Causes {
@@ -267,7 +268,7 @@ func causes(r *warmup.Repetition) string {
 	return strings.Join(parts, ", ")
 }
 
-// deopts writes the places at which compiled code was left for the interpreter.
+// deopts writes the places at which execution went from compiled code to the interpreter.
 func (t *jitTables) deopts() {
 	if len(t.Deopts) == 0 {
 		return
@@ -307,7 +308,8 @@ func lineAndBCI(d *warmup.Deopt) string {
 	return strings.Join(at, " ")
 }
 
-// after says what came after the deoptimizations at a place: "then level 3 after 0.012 s", "C2 after 0.310 s".
+// after says at which levels the code was compiled again after the deoptimizations at a place: "then level 3 after
+// 0.012 s", "C2 after 0.310 s".
 func after(d *warmup.Deopt, top string) (parts []string) {
 	for i, a := range d.After {
 		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "), float64(a.MedianNanos)/1e9)

@@ -35,8 +35,8 @@ func TestJITSummary(t *testing.T) {
 	}
 }
 
-// TestStarOfDeoptimizations: with Flight Recorder alone, all compilations may be within the windows, but not all
-// deoptimizations.
+// TestStarOfDeoptimizations: if only Flight Recorder reports events, all compilations may be within the windows, but
+// not all deoptimizations.
 func TestStarOfDeoptimizations(t *testing.T) {
 	ps := reporttest.Profiles(reporttest.Header(), paused(t))
 	ps.Trials[0].JIT = &warmup.JIT{Levels: []warmup.Level{{Level: 4, Count: 1, Inside: 1}}, Deoptimizations: 3, DeoptimizationsInside: 1, AllDeopts: 2,

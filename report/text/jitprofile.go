@@ -10,14 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// jitNotes are the notes of HotSpot's profile that a listing has, by the addresses of their lines.
+// jitNotes are the notes about HotSpot's profile in a listing, by the addresses of their lines.
 type jitNotes map[uint64]*jitprofile.Note
 
-// nearSamples is how many instructions a branch is away from samples at most to have a note.
+// nearSamples is the maximum distance, in instructions, between samples and a branch that has a note.
 const nearSamples = 4
 
-// newJITNotes chooses the notes for a listing. C2 copies the code of loops, but a note is written only once: at the line
-// with the most samples around it. A note about a branch is only written if there are any.
+// newJITNotes chooses the notes for a listing. C2 copies the code of loops, but a note is written only once: at the
+// line with the most samples around it. A note about a branch is only written if there are samples near it.
 func newJITNotes(lines []code.Line) jitNotes {
 	notes := jitNotes{}
 	best := map[*jitprofile.Note]int64{} // samples around its line, or -1
@@ -73,11 +73,12 @@ func (c *foldedComments) jitNote(l *code.Line) []string {
 	return rows
 }
 
-// How many methods with deoptimisations, and how many calls that have no place in the code, are listed above a region.
+// The maximum numbers of methods with deoptimizations, and of calls without a place in the code, that are listed above
+// a region.
 const mostTraps, mostLoose = 3, 5
 
-// writeJITProfile writes, above the code of a region, what HotSpot's profile says about all of its method: how often it was
-// deoptimised and, if the code has no frames, what its calls have seen.
+// writeJITProfile writes, above the code of a region, what HotSpot's profile says about the whole method: how often it
+// was deoptimized and, if the code has no frames, the receivers of its calls.
 func writeJITProfile(v *view, reg *profile.Region, ls *listing) {
 	if reg.Profiled == nil || v.opts.Comments == None {
 		return

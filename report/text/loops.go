@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// leastLoop is the share of the samples that a loop in the table of loops has at least.
+	// leastLoop is the minimum share of the samples of a loop in the table of loops.
 	leastLoop = 0.01
 	maxLoops  = 10
-	// minLimit is the least number of columns for the words about a loop.
+	// minLimit is the minimum number of columns for the description of a loop.
 	minLimit = 30
 )
 
-// writeLoops writes what the hottest loops are. It leaves out loops around other loops, because the inner ones have
-// their samples.
+// writeLoops describes the hottest loops. It leaves out loops that contain other loops, because the inner loops have
+// the samples.
 func writeLoops(v *view) {
 	var hot []*profile.HotLoop
 	for i := range v.p.HotLoops {
@@ -43,7 +43,7 @@ func writeLoops(v *view) {
 	v.Line("")
 }
 
-// writeLoop writes what a loop is.
+// writeLoop describes a loop.
 func writeLoop(v *view, l *profile.HotLoop) {
 	where := fmt.Sprintf(", loop %d at 0x%x, %s", l.Number, l.Head, layout.Plural(l.Lines, "instruction"))
 	counts := v.countCells(l.Counts)
@@ -59,13 +59,13 @@ func writeLoop(v *view, l *profile.HotLoop) {
 	}
 }
 
-// regionLoops is what the code of a region shows of its loops.
+// regionLoops has the marks that the code of a region shows for its loops.
 type regionLoops struct {
-	heads map[uint64]string // by the address at which a loop begins
+	heads map[uint64]string // the text about each loop, by the address at which the loop begins
 	chain map[uint64]bool   // addresses of the instructions of chains
 }
 
-// loopsOf returns the loops of a region with a chain that limits them.
+// loopsOf returns those loops of a region that are limited by a chain.
 func (v *view) loopsOf(reg *profile.Region) regionLoops {
 	r := regionLoops{map[uint64]string{}, map[uint64]bool{}}
 	for i := range v.p.HotLoops {

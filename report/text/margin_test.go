@@ -65,7 +65,7 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// A region of one method has no margin.
+// A region that consists of a single method has no margin.
 func TestNoMargin(t *testing.T) {
 	lines := inlined(t).Regions[0].Lines
 	for i := range lines {

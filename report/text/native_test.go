@@ -67,8 +67,8 @@ func TestNativeRegion(t *testing.T) {
 	gasmtest.Golden(t, "native-source.golden", nativePart(t, o))
 }
 
-// A native function that is annotated counts once in the table of regions, and it is not in the list of annotated code a
-// second time, without code.
+// A native function that is annotated is counted once in the table of regions. The list of annotated code does not have
+// it a second time, without code.
 func TestNativeRegionOnce(t *testing.T) {
 	all := string(text(t, reporttest.Header(), []profile.Profile{withNative(t)}, options()))
 	assert.NotContains(t, all, "which is not in HotSpot's log")

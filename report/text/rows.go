@@ -15,8 +15,8 @@ type Row struct {
 	Line int // index in Region.Lines of the instruction in the row; -1 if there is none
 }
 
-// Rows lays out the annotated code of a region as the report shows it, for a program that shows rows by itself. p has
-// the names of the counters and how many samples 100 % are.
+// Rows lays out the annotated code of a region as the report shows it, for a program that shows rows by itself. From p
+// it takes the names of the counters, and the number of samples that counts as 100 %.
 func Rows(p *profile.Profile, reg *profile.Region, o Options) []Row {
 	o.Color = false
 	var text bytes.Buffer

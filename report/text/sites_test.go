@@ -57,7 +57,7 @@ func TestNoStacks(t *testing.T) {
 	assert.NotContains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, o)), "Callers of Locks")
 }
 
-// Tables of a part of the run say so in their headings, and the sum in the overview says it, too.
+// Tables of a part of the run say so in their headings, and so does the sum in the overview.
 func TestUnrecorded(t *testing.T) {
 	p := reporttest.Sites(t)
 	for nanos, want := range map[int64]string{0: "", 90e6: "", 13_660e6: " (without the first 13.7 s)"} {

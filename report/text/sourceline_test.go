@@ -11,7 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
-// The place of a line is its number. If its file is not the one that Java would have, the place has the file as well.
+// The place of a line is its number. If the line is not in the file that is usual for the class in Java, the place
+// names the file too.
 func TestPlaces(t *testing.T) {
 	const method = "scala.collection.immutable.Range::foreach"
 	for _, c := range []struct {

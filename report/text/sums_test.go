@@ -95,7 +95,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// checkTable compares the sum of a table's rows, and its totals, with what is wanted.
+// checkTable compares the sum of a table's rows, and its totals, with the number of samples that it must have.
 func checkTable(t *testing.T, report, table string, want int64) {
 	t.Helper()
 	if rows, total := amountsOf(t, report, table); add(rows) != want || total != want {

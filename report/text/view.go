@@ -19,7 +19,7 @@ type view struct {
 	shortNames
 	opts   Options
 	about  *capture.Description
-	warmth []string // when the JVMs were warm, in lines
+	warmth []string // lines that say when the JVMs became warm
 	// row is called before the row of an instruction is written, with the index of its line. It may be nil.
 	row func(line int)
 }

@@ -32,8 +32,8 @@ func (o overview) vmWork() []string {
 	return o.joined(n, func(i int) (string, tally.Counts) { return string(o.p.VM[i].Work), o.p.VM[i].Counts })
 }
 
-// vmIsLarge reports whether HotSpot's library has so much of the profile that its work is shown, and something is known
-// about it.
+// vmIsLarge reports whether HotSpot's library has a large enough part of the profile for a table of its work, and the
+// work is known.
 func vmIsLarge(v *view) bool {
 	var all int64
 	known := false

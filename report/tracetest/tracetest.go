@@ -1,6 +1,6 @@
 // Package tracetest decodes traces for tests, by Perfetto's own rules: interned data belongs to a sequence and lasts
-// until the sequence begins again, and the end of a slice is that of the innermost one on its track. It shares no code
-// with what writes traces. The numbers are those of the fields in Perfetto's .proto files.
+// until the sequence begins again, and an end event ends the innermost open slice on its track. The package shares no
+// code with the one that writes traces. The numbers are those of the fields in Perfetto's .proto files.
 package tracetest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Trace is what a trace says.
+// A Trace is a decoded trace.
 type Trace struct {
 	Processes map[int]string    // names by process id
 	Threads   map[Thread]string // names
@@ -27,7 +27,7 @@ type Trace struct {
 // A Thread identifies a thread.
 type Thread struct{ PID, TID int }
 
-// A Slice is an event. TID is 0 if it is of the whole process.
+// A Slice is an event. TID is 0 if the event belongs to the whole process.
 type Slice struct {
 	Thread
 	Category, Name    string

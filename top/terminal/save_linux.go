@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Saved is the state of a terminal before a full screen. A process that kill -9 ends can't put its terminal back. So
-// gasm top consists of two processes: one shows the full screen, and the other one, which has started it, only waits for
-// its end and then restores the Saved state. If the waiting process is killed, the other one gets a signal, and ends as
-// after any other signal. The waiting process does nothing that anyone would kill it for, and is the one that the shell
-// waits for. So the terminal is back before the shell uses it again.
+// A Saved is the state of a terminal before a full screen. A process that is killed with kill -9 can't restore its
+// terminal. So gasm top consists of two processes: one shows the full screen, and the other one, which has started it,
+// only waits for its end and then restores the Saved state. If the waiting process is killed, the other one gets a
+// signal, and ends as after any other signal. Nobody has a reason to kill the waiting process, because it does nothing.
+// The shell waits for that process. So the terminal is restored before the shell uses it again.
 type Saved struct {
 	fd    int
 	modes unix.Termios
 }
 
-// settle is how long the terminal may take to send answers to what it was asked.
+// settle is how long the terminal may take to answer the queries that were sent to it.
 const settle = 50 * time.Millisecond
 
 // Save returns the state of a terminal. It returns nil if the file is not a terminal.
@@ -31,16 +31,16 @@ func Save(f *os.File) *Saved {
 	return &Saved{int(f.Fd()), *modes}
 }
 
-// Restore puts the terminal back. It works in the background, too. killed is true if the process with the full screen
-// could not do that itself.
+// Restore restores the terminal. It also works if this process is in the background. killed is true if the process with
+// the full screen could not do that itself.
 func (s *Saved) Restore(killed bool) {
 	if s == nil {
 		return
 	}
-	signal.Ignore(syscall.SIGTTOU) // with which the kernel stops processes in the background that change a terminal
+	signal.Ignore(syscall.SIGTTOU) // the kernel sends it to background processes that change a terminal, and it would stop them
 	if killed {
-		_, _ = unix.Write(s.fd, []byte(reset)) // if the terminal is gone, there is nothing to put back
-		time.Sleep(settle)                     // what the terminal still sends is thrown away below
+		_, _ = unix.Write(s.fd, []byte(reset)) // if the terminal is gone, there is nothing to restore
+		time.Sleep(settle)                     // the terminal's late answers are discarded below
 	}
 	request := uint(unix.TCSETSW)
 	if killed {

@@ -1,7 +1,8 @@
 // Package terminal shows the screens of package top/view on a terminal, and reads its keys. It uses the library tcell,
-// which knows what terminals can do, writes only the cells that have changed, and puts the terminal back at the end.
+// which knows the abilities of terminals, writes only the cells that have changed, and restores the terminal at the
+// end.
 //
-// The terminal is also put back if something kills this process: see [Save].
+// The terminal is also restored if this process is killed; see [Save].
 package terminal
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/top/view"
 )
 
-// A Screen is the terminal of this process, while it shows a full screen.
+// A Screen is this process's terminal while it shows a full screen.
 type Screen struct {
 	tcell  tcell.Screen
 	color  bool
@@ -51,10 +52,10 @@ func Open(color, ascii bool) (*Screen, error) {
 	return s, nil
 }
 
-// Close puts the terminal back.
+// Close restores the terminal.
 func (s *Screen) Close() { s.tcell.Fini() }
 
-// Events returns the channel of what happens. It is closed at the end.
+// Events returns the channel of events. It is closed when the screen is closed.
 func (s *Screen) Events() <-chan Event { return s.events }
 
 // Look returns what the screen can show now.
@@ -82,7 +83,7 @@ func (s *Screen) Show(lines []view.Line) {
 	s.tcell.Show()
 }
 
-// Redraw draws all of the screen again, also what has not changed.
+// Redraw draws the whole screen again, even the parts that have not changed.
 func (s *Screen) Redraw() { s.tcell.Sync() }
 
 // style returns how a style looks. All of them can be read on a light and on a dark background, because they use the
@@ -159,7 +160,7 @@ func keyOf(e *tcell.EventKey) (k view.Key, ok bool) {
 	return k, k.Name != ""
 }
 
-// Usable reports whether a full screen can be shown, and otherwise why not. out is where it would be shown.
+// Usable returns the reason why no full screen can be shown on out, or "" if one can be shown.
 func Usable(in, out *os.File) (why string) {
 	switch {
 	case !layout.IsTerminal(out):

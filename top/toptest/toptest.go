@@ -1,5 +1,5 @@
-// Package toptest makes models for tests of gasm top. They get the samples of a capture as if these were taken at the
-// moment.
+// Package toptest makes models for tests of gasm top. The models get the samples of a capture as if these were being
+// taken now.
 package toptest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/top"
 )
 
-// A Replay is a capture that a Model gets second by second.
+// A Replay delivers a capture to a Model second by second.
 type Replay struct {
 	Model   *top.Model
 	PID     int

@@ -1,5 +1,6 @@
-// Package view draws gasm top: it turns a picture of package top and the state of the user interface into lines of
-// text with styles. It knows no terminal. Package top/terminal shows the lines on one, and [Text] writes them as text.
+// Package view draws gasm top: it turns a picture of package top and the state of the user interface into lines of text
+// with styles. It does not use a terminal itself. Package top/terminal shows the lines on one, and [Text] writes them
+// as text.
 //
 //	var s view.State
 //	lines := s.Draw(picture, view.Look{Width: 80, Height: 24})

@@ -79,7 +79,7 @@ func (s *State) first(t *table) int {
 	if t.rowOf == nil {
 		return s.scroll
 	}
-	// In a listing there are rows between those that the cursor can be on.
+	// A listing has rows on which the cursor can't be, between those on which it can.
 	at := t.cursorAt(s.at().cursor)
 	if !s.at().moved {
 		return max(0, min(at-s.body/2, len(t.rows)-s.body))
@@ -96,21 +96,21 @@ func (s *State) first(t *table) int {
 	return first
 }
 
-// A table is what the present view shows.
+// A table is the content of the present view.
 type table struct {
 	title   Line
 	rows    []Line
 	targets []target
 	rowOf   []int    // the row of each target; nil if each row has one
 	empty   string   // the text without rows
-	columns []string // the titles of those that it can be sorted by, in the order of s
+	columns []string // the titles of the columns by which it can be sorted, in the order of the sort keys
 }
 
 func (t *table) add(row Line, to target) {
 	t.rows, t.targets = append(t.rows, row), append(t.targets, to)
 }
 
-// cursorAt returns the row of the cursor's target, or -1.
+// cursorAt returns the row of the target that the cursor is on, or -1.
 func (t *table) cursorAt(cursor int) int {
 	switch {
 	case cursor < 0 || cursor >= len(t.targets):
@@ -127,7 +127,7 @@ func (l Line) selectedTitle(width int) Line {
 	return append(l, Span{strings.Repeat(" ", max(0, width-l.Width())), Title})
 }
 
-// head returns the lines above the table: what runs, its CPU time, pauses, and the views.
+// head returns the lines above the table: the programs, their CPU time, the pauses, and the names of the views.
 func (s *State) head(p *top.Picture, look Look) []Line {
 	first := Line{span(Bold, "gasm top"), span(Plain, "  "+programText(p, s.at().scope.PID, look))}
 	right := modeText(p)
@@ -169,7 +169,7 @@ func (s *State) head(p *top.Picture, look Look) []Line {
 	return []Line{first, cpu, pauses(p, s.at().scope.PID), s.tabs(look)}
 }
 
-// programText names the JVM with a process id, or the only one if pid is 0, or says how many there are.
+// programText names the JVM with the given process id. If pid is 0, it names the only JVM, or says how many there are.
 func programText(p *top.Picture, pid int, look Look) string {
 	if pid == 0 {
 		switch len(p.JVMs) {
@@ -207,7 +207,7 @@ func number(known bool, n int64) string {
 	return fmt.Sprint(n)
 }
 
-// modeText says which samples the picture is of.
+// modeText says which samples the picture shows.
 func modeText(p *top.Picture) string {
 	switch {
 	case p.Mode.Decaying:
@@ -218,7 +218,8 @@ func modeText(p *top.Picture) string {
 	return fmt.Sprintf("last %d s", p.Mode.Seconds)
 }
 
-// pauses says what the collector and safepoints did in the time of the picture, and what the view itself costs.
+// pauses describes the pauses of the collector and the safepoints in the picture's time, and the CPU time that gasm
+// itself takes.
 func pauses(p *top.Picture, pid int) Line {
 	h := p.HeadOf(pid)
 	seconds := h.Seconds
@@ -246,7 +247,7 @@ func pauses(p *top.Picture, pid int) Line {
 		span(Plain, fmt.Sprintf("  lost %d  gasm %.1f%%  %s %d Hz", h.Lost, 100*h.Cost, h.Counter, h.Hertz))}
 }
 
-// percent writes a share without decimals where they do not matter.
+// percent formats a share, without decimals if these do not matter.
 func percent(share float64) string {
 	if share > 0 && share < 0.10 {
 		return fmt.Sprintf("%.1f%%", 100*share)
@@ -254,7 +255,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f%%", 100*share)
 }
 
-// tabs names the views, and says what limits the present one.
+// tabs returns the names of the views, and the scope and filter of the present one.
 func (s *State) tabs(look Look) Line {
 	var l Line
 	for v, name := range viewNames {

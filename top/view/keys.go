@@ -14,10 +14,10 @@ type Key struct {
 	Rune rune
 }
 
-// An Action is what the caller of Key has to do.
+// An Action says what the caller of Key has to do.
 type Action int
 
-// The actions. The others concern only the State.
+// The actions. All other keys change only the State.
 const (
 	Nothing Action = iota
 	Quit
@@ -64,7 +64,7 @@ func (s *State) filterKey(k Key) {
 	}
 }
 
-// wheelRows is how many rows a step of the mouse's wheel is.
+// wheelRows is the number of rows by which one step of the mouse's wheel moves the cursor.
 const wheelRows = 3
 
 func (s *State) namedKey(name string, p *top.Picture) {
@@ -148,11 +148,11 @@ func (s *State) move(rows int) {
 		p.row = t.id
 	}
 	if p.cursor == 0 && p.view != Code {
-		p.moved = false // the first row is the hottest one, whichever that is
+		p.moved = false // stay in the first row, which always is the hottest
 	}
 }
 
-// back returns to the place before, or ends the filter.
+// back returns to the previous place, or removes the filter.
 func (s *State) back() {
 	if s.filters() {
 		s.filter = ""
@@ -164,7 +164,7 @@ func (s *State) back() {
 	}
 }
 
-// jump shows a view, of what the row with the cursor is about.
+// jump shows another view of the method, thread or JVM in the cursor's row.
 func (s *State) jump(v View, p *top.Picture) {
 	from := *s.at()
 	if from.view == v {
@@ -202,7 +202,7 @@ func (s *State) jump(v View, p *top.Picture) {
 	s.enter(to)
 }
 
-// open shows what the row with the cursor is about.
+// open shows the method, thread or JVM in the cursor's row.
 func (s *State) open(p *top.Picture) {
 	from := *s.at()
 	t, ok := s.target()

@@ -18,7 +18,7 @@ func (s *State) listing(p *top.Picture, look Look) table {
 		if c := p.CodeOf(at.scope, at.method); c != nil {
 			at.code = c
 		}
-	} else if !at.moved { // so it is where a frame has most of its samples
+	} else if !at.moved { // pc is the address at which a frame has most of its samples
 		for _, f := range p.Frames(at.scope) {
 			if f.Name == at.method && f.Code != nil {
 				at.code, at.pc = f.Code, f.PC

@@ -6,10 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A Style says how text looks. A terminal without colours shows only those that need none.
+// A Style says how text looks. A terminal without colours shows only the styles that need no colours.
 type Style uint8
 
-// The styles. Warm, Hot and Hottest are for what has ever more samples.
+// The styles. Warm, Hot and Hottest are for rows with many samples, in ascending order.
 const (
 	Plain Style = iota
 	Bold
@@ -103,7 +103,7 @@ func (l Look) ellipsis() string {
 // sparks are the characters of a sparkline, from nothing to everything.
 var sparks, sparksASCII = []rune(" ▁▂▃▄▅▆▇█"), []rune(" .:-=+*#%")
 
-// sparkline draws values from 0 to most, the last ones as far as there is room.
+// sparkline draws values between 0 and most. If there is too little room, it draws only the last ones.
 func (l Look) sparkline(values []float64, most float64, width int) string {
 	chars := sparks
 	if l.ASCII {

@@ -31,7 +31,7 @@ func ViewNames() []string { return viewNames[:] }
 type State struct {
 	// Source returns a line of source, as for the report; nil if there are no sources.
 	Source func(method string, line int) text.SourceLine
-	// Several is true if several JVMs may be shown, so that the views say which one a row is of.
+	// Several is true if several JVMs may be shown, so that the views must show the JVM of each row.
 	Several bool
 	Message string // a sentence for the user, shown until the next key
 
@@ -44,26 +44,26 @@ type State struct {
 	paused  *top.Picture
 	held    held
 	scroll  int
-	targets []target // of the rows that were drawn last
+	targets []target // what the rows that were drawn last lead to
 	body    int      // number of rows of the table on the screen that was drawn last
 }
 
-// A place is what is shown, and where the cursor is in it.
+// A place is the content of the screen, and the position of the cursor in it.
 type place struct {
 	view   View
 	scope  top.Scope
-	method string // of the view of callers, and of the code
+	method string // the method whose callers or code are shown
 	code   *top.Code
-	pc     uint64 // the instruction in the code with the cursor at first; 0 for the hottest one
+	pc     uint64 // address of the instruction on which the cursor is at first; 0 for the hottest one
 	cursor int
 	moved  bool   // the user has moved the cursor
 	top    int    // the first row of code on the screen
 	row    string // what the row with the cursor is about
 }
 
-// A target is what a row leads to.
+// A target is the method, thread or JVM to which a row leads.
 type target struct {
-	id     string // what the row is about
+	id     string // identifies the target from picture to picture
 	method string
 	code   *top.Code
 	pc     uint64
@@ -79,13 +79,13 @@ const (
 	writing
 )
 
-// Modes are the times that a picture can be of, in the order in which a key chooses them.
+// Modes are the modes of pictures, in the order in which a key switches between them.
 var Modes = []top.Mode{top.Last(10), top.SinceStart, top.Decaying}
 
 // Mode returns which samples the user wants to see.
 func (s *State) Mode() top.Mode { return Modes[s.modes] }
 
-// Show begins with a view.
+// Show makes a view the first place.
 func (s *State) Show(v View) { s.places = []place{{view: v}} }
 
 // Paused reports whether the user has paused the picture.
@@ -99,7 +99,7 @@ func (s *State) at() *place {
 	return &s.places[len(s.places)-1]
 }
 
-// target returns what the row with the cursor is about. ok is false if there are no rows.
+// target returns the target of the cursor's row. ok is false if there are no rows.
 func (s *State) target() (t target, ok bool) {
 	if at := s.at().cursor; at >= 0 && at < len(s.targets) {
 		return s.targets[at], true
@@ -118,7 +118,7 @@ func (s *State) enter(p place) {
 	s.places = append(s.places, p)
 }
 
-// filters reports whether a filter applies to what is shown.
+// filters reports whether a filter applies to the present view.
 func (s *State) filters() bool { return s.filter != "" && s.at().view != Code }
 
 // matches reports whether a row with these texts passes the filter.
@@ -159,14 +159,15 @@ func (s *State) find() {
 	}
 }
 
-// A held is what stays on the screen of a JVM that was picked and has ended, while others run.
+// A held is the last picture of a JVM that the user has picked and that has ended, while others still run. It stays on
+// the screen.
 type held struct {
 	pid      int
 	pictures map[top.Mode]*top.Picture
 }
 
-// Shown returns the picture that is on the screen: p, or the one at which the user has paused, or at which the JVM that
-// was picked has ended.
+// Shown returns the picture that is on the screen. This is p, or the picture at which the user has paused, or the last
+// one of the picked JVM if that has ended.
 func (s *State) Shown(p *top.Picture) *top.Picture {
 	if s.paused != nil {
 		return s.paused

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/top"
 )
 
-// table returns what the present view shows.
+// table returns the content of the present view.
 func (s *State) table(p *top.Picture, look Look) table {
 	switch s.at().view {
 	case Programs:
@@ -37,13 +37,13 @@ const (
 
 func pad(text string, width int) string { return layout.PadRight(text, width) }
 
-// shares returns the cells of a share of the whole time and of the last second.
+// shares returns the cells with the share in the whole time and the share in the last second.
 func shares(p *top.Picture, a top.Amount) Line {
 	all, now := p.Share(a)
 	return Line{span(heat(all), shareCell(all)), span(heat(now), nowCell(p, now))}
 }
 
-// exactSamples is the number of samples from which on a share has two decimals that mean something.
+// exactSamples is the minimum number of samples for which two decimals of a share are meaningful.
 const exactSamples = 1000
 
 // nowCell returns the cell of a share of the last second, which often has few samples.
@@ -82,7 +82,7 @@ func timeTitle(p *top.Picture) string {
 
 func title(text string) Line { return Line{span(Title, text)} }
 
-// sorted sorts rows as the user wants it. The first order is the one that the rows have.
+// sorted sorts rows in the order that the user has chosen. They already are in the first of the orders.
 func sorted[T any](s *State, rows []T, orders ...func(a, b T) int) {
 	if n := s.sort % (len(orders) + 1); n > 0 {
 		slices.SortStableFunc(rows, orders[n-1])

@@ -98,7 +98,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestText: what --batch prints.
+// TestText checks what --batch prints.
 func TestText(t *testing.T) {
 	m := replay(t).Model
 	var b strings.Builder
@@ -129,7 +129,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestKeys: what keys do.
+// TestKeys checks the effect of each key.
 func TestKeys(t *testing.T) {
 	m := replay(t).Model
 	screen := func(pressed ...string) string {
@@ -179,7 +179,7 @@ func TestKeys(t *testing.T) {
 	assert.Equal(t, view.Quit, s.Key(view.Key{Rune: 'q'}, p))
 }
 
-// TestPause: a paused picture stays while samples come in.
+// TestPause: a paused picture does not change while samples come in.
 func TestPause(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	r.Second()
@@ -190,8 +190,8 @@ func TestPause(t *testing.T) {
 	assert.NotEqual(t, before, keys(r.Model, &s, look, "p"))
 }
 
-// TestHottestInSight: the code view has the hottest instruction on the screen, also on a small one, and its share is the
-// largest of all.
+// TestHottestInSight: the code view shows the hottest instruction, even on a small screen, and no instruction has a
+// larger share.
 func TestHottestInSight(t *testing.T) {
 	m := replay(t).Model
 	for _, height := range []int{5, 10, 24} {
@@ -208,7 +208,7 @@ func TestHottestInSight(t *testing.T) {
 // hostileNames are names that would do something to a terminal.
 var hostileNames = []string{"\x1b[2J", "\x1b]0;title\a", "\u009b31m", "\r\n", "\x7f\b\b", "\u202e", "\x00", "\x1b[31;1m", "日本語", "e\u0301\u0301", "a\tb", "\xff\xfe"}
 
-// FuzzNames: no name can move the cursor or change colours, whatever is in it. Nor does a screen get wider.
+// FuzzNames: no name can move the cursor or change colours, whatever is in it. No name makes a screen wider.
 func FuzzNames(f *testing.F) {
 	for _, name := range hostileNames {
 		f.Add(name, uint8(80), uint8(24))

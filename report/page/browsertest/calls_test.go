@@ -65,7 +65,7 @@ func openCalls(t *testing.T, hash string, l look) *tab {
 	return p
 }
 
-// collapsed returns the stacks of the capture and their samples, as another format of gasm has them.
+// collapsed returns the capture's stacks and their samples, from gasm's format collapsed.
 func collapsed(t *testing.T) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(gasm(t, "stacks-collapsed", append([]string{"report", "--format", "collapsed"}, captureFiles(t, "stacks")...)...))
@@ -194,7 +194,7 @@ func TestCallsMouse(t *testing.T) {
 	p.awaits(`document.title === "Stacks::work – gasm"`)
 }
 
-// The search says which share of the samples has a frame that is found, each sample once.
+// The search shows the share of the samples whose stacks contain a matching frame. Each sample counts once.
 func TestCallsSearch(t *testing.T) {
 	stacks := collapsed(t)
 	p := openCalls(t, "#g=flame", look{})
@@ -283,7 +283,7 @@ func TestCallsCode(t *testing.T) {
 	p.awaits(`!document.querySelector("#overview").hidden`)
 }
 
-// The flame graph has the samples of the chosen threads and time only, and those of all choices add up to the whole.
+// The flame graph has only the samples of the chosen threads and time. The samples of all choices add up to the whole.
 func TestCallsParts(t *testing.T) {
 	p := openCalls(t, "#g=flame", look{})
 	root := func() int { return (&eval[[]item](p, items)[0]).samples(t) }
@@ -326,7 +326,7 @@ func TestCallsEmpty(t *testing.T) {
 	assert.True(t, eval[bool](p, inCalls))
 }
 
-// On a narrow screen, nothing is beside it.
+// On a narrow screen, nothing is beside the flame graph.
 func TestCallsNarrow(t *testing.T) {
 	p := openCalls(t, "#g=flame", look{width: 320, height: 640})
 	assert.LessOrEqual(t, eval[int](p, "document.documentElement.scrollWidth"), 320)
@@ -349,7 +349,7 @@ func TestCallsAccessible(t *testing.T) {
 	assert.Equal(t, []string{"true"}, eval[[]string](p, `[...document.querySelectorAll("#graph [aria-selected=true]")].map((el) => el.ariaExpanded)`))
 }
 
-// The printed page has the graph without what is around it.
+// The printed page has the flame graph without the controls around it.
 func TestCallsPrint(t *testing.T) {
 	p := openCalls(t, "#g=flame", look{print: true})
 	assert.Zero(t, eval[int](p, `[...document.querySelectorAll("#top, #calls .bar, #calls footer button")].filter((e) => e.getClientRects().length).length`))
@@ -357,7 +357,7 @@ func TestCallsPrint(t *testing.T) {
 	assert.Empty(t, eval[string](p, `document.querySelector("#graph").style.colorScheme`), "the screen has its own colours again")
 }
 
-// Whatever names contain is text.
+// Names are shown as text, whatever they contain.
 func TestCallsHostileNames(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\"'`${1}&lt;--><!--\u202e\x1b[31m\u2028&z=%zz;\\"
 	var text strings.Builder
@@ -385,7 +385,7 @@ func TestCallsHostileNames(t *testing.T) {
 		at := eval[string](p, frameAt)
 		assert.Contains(t, at, `</script><img src=x onerror=alert(1)>`)
 		p.press("z")
-		p.awaits(`location.hash.includes("&z=") && %q.startsWith(%s)`, at, frameAt) // what it says about the zoomed frame is gone
+		p.awaits(`location.hash.includes("&z=") && %q.startsWith(%s)`, at, frameAt) // the line no longer describes the zoomed frame
 		p.press(kb.Backspace)
 		p.awaits(`location.hash === "#g=flame"`)
 		for range i + 1 {

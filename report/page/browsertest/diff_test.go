@@ -102,7 +102,7 @@ func stacksDiff(t *testing.T) (path string) {
 	return gasm(t, "stacks-diff", append([]string{"diff", "--format", "html"}, reports...)...)
 }
 
-// The flame graph of both sides: as wide as B's shares, red where a share grew.
+// In the flame graph of both sides, a frame is as wide as its share in B, and red if the share grew.
 func TestDiffCalls(t *testing.T) {
 	p := open(t, stacksDiff(t), "", look{})
 	const where, list = `document.querySelector("#t0-calls .where").textContent`, `[...document.querySelectorAll("#t0-graph [role=treeitem]")].map((el) => el.textContent)`

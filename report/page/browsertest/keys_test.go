@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// The side panel shows the next jump, where it leads and what is there, and where a loop closes.
+// The side panel shows the next jump and the code at its target. It also shows where a loop jumps back to its start.
 func TestNextJump(t *testing.T) {
 	p := openCode(t, look{})
 	panel := shownSelector(p) + " .jumps"
@@ -166,7 +166,7 @@ func TestFollow(t *testing.T) {
 	p.awaits(`%s === %q`, cursor, target)
 }
 
-// Enter on an instruction that leads nowhere says so, and stays.
+// If the instruction does not jump anywhere, Enter shows a message, and the cursor stays.
 func TestEnterWithoutJump(t *testing.T) {
 	p := openCode(t, look{})
 	rowWith := func(what string) string {
@@ -182,8 +182,8 @@ func TestEnterWithoutJump(t *testing.T) {
 	}
 }
 
-// Blocks without samples share a heading, B61–B68. The line at the bottom shows in which of them the cursor is: a block
-// begins after each jump.
+// Blocks without samples share a heading, B61–B68. The line at the bottom shows in which of these blocks the cursor is.
+// A block begins after each jump.
 func TestNamesOfColdBlocks(t *testing.T) {
 	p := openCode(t, look{})
 	type run struct {

@@ -44,8 +44,9 @@ func TestLarge(t *testing.T) {
 	t.Logf("find: %v", time.Since(began).Round(time.Millisecond))
 }
 
-// jumps is how many jumps are measured. usualJump is how long their median may take: half of the tenth of a second that
-// feels immediate. maxJump is how long each may take, also one in which the browser collects garbage.
+// jumps is the number of jumps that are measured. usualJump limits their median time; it is half of the tenth of a
+// second that feels immediate. maxJump limits the time of each jump, even of one during which the browser collects
+// garbage.
 const (
 	jumps     = 24
 	usualJump = 50 * time.Millisecond
@@ -55,8 +56,8 @@ const (
 // checkJumps follows links across the whole code. It measures how long the page's thread works for each jump, from the
 // click until the frame that shows the target is drawn, without waiting for the screen's next frame and for other
 // programs. The time on the clock is logged as well. Between two jumps there is a pause as for reading, in which the
-// page prepares what is around the target. A CPU that other programs use is slower; the same work, done before each
-// jump, shows how much.
+// page prepares what is around the target. The CPU is slower while other programs use it. A fixed amount of work, which
+// is timed before each jump, shows by how much.
 func checkJumps(t *testing.T, p *tab, l *profile.Listing) {
 	call(p, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	busy := func() time.Duration {
@@ -130,7 +131,7 @@ func enlarge(p *profile.Profile, n int) *profile.Listing {
 	return l
 }
 
-// The browser's search opens hidden code.
+// The browser's own search opens hidden code.
 func TestFindInHiddenCode(t *testing.T) {
 	ps := profiles(t, "sort")
 	p0 := &ps.Trials[0]

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// A link of one run leads to the same method in another run, at the same offset or, if the code is shorter, at its end.
+// A link that was made for one run leads to the same method in the page of another run, to the same offset or, if the
+// code is shorter there, to its end.
 func TestLinkOfAnotherRun(t *testing.T) {
 	p := openCode(t, look{})
 	hash := eval[string](p, "location.hash")
@@ -54,7 +55,7 @@ func TestInit(t *testing.T) {
 	again.awaits(`%s === %q`, cursor, at)
 }
 
-// Whatever names contain is text: no element, no script, no text in reverse order.
+// Names are shown as text, whatever they contain. They can't add an element or a script, or reverse the order of text.
 func TestHostileNames(t *testing.T) {
 	const evil = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\"'`${1}&lt;--><!--\u202e\x1b[31m\u2028"
 	ps := profiles(t, "jdk17-lean-none")
@@ -75,7 +76,7 @@ func TestHostileNames(t *testing.T) {
 	assert.Zero(t, eval[int](p, `document.querySelectorAll("img").length`))
 }
 
-// The heat is that of the chosen event.
+// The colours show the heat by the chosen event.
 func TestEvents(t *testing.T) {
 	ps := profiles(t, "sort")
 	addEvent(ps)
@@ -90,7 +91,7 @@ func TestEvents(t *testing.T) {
 	assert.Equal(t, hot, eval[string](p, cursor))
 }
 
-// addEvent adds an event. An instruction has more samples of it the fewer it has of the first event.
+// addEvent adds an event. The fewer samples an instruction has of the first event, the more it has of the added one.
 func addEvent(ps *profile.Profiles) {
 	p := &ps.Trials[0]
 	p.Listings = p.Listings[:1]

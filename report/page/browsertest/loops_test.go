@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/loops"
 )
 
-// What another program says of a loop opens at a click, beside code that can be used as without it.
+// The output of another program about a loop opens at a click. The code beside it stays usable.
 func TestModelledLoops(t *testing.T) {
 	ps := profiles(t, "jdk25-lean-none")
 	for i := range ps.Trials[0].HotLoops {

@@ -67,7 +67,7 @@ func TestTables(t *testing.T) {
 		p.click(fmt.Sprintf("#p0-methods th:nth-child(%d) button", heading))
 		return eval[string](p, `[...document.querySelectorAll("#p0-methods th")].map((th) => th.getAttribute("aria-sort") ?? "").join()`)
 	}
-	// A long name loses its class, not its line.
+	// A long name is shortened at its class. It keeps its line number.
 	assert.True(t, eval[bool](p, `(() => {
 		const names = [...document.querySelectorAll("#p0-hot td.cut bdi")].filter((name) => name.offsetWidth);
 		names.forEach((name) => name.prepend("Class".repeat(30)));

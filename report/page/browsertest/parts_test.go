@@ -30,8 +30,8 @@ func samplesShown(p *tab, selector string) map[string]int {
 	})()`, selector)
 }
 
-// The page can show only the samples of some threads or of some time: all of its numbers are then theirs, and the
-// numbers of all choices add up to the whole.
+// The page can show only the samples of some threads or of some time: all of its numbers then count only these samples.
+// The numbers of all choices add up to the whole.
 func TestParts(t *testing.T) {
 	p := open(t, reportPage(t, "spread"), "", look{})
 	p.do(choose("#unit", "raw"))
@@ -58,7 +58,7 @@ func TestParts(t *testing.T) {
 	p.do(all)
 	assert.Equal(t, whole, samplesShown(p, methods), "all again")
 
-	// A click on the time line, and one with Shift.
+	// A click on the time line, and a second click with Shift.
 	p.do(run(`document.querySelectorAll(".pick")[1].dispatchEvent(new MouseEvent("click", { bubbles: true }))`))
 	assert.Equal(t, slicesOf[1].Text, eval[string](p, `document.querySelector("#time").selectedOptions[0].textContent`))
 	p.do(run(`document.querySelectorAll(".pick")[3].dispatchEvent(new MouseEvent("click", { bubbles: true, shiftKey: true }))`))
