@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"sampler/perfevent":        nil,
 	"capture":                  {"callstack", "event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
 	"callstack":                nil,
+	"wall":                     {"callstack"},
 	"event":                    nil,
 	"event/hslog":              {"event"},
 	"event/rings":              nil,
@@ -180,7 +181,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile/...", "report/...", "diff/...", "top", "top/view", "event/...", "printassembly/...", "disasm", "sampler"}
+var readers = []string{"capture", "wall", "profile/...", "report/...", "diff/...", "top", "top/view", "event/...", "printassembly/...", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.
