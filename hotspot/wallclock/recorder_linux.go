@@ -94,6 +94,9 @@ func (r *Recorder) Stop() Result {
 	return r.result
 }
 
+// Done returns a channel that is closed when the recording has ended, because it was stopped or the JVM has ended.
+func (r *Recorder) Done() <-chan struct{} { return r.done }
+
 // run looks at the threads until the recording is stopped or the JVM has ended.
 func (r *Recorder) run() {
 	defer close(r.done)

@@ -12,5 +12,8 @@ func Start(int, Options) (*Recorder, error) {
 	return nil, errors.New("gasm looks at the threads of running JVMs on Linux only")
 }
 
+// Done returns nil.
+func (r *Recorder) Done() <-chan struct{} { return nil }
+
 // Stop returns a Result without content.
 func (r *Recorder) Stop() Result { return Result{} }
