@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// wanted are the releases that are tested.
-func wanted(j gasmtest.JDK) bool { return j.Feature >= 11 }
+// wanted reports whether a release is tested.
+func wanted(j gasmtest.JDK) bool { return j.Feature == 11 || j.Feature == 17 || j.Feature == 25 }
 
 // known has for each thread of Doing.java its state, its innermost Java frames, the detail and the owner of the lock.
 var known = map[string]struct {
@@ -57,7 +57,7 @@ func (x *recorded) javaFrames(s *wall.Spell) string {
 
 // TestKnown compares what was recorded of threads that stay where they are with what the program knows.
 func TestKnown(t *testing.T) {
-	for _, j := range gasmtest.NeedJDKs(t, wanted) {
+	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
 			p := start(t, j, "Doing", "busy")
 			x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })
@@ -100,7 +100,7 @@ func TestKnown(t *testing.T) {
 // TestShares compares how long threads were in each state with what they have measured themselves.
 func TestShares(t *testing.T) {
 	gasmtest.NeedTime(t)
-	for _, j := range gasmtest.NeedJDKs(t, wanted) {
+	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
 			p := start(t, j, "Waits", "24", "0", "0", "0", "0", "-")
 			var from, to sums
@@ -163,7 +163,7 @@ var possible = regexp.MustCompile(`^(Waits::even\n|Waits::even\nWaits::nested\nW
 
 // TestSwitching records threads that run and block all the time. No stack is wrong.
 func TestSwitching(t *testing.T) {
-	for _, j := range gasmtest.NeedJDKs(t, wanted) {
+	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
 			p := start(t, j, "Waits", "0", "2", "0", "2", "0", "-")
 			x := p.record(t, Options{Hertz: 200, Share: 0.5}, func() { time.Sleep(3 * time.Second) })
@@ -184,14 +184,14 @@ func TestSwitching(t *testing.T) {
 			}
 			t.Log(x.result, whole)
 			assert.Positive(t, whole)
-			assert.InDelta(t, 0, x.end.Clamped, 3e9)
+			assert.Less(t, x.end.Clamped, int64(1e9))
 		})
 	}
 }
 
 // TestFIFO records a thread that reads a FIFO, a stopped JVM, and one that ends.
 func TestFIFO(t *testing.T) {
-	jdks := gasmtest.NeedJDKs(t, wanted)
+	jdks := gasmtest.NeedEachJDK(t, wanted)
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, unix.Mkfifo(fifo, 0o600))
 	writer, err := os.OpenFile(fifo, os.O_RDWR, 0)
@@ -215,7 +215,7 @@ func TestFIFO(t *testing.T) {
 			assert.Equal(t, "read "+fifo, s.Detail)
 		}
 	}
-	for name, state := range map[string]wall.State{"fifo": wall.File, "idle": wall.Park, "pool-1-thread-2": wall.Park} {
+	for name, state := range map[string]wall.State{"fifo": wall.File, "idle": wall.Park, "Thread-1": wall.Park} {
 		threads := 1.0
 		if name == "idle" {
 			threads = 3

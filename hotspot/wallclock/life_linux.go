@@ -67,16 +67,13 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited all the time
 		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
 		ran, runnable, rest = 0, length, 0
-	case unmoved, was == running && rest <= tick:
-		// It has run, and the kernel has not counted all of it yet.
-		more := rest
-		if unmoved {
-			more += runnable
-			l.runnable += runnable
-			runnable = 0
-		}
-		l.ran -= more
-		ran, rest = ran+more, 0
+	case unmoved, was == running && rest <= tick+l.ran:
+		// It was not blocked. The kernel has not counted yet for how long it has run up to now, which is up to a tick, or for
+		// how long it has waited.
+		more := min(rest, max(tick+l.ran, 0))
+		waited := rest - more
+		l.ran, l.runnable = l.ran-more, l.runnable-waited
+		ran, runnable, rest = ran+more, runnable+waited, 0
 	case was == running && length < longestPending:
 		*l = counts
 		return
