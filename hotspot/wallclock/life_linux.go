@@ -122,6 +122,16 @@ func (l *life) addRun(ran, runnable int64) {
 	l.add(wall.Spell{State: state}, ran, runnable, 0)
 }
 
+// clamped returns how many ns of the kernel's counts are not in the spells, or the other way round. If the thread ran or
+// waited for a processor at the end, the kernel has not counted all of that yet, which does not count here.
+func (l *life) clamped() int64 {
+	n := max(l.ran, 0) + max(l.runnable, 0)
+	if l.phase == blocked {
+		n += max(-l.ran, 0) + max(-l.runnable, 0)
+	}
+	return n
+}
+
 // add adds the next interval, which has the given times and begins at at. It belongs to the current spell if both are of
 // the same place, and the thread was only blocked, or never blocked.
 func (l *life) add(place wall.Spell, ran, runnable, rest int64) {

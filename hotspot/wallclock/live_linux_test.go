@@ -160,3 +160,13 @@ func (x *recorded) stack(id callstack.ID) string {
 	}
 	return strings.Join(names, "\n")
 }
+
+// threadsNamed returns how many threads have a name.
+func (x *recorded) threadsNamed(name string) (n int) {
+	for _, of := range x.names {
+		if of == name {
+			n++
+		}
+	}
+	return n
+}
