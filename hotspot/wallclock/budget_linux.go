@@ -39,6 +39,9 @@ func (b *budget) left() bool {
 	return b.saved > 0
 }
 
+// begun takes back what was left for the first looks.
+func (b *budget) begun() { b.saved = min(b.saved, mostSaved) }
+
 // asked notes how long it took to ask for n threads.
 func (b *budget) asked(n int, took time.Duration) {
 	if n > 0 {

@@ -349,6 +349,9 @@ func (r *Recorder) everySecond(now int64) {
 			t.opened = s.FromMonoNanos
 		}
 	}
+	if !slices.ContainsFunc(r.threads, func(t *thread) bool { return t.phase == unknown }) {
+		r.budget.begun()
+	}
 	r.out.Now(now)
 	if err := r.out.Flush(); r.result.Write == nil {
 		r.result.Write = err
