@@ -34,7 +34,6 @@ type Recorder struct {
 	result  Result
 	clamped int64
 	taken   map[takenKey]taken
-	asked   int
 }
 
 // A thread is a thread that is recorded.
@@ -47,7 +46,6 @@ type thread struct {
 	due      int64 // when it is asked next whether it has run
 	quiet    int   // how often it had not run when it was asked
 	opened   int64 // where the spell begins that was written as open
-	untold   bool  // a look at it was left out
 	reasons  reasons
 	previous wall.Spell // the place of the last look, for a stack that is the same
 }
