@@ -39,8 +39,8 @@ func (b *budget) left() bool {
 	return b.saved > 0
 }
 
-// begun takes back what was left for the first looks.
-func (b *budget) begun() { b.saved = min(b.saved, mostSaved) }
+// begin begins to count, after the first looks. What these have used is not charged to the looks after them.
+func (b *budget) begin() { b.saved = mostSaved }
 
 // asked notes how long it took to ask for n threads.
 func (b *budget) asked(n int, took time.Duration) {

@@ -31,6 +31,7 @@ type Recorder struct {
 	listed  int64
 	second  int64 // when everySecond was called last
 	stopped bool  // the process is stopped
+	begun   bool  // each thread has been looked at
 	result  Result
 	clamped int64
 	taken   map[takenKey]taken
@@ -157,7 +158,7 @@ func (r *Recorder) round() bool {
 // askAll asks all threads that are due. It begins with another thread each time, so that those looks that are left out are
 // not always of the same threads.
 func (r *Recorder) askAll(now int64) {
-	all := r.threads
+	all := slices.Clone(r.threads) // because those that have ended are removed
 	first := r.turn % len(all)
 	r.turn = first
 	began, n, looks := threadCPU(), 0, r.result.Looks
@@ -347,8 +348,9 @@ func (r *Recorder) everySecond(now int64) {
 			t.opened = s.FromMonoNanos
 		}
 	}
-	if !slices.ContainsFunc(r.threads, func(t *thread) bool { return t.phase == unknown }) {
-		r.budget.begun()
+	if !r.begun && !slices.ContainsFunc(r.threads, func(t *thread) bool { return t.phase == unknown }) {
+		r.begun = true
+		r.budget.begin()
 	}
 	r.out.Now(now)
 	if err := r.out.Flush(); r.result.Write == nil {
