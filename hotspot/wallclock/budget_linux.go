@@ -18,7 +18,7 @@ type budget struct {
 const (
 	// firstLook is how much processor time may be used at once at the beginning for each thread, because each must be looked
 	// at.
-	firstLook = 200 * time.Microsecond
+	firstLook = 500 * time.Microsecond
 	// mostSaved is how much may be used at once later.
 	mostSaved = 20 * time.Millisecond
 )

@@ -29,9 +29,10 @@ type Recorder struct {
 	turn    int // the thread that is asked first in the next round
 	count   int // of threads, when they were listed last
 	listed  int64
-	second  int64 // when everySecond was called last
-	stopped bool  // the process is stopped
-	begun   bool  // each thread has been looked at
+	listing time.Duration // how long listing them took, of processor time
+	second  int64         // when everySecond was called last
+	stopped bool          // the process is stopped
+	begun   bool          // each thread has been looked at
 	result  Result
 	clamped int64
 	taken   map[takenKey]taken
@@ -126,8 +127,14 @@ func (r *Recorder) close() {
 // period is the time between two rounds, on average.
 func (r *Recorder) period() time.Duration { return time.Second / time.Duration(r.hertz) }
 
-// listEvery is how often the threads are listed at least. They are listed at once if their number has changed.
-const listEvery = int64(time.Second)
+const (
+	// listEvery is how often the threads are listed at least, unless that takes too long. They are listed at once if their
+	// number has changed.
+	listEvery = int64(time.Second)
+	// 1/changedEvery and 1/sameEvery are how much of a processor listing the threads may take, if their number has changed and
+	// if it has not.
+	changedEvery, sameEvery = 200, 400
+)
 
 // round asks all threads that are due whether they have run, and looks at those that have. It returns false if the JVM has
 // ended.
@@ -137,12 +144,15 @@ func (r *Recorder) round() bool {
 	if err != nil {
 		return false
 	}
-	if count != r.count || now-r.listed >= listEvery {
+	since, took := now-r.listed, int64(r.listing)
+	if count != r.count && since >= took*changedEvery || since >= max(listEvery, took*sameEvery) {
 		r.count = count
+		began := threadCPU()
 		if err := r.list(now); err != nil {
 			r.result.Read = err
 			return false
 		}
+		r.listing = threadCPU() - began
 	}
 	r.stopped = r.looker.Stopped()
 	if len(r.threads) > 0 {
