@@ -31,6 +31,7 @@ type Recorder struct {
 	listed  int64
 	listing time.Duration // how long listing them took, of processor time
 	second  int64         // when everySecond was called last
+	from    int64         // when the recording began
 	stopped bool          // the process is stopped
 	begun   bool          // each thread has been looked at
 	result  Result
@@ -61,6 +62,7 @@ func Start(pid int, o Options) (*Recorder, error) {
 	r := &Recorder{looker: looker, hertz: cmp.Or(o.Hertz, DefaultHertz), stop: make(chan struct{}), done: make(chan struct{}),
 		byTID: map[int]*thread{}, byJava: map[uint64]*thread{}, taken: map[takenKey]taken{}}
 	now := monotonic.Nanos()
+	r.from = now
 	r.out = wall.NewWriter(o.Out, wall.Head{PID: pid, Hertz: r.hertz, FromMonoNanos: now})
 	began := make(chan error)
 	go func() {
@@ -361,6 +363,7 @@ func (r *Recorder) everySecond(now int64) {
 	if !r.begun && !slices.ContainsFunc(r.threads, func(t *thread) bool { return t.phase == unknown }) {
 		r.begun = true
 		r.budget.begin()
+		r.result.First, r.result.FirstTook = threadCPU(), time.Duration(now-r.from)
 	}
 	r.out.Now(now)
 	if err := r.out.Flush(); r.result.Write == nil {

@@ -34,6 +34,9 @@ type Result struct {
 	Threads              int
 	// CPU is how much processor time the recorder has taken.
 	CPU time.Duration
+	// First is how much of that it had taken when each thread had been looked at, and FirstTook how long that took. Both are 0
+	// if it did not come to that.
+	First, FirstTook time.Duration
 	// Write is the first error of writing the text, and Read says why the JVM's threads were not read to the end. Either
 	// may be nil.
 	Write, Read error
