@@ -53,6 +53,12 @@ func (t *Tree) add(number int, line []byte) string {
 		}
 		return ""
 	}
+	return t.AddLine(line)
+}
+
+// AddLine adds a line that a Writer has written after the first one. It returns what is wrong with the line, or "". It
+// is for files that have stacks among other lines.
+func (t *Tree) AddLine(line []byte) string {
 	if rest, ok := bytes.CutPrefix(line, []byte("s")); ok {
 		return t.addNode(rest)
 	}

@@ -28,6 +28,12 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
+// NewWriterAmong returns a Writer for a file that has stacks among other lines. It does not write the first line of
+// stacks.txt. Package wall reads such a file with Tree.AddLine.
+func NewWriterAmong(out io.Writer) *Writer {
+	return &Writer{out: bufio.NewWriterSize(out, 4<<10), written: newInterner()}
+}
+
 // NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
 

@@ -36,8 +36,9 @@ var mayImport = map[string][]string{
 	"sampler":                  {"callstack"},
 	"sampler/collect":          {"callstack", "sampler", "sampler/collect/external", "sampler/collect/failure", "sampler/collect/machine", "sampler/perfevent"},
 	"sampler/perfevent":        nil,
-	"capture":                  {"callstack", "event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler"},
+	"capture":                  {"callstack", "event", "event/hslog", "event/jfr", "event/rings", "event/usdt", "printassembly", "sampler", "wall"},
 	"callstack":                nil,
+	"wall":                     {"callstack"},
 	"event":                    nil,
 	"event/hslog":              {"event"},
 	"event/rings":              nil,
@@ -60,8 +61,9 @@ var mayImport = map[string][]string{
 	"hotspot/stack":            {"callstack", "hotspot/codecache", "hotspot/nmethod", "hotspot/shared", "hotspot/stack/exec", "hotspot/vmstructs", "printassembly", "sampler/perfevent"},
 	"hotspot/stack/exec":       nil,
 	"hotspot/threaddump":       {"callstack", "hotspot/heap", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/threads", "hotspot/vmstructs", "sampler/perfevent"},
+	"hotspot/wallclock":        {"callstack", "hotspot/shared", "hotspot/threaddump", "wall"},
 	"hotspot/follow":           {"hotspot/codecache", "hotspot/nmethod", "hotspot/shared", "hotspot/threads", "hotspot/vmstructs", "printassembly"},
-	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "hotspot/vmstructs", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
+	"record":                   {"capture", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/nmethod", "hotspot/probe", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "hotspot/vmstructs", "hotspot/wallclock", "printassembly", "record/command", "record/debuginfo", "record/folder", "record/jvmevents", "record/jvmfolder", "record/patience", "record/probes", "record/processend", "record/windows", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
 	"record/command":           nil,
 	"record/debuginfo":         {"hotspot/vmstructs", "record/lockedfolder", "record/processend"},
 	"record/folder":            {"capture", "event/hslog", "hotspot/probe", "record/lockedfolder"},
@@ -111,7 +113,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
 	"mca":                      {"profile", "profile/loops"},
-	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
+	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "hotspot/wallclock", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace", "wall"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/threaddump", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "push", "push/folder", "push/lines", "push/pyroscope", "record", "report", "report/text", "sampler", "top", "top/live", "top/terminal", "top/view", "watch", "watch/labels"},
 	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"watch":                    {"capture", "disasm", "hotspot/attach", "profile", "push", "record", "record/processend", "report/stacks", "sampler", "top", "top/live", "watch/labels"},
@@ -186,7 +188,7 @@ func TestImports(t *testing.T) {
 
 // readers are the packages that turn a capture into a report, as patterns of go list. They work on any machine, so they
 // know nothing of kernels and processes.
-var readers = []string{"capture", "profile/...", "report/...", "diff/...", "top", "top/view", "event/...", "printassembly/...", "disasm", "sampler"}
+var readers = []string{"capture", "wall", "profile/...", "report/...", "diff/...", "top", "top/view", "event/...", "printassembly/...", "disasm", "sampler"}
 
 // notForReaders recognizes what readers must not depend on: BPF, running programs, the network's protocols, and the
 // packages of the project that record.

@@ -1,0 +1,169 @@
+package wallclock
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+var (
+	classFolder string
+	compiled    sync.Once
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if classFolder, err = os.MkdirTemp("", "gasm-wallclock-*"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(classFolder)
+	os.Exit(code)
+}
+
+// a program is a running Java program.
+type program struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+}
+
+// start starts a program of testdata, and waits for its first line.
+func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	if !stack.Supported() {
+		t.Skip("stacks can't be walked on this processor")
+	}
+	compiled.Do(func() {
+		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"), gasmtest.Testdata("programs", "Waits.java"))
+	})
+	p := &program{cmd: exec.Command(j.Java(), append([]string{"-cp", classFolder, "-Xss512k", class}, args...)...)}
+	var err error
+	p.stdin, err = p.cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	p.cmd.Stderr = os.Stderr
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		p.stdin.Close()
+		_ = p.cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = p.cmd.Wait()
+	})
+	p.lines = bufio.NewScanner(stdout)
+	for p.lines.Scan() && !strings.HasPrefix(p.lines.Text(), "READY") {
+	}
+	require.True(t, strings.HasPrefix(p.lines.Text(), "READY"), p.lines.Text())
+	return p
+}
+
+// A recorded is what was recorded of a program.
+type recorded struct {
+	head     *wall.Head
+	end      *wall.End
+	names    map[int]string // of threads
+	locks    map[int]*wall.Lock
+	spells   []*wall.Spell
+	tree     *callstack.Tree
+	result   Result
+	virtuals []*wall.Virtuals
+}
+
+// record records a program while wait runs.
+func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
+	t.Helper()
+	var text bytes.Buffer
+	o.JVMs, o.Out = shared.NewJVMs(), &text
+	var r *Recorder
+	require.EventuallyWithT(t, func(c *assert.CollectT) { // on a busy machine, the kernel may not list the memory in time
+		var err error
+		r, err = Start(p.cmd.Process.Pid, o)
+		assert.NoError(c, err)
+	}, time.Minute, 100*time.Millisecond)
+	wait()
+	result := r.Stop()
+	require.NoError(t, result.Read)
+	require.NoError(t, result.Write)
+	rec := read(t, text.String())
+	rec.result = result
+	return rec
+}
+
+// read reads a file, and checks that the spells tile the life of each thread, and that their times add up.
+func read(t *testing.T, text string) *recorded {
+	t.Helper()
+	x := &recorded{names: map[int]string{}, locks: map[int]*wall.Lock{}}
+	r := wall.NewReader(strings.NewReader(text), "wall")
+	to := map[int]int64{}
+	for r.Scan() {
+		switch record := r.Record().(type) {
+		case *wall.SyntaxError:
+			require.NoError(t, record)
+		case *wall.Head:
+			x.head = record
+		case *wall.Thread:
+			x.names[record.Number] = record.Name
+			if to[record.Number] == 0 {
+				to[record.Number] = record.BornMonoNanos
+			}
+		case *wall.Lock:
+			x.locks[record.Number] = record
+		case *wall.Spell:
+			require.Equal(t, to[record.Thread], record.FromMonoNanos)
+			require.Equal(t, record.ToMonoNanos-record.FromMonoNanos, record.Ran+record.Runnable+record.Blocked)
+			to[record.Thread] = record.ToMonoNanos
+			x.spells = append(x.spells, record)
+		case *wall.Ended:
+			require.Equal(t, to[record.Thread], record.MonoNanos)
+			delete(to, record.Thread)
+		case *wall.Virtuals:
+			x.virtuals = append(x.virtuals, record)
+		case *wall.End:
+			x.end = record
+		}
+	}
+	require.NoError(t, r.Err())
+	require.NotNil(t, x.end)
+	for thread, at := range to {
+		require.Equal(t, x.end.ToMonoNanos, at, x.names[thread])
+	}
+	x.tree = r.Stacks()
+	return x
+}
+
+// of returns the spells of the threads with a name.
+func (x *recorded) of(name string) (spells []*wall.Spell) {
+	for _, s := range x.spells {
+		if x.names[s.Thread] == name {
+			spells = append(spells, s)
+		}
+	}
+	return spells
+}
+
+// threadsNamed returns how many threads have a name.
+func (x *recorded) threadsNamed(name string) (n int) {
+	for _, of := range x.names {
+		if of == name {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package wall
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"github.com/gasm-profiler/gasm/callstack"
+)
+
+const (
+	// longestText is how many bytes of a name, a class or a detail are written.
+	longestText = 4 << 10
+	// maxDetails is how many different details are written. Spells after that have none.
+	maxDetails = 1 << 18
+	// maxLocks is the same for locks.
+	maxLocks = 1 << 20
+)
+
+// A Writer writes a file. Its methods do not return errors; Flush does. It is not safe for use by several goroutines.
+type Writer struct {
+	out     *bufio.Writer
+	stacks  *callstack.Writer
+	err     error
+	line    []byte
+	details map[string]int
+	locks   map[Lock]int
+}
+
+// NewWriter returns a Writer, and writes the head.
+func NewWriter(out io.Writer, h Head) *Writer {
+	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), details: map[string]int{}, locks: map[Lock]int{}}
+	w.stacks = callstack.NewWriterAmong(w.out)
+	w.begin("gasm wall 1").number(int64(h.PID)).number(int64(h.Hertz)).number(h.FromMonoNanos).end()
+	return w
+}
+
+// Push adds a frame on top of a stack, as [callstack.Writer.Push] does.
+func (w *Writer) Push(parent callstack.ID, f callstack.Frame) callstack.ID {
+	f.Name, f.Module = clip(f.Name), clip(f.Module)
+	return w.stacks.Push(parent, f)
+}
+
+// Thread writes a thread. The caller chooses its number.
+func (w *Writer) Thread(t *Thread) {
+	w.begin("thread").number(int64(t.Number)).number(int64(t.TID)).number(int64(t.NID)).known(t.JavaID).number(t.BornMonoNanos).text(t.Name).end()
+}
+
+// Ended writes that a thread has ended.
+func (w *Writer) Ended(e Ended) { w.begin("ended").number(int64(e.Thread)).number(e.MonoNanos).end() }
+
+// Lock returns the number of a lock, whose own Number is ignored. It writes the lock if it is new. If there were too many,
+// it returns 0.
+func (w *Writer) Lock(l Lock) int {
+	l.Number = 0
+	l.Class, l.Of = clip(l.Class), clip(l.Of)
+	if n, known := w.locks[l]; known {
+		return n
+	}
+	if len(w.locks) >= maxLocks {
+		return 0
+	}
+	n := len(w.locks) + 1
+	w.locks[l] = n
+	w.begin("lock").number(int64(n)).word(string(l.Kind)).word(strconv.FormatUint(l.Address, 16)).text(l.Class).text(l.Of).
+		known(int64(l.Owner)).stack(l.Taken).end()
+	return n
+}
+
+// Spell writes a spell that has ended. Blocked is not written, because it is the rest of the spell's length.
+func (w *Writer) Spell(s *Spell) {
+	detail := w.detail(s.Detail)
+	w.begin("spell").number(int64(s.Thread)).number(s.FromMonoNanos).number(s.ToMonoNanos - s.FromMonoNanos).number(s.Ran).number(s.Runnable).
+		word(s.State.word()).stack(s.Stack).known(int64(s.Lock)).known(int64(detail)).known(s.Virtual).end()
+}
+
+// Open writes the beginning of a spell that lasts. When it has ended, it must be written with Spell.
+func (w *Writer) Open(s *Spell) {
+	detail := w.detail(s.Detail)
+	w.begin("open").number(int64(s.Thread)).number(s.FromMonoNanos).
+		word(s.State.word()).stack(s.Stack).known(int64(s.Lock)).known(int64(detail)).known(s.Virtual).end()
+}
+
+// Now writes a time until which all spells last that have been opened.
+func (w *Writer) Now(monoNanos int64) { w.begin("now").number(monoNanos).end() }
+
+// Virtual writes how many virtual threads waited at a place.
+func (w *Writer) Virtual(v *Virtuals) {
+	w.begin("virtual").number(v.MonoNanos).number(int64(v.Count)).word(v.State.word()).stack(v.Stack).known(int64(v.Lock)).end()
+}
+
+// End writes the last line.
+func (w *Writer) End(e End) {
+	w.begin("end").number(e.ToMonoNanos).number(e.Looks).number(e.Moved).number(e.Unread).number(e.Left).number(e.Threads).number(e.Clamped).end()
+}
+
+// Flush passes all buffered text to the file. It returns the first error of writing to it.
+func (w *Writer) Flush() error {
+	w.flushStacks()
+	if w.err == nil {
+		w.err = w.out.Flush()
+	}
+	return w.err
+}
+
+// flushStacks writes the stacks before the lines that refer to them.
+func (w *Writer) flushStacks() {
+	if err := w.stacks.Flush(); w.err == nil {
+		w.err = err
+	}
+}
+
+// detail returns the number of a detail, or 0 if it is "" or there were too many. It writes the detail if it is new.
+func (w *Writer) detail(text string) int {
+	if text == "" {
+		return 0
+	}
+	text = clip(text)
+	if n, known := w.details[text]; known {
+		return n
+	}
+	if len(w.details) >= maxDetails {
+		return 0
+	}
+	n := len(w.details) + 1
+	w.details[text] = n
+	w.begin("detail").number(int64(n)).text(text).end()
+	return n
+}
+
+func clip(text string) string {
+	if len(text) > longestText {
+		return text[:longestText] + "…"
+	}
+	return text
+}
+
+// begin begins a line.
+func (w *Writer) begin(word string) *Writer {
+	w.line = append(w.line[:0], word...)
+	return w
+}
+
+func (w *Writer) word(word string) *Writer {
+	w.line = append(append(w.line, ' '), word...)
+	return w
+}
+
+func (w *Writer) number(n int64) *Writer {
+	w.line = strconv.AppendInt(append(w.line, ' '), n, 10)
+	return w
+}
+
+// known appends a number, or a "-" if it is 0.
+func (w *Writer) known(n int64) *Writer {
+	if n == 0 {
+		return w.word("-")
+	}
+	return w.number(n)
+}
+
+// stack appends a stack, or a "-" if it is not known.
+func (w *Writer) stack(id callstack.ID) *Writer {
+	if id == callstack.NoRoom {
+		id = 0
+	}
+	return w.known(int64(id))
+}
+
+func (w *Writer) text(text string) *Writer {
+	w.line = strconv.AppendQuote(append(w.line, ' '), clip(text))
+	return w
+}
+
+// end writes the line.
+func (w *Writer) end() {
+	w.flushStacks()
+	w.line = append(w.line, '\n')
+	if w.err == nil {
+		_, w.err = w.out.Write(w.line)
+	}
+}
