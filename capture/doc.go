@@ -18,6 +18,7 @@
 //	probes-<pid>.txt      which methods, locks and allocations of one JVM were probed; see package event/rings
 //	probes-<pid>.ring     what these probes have counted, and the last calls of each thread
 //	probes-<pid>.windows  when threads were in methods that are windows, saved while the JVM ran
+//	wall-<pid>.txt        what each thread of one JVM did by the wall clock; see package wall
 //
 // Package record writes these files. It writes capture.json last. The commands profile, report and diff all read them
 // with [Open]. So the report that `gasm profile` prints at the end of a recording is the same as the one that `gasm

@@ -65,7 +65,7 @@ func Reads(path, file string) bool {
 			return true
 		}
 	}
-	for _, glob := range []string{eventGlob, usdtGlob, probeGlob} {
+	for _, glob := range []string{eventGlob, usdtGlob, probeGlob, wallGlob} {
 		more, _ := matching(path, glob)
 		inputs = append(inputs, more...)
 	}

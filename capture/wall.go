@@ -1,0 +1,58 @@
+package capture
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/gasm-profiler/gasm/internal/regular"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// wallGlob matches the names that WallText returns.
+const wallGlob = "wall-*.txt"
+
+// WallText returns the name of the file that says what the threads of a JVM did by the wall clock: wall-4711.txt. See
+// package wall.
+func WallText(pid int) string { return fmt.Sprintf("wall-%d.txt", pid) }
+
+// maxWallFile is how many bytes of a wall-<pid>.txt are read. A spell takes about 60 bytes, so this is room for an hour
+// in which 1000 threads are found at another place 20 times a second.
+const maxWallFile = 4 << 30
+
+// A WallFile is the file of package wall of one JVM.
+type WallFile struct {
+	PID  int // of the JVM, in the capture
+	path string
+}
+
+// WallFiles returns the files that say what the threads of the capture's JVMs did by the wall clock, in the order of the
+// JVMs. There are none if that was not recorded. A capture whose recording was cut off has them, too.
+func (c *Capture) WallFiles() (files []WallFile) {
+	for i := range c.parts {
+		p := &c.parts[i]
+		for _, f := range p.WallFiles() {
+			files = append(files, WallFile{p.pid(f.PID), f.path})
+		}
+	}
+	if c.dir == "" || len(c.parts) > 0 {
+		return files
+	}
+	for i := range c.JVMs {
+		path := filepath.Join(c.dir, WallText(c.JVMs[i].PID))
+		if _, err := os.Lstat(path); err == nil {
+			files = append(files, WallFile{c.JVMs[i].PID, path})
+		}
+	}
+	return files
+}
+
+// Open opens the file. The caller closes the io.Closer after the last record was read.
+func (f *WallFile) Open() (*wall.Reader, io.Closer, error) {
+	file, _, err := regular.Open(f.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return wall.NewReader(io.LimitReader(file, maxWallFile), filepath.Base(f.path)), file, nil
+}
