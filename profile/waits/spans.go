@@ -29,21 +29,33 @@ type spanBudget struct {
 	step int64 // in ns; 0 as long as all are kept
 }
 
-// firstStep is the length in ns below which spans are joined at first, if there are too many.
-const firstStep = 1e6
+// firstStep is the length in ns below which spans are joined at first, if there are too many. maxStep is the largest one: a
+// day. If there are more threads than spans, no step makes the spans few enough.
+const firstStep, maxStep = 1e6, 24 * 3600e9
 
-// addSpan adds a span of a thread. If there are too many spans, all short ones are joined.
+// addSpan adds a span of a thread. If there are too many spans, short ones are joined.
 func (x *Counter) addSpan(to *trial, thread int32, s Span) {
 	list := to.spans[thread]
 	if n := len(list); n > 0 && list[n-1].ToMonoNanos == s.FromMonoNanos && list[n-1].same(&s) {
 		list[n-1].ToMonoNanos = s.ToMonoNanos
 		return
 	}
+	if x.spans.step >= maxStep && x.spans.n > maxSpans/4*3 {
+		return // there are so many threads that joining their spans does not help
+	}
 	to.spans[thread] = append(list, s)
 	if x.spans.n++; x.spans.n <= maxSpans {
 		return
 	}
-	x.spans.step = max(2*x.spans.step, firstStep)
+	x.joinSpans()
+	for x.spans.n > maxSpans/2 && x.spans.step < maxStep {
+		x.spans.step = max(2*x.spans.step, firstStep)
+		x.joinSpans()
+	}
+}
+
+// joinSpans joins all spans that are shorter than the step.
+func (x *Counter) joinSpans() {
 	x.spans.n = 0
 	for _, t := range x.trials {
 		for i, list := range t.spans {
