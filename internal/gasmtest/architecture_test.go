@@ -100,7 +100,7 @@ var mayImport = map[string][]string{
 	"profile/windows":          {"capture", "event"},
 	"profile":                  {"callstack", "capture", "disasm", "event", "printassembly", "profile/annotated", "profile/callsites", "profile/calltree", "profile/chains", "profile/code", "profile/delays", "profile/events", "profile/history", "profile/jitprofile", "profile/jvmcode", "profile/loops", "profile/nativesamples", "profile/numbers", "profile/parts", "profile/printing", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/waits", "profile/warmup", "profile/windows", "sampler"},
 	"report/schema":            nil,
-	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/loops", "profile/parts", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/schema"},
+	"report/page":              {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/code", "profile/history", "profile/loops", "profile/parts", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/waits", "profile/warmup", "profile/windows", "report/amount", "report/callers", "report/schema", "wall"},
 	"report/amount":            {"capture", "profile", "profile/history", "sampler"},
 	"report/callers":           {"callstack", "printassembly", "profile/calltree"},
 	"report/names":             nil,

@@ -32,7 +32,8 @@ type Counter struct {
 	threads []thread
 	locks   []Lock
 	details index
-	trees   callstack.Tree // the stacks of all files
+	trees   callstack.Tree   // the stacks of all files
+	stacks  *calltree.Stacks // of trees, after the last file
 	jvms    map[int]*recorded
 	trials  []*trial
 	spans   spanBudget

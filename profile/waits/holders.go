@@ -32,6 +32,14 @@ func (l *Lock) Name() string {
 	return l.Class
 }
 
+// OwnerOf returns the name of a lock's owner, or "" if it is not known.
+func (t *Table) OwnerOf(l *Lock) string {
+	if l.Owner < 0 {
+		return ""
+	}
+	return t.owners[l.Owner].name
+}
+
 // A Holder is a thread that had a lock, or several locks of one class that it got at one place, for which other threads
 // waited.
 type Holder struct {

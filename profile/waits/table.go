@@ -57,6 +57,7 @@ type Table struct {
 	Stacks  *calltree.Stacks
 	Locks   []Lock
 	Details []string
+	owners  []thread // by Lock.Owner
 }
 
 // A JVM says how a JVM was recorded.
@@ -138,8 +139,9 @@ func PoolOf(name string) string {
 // Table returns the table of a trial. pids are the JVMs of the trial, and rule names places. Table returns nil if nothing
 // was recorded of these JVMs.
 func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
+	x.finish()
 	from := x.trials[number]
-	t := &Table{Account: from.account, Stacks: calltree.NewStacks(&x.trees), Locks: x.locks, Details: x.details.texts}
+	t := &Table{Account: from.account, Stacks: x.stacks, Locks: x.locks, Details: x.details.texts, owners: x.threads}
 	for _, pid := range pids {
 		if j := x.jvms[pid]; j != nil {
 			t.JVMs = append(t.JVMs, JVM{pid, j.hertz, j.from, j.to, j.end})
@@ -161,6 +163,13 @@ func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
 	b.addDeadlocks()
 	b.addVirtual(number, pids)
 	return t
+}
+
+// finish makes what all tables share, when the first one is made.
+func (x *Counter) finish() {
+	if x.stacks == nil {
+		x.stacks = calltree.NewStacks(&x.trees)
+	}
 }
 
 // A builder makes a table.

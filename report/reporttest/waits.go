@@ -126,10 +126,13 @@ func (w *server) workers(writer int) {
 	take := w.java("java.lang.Thread::run:840", handle, "acme.Pool::take:12")
 	locking := w.java("java.lang.Thread::run:840", handle, "acme.Report::handle:45", "acme.Journal::append:31", "java.util.concurrent.locks.ReentrantLock::lock:322", "java.util.concurrent.locks.LockSupport::park:211")
 	first := w.threads + 1
+	for i := range w.Workers {
+		w.thread(fmt.Sprintf("http-nio-8080-exec-%d", i+1), true)
+	}
 	pool := w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool", Owner: first, Taken: w.java(handle, "acme.Report::handle:45")})
 	journal := w.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0020, Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Owner: writer})
 	for i := range w.Workers {
-		n := w.thread(fmt.Sprintf("http-nio-8080-exec-%d", i+1), true)
+		n := first + i
 		for at, round := w.From, 0; at < w.To; round++ {
 			length := int64(w.random.IntN(40)+10) * 10e6
 			switch {
