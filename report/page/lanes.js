@@ -253,7 +253,7 @@
 
 		point(e) {
 			const box = this.box.getBoundingClientRect();
-			const [x, y] = [e.clientX - box.left, e.clientY - box.top];
+			const [x, y] = [e.clientX - box.left - this.box.clientLeft, e.clientY - box.top - this.box.clientTop];
 			const [from, to] = this.view;
 			const at = from + ((x - this.left) / (this.box.clientWidth - this.left)) * (to - from);
 			const row = Math.floor((y - TOP + this.box.scrollTop) / ROW);
