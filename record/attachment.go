@@ -40,6 +40,7 @@ type AttachOptions struct {
 	// FixedFrequency and Stacks are as in Options.
 	FixedFrequency bool
 	Stacks         StackChoice
+	WallHertz      int // as in Options
 	// The measurement begins Delay after the start of the sampling, and ends Length later. If Length is 0, it ends when
 	// a signal stops it, or when all JVMs have ended.
 	Delay, Length time.Duration
@@ -100,6 +101,9 @@ func (o *AttachOptions) Check() error {
 	if err := o.Events.Check(); err != nil {
 		return err
 	}
+	if err := checkWall(o.WallHertz); err != nil {
+		return err
+	}
 	return checkStacks(o.Stacks, SamplerNative)
 }
 
@@ -136,6 +140,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a.stacks = planStacks(o.Stacks, SamplerNative, nil)
 	a.o.Probes = a.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
 	a.open = shared.NewJVMs()
+	a.walls.hertz = o.WallHertz
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
 	}
@@ -193,7 +198,11 @@ func (a *Attachment) run(ctx context.Context) error {
 		a.o.Live.Begin(a.sampling.Frequency(), a.sampling.Events())
 	}
 	go a.deliver(samples, delivered)
+	for _, j := range a.jvms {
+		a.beginWall(j.PID)
+	}
 	a.wait()
+	a.endWalls(ctx)
 	if err := a.sampling.Stop(a.patience.Name(context.WithoutCancel(ctx))); err != nil {
 		a.problem(err)
 	}

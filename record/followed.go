@@ -81,6 +81,7 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 	read.OfOther = j.foreign
 	read.StartMonoNanos, read.SafepointsOnly = j.StartMonoNanos, j.result.SafepointsOnly
 	read.DetailedFromMillis = j.result.DetailedFromMillis
+	read.Wall = s.walls.file(j.PID)
 	read.Main, read.Version = cmp.Or(read.Main, j.Main), cmp.Or(read.Version, j.Version)
 	return read
 }

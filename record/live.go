@@ -122,6 +122,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	}
 	c.byPID[m.PID] = j
 	c.r.events.Found(ctx, m.PID)
+	c.r.beginWall(m.PID)
 	c.jvms = append(c.jvms, j)
 }
 

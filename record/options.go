@@ -60,6 +60,10 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; if empty, all methods
 	SkipC1  bool       // true if code compiled by C1 is not printed
 
+	// WallHertz is how often each thread of the JVMs is looked at, per second, to say where it waits. 0 means that this is not
+	// recorded.
+	WallHertz int
+
 	// Events says which events in the JVMs are recorded in addition to the samples, such as garbage collections. See
 	// ParseEventChoice.
 	Events EventChoice
@@ -156,6 +160,9 @@ func (o *Options) Check() error {
 		}
 	}
 	if err := o.Events.Check(); err != nil {
+		return err
+	}
+	if err := checkWall(o.WallHertz); err != nil {
 		return err
 	}
 	if o.Sampler == SamplerXCTrace {

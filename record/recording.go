@@ -60,6 +60,7 @@ func New(o Options) *Recording {
 	r.stacks = planStacks(o.Stacks, o.Sampler, o.Command)
 	r.o.Probes = r.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
 	r.open = shared.NewJVMs()
+	r.walls.hertz = o.WallHertz
 	r.clocks.found = map[int]capture.Clock{}
 	r.code, r.codeNote = r.chooseCode()
 	return r
@@ -195,6 +196,7 @@ func (r *Recording) release(held *command.Held) error {
 // endSampling ends the sampling and the copying of code. A second call does nothing.
 func (r *Recording) endSampling(ctx context.Context) {
 	r.endOnce.Do(func() {
+		r.endWalls(ctx)
 		if err := r.sampling.Stop(r.patience.Reach(context.WithoutCancel(ctx))); err != nil {
 			r.problem(err)
 		}

@@ -40,6 +40,7 @@ type session struct {
 	resolver *native.Resolver // names native functions; has all mappings after the sampling has ended
 	clocks   clockReadings
 	events   *jvmevents.Events // nil until events are recorded
+	walls    walls
 	// followed returns the JVM with the given process id, or nil if gasm does not copy this JVM's code. The field is
 	// nil if gasm copies no code at all.
 	followed func(pid int) *followedJVM

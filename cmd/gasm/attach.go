@@ -97,7 +97,7 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(), Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
+	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(), WallHertz: f.wall, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (f *profileFlags) recordOptions(s streams, command []string, window windows
 	if o.Events, err = f.events(window); err != nil {
 		return o, err
 	}
-	o.Stacks = f.stackChoice()
+	o.Stacks, o.WallHertz = f.stackChoice(), f.wall
 	o.Frequency, o.FixedFrequency, o.Delay, o.Length = f.frequency, f.fixed, f.delay, f.length
 	if o.WindowStart, err = compile("window-start", f.windowStart); err != nil {
 		return o, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -18,6 +19,7 @@ type recordFlags struct {
 	frequency     int
 	fixed         bool // sample at exactly this frequency, not at a random one near it
 	stacks        string
+	wall          int // how often threads are looked at, in Hz; 0 if they are not
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // which kinds of events to record, and from which source
@@ -32,6 +34,8 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.fixed, "fixed-frequency", false, "sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
 	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto), "`whether` to record the call stack of each sample, without an option or an agent in the JVM: auto (where it is possible, but not in JMH's benchmarks), on, or off (x86-64 and aarch64; with --sampler perf only where the JVM keeps frame pointers)")
 	flags.Lookup("stacks").NoOptDefVal = "on"
+	flags.IntVar(&f.wall, "wall", 0, "record where threads wait, too: look at each thread this often, in `Hz`, without a signal or a stop (20 if the number is left out)")
+	flags.Lookup("wall").NoOptDefVal = strconv.Itoa(record.DefaultWallHertz)
 	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")
@@ -51,6 +55,9 @@ const defaultKinds = "default"
 func (f *recordFlags) counters() ([]sampler.Event, error) {
 	if f.given("frequency") && (f.frequency <= 0 || f.frequency > maxFrequency) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
+	}
+	if f.given("wall") && f.wall <= 0 {
+		return nil, usage("--wall is %d; it is in Hz, as --wall or --wall=%d", f.wall, record.DefaultWallHertz)
 	}
 	if err := oneOf("stacks", f.stacks, choices["stacks"]...); err != nil {
 		return nil, err

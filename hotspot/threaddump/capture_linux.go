@@ -33,7 +33,8 @@ type capture struct {
 	comm      string // the kernel's name
 	call      call
 	kernel    Kernel
-	cpu       time.Duration
+	files     *files // nil if its files in /proc are opened each time that they are read
+	runs      Runs
 	java      uint64        // the address of its JavaThread; 0 if it has none
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
@@ -62,7 +63,7 @@ type memory interface {
 // capture reads a thread.
 func (c *capturer) capture(tid int, java uint64) (t capture) {
 	t.tid, t.nid, t.java = tid, tid, java
-	t.comm = c.text(tid, "comm")
+	t.comm = c.text(&t, "comm")
 	for n := range attempts {
 		if n > 0 {
 			time.Sleep(attemptPause)
@@ -75,8 +76,19 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 	return t
 }
 
-func (c *capturer) text(tid int, name string) string {
-	text, err := c.process.Read(fmt.Sprintf("task/%d/%s", tid, name), maxText)
+// files are the files of a thread in /proc that are kept open.
+type files struct {
+	schedstat, syscall *foreign.Text
+	buf                [512]byte // longer than any of the two texts
+}
+
+// text returns a text in /proc, or "" if it can't be read.
+func (c *capturer) text(t *capture, name string) string {
+	if t.files != nil && name == "syscall" {
+		text, _ := t.files.syscall.Read(t.files.buf[:]) // nil after an error
+		return string(text)
+	}
+	text, err := c.process.Read(fmt.Sprintf("task/%d/%s", t.tid, name), maxText)
 	if err != nil {
 		return ""
 	}
@@ -84,42 +96,42 @@ func (c *capturer) text(tid int, name string) string {
 }
 
 // runs returns how often a thread has begun to run.
-func (c *capturer) runs(tid int) runs {
-	r := parseSchedstat(c.text(tid, "schedstat"))
-	if r.known {
+func (c *capturer) runs(t *capture) Runs {
+	if t.files != nil {
+		text, _ := t.files.schedstat.Read(t.files.buf[:]) // nil after an error
+		return parseSchedstat(text)
+	}
+	r := parseSchedstat([]byte(c.text(t, "schedstat")))
+	if r.Known {
 		return r
 	}
-	return parseSwitches(c.text(tid, "status"))
+	return parseSwitches(c.text(t, "status"))
 }
 
 // attempt reads a thread once.
 func (c *capturer) attempt(t *capture) Stack {
-	before := c.runs(t.tid)
-	text, err := c.process.Read(fmt.Sprintf("task/%d/syscall", t.tid), maxText)
-	if err != nil || !before.known {
+	before := c.runs(t)
+	text := c.text(t, "syscall")
+	if text == "" || !before.Known {
 		return Unread
 	}
-	t.cpu = time.Duration(before.cpu)
-	t.call = parseCall(string(text))
-	t.kernel = Kernel{State: c.state(t.tid)}
+	t.runs = before
+	t.call = parseCall(text)
 	if !t.call.known {
-		t.kernel.State = OnProcessor
+		t.kernel = Kernel{State: OnProcessor}
 		return Running
+	}
+	if t.files == nil || t.call.number < 0 { // in a system call, the state is that of the process
+		t.kernel = Kernel{State: stateOf(foreign.StateIn(c.text(t, "stat")))}
 	}
 	t.monoNanos = monotonic.Nanos()
 	if !c.copyStack(t) {
 		return Unread
 	}
-	again := c.text(t.tid, "syscall")
-	if after := c.runs(t.tid); again != string(text) || after.count != before.count {
+	if again := c.text(t, "syscall"); again != text || c.runs(t).Count != before.Count {
 		return Moved
 	}
 	return Whole
-}
-
-// state returns the state of a thread.
-func (c *capturer) state(tid int) State {
-	return stateOf(foreign.StateIn(c.text(tid, "stat")))
 }
 
 // copyStack copies the thread's stack and the beginning of its JavaThread.
@@ -136,7 +148,7 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 	}
 	// If the stack has fewer bytes, the largest size is found by halving.
 	var err error
-	if t.stack, err = c.vm.Read(nil, t.call.sp, most); err == nil {
+	if t.stack, err = c.vm.Read(t.stack[:0], t.call.sp, most); err == nil {
 		return true
 	}
 	ok = false

@@ -1,6 +1,7 @@
 package threaddump
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,13 +43,13 @@ func (r *reader) confirm(d Deadlock, until time.Time) bool {
 // one of them runs.
 func (r *reader) standstill(d Deadlock) (each []string, ok bool) {
 	for _, i := range d {
-		tid := r.captures[i].tid
-		before := r.runs(tid)
-		text := r.text(tid, "syscall")
-		if after := r.runs(tid); !before.known || after.count != before.count || !parseCall(text).known {
+		c := &r.captures[i]
+		before := r.runs(c)
+		text := r.text(c, "syscall")
+		if after := r.runs(c); !before.Known || after.Count != before.Count || !parseCall(text).known {
 			return nil, false
 		}
-		each = append(each, before.count+" "+text)
+		each = append(each, fmt.Sprintf("%d %s", before.Count, text))
 	}
 	return each, true
 }
@@ -94,6 +95,10 @@ func (r *reader) holder(thread int) int {
 	if !strings.HasSuffix(r.readThread(c.object).State, "(parking)") {
 		return -1
 	}
-	_, owner := r.parkedFor(c)
-	return owner
+	if _, holder := r.parkedFor(c); holder != 0 {
+		if i, known := r.byObject[holder]; known {
+			return i
+		}
+	}
+	return -1
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// descriptors says what the file descriptors of a process are. It reads each list of sockets once.
+// descriptors says what the file descriptors of a process are. It keeps what it has read.
 type descriptors struct {
 	process *foreign.Process
 	vm      memory
-	sockets map[string]string // by inode; nil if they were not read yet
+	sockets map[string]string // by inode
 	files   map[uint64]string
+	read    time.Time // when the lists of sockets were read
 }
 
 // maxSockets limits how many bytes are read of each list of the sockets in the process's network namespace. After
@@ -25,6 +26,8 @@ type descriptors struct {
 const (
 	maxSockets = 4 << 20
 	socketTime = 500 * time.Millisecond
+	// socketsEvery is how often the lists are read at most.
+	socketsEvery = 5 * time.Second
 )
 
 // file describes a descriptor: "/data/log", "socket 127.0.0.1:40512 to 127.0.0.1:5432", "descriptor 7".
@@ -68,8 +71,8 @@ func (d *descriptors) polled(at, n uint64) string {
 }
 
 func (d *descriptors) socket(inode string) string {
-	if d.sockets == nil {
-		d.sockets = map[string]string{}
+	if _, known := d.sockets[inode]; !known && time.Since(d.read) > socketsEvery {
+		d.sockets, d.read = map[string]string{}, time.Now()
 		until := time.Now().Add(socketTime)
 		for _, list := range []string{"tcp", "tcp6", "udp", "udp6"} {
 			if time.Now().After(until) {

@@ -31,16 +31,24 @@ func (r *reader) findOwners() {
 
 // noteLockStack notes the locks that a thread has without an ObjectMonitor.
 func (r *reader) noteLockStack(thread int) {
-	l, c := r.capturer.layout, &r.captures[thread]
-	if l.lockStack == 0 {
-		return
+	for _, object := range r.lockedIn(r.captures[thread].fields) {
+		r.lockStacks[object] = thread
 	}
-	top := uint64(le32(c.fields, l.lockStackTop.At))
-	for at := l.lockStack; at < top && at < l.lockStack+8*mostLocks; at += 8 {
-		if object := r.heap.Wide(le64(c.fields, at)); object != 0 {
-			r.lockStacks[object] = thread
+}
+
+// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields is the beginning of its JavaThread.
+func (l *looker) lockedIn(fields []byte) (objects []uint64) {
+	o := l.capturer.layout
+	if o.lockStack == 0 {
+		return nil
+	}
+	top := uint64(le32(fields, o.lockStackTop.At))
+	for at := o.lockStack; at < top && at < o.lockStack+8*mostLocks; at += 8 {
+		if object := l.heap.Wide(le64(fields, at)); object != 0 {
+			objects = append(objects, object)
 		}
 	}
+	return objects
 }
 
 // anonymous stands for the owner in an ObjectMonitor that was made for an object which a thread had already locked
@@ -109,43 +117,60 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 		return
 	}
 	to := &t.Frames[innermost].Locks
-	if lock, ok := r.awaited(c, t); ok {
+	if lock, ok := r.awaited(c, t.Java.State); ok {
+		lock.Owner = r.ownerOf(&lock)
 		if lock.Owner >= 0 && &r.dump.Threads[lock.Owner] == t {
 			lock.Owner = -1 // it has got the lock since its stack was read
 		}
-		*to = append([]Lock{lock}, *to...)
+		*to = append([]Lock{lock.Lock}, *to...)
 	}
 }
 
-// awaited returns the lock that a thread waits for.
-func (r *reader) awaited(c *capture, t *Thread) (lock Lock, ok bool) {
-	l := r.capturer.layout
+// An awaited is a lock that a thread waits for, and what says which thread has it.
+type awaited struct {
+	Lock
+	monitor uint64 // the ObjectMonitor, if Kind is WaitingToLock
+	holder  uint64 // the java.lang.Thread that has the synchronizer, if Kind is ParkingFor; 0 if none has it
+}
+
+// awaited returns the lock that a thread waits for. state is the thread's state as jstack prints it.
+func (l *looker) awaited(c *capture, state string) (lock awaited, ok bool) {
+	o := l.capturer.layout
 	if c.wanted != 0 {
-		lock, ok = r.objects.describe(WaitingToLock, c.wanted)
-		lock.Owner = r.owner(le64(c.fields, l.pending.At), c.wanted)
+		lock.monitor = le64(c.fields, o.pending.At)
+		lock.Lock, ok = l.objects.describe(WaitingToLock, c.wanted)
 		return lock, ok
 	}
-	if object := r.monitorObject(le64(c.fields, l.waiting.At)); object != 0 {
-		return r.objects.describe(WaitingOn, object)
+	if object := l.monitorObject(le64(c.fields, o.waiting.At)); object != 0 {
+		lock.Lock, ok = l.objects.describe(WaitingOn, object)
+		return lock, ok
 	}
-	if !strings.HasSuffix(t.Java.State, "(parking)") || r.thread.blocker == 0 {
+	if !strings.HasSuffix(state, "(parking)") || l.thread.blocker == 0 {
 		return lock, false
 	}
-	blocker, owner := r.parkedFor(c)
-	lock, ok = r.objects.describe(ParkingFor, blocker)
-	lock.Owner = owner
+	blocker, holder := l.parkedFor(c)
+	lock.holder = holder
+	lock.Lock, ok = l.objects.describe(ParkingFor, blocker)
 	return lock, ok
 }
 
-// parkedFor returns the object for which a parked thread waits, and the index of the thread that has it, or -1.
-func (r *reader) parkedFor(c *capture) (blocker uint64, owner int) {
-	blocker, _ = r.heap.Ref(c.object, r.thread.blocker) // 0 after an error
-	if object := r.exclusiveOwner(blocker); object != 0 {
-		if i, known := r.byObject[object]; known {
-			return blocker, i
+// parkedFor returns the object for which a parked thread waits, and the java.lang.Thread that has it, or 0.
+func (l *looker) parkedFor(c *capture) (blocker, holder uint64) {
+	blocker, _ = l.heap.Ref(c.object, l.thread.blocker) // 0 after an error
+	return blocker, l.exclusiveOwner(blocker)
+}
+
+// ownerOf returns the index of the thread that has a lock, or -1.
+func (r *reader) ownerOf(lock *awaited) int {
+	switch lock.Kind {
+	case WaitingToLock:
+		return r.owner(lock.monitor, lock.Address)
+	case ParkingFor:
+		if i, known := r.byObject[lock.holder]; known && lock.holder != 0 {
+			return i
 		}
 	}
-	return blocker, -1
+	return -1
 }
 
 // An interpreter frame has its monitors below its fixed slots, the newest one first. The lowest of these slots has the
@@ -158,19 +183,19 @@ const (
 )
 
 // held returns the objects whose monitors a frame holds, in the reverse order of locking.
-func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
+func (l *looker) held(c *capture, p *stack.Place) (objects []uint64) {
 	if p.Kind != callstack.Interpreted {
 		for i := len(p.Method.Monitors) - 1; i >= 0; i-- {
 			m := p.Method.Monitors[i]
-			if object := r.reference(c, p.SP+m.Offset, m.Narrow); object != 0 {
+			if object := l.reference(c, p.SP+m.Offset, m.Narrow); object != 0 {
 				objects = append(objects, object)
 			}
 		}
 		return objects
 	}
-	l := r.capturer.layout
-	slot := stack.MonitorSlot(r.view.VM.Release)
-	if p.FP == 0 || slot == 0 || l.lockSize == 0 {
+	o := l.capturer.layout
+	slot := stack.MonitorSlot(l.view.VM.Release)
+	if p.FP == 0 || slot == 0 || o.lockSize == 0 {
 		return nil
 	}
 	bottom := p.FP - slot
@@ -178,8 +203,8 @@ func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
 	if distance := int64(top); distance > -relative && distance < relative {
 		top = p.FP + uint64(8*distance)
 	}
-	for at := top; at < bottom && bottom-at <= maxFrameMonitors*l.lockSize && top%8 == 0; at += l.lockSize {
-		if object := r.reference(c, at+l.lock, false); object != 0 {
+	for at := top; at < bottom && bottom-at <= maxFrameMonitors*o.lockSize && top%8 == 0; at += o.lockSize {
+		if object := l.reference(c, at+o.lock, false); object != 0 {
 			objects = append(objects, object)
 		}
 	}
@@ -187,11 +212,11 @@ func (r *reader) held(c *capture, p *stack.Place) (objects []uint64) {
 }
 
 // reference returns the object to which a reference on the stack points, or 0.
-func (r *reader) reference(c *capture, at uint64, narrow bool) uint64 {
+func (l *looker) reference(c *capture, at uint64, narrow bool) uint64 {
 	if narrow {
-		return r.heap.Narrow(le32(c.stack, at-c.call.sp))
+		return l.heap.Narrow(le32(c.stack, at-c.call.sp))
 	}
-	return r.heap.Wide(c.word(at))
+	return l.heap.Wide(c.word(at))
 }
 
 // word returns a word of the copied stack.

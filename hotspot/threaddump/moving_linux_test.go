@@ -81,10 +81,10 @@ func TestUndisturbed(t *testing.T) {
 	for name := range known {
 		tids[name] = p.read(t).named(t, name).TID
 	}
-	switches := func(tid int) string {
+	switches := func(tid int) uint64 {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", p.cmd.Process.Pid, tid))
 		require.NoError(t, err)
-		return parseSwitches(string(text)).count
+		return parseSwitches(string(text)).Count
 	}
 	for _, name := range []string{"holding", "waiting", "timed", "parked", "owning", "locking", "accepting", "receiving"} {
 		before := switches(tids[name])

@@ -122,6 +122,7 @@ func optional(vm *vmstructs.VM, names ...string) vmstructs.Field {
 // A threadFields says where java.lang.Thread has its fields. A field is 0 if it could not be found.
 type threadFields struct {
 	id, blocker, holder      uint64
+	java                     uint64 // the address of the JavaThread (eetop)
 	status, daemon, priority uint64 // of the holder, if there is one
 }
 
@@ -136,6 +137,7 @@ func newThreadFields(h *heap.Heap) (f threadFields) {
 		return at
 	}
 	f.id, f.blocker, f.holder = offset(thread, "tid"), offset(thread, "parkBlocker"), offset(thread, "holder")
+	f.java = offset(thread, "eetop")
 	of := thread
 	if f.holder != 0 {
 		of = h.Class("Thread_FieldHolder")

@@ -1,8 +1,11 @@
 package threaddump
 
 import (
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
 // stateOf returns the state that a letter stands for.
@@ -37,17 +40,17 @@ type call struct {
 //	-1 0x7f8eb7ffebc0 0x7f8ebde28f16
 //	running
 func parseCall(text string) (c call) {
-	fields := strings.Fields(text)
-	if len(fields) != 3 && len(fields) != 9 {
+	words := strings.Fields(text)
+	if len(words) != 3 && len(words) != 9 {
 		return call{}
 	}
 	var err error
-	if c.number, err = strconv.Atoi(fields[0]); err != nil {
+	if c.number, err = strconv.Atoi(words[0]); err != nil {
 		return call{}
 	}
-	var values []uint64
-	for _, field := range fields[1:] {
-		value, err := strconv.ParseUint(field, 0, 64)
+	values := make([]uint64, 0, 8)
+	for _, word := range words[1:] {
+		value, err := strconv.ParseUint(word, 0, 64)
 		if err != nil {
 			return call{}
 		}
@@ -61,30 +64,37 @@ func parseCall(text string) (c call) {
 	return c
 }
 
-// runs is how often a thread has begun to run, as the kernel counts it. If two readings are equal, and the thread did
-// not run at some moment between them, it has not run from that moment until the second reading.
-type runs struct {
-	known bool
-	count string
-	cpu   uint64 // how long it has run, in ns
+// A Runs says how often a thread has begun to run, as the kernel counts it, and for how long. If two readings have the
+// same Count, and the thread did not run at some moment between them, it has not run from that moment until the second
+// reading.
+type Runs struct {
+	Known bool
+	Count uint64
+	Ran   uint64 // how long it has run, in ns
+	Delay uint64 // how long it has waited for a processor, in ns
 }
 
 // parseSchedstat parses the text of /proc/PID/task/TID/schedstat: how long the thread has run, how long it has waited
 // for a processor, and how often it has begun to run. A kernel without such counts has zeros.
-func parseSchedstat(text string) (r runs) {
-	fields := strings.Fields(text)
-	if len(fields) != 3 || fields[2] == "0" {
-		return r
+func parseSchedstat(text []byte) (r Runs) {
+	var ok1, ok2, ok3 bool
+	r.Ran, text, ok1 = fields.CutUint(text, math.MaxInt64)
+	r.Delay, text, ok2 = fields.CutUint(fields.TrimBlanks(text), math.MaxInt64)
+	r.Count, text, ok3 = fields.CutUint(fields.TrimBlanks(text), math.MaxInt64)
+	if !ok1 || !ok2 || !ok3 || r.Count == 0 || len(text) > 1 {
+		return Runs{}
 	}
-	r.cpu, _ = strconv.ParseUint(fields[0], 10, 64) // the kernel writes only digits here
-	return runs{true, fields[2], r.cpu}
+	r.Known = true
+	return r
 }
 
-// parseSwitches returns the numbers of context switches in the text of /proc/PID/task/TID/status.
-func parseSwitches(text string) (r runs) {
+// parseSwitches returns the number of context switches in the text of /proc/PID/task/TID/status. It does not say how long
+// the thread has run.
+func parseSwitches(text string) (r Runs) {
 	for line := range strings.Lines(text) {
 		if key, value, _ := strings.Cut(line, ":"); strings.HasSuffix(key, "voluntary_ctxt_switches") {
-			r.known, r.count = true, r.count+strings.TrimSpace(value)+" "
+			n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
+			r.Known, r.Count = err == nil, r.Count+n
 		}
 	}
 	return r

@@ -17,11 +17,11 @@ func TestParseCall(t *testing.T) {
 }
 
 func TestParseRuns(t *testing.T) {
-	assert.Equal(t, runs{true, "1403", 50263}, parseSchedstat("50263 8861 1403\n"))
-	assert.Equal(t, runs{}, parseSchedstat("0 0 0\n"), "the kernel does not count")
-	assert.Equal(t, runs{}, parseSchedstat(""))
-	assert.Equal(t, runs{true, "150 545 ", 0}, parseSwitches("Name:\tjava\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n"))
-	assert.False(t, parseSwitches("Name:\tjava\n").known)
+	assert.Equal(t, Runs{true, 1403, 50263, 8861}, parseSchedstat([]byte("50263 8861 1403\n")))
+	assert.Equal(t, Runs{}, parseSchedstat([]byte("0 0 0\n")), "the kernel does not count")
+	assert.Equal(t, Runs{}, parseSchedstat(nil))
+	assert.Equal(t, Runs{true, 695, 0, 0}, parseSwitches("Name:\tjava\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n"))
+	assert.False(t, parseSwitches("Name:\tjava\n").Known)
 }
 
 func TestJavaState(t *testing.T) {

@@ -5,18 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
-	"github.com/gasm-profiler/gasm/hotspot/heap"
-	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
-	"github.com/gasm-profiler/gasm/hotspot/threads"
 	"github.com/gasm-profiler/gasm/internal/foreign"
-	"github.com/gasm-profiler/gasm/internal/monotonic"
-	"github.com/gasm-profiler/gasm/internal/native"
 )
 
 const (
@@ -41,21 +35,13 @@ func Read(ctx context.Context, pid int) (*Dump, error) {
 	return foreign.Within(ctx, longest, func() (*Dump, error) { return read(pid) })
 }
 
-// A reader reads one JVM.
+// A reader reads all threads of one JVM at once.
 type reader struct {
-	capturer
-	objects
-	descriptors
-	pid      int
-	view     *shared.View
-	names    *threads.Reader
-	walker   *stack.Walker
-	mappings *native.Resolver
+	looker
 	dump     *Dump
 	captures []capture
-	until    time.Time     // when no further stack is walked
-	waited   time.Duration // how long stacks have waited for libraries
-	locks    int           // how many locks of frames were looked at
+	until    time.Time // when no further stack is walked
+	locks    int       // how many locks of frames were looked at
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
@@ -64,23 +50,14 @@ type reader struct {
 
 func read(pid int) (*Dump, error) {
 	began := time.Now()
-	process, err := foreign.Open(pid)
+	l, err := newLooker(shared.NewJVMs(), pid)
 	if err != nil {
 		return nil, err
 	}
-	defer process.Close()
-	jvms := shared.NewJVMs()
-	view, err := jvms.Open(pid)
-	if err != nil {
-		return nil, err
-	}
-	defer view.Close()
-	r := &reader{pid: pid, view: view, walker: stack.NewWalker(jvms), mappings: native.NewResolver(),
-		dump:   &Dump{PID: pid, Release: view.VM.Release, Time: began},
+	defer l.close()
+	r := &reader{looker: *l, dump: &Dump{PID: pid, Release: l.view.VM.Release, Time: began},
 		byJava: map[uint64]int{}, byObject: map[uint64]int{}, byID: map[int64]int{}, lockStacks: map[uint64]int{}}
-	if err := r.prepare(process); err != nil {
-		return nil, err
-	}
+	r.dump.Version, _, _ = l.view.VM.Version() // "" after an error
 	if err := r.captureAll(); err != nil {
 		return nil, err
 	}
@@ -91,40 +68,11 @@ func read(pid int) (*Dump, error) {
 	r.findOwners()
 	r.addLocks()
 	r.dump.Deadlocks = r.confirmed(findDeadlocks(r.dump.Threads))
-	if process.Ended() {
+	if r.capturer.process.Ended() {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	r.dump.Took = time.Since(began)
 	return r.dump, nil
-}
-
-// prepare finds what all threads need.
-func (r *reader) prepare(process *foreign.Process) error {
-	vm := r.view.VM
-	l, err := newOffsets(vm)
-	if err != nil {
-		return err
-	}
-	h, err := heap.New(vm)
-	if err != nil {
-		return err
-	}
-	if r.names, err = threads.NewReader(vm); err != nil {
-		return err
-	}
-	r.dump.Version, _, _ = vm.Version() // "" after an error
-	r.capturer = capturer{process: process, vm: vm, layout: l, began: time.Now()}
-	r.objects = objects{vm: vm, heap: h, layout: l, thread: newThreadFields(h), classes: map[uint64]string{}, owners: map[uint64]uint64{}}
-	r.descriptors = descriptors{process: process, vm: vm, files: map[uint64]string{}}
-	return nil
-}
-
-// readMaps reads which files are mapped. It is called after the stacks were read, because they may lead into files that
-// were mapped only shortly before.
-func (r *reader) readMaps() error {
-	maps, err := native.ReadMaps(r.pid)
-	r.mappings.Add(maps...)
-	return err
 }
 
 // captureAll reads all threads.
@@ -134,27 +82,15 @@ func (r *reader) captureAll() error {
 	slices.Sort(tids)
 	r.dump.More = len(tids) > MaxThreads
 	tids = tids[:min(len(tids), MaxThreads)]
-	addresses, err := r.names.Addresses()
-	if err != nil {
-		return fmt.Errorf("reading the JVM's list of threads: %w", err)
-	}
-	java := map[int]uint64{} // by the id in the JVM's namespace
-	for _, at := range addresses {
-		if tid, err := r.names.TID(at); err == nil {
-			java[tid] = at
-		}
-	}
-	status, err := process.Status()
+	java, err := r.javaThreads()
 	if err != nil {
 		return err
 	}
 	refused := 0
 	for _, tid := range tids {
-		nid := tid
-		if status.OwnPID != r.pid { // it is in a PID namespace of its own
-			if nid, err = process.OwnTID(tid); err != nil {
-				continue
-			}
+		nid, err := r.ownID(tid)
+		if err != nil {
+			continue
 		}
 		t := r.capture(tid, java[nid])
 		t.nid = nid
@@ -190,7 +126,9 @@ func (r *reader) walkAll() {
 				r.dump.Threads[i].Stack = Unread
 				continue
 			}
-			r.walk(t, &r.dump.Threads[i])
+			var cut bool
+			t.places, cut = r.walk(t)
+			r.dump.Threads[i].setFrames(t.places, cut)
 			frames += len(r.dump.Threads[i].Frames)
 			for _, f := range r.dump.Threads[i].Frames {
 				names += len(f.Name) + len(f.Module) + len(f.Source)
@@ -207,74 +145,6 @@ func (r *reader) walkAll() {
 			r.dump.Moved++
 		}
 	}
-}
-
-// describe returns what is known of a thread apart from its stack.
-func (r *reader) describe(c *capture) Thread {
-	t := Thread{Name: strings.TrimSuffix(c.comm, "\n"), TID: c.tid, NID: c.nid, CPU: c.cpu, Kernel: c.kernel, Stack: c.result}
-	if c.result == Whole {
-		t.Kernel.Call, t.Kernel.On = r.descriptors.describe(&c.call)
-	}
-	if c.java == 0 {
-		return t
-	}
-	object, _ := r.names.Object(c.java) // 0 after an error
-	c.object = object
-	j := r.readThread(object)
-	j.Address = c.java
-	t.Java = &j
-	if name, err := r.names.Name(object); err == nil {
-		t.Name = name
-	}
-	l := r.capturer.layout
-	if l.vthread.Size > 0 || l.vthread.At > 0 {
-		handle := le64(c.fields, l.vthread.At)
-		t.Virtual = r.readVirtual(handle, object, r.names)
-	}
-	if strings.Contains(t.Name, "CompilerThread") {
-		t.Compiling = r.compiling(c.java)
-	}
-	return t
-}
-
-// compiling returns the method that a compiler's thread compiles.
-func (r *reader) compiling(java uint64) string {
-	t, ok := r.compilation(java)
-	if !ok || t.method%8 != 0 || t.level < 1 || t.level > 4 {
-		return ""
-	}
-	var name string
-	var err error
-	r.view.Copy(func(c *nmethod.Copier) { name, _, err = c.MethodName(t.method) })
-	if now, ok := r.compilation(java); err != nil || !ok || now != t {
-		return ""
-	}
-	return fmt.Sprintf("%s at level %d", name, t.level)
-}
-
-// A compilation is what a compiler's thread does: the address of its CompileTask, and what that has.
-type compilation struct {
-	task, method uint64
-	level        uint32
-}
-
-func (r *reader) compilation(java uint64) (c compilation, ok bool) {
-	l, vm := r.capturer.layout, r.view.VM
-	if l.env.At == 0 || l.task.At == 0 {
-		return c, false
-	}
-	env, err := vm.Uint64(java + l.env.At)
-	if err != nil || env == 0 {
-		return c, false
-	}
-	if c.task, err = vm.Uint64(env + l.task.At); err != nil || c.task == 0 {
-		return c, false
-	}
-	if c.method, err = vm.Uint64(c.task + l.method.At); err != nil || c.method == 0 {
-		return c, false
-	}
-	c.level, err = vm.Uint32(c.task + l.level.At)
-	return c, err == nil
 }
 
 // sampleAll samples the threads that run.
@@ -299,12 +169,4 @@ func (r *reader) sampleAll(tids []int) {
 		t.Stack = Sampled
 		t.Kernel = Kernel{State: OnProcessor}
 	}
-}
-
-// now returns the time for which the code of a stack is looked up.
-func (c *capture) now() int64 {
-	if c.monoNanos != 0 {
-		return c.monoNanos
-	}
-	return monotonic.Nanos()
 }

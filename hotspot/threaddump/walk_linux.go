@@ -10,13 +10,13 @@ import (
 
 // complete calls walk(), which walks a stack, until the libraries that it needs have been read. All stacks together wait
 // no longer than readingTime, because a library's file system may not answer.
-func (r *reader) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
+func (l *looker) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
 	places, mark = walk()
-	for mark != 0 && r.waited < readingTime && r.walker.Reading() {
+	for mark != 0 && l.waited < readingTime && l.walker.Reading() {
 		began := time.Now()
 		time.Sleep(readingPause)
 		places, mark = walk()
-		r.waited += time.Since(began)
+		l.waited += time.Since(began)
 	}
 	return places, mark
 }
@@ -28,17 +28,18 @@ const (
 )
 
 // walkState walks from a known state on.
-func (r *reader) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
-	return r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkState(r.pid, s, r.mappings) })
+func (l *looker) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
+	return l.complete(func() ([]stack.Place, callstack.Kind) { return l.walker.WalkState(l.pid, s, l.mappings) })
 }
 
 // walk walks the stack of a thread that does not run: the native frames from the system call on, and then the frames
-// from the anchor on.
-func (r *reader) walk(c *capture, t *Thread) {
+// from the anchor on. If frames are missing after the last one, the last place is a mark, and cut is true.
+func (l *looker) walk(c *capture) (places []stack.Place, cut bool) {
 	state := &stack.State{PC: c.call.pc, SP: c.call.sp, Exact: true, Stack: c.stack, MonoNanos: c.now()}
-	places, mark := r.walkState(state)
-	pc, sp, fp, ok := r.anchor(c)
-	if ok && le32(c.fields, r.capturer.layout.state.At) != uint32(r.capturer.layout.inJava) {
+	var mark callstack.Kind
+	places, mark = l.walkState(state)
+	pc, sp, fp, ok := l.anchor(c)
+	if ok && le32(c.fields, l.capturer.layout.state.At) != uint32(l.capturer.layout.inJava) {
 		// All frames between the system call and the anchor are native ones.
 		upTo := slices.IndexFunc(places, func(p stack.Place) bool { return p.Kind != callstack.Native || p.SP >= sp })
 		reached := upTo >= 0
@@ -50,14 +51,13 @@ func (r *reader) walk(c *capture, t *Thread) {
 		}
 		state := &stack.State{PC: pc, SP: sp, FP: fp, Stack: c.stack[sp-c.call.sp:], MonoNanos: c.now()}
 		var below []stack.Place
-		below, mark = r.walkState(state)
+		below, mark = l.walkState(state)
 		places = append(places, below...)
 	}
 	if mark != 0 {
 		places = append(places, stack.Place{Frame: callstack.At(mark, 0)})
 	}
-	t.setFrames(places, mark != 0)
-	c.places = places
+	return places, mark != 0
 }
 
 // setFrames sets the frames of a thread. cut is true if frames are missing after the last one.

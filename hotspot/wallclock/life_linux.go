@@ -1,0 +1,154 @@
+package wallclock
+
+import (
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/threaddump"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+const (
+	// tick is an upper bound for how long the kernel may lack of the time that a thread which runs has run (CONFIG_HZ is at
+	// least 100).
+	tick = int64(10 * time.Millisecond)
+	// longestPending is how long an interval may last in which a thread ran at each look, and was blocked in between. Then
+	// it ends without the place where the thread was blocked.
+	longestPending = int64(time.Second)
+	// longestRun is how long a spell on a processor may last. Longer ones are cut, so that a killed gasm loses little.
+	longestRun = int64(time.Second)
+)
+
+// A life is what is known of a thread's time so far. Its intervals follow each other, and write has got all spells that
+// have ended.
+type life struct {
+	thread int
+	write  func(*wall.Spell)
+	at     int64           // up to when the time is accounted for
+	runs   threaddump.Runs // as of at
+	phase  phase           // what the thread did at at
+	last   wall.Spell      // the place where the thread was blocked last; its State is 0 if that is not known
+	spell  wall.Spell      // the current one, which reaches up to at; its State is 0 if there is none
+	// ran and runnable are by how much the kernel's counts are higher than what was accounted for.
+	ran, runnable int64
+}
+
+// A phase is what a thread did when it was looked at.
+type phase uint8
+
+const (
+	unknown phase = iota
+	running
+	blocked
+)
+
+// still ends an interval in which a blocked thread has not run.
+func (l *life) still(now int64) { l.add(l.last, 0, 0, now-l.at) }
+
+// blockedAt ends an interval at whose end the thread is blocked.
+func (l *life) blockedAt(place wall.Spell, runs threaddump.Runs, now int64) {
+	ran, runnable, rest := l.times(runs, now)
+	if l.phase == running {
+		l.addRun(ran, runnable)
+		ran, runnable = 0, 0
+	}
+	l.add(place, ran, runnable, rest)
+	l.phase, l.last, l.runs = blocked, place, runs
+}
+
+// runningAt ends an interval at whose end the thread runs, or waits for a processor. If it can't be said where the thread
+// was blocked in between, the interval goes on.
+func (l *life) runningAt(runs threaddump.Runs, now int64) {
+	length := now - l.at
+	was := l.phase
+	counts := *l
+	ran, runnable, rest := l.times(runs, now)
+	unmoved := was == running && runs.Count == counts.runs.Count
+	switch {
+	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited all the time
+		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
+		ran, runnable, rest = 0, length, 0
+	case unmoved, was == running && rest <= tick:
+		// It has run, and the kernel has not counted all of it yet.
+		more := rest
+		if unmoved {
+			more += runnable
+			l.runnable += runnable
+			runnable = 0
+		}
+		l.ran -= more
+		ran, rest = ran+more, 0
+	case was == running && length < longestPending:
+		*l = counts
+		return
+	}
+	if rest > 0 {
+		place := l.last
+		if place.State == 0 || was == unknown {
+			place = wall.Spell{State: wall.Unseen}
+		}
+		l.add(place, 0, 0, rest)
+	}
+	l.addRun(ran, runnable)
+	l.phase, l.runs = running, runs
+}
+
+// unseen ends an interval at whose end it is not known what the thread does, and why.
+func (l *life) unseen(runs threaddump.Runs, now int64, why string) {
+	var ran, runnable int64
+	rest := now - l.at
+	if runs.Known {
+		ran, runnable, rest = l.times(runs, now)
+		l.runs = runs
+	}
+	l.add(wall.Spell{State: wall.Unseen, Detail: why}, ran, runnable, rest)
+	l.phase = unknown
+}
+
+// times splits the interval from at to now.
+func (l *life) times(runs threaddump.Runs, now int64) (ran, runnable, rest int64) {
+	length := now - l.at
+	l.ran += int64(runs.Ran - l.runs.Ran)
+	l.runnable += int64(runs.Delay - l.runs.Delay)
+	ran = min(max(l.ran, 0), length)
+	runnable = min(max(l.runnable, 0), length-ran)
+	l.ran -= ran
+	l.runnable -= runnable
+	return ran, runnable, length - ran - runnable
+}
+
+// addRun adds time in which the thread was not blocked.
+func (l *life) addRun(ran, runnable int64) {
+	state := wall.OnProcessor
+	if ran == 0 {
+		state = wall.Runnable
+	}
+	l.add(wall.Spell{State: state}, ran, runnable, 0)
+}
+
+// add adds the next interval, which has the given times and begins at at. It belongs to the current spell if both are of
+// the same place, and the thread was only blocked, or never blocked.
+func (l *life) add(place wall.Spell, ran, runnable, rest int64) {
+	length := ran + runnable + rest
+	if length <= 0 {
+		return
+	}
+	s := &l.spell
+	same := s.State == place.State && s.Stack == place.Stack && s.Lock == place.Lock && s.Detail == place.Detail && s.Virtual == place.Virtual
+	pure := s.Ran+s.Runnable == 0 && ran+runnable == 0 || s.Blocked == 0 && rest == 0 && l.at-s.FromMonoNanos < longestRun
+	if !same || !pure {
+		l.end()
+		*s = place
+		s.Thread, s.FromMonoNanos = l.thread, l.at
+	}
+	l.at += length
+	s.ToMonoNanos = l.at
+	s.Ran, s.Runnable, s.Blocked = s.Ran+ran, s.Runnable+runnable, s.Blocked+rest
+}
+
+// end writes the current spell.
+func (l *life) end() {
+	if l.spell.State != 0 {
+		l.write(&l.spell)
+	}
+	l.spell = wall.Spell{}
+}

@@ -1,0 +1,196 @@
+package wallclock
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/stack"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+var (
+	classFolder string
+	compiled    sync.Once
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if classFolder, err = os.MkdirTemp("", "gasm-wallclock-*"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(classFolder)
+	os.Exit(code)
+}
+
+// a program is a running Java program.
+type program struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	lines *bufio.Scanner
+}
+
+// start starts a program of testdata, and waits for its first line.
+func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program {
+	t.Helper()
+	gasmtest.NeedNative(t)
+	if !stack.Supported() {
+		t.Skip("stacks can't be walked on this processor")
+	}
+	compiled.Do(func() {
+		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"))
+	})
+	p := &program{cmd: exec.Command(j.Java(), append([]string{"-cp", classFolder, "-Xss512k", class}, args...)...)}
+	var err error
+	p.stdin, err = p.cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	p.cmd.Stderr = os.Stderr
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		p.stdin.Close()
+		_ = p.cmd.Process.Kill()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = p.cmd.Wait()
+	})
+	p.lines = bufio.NewScanner(stdout)
+	require.True(t, p.lines.Scan())
+	return p
+}
+
+// A recorded is what was recorded of a program.
+type recorded struct {
+	head     *wall.Head
+	end      *wall.End
+	names    map[int]string // of threads
+	locks    map[int]*wall.Lock
+	spells   []*wall.Spell
+	tree     *callstack.Tree
+	result   Result
+	virtuals []*wall.Virtuals
+}
+
+// record records a program while wait runs.
+func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
+	t.Helper()
+	var text bytes.Buffer
+	o.JVMs, o.Out = shared.NewJVMs(), &text
+	r, err := Start(p.cmd.Process.Pid, o)
+	require.NoError(t, err)
+	wait()
+	result := r.Stop()
+	require.NoError(t, result.Read)
+	require.NoError(t, result.Write)
+	rec := read(t, text.String())
+	rec.result = result
+	return rec
+}
+
+// read reads a file, and checks that the spells tile the life of each thread, and that their times add up.
+func read(t *testing.T, text string) *recorded {
+	t.Helper()
+	x := &recorded{names: map[int]string{}, locks: map[int]*wall.Lock{}}
+	r := wall.NewReader(strings.NewReader(text), "wall")
+	to := map[int]int64{}
+	for r.Scan() {
+		switch record := r.Record().(type) {
+		case *wall.SyntaxError:
+			require.NoError(t, record)
+		case *wall.Head:
+			x.head = record
+		case *wall.Thread:
+			x.names[record.Number] = record.Name
+			if to[record.Number] == 0 {
+				to[record.Number] = record.BornMonoNanos
+			}
+		case *wall.Lock:
+			x.locks[record.Number] = record
+		case *wall.Spell:
+			require.Equal(t, to[record.Thread], record.FromMonoNanos)
+			require.Equal(t, record.ToMonoNanos-record.FromMonoNanos, record.Ran+record.Runnable+record.Blocked)
+			to[record.Thread] = record.ToMonoNanos
+			x.spells = append(x.spells, record)
+		case *wall.Ended:
+			require.Equal(t, to[record.Thread], record.MonoNanos)
+			delete(to, record.Thread)
+		case *wall.Virtuals:
+			x.virtuals = append(x.virtuals, record)
+		case *wall.End:
+			x.end = record
+		}
+	}
+	require.NoError(t, r.Err())
+	require.NotNil(t, x.end)
+	for thread, at := range to {
+		require.Equal(t, x.end.ToMonoNanos, at, x.names[thread])
+	}
+	x.tree = r.Stacks()
+	return x
+}
+
+// of returns the spells of the threads with a name.
+func (x *recorded) of(name string) (spells []*wall.Spell) {
+	for _, s := range x.spells {
+		if x.names[s.Thread] == name {
+			spells = append(spells, s)
+		}
+	}
+	return spells
+}
+
+// stack returns the names on a stack, innermost first.
+func (x *recorded) stack(id callstack.ID) string {
+	var names []string
+	for f := range x.tree.Frames(id) {
+		names = append(names, f.Kind.String()+" "+f.Name)
+	}
+	return strings.Join(names, "\n")
+}
+
+func TestTry(t *testing.T) {
+	j := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
+	for _, j := range j {
+		p := start(t, j, "Doing", "busy")
+		x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })
+		fmt.Println(j.Name(), x.result, *x.end)
+		names := slices.Sorted(func(yield func(string) bool) {
+			for _, n := range x.names {
+				if !yield(n) {
+					return
+				}
+			}
+		})
+		for _, n := range names {
+			sums := map[wall.State]int64{}
+			var lock, inner, d string
+			for _, s := range x.of(n) {
+				sums[s.State] += s.Blocked / 1e6
+				sums[99] += s.Ran / 1e6
+				sums[98] += s.Runnable / 1e6
+				if s.Lock != 0 {
+					lock = fmt.Sprint(*x.locks[s.Lock])
+				}
+				if s.Stack != 0 {
+					inner = strings.ReplaceAll(x.stack(s.Stack), "\n", "; ")
+					d = s.Detail
+				}
+			}
+			fmt.Println(n, sums, lock, d, inner[:min(len(inner), 200)])
+		}
+	}
+}

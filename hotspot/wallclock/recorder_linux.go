@@ -1,0 +1,384 @@
+package wallclock
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/threaddump"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// A Recorder records one JVM. Its methods may be called from any goroutine.
+type Recorder struct {
+	looker  *threaddump.Looker
+	out     *wall.Writer
+	hertz   int
+	budget  budget
+	stop    chan struct{}
+	once    sync.Once
+	done    chan struct{}
+	threads []*thread // those that run, in the order of their ids
+	byTID   map[int]*thread
+	byJava  map[uint64]*thread
+	turn    int // the thread that is asked first in the next round
+	count   int // of threads, when they were listed last
+	listed  int64
+	second  int64 // when everySecond was called last
+	stopped bool  // the process is stopped
+	result  Result
+	clamped int64
+	taken   map[takenKey]taken
+	asked   int
+}
+
+// A thread is a thread that is recorded.
+type thread struct {
+	life
+	number   int
+	known    *threaddump.Known
+	met      int64 // when it was met
+	renewed  int64 // when its name was read last
+	due      int64 // when it is asked next whether it has run
+	quiet    int   // how often it had not run when it was asked
+	opened   int64 // where the spell begins that was written as open
+	untold   bool  // a look at it was left out
+	reasons  reasons
+	previous wall.Spell // the place of the last look, for a stack that is the same
+}
+
+// Start begins to record a JVM. The error says why its threads can't be read.
+func Start(pid int, o Options) (*Recorder, error) {
+	looker, err := threaddump.NewLooker(o.JVMs, pid)
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorder{looker: looker, hertz: cmp.Or(o.Hertz, DefaultHertz), stop: make(chan struct{}), done: make(chan struct{}),
+		byTID: map[int]*thread{}, byJava: map[uint64]*thread{}, taken: map[takenKey]taken{}}
+	now := monotonic.Nanos()
+	r.out = wall.NewWriter(o.Out, wall.Head{PID: pid, Hertz: r.hertz, FromMonoNanos: now})
+	began := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the budget counts the time of this thread; it ends with the goroutine
+		r.budget = newBudget(cmp.Or(o.Share, defaultShare))
+		err := r.list(now)
+		if err == nil && len(r.threads) == 0 {
+			err = errNoThreads
+		}
+		began <- err
+		if err != nil {
+			close(r.done)
+			return
+		}
+		r.run()
+	}()
+	if err := <-began; err != nil {
+		<-r.done
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+var errNoThreads = errors.New("none of its threads can be read")
+
+// Stop ends the recording. A second call returns the same Result.
+func (r *Recorder) Stop() Result {
+	r.once.Do(func() { close(r.stop) })
+	<-r.done
+	return r.result
+}
+
+// Done returns a channel that is closed when the recording has ended, because it was stopped or the JVM has ended.
+func (r *Recorder) Done() <-chan struct{} { return r.done }
+
+// run looks at the threads until the recording is stopped or the JVM has ended.
+func (r *Recorder) run() {
+	defer close(r.done)
+	defer r.close()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-r.stop:
+			r.lastRound()
+			ended = true
+		case <-timer.C:
+			ended = !r.round()
+			// The pauses have no rhythm, in case the program has one.
+			timer.Reset(time.Duration((0.5 + rand.Float64()) * float64(r.period())))
+		}
+	}
+	r.finish()
+}
+
+func (r *Recorder) close() {
+	for _, t := range r.threads {
+		r.looker.Forget(t.known)
+	}
+	r.looker.Close()
+}
+
+// period is the time between two rounds, on average.
+func (r *Recorder) period() time.Duration { return time.Second / time.Duration(r.hertz) }
+
+// listEvery is how often the threads are listed at least. They are listed at once if their number has changed.
+const listEvery = int64(time.Second)
+
+// round asks all threads that are due whether they have run, and looks at those that have. It returns false if the JVM has
+// ended.
+func (r *Recorder) round() bool {
+	now := monotonic.Nanos()
+	count, err := r.looker.ThreadCount()
+	if err != nil {
+		return false
+	}
+	if count != r.count || now-r.listed >= listEvery {
+		r.count = count
+		if err := r.list(now); err != nil {
+			r.result.Read = err
+			return false
+		}
+	}
+	r.stopped = r.looker.Stopped()
+	if len(r.threads) > 0 {
+		r.askAll(now)
+	}
+	if now-r.second >= int64(time.Second) {
+		r.second = now
+		r.everySecond(now)
+	}
+	return true
+}
+
+// askAll asks all threads that are due. It begins with another thread each time, so that those looks that are left out are
+// not always of the same threads.
+func (r *Recorder) askAll(now int64) {
+	all := r.threads
+	first := r.turn % len(all)
+	r.turn = first
+	began, n, looks := threadCPU(), 0, r.result.Looks
+	for i := range all {
+		t := all[(first+i)%len(all)]
+		if t.due > now {
+			continue
+		}
+		n++
+		before := r.result.Left
+		r.ask(t, false)
+		if r.result.Left == before {
+			continue
+		}
+		if r.turn == first {
+			r.turn = (first + i) % len(all)
+		}
+	}
+	if looks == r.result.Looks {
+		r.budget.asked(n, threadCPU()-began)
+	}
+}
+
+// ask asks a thread whether it has run, and looks at it if it has, if the budget allows that or always is true.
+func (r *Recorder) ask(t *thread, always bool) {
+	runs, err := r.looker.Runs(t.known)
+	now := monotonic.Nanos()
+	if err != nil || !runs.Known {
+		r.ended(t, now)
+		return
+	}
+	t.due = now
+	if t.phase == blocked && runs.Count == t.runs.Count {
+		t.still(now)
+		t.quiet++
+		if pause := r.budget.pause(len(r.threads)); t.quiet > 2 && pause > r.period() {
+			t.due = now + int64((0.5+rand.Float64())*float64(pause))
+		}
+		return
+	}
+	if !always && !r.budget.left() {
+		r.result.Left++
+		return
+	}
+	t.quiet = 0
+	r.look(t, now)
+}
+
+// look looks at a thread that has run.
+func (r *Recorder) look(t *thread, now int64) {
+	if renewAfter := now - t.met; now-t.renewed > min(max(renewAfter/2, int64(50*time.Millisecond)), int64(10*time.Second)) {
+		r.renew(t, now)
+	}
+	k := r.looker.Look(t.known)
+	r.result.Looks++
+	switch k.Stack {
+	case threaddump.Running:
+		t.runningAt(k.Runs, k.MonoNanos)
+	case threaddump.Moved:
+		r.result.Moved++
+		t.unseen(k.Runs, k.MonoNanos, "moved")
+	case threaddump.Unread:
+		r.result.Unread++
+		t.unseen(threaddump.Runs{}, now, "")
+	default:
+		t.blockedAt(r.place(t, &k), k.Runs, k.MonoNanos)
+	}
+}
+
+// renew reads a thread's name again, and writes it if it has another one.
+func (r *Recorder) renew(t *thread, now int64) {
+	t.renewed = now
+	name, java, id := t.known.Name, t.known.Java, t.known.ID
+	r.looker.Renew(t.known)
+	if t.known.Java != java {
+		delete(r.byJava, java)
+		r.noteJava(t)
+	}
+	if t.known.Name != name || t.known.ID != id {
+		r.writeThread(t)
+	}
+}
+
+func (r *Recorder) noteJava(t *thread) {
+	if t.known.Java != 0 {
+		r.byJava[t.known.Java] = t
+	}
+}
+
+func (r *Recorder) writeThread(t *thread) {
+	k := t.known
+	r.out.Thread(&wall.Thread{Number: t.number, TID: k.TID, NID: k.NID, JavaID: k.ID, BornMonoNanos: t.met, Name: k.Name})
+}
+
+// youth is how long after its start a thread may become a Java thread. HotSpot puts it into the list of Java threads when it
+// has begun to run.
+const youth = int64(3 * time.Second)
+
+// list lists the threads: it meets new ones, and ends those that are gone. It returns an error if not one of them can be
+// read.
+func (r *Recorder) list(now int64) error {
+	r.listed = now
+	tids := r.looker.Threads()
+	slices.Sort(tids)
+	tids = tids[:min(len(tids), threaddump.MaxThreads)]
+	isNew := func(tid int) bool { return r.byTID[tid] == nil }
+	isYoung := func(t *thread) bool { return t.known.Java == 0 && now-t.met < youth }
+	if slices.ContainsFunc(tids, isNew) || slices.ContainsFunc(r.threads, isYoung) {
+		if err := r.looker.ReadJavaThreads(); err != nil {
+			return err
+		}
+	}
+	for _, t := range slices.Clone(r.threads) {
+		if _, there := slices.BinarySearch(tids, t.known.TID); !there {
+			r.ended(t, now)
+		} else if isYoung(t) {
+			r.renew(t, now)
+		}
+	}
+	var failed error
+	for _, tid := range tids {
+		if isNew(tid) {
+			if err := r.meet(tid); err != nil && !errors.Is(err, threaddump.ErrEnded) {
+				failed = err
+			}
+		}
+	}
+	slices.SortFunc(r.threads, func(a, b *thread) int { return cmp.Compare(a.known.TID, b.known.TID) })
+	if len(r.threads) == 0 {
+		return failed
+	}
+	return nil
+}
+
+// meet begins to record a thread.
+func (r *Recorder) meet(tid int) error {
+	known, err := r.looker.Meet(tid)
+	if err != nil {
+		return err
+	}
+	runs, err := r.looker.Runs(known)
+	now := monotonic.Nanos()
+	if err != nil {
+		r.looker.Forget(known)
+		return err
+	}
+	r.result.Threads++
+	t := &thread{number: r.result.Threads, known: known, met: now, renewed: now}
+	t.life = life{thread: t.number, write: r.out.Spell, at: now, runs: runs}
+	r.threads = append(r.threads, t)
+	r.byTID[tid] = t
+	r.noteJava(t)
+	r.writeThread(t)
+	return nil
+}
+
+// ended ends a thread that is gone.
+func (r *Recorder) ended(t *thread, now int64) {
+	t.unseen(threaddump.Runs{}, now, "")
+	t.end()
+	r.out.Ended(wall.Ended{Thread: t.number, MonoNanos: max(now, t.at)})
+	r.clamped += abs(t.ran) + abs(t.runnable)
+	r.looker.Forget(t.known)
+	delete(r.byTID, t.known.TID)
+	if r.byJava[t.known.Java] == t {
+		delete(r.byJava, t.known.Java)
+	}
+	r.threads = slices.DeleteFunc(r.threads, func(o *thread) bool { return o == t })
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// openAfter is how long a spell must last before it is written as open.
+const openAfter = int64(5 * time.Second)
+
+// everySecond writes what a killed gasm should not lose, and forgets what may be outdated.
+func (r *Recorder) everySecond(now int64) {
+	for _, t := range r.threads {
+		if s := &t.spell; s.State != 0 && t.opened != s.FromMonoNanos && now-s.FromMonoNanos > openAfter {
+			r.out.Open(s)
+			t.opened = s.FromMonoNanos
+		}
+	}
+	r.out.Now(now)
+	if err := r.out.Flush(); r.result.Write == nil {
+		r.result.Write = err
+	}
+	r.looker.ForgetFiles()
+	clear(r.taken)
+}
+
+// lastTime limits how much processor time the last round takes.
+const lastTime = 200 * time.Millisecond
+
+// lastRound looks at all threads once more.
+func (r *Recorder) lastRound() {
+	r.budget.saved = max(r.budget.saved, lastTime)
+	for _, t := range slices.Clone(r.threads) {
+		r.ask(t, false)
+	}
+}
+
+// finish ends all lives and writes the account.
+func (r *Recorder) finish() {
+	now := monotonic.Nanos()
+	for _, t := range r.threads {
+		runs, _ := r.looker.Runs(t.known) // not known after an error
+		if t.phase == blocked && runs.Known && runs.Count == t.runs.Count {
+			t.still(now)
+		} else {
+			t.unseen(runs, now, "")
+		}
+		t.end()
+		r.clamped += abs(t.ran) + abs(t.runnable)
+	}
+	r.out.End(wall.End{ToMonoNanos: now, Looks: r.result.Looks, Moved: r.result.Moved, Unread: r.result.Unread, Left: r.result.Left,
+		Threads: int64(r.result.Threads), Clamped: r.clamped})
+	if err := r.out.Flush(); r.result.Write == nil {
+		r.result.Write = err
+	}
+	r.result.CPU = threadCPU()
+}

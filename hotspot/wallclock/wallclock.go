@@ -1,0 +1,40 @@
+package wallclock
+
+import (
+	"io"
+	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/shared"
+)
+
+const (
+	// DefaultHertz is how often each thread that has run is looked at, per second.
+	DefaultHertz = 20
+	// MaxHertz is an upper bound for that. A look takes some 50 µs.
+	MaxHertz = 1000
+)
+
+// Options say how a JVM is recorded.
+type Options struct {
+	JVMs *shared.JVMs // the JVMs that are open already
+	Out  io.Writer    // gets the text of package wall
+	// Hertz is how often each thread that has run is looked at, per second; 0 means DefaultHertz.
+	Hertz int
+	// Share is how much of a processor the looks may take, from 0 to 1; 0 means 0.02.
+	Share float64
+}
+
+// defaultShare is the default of Options.Share.
+const defaultShare = 0.02
+
+// A Result is what became of a recording.
+type Result struct {
+	Looks, Moved, Unread int64
+	Left                 int64 // looks that were left out because they would have cost too much
+	Threads              int
+	// CPU is how much processor time the recorder has taken.
+	CPU time.Duration
+	// Write is the first error of writing the text, and Read says why the JVM's threads were not read to the end. Either
+	// may be nil.
+	Write, Read error
+}
