@@ -399,7 +399,8 @@ func checkSelfContained(t *testing.T, text string) {
 }
 
 // The script and the style sheet are small enough to be in every report. The flame graph has more scripts, which are only in
-// reports with call stacks.
+// reports with call stacks. The time lanes of threads have a script and a style sheet of their own, which are only in reports
+// about a capture that says what threads did by the wall clock.
 func TestFilesAreSmall(t *testing.T) {
 	size := func(names ...string) (sum int) {
 		for _, name := range names {
@@ -410,6 +411,7 @@ func TestFilesAreSmall(t *testing.T) {
 		return sum
 	}
 	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 65_000)
+	assert.Less(t, size("lanes.js", "lanes.css"), 20_000)
 	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"), 90_000)
 }
 
