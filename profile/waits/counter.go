@@ -98,7 +98,8 @@ func NewCounter(c Config) *Counter {
 // A file is a wall-<pid>.txt that is being read.
 type file struct {
 	*Counter
-	pid           int
+	pid           int // in the capture
+	first         int // the id that the process had, which is that of its first thread
 	jvm           *recorded
 	timeline      *windows.Timeline
 	numbers       []int32      // by the thread's number in the file - 1: its index in Counter.threads, or -1
@@ -172,6 +173,7 @@ func closeRead(c io.Closer) { _ = c.Close() }
 func (f *file) add(record any) {
 	switch r := record.(type) {
 	case *wall.Head:
+		f.first = r.PID
 		f.jvm.hertz, f.jvm.from, f.jvm.to = r.Hertz, r.FromMonoNanos, r.FromMonoNanos
 	case *wall.Thread:
 		f.thread(r)
@@ -206,6 +208,9 @@ func (f *file) thread(r *wall.Thread) {
 	}
 	found, _ := f.names.Find(f.pid, r.TID, r.Name)
 	t := &f.threads[i]
+	if r.JavaID == 0 && r.TID == f.first {
+		found.Kind = threads.OtherJVM // the java command's first thread, which only waits for the end of the JVM
+	}
 	t.tid, t.name, t.javaID, t.kind, t.chosen = r.TID, r.Name, r.JavaID, found.Kind, found.Chosen
 }
 

@@ -33,8 +33,12 @@ type wait struct {
 	stack    callstack.ID // in Counter.trees
 }
 
-// follow adds the next spell of the thread. lock and stack are those of the spell, in the Counter.
+// follow adds the next spell of the thread. lock and stack are those of the spell, in the Counter. A spell of which nothing
+// is known, such as one after the last look, changes nothing.
 func (w *wait) follow(lock int32, stack callstack.ID, s *wall.Spell) {
+	if s.State == wall.Unseen {
+		return
+	}
 	if lock == 0 || !Waits(s.State) {
 		*w = wait{}
 		return

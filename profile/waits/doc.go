@@ -20,8 +20,8 @@
 // # Idle threads
 //
 // A thread is idle if it was blocked the whole time in the queue from which the threads of its pool take their work. It
-// may have run, or waited for a processor, for a thousandth of its time, because threads look at their queue when a
-// timeout is over, and it may not have been seen for a twentieth of its time. For the JVM's own threads, such as
-// those of a collector, all blocked time is in such a queue. For other threads, the frames of a stack say so
-// (queueFrames). Idle threads are counted like others; reports leave them out by default, and say how many they are.
+// may have run for a thousandth of its time, because threads look at their queue when a timeout is over. It may have waited
+// for a processor, or not been seen, for a twentieth of its time. For the JVM's own threads, such as those of a collector
+// and the one that started the JVM, all blocked time is in such a queue. For other threads, the frames of a stack say
+// so (queueFrames). Idle threads are counted like others; reports leave them out by default, and say how many they are.
 package waits

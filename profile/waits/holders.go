@@ -40,7 +40,7 @@ func (t *Table) OwnerOf(l *Lock) string {
 	return t.owners[l.Owner].name
 }
 
-// A Holder is a thread that had a lock, or several locks of one class that it got at one place, for which other threads
+// A Holder is a thread that had a lock, or several locks of one class that it got in one method, for which other threads
 // waited.
 type Holder struct {
 	PID     int
@@ -50,7 +50,8 @@ type Holder struct {
 	Objects int    // number of addresses; objects move, so one lock may have had several
 	Owner   string // the name of the thread
 	TID     int
-	Taken   event.Frame // where it got the lock; without Method if that is not known
+	// Taken is the frame that held the lock, at the line at which it was most of the time. It has no Method if it is not known.
+	Taken event.Frame
 	// Threads is how many threads waited, and Most how many did so at the same time.
 	Threads, Most int
 	Nanos         int64 // how long they waited, all together
@@ -74,7 +75,7 @@ type holderKey struct {
 	owner int
 	kind  wall.LockKind
 	class string
-	taken event.Frame
+	taken string // the method
 }
 
 // mostMeanwhile is the number of holders of which it is found out what their owners did.
@@ -86,6 +87,7 @@ type holding struct {
 	key       holderKey
 	addresses map[uint64]bool
 	waiters   map[int32]bool
+	lines     map[event.Frame]int64 // ns by Taken
 	spans     []capture.Span
 }
 
@@ -102,6 +104,7 @@ func (b *builder) addHolders(cells []counted) {
 		h.Nanos += c.nanos
 		h.waiters[c.thread] = true
 		h.addresses[b.Locks[c.lock-1].Address] = true
+		h.lines[b.takenAt(&b.Locks[c.lock-1])] += c.nanos
 	}
 	for i := range b.Threads {
 		for _, s := range b.Threads[i].Spans {
@@ -113,6 +116,12 @@ func (b *builder) addHolders(cells []counted) {
 	list := make([]*holding, 0, len(all))
 	for _, h := range all {
 		h.Threads, h.Objects = len(h.waiters), len(h.addresses)
+		var longest int64
+		for at, n := range h.lines {
+			if n > longest || n == longest && compareFrames(at, h.Taken) < 0 {
+				h.Taken, longest = at, n
+			}
+		}
 		if h.Objects == 1 {
 			for a := range h.addresses {
 				h.Address = a
@@ -121,8 +130,7 @@ func (b *builder) addHolders(cells []counted) {
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(x, y *holding) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Class, y.Class), cmp.Compare(x.key.owner, y.key.owner), cmp.Compare(x.Taken.Method, y.Taken.Method),
-			cmp.Compare(x.Taken.Line, y.Taken.Line), cmp.Compare(x.Taken.BCI, y.Taken.BCI), cmp.Compare(x.Kind, y.Kind))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Class, y.Class), cmp.Compare(x.key.owner, y.key.owner), compareFrames(x.Taken, y.Taken), cmp.Compare(x.Kind, y.Kind))
 	})
 	index := map[*holding]int{}
 	for i, h := range list {
@@ -148,18 +156,24 @@ func (b *builder) holding(c *counted, all map[holderKey]*holding, byLock map[int
 	if l.Owner < 0 || l.Owner == int(c.thread) {
 		return nil
 	}
-	taken := b.places.frame(l.Taken, wall.Monitor)
-	key := holderKey{l.Owner, l.Kind, l.Name(), byLine(taken)}
+	key := holderKey{l.Owner, l.Kind, l.Name(), b.takenAt(l).Method}
 	h := all[key]
 	if h == nil {
 		owner := &b.Counter.threads[l.Owner]
-		h = &holding{Holder: Holder{PID: owner.pid, Kind: l.Kind, Class: l.Name(), Owner: owner.name, TID: owner.tid, Taken: taken, Next: -1}, key: key,
-			addresses: map[uint64]bool{}, waiters: map[int32]bool{}}
+		h = &holding{Holder: Holder{PID: owner.pid, Kind: l.Kind, Class: l.Name(), Owner: owner.name, TID: owner.tid, Next: -1}, key: key,
+			addresses: map[uint64]bool{}, waiters: map[int32]bool{}, lines: map[event.Frame]int64{}}
 		all[key] = h
 	}
 	byLock[c.lock] = h
 	return h
 }
+
+func compareFrames(x, y event.Frame) int {
+	return cmp.Or(cmp.Compare(x.Method, y.Method), cmp.Compare(x.Line, y.Line), cmp.Compare(x.BCI, y.BCI))
+}
+
+// takenAt returns the frame of a lock's owner that held the lock.
+func (b *builder) takenAt(l *Lock) event.Frame { return byLine(b.places.frame(l.Taken, wall.Monitor)) }
 
 // addMeanwhile finds out how many threads waited at the same time, and what the owner did meanwhile.
 func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[*holding]int) {
@@ -191,7 +205,7 @@ func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[
 		h.Meanwhile = append(h.Meanwhile, Meanwhile{at.state, at.frame, at.about, n})
 	}
 	slices.SortFunc(h.Meanwhile, func(x, y Meanwhile) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.State, y.State), cmp.Compare(x.Frame.Method, y.Frame.Method), cmp.Compare(x.Frame.Line, y.Frame.Line), cmp.Compare(x.Frame.BCI, y.Frame.BCI), cmp.Compare(x.For, y.For))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame), cmp.Compare(x.For, y.For))
 	})
 	const most = 20
 	h.Meanwhile = h.Meanwhile[:min(len(h.Meanwhile), most)]

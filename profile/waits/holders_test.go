@@ -102,6 +102,9 @@ func TestDeadlocks(t *testing.T) {
 		r.spell(n, 0, int64(10*i+5), wall.Sleep, at, 0, "")
 		r.spell(n, int64(10*i+5), 70, wall.Monitor, at, locks[i], "")
 		r.spell(n, 70, 100, wall.Monitor, at, locks[i], "")
+		if i == 1 {
+			r.spell(n, 100, 120, wall.Unseen, 0, 0, "") // after the last look
+		}
 	}
 	table := r.table(t)
 	require.Len(t, table.Deadlocks, 1)

@@ -69,8 +69,8 @@ func (p *placeFinder) findQueue(stack callstack.ID) bool {
 
 // isIdle reports whether a thread is idle; see the package comment.
 func isIdle(t *Thread) bool {
-	const ran, unseen = 1000, 20 // the largest shares, as divisors
+	const ran, unknown = 1000, 20 // the largest shares, as divisors
 	all := t.Times.Sum()
 	return t.Queued > 0 && t.Queued == t.Times.Blocked() &&
-		(t.Times[wall.OnProcessor]+t.Times[wall.Runnable])*ran <= all && t.Times[wall.Unseen]*unseen <= all
+		t.Times[wall.OnProcessor]*ran <= all && (t.Times[wall.Runnable]+t.Times[wall.Unseen])*unknown <= all
 }

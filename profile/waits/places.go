@@ -151,8 +151,8 @@ func (b *builder) addPlaces(cells []counted) {
 		list = append(list, p)
 	}
 	slices.SortFunc(list, func(x, y *placed) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.State, y.State), cmp.Compare(x.Frame.Method, y.Frame.Method),
-			cmp.Compare(x.Frame.Line, y.Frame.Line), cmp.Compare(x.Frame.BCI, y.Frame.BCI), cmp.Compare(x.For, y.For), cmp.Compare(x.Kind, y.Kind), compareBool(x.Queue, y.Queue))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame),
+			cmp.Compare(x.For, y.For), cmp.Compare(x.Kind, y.Kind), compareBool(x.Queue, y.Queue))
 	})
 	for i, p := range list {
 		if i < mostCallers {

@@ -76,6 +76,6 @@ func (b *builder) addVirtual(trial int, pids []int) {
 		b.Virtual = append(b.Virtual, VirtualPlace{k.state, k.frame, k.about, float64(sum) / float64(len(moments)), most})
 	}
 	slices.SortFunc(b.Virtual, func(x, y VirtualPlace) int {
-		return cmp.Or(cmp.Compare(y.Mean, x.Mean), cmp.Compare(x.State, y.State), cmp.Compare(x.Frame.Method, y.Frame.Method), cmp.Compare(x.Frame.Line, y.Frame.Line), cmp.Compare(x.Frame.BCI, y.Frame.BCI), cmp.Compare(x.For, y.For))
+		return cmp.Or(cmp.Compare(y.Mean, x.Mean), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame), cmp.Compare(x.For, y.For))
 	})
 }
