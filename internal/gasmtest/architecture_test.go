@@ -109,7 +109,7 @@ var mayImport = map[string][]string{
 	"report/tracetest":         nil,
 	"report/stacks":            {"callstack", "capture", "profile", "profile/calltree", "profile/waits", "profile/windows", "report/names", "sampler", "wall"},
 	"report/reporttest":        {"callstack", "capture", "disasm", "event", "printassembly", "profile", "profile/callsites", "profile/code", "profile/decisions", "profile/events", "profile/history", "profile/jitprofile", "profile/sites", "profile/tally", "profile/vmwork", "profile/warmup", "wall"},
-	"report/perfetto":          {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/threads", "profile/windows", "report/names", "sampler"},
+	"report/perfetto":          {"callstack", "capture", "event", "printassembly", "profile", "profile/calltree", "profile/threads", "profile/windows", "report/names", "sampler", "wall"},
 	"report":                   {"callstack", "capture", "disasm", "event", "event/rings", "printassembly", "profile", "profile/callsites", "profile/calltree", "profile/code", "profile/decisions", "profile/delays", "profile/events", "profile/history", "profile/jitprofile", "profile/loops", "profile/probes", "profile/sites", "profile/tally", "profile/threads", "profile/vmwork", "profile/waits", "profile/warmup", "report/amount", "report/names", "report/page", "report/perfetto", "report/schema", "report/stacks", "report/text", "wall"},
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
