@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,7 +103,7 @@ func writeCallersOfPlaces(v *view, waited []waits.Place, total int64) {
 		p := &waited[i]
 		places = append(places, place{amount.ShareOf(p.Nanos, total).String(), site(v, p.Frame), p.State.String() + ", " + p.Pool, p.Stacks})
 	}
-	writeSiteCallers(v, "Callers of Waits", "waits", places)
+	writeSiteCallers(v, "Callers of Waits", "waits", "the stack could not be followed to its end", places)
 }
 
 // writeLeft writes a table whose columns from left on are text.
@@ -139,32 +140,78 @@ func writePools(v *view) {
 	if len(pools) == 0 {
 		return
 	}
-	states := statesIn(&w.Times)
-	header := []string{"threads", "idle", "s"}
-	for _, s := range states {
-		header = append(header, s.String())
-	}
-	var rows [][]string
-	for i := range first(pools, v.opts.Top) {
-		p := &pools[i]
-		idle := "-"
-		if p.Idle > 0 {
-			idle = strconv.Itoa(p.Idle)
-		}
-		row := []string{strconv.Itoa(p.Threads), idle, tableSeconds(p.Times.Sum())}
-		for _, s := range states {
-			cell := ""
-			if p.Times[s] > 0 {
-				cell = amount.ShareOf(p.Times[s], p.Times.Sum()).String()
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, append(row, p.Name))
+	shown := first(pools, v.opts.Top)
+	states := statesOf(shown)
+	lines := poolLines(shown, states, len(states))
+	for n := len(states) - 1; v.Width > 0 && n > 0 && layout.Width(lines[0]) > v.Width; n-- {
+		lines = poolLines(shown, states, n)
 	}
 	v.Rule("Threads by State")
-	writeLeft(v, append(header, "pool"), len(header), rows)
-	v.Paragraph("", "The shares of a row add up to its threads' wall clock."+leftOut(len(pools)-len(first(pools, v.opts.Top)))+idlePoolsNote(len(w.Pools)-len(pools)))
+	for _, line := range lines {
+		v.Line("%s", v.cut(line))
+	}
+	v.EndRule()
+	v.Paragraph("", "Shares are percentages of the threads' wall clock."+leftOut(len(pools)-len(shown))+idlePoolsNote(len(w.Pools)-len(pools)))
 	v.Line("")
+}
+
+// statesOf returns the states that pools have, those of threads that run first, and then those with the most time.
+func statesOf(pools []waits.Pool) []wall.State {
+	var times waits.Times
+	for i := range pools {
+		times.Add(&pools[i].Times)
+	}
+	states := statesIn(&times)
+	slices.SortStableFunc(states, func(a, b wall.State) int {
+		if x, y := waits.Waits(a) || a == wall.Unseen, waits.Waits(b) || b == wall.Unseen; x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(times[b], times[a])
+	})
+	return states
+}
+
+// poolLines returns the lines of a table with a column for each of the first n states. The others share a column.
+func poolLines(pools []waits.Pool, states []wall.State, n int) []string {
+	header, aligns := []string{"pool", "threads", "idle", "s"}, []layout.Align{layout.Left, layout.Right, layout.Right, layout.Right}
+	for i := range states[:n] {
+		header = append(header, states[i].String())
+	}
+	if n < len(states) {
+		header = append(header, "other")
+	}
+	for len(aligns) < len(header) {
+		aligns = append(aligns, layout.Right)
+	}
+	var rows [][]string
+	for i := range pools {
+		p := &pools[i]
+		row, all := []string{p.Name, strconv.Itoa(p.Threads), "-", tableSeconds(p.Times.Sum())}, p.Times.Sum()
+		if p.Idle > 0 {
+			row[2] = strconv.Itoa(p.Idle)
+		}
+		rest := all
+		for _, s := range states[:n] {
+			row = append(row, sharePercent(p.Times[s], all))
+			rest -= p.Times[s]
+		}
+		if n < len(states) {
+			row = append(row, sharePercent(rest, all))
+		}
+		rows = append(rows, row)
+	}
+	return layout.Table(header, rows, aligns)
+}
+
+// sharePercent returns a share with one decimal and without a sign: "64.3"; "" for 0.
+func sharePercent(n, all int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f", 100*float64(n)/float64(all))
 }
 
 // idlePoolsNote returns a sentence about n pools of which all threads are idle.
@@ -191,20 +238,35 @@ func writeHolders(v *view) {
 	}
 	v.Rule("Owners of Locks")
 	shown := first(w.Holders, v.opts.Top)
+	for v.opts.Top > 0 && len(shown) > 1 && float64(shown[len(shown)-1].Nanos) < leastHolder*float64(total) {
+		shown = shown[:len(shown)-1]
+	}
 	for i := range shown {
 		h := &shown[i]
-		v.Line("%s", v.cut(fmt.Sprintf("%7s  %s: %s for %s, held by %s%s", amount.ShareOf(h.Nanos, total), seconds(h.Nanos), waiters(h), shortLock(v, h), h.Owner, gotAt(v, h.Taken))))
-		for _, line := range meanwhile(v, h) {
-			v.Line("%s", v.cut("         "+line))
+		writeIndented(v, fmt.Sprintf("%7s  ", amount.ShareOf(h.Nanos, total)), fmt.Sprintf("%s: %s for %s, held by %s%s", seconds(h.Nanos), waiters(h), shortLock(v, h), h.Owner, gotAt(v, h.Taken)))
+		for _, m := range meanwhile(h) {
+			writeIndented(v, fmt.Sprintf("%9s%7s  ", "", m.share), m.did(v))
 		}
-		for n, next := range w.Chain(i)[1:] {
+		chain := w.Chain(i)
+		for n, next := range chain[1:] {
 			to := &w.Holders[next]
-			v.Line("%s", v.cut(fmt.Sprintf("         %s%s waited for %s, held by %s%s", strings.Repeat("  ", n), w.Holders[w.Chain(i)[n]].Owner, shortLock(v, to), to.Owner, gotAt(v, to.Taken))))
+			writeIndented(v, strings.Repeat(" ", 9+2*min(n, 10)), fmt.Sprintf("%s waited for %s, held by %s%s", w.Holders[chain[n]].Owner, shortLock(v, to), to.Owner, gotAt(v, to.Taken)))
 		}
 	}
 	v.EndRule()
-	v.Paragraph("", "Shares are of the time that threads waited for locks whose owners are known. Below a lock is what its owner did while others waited for it."+leftOut(len(w.Holders)-len(shown)))
+	v.Paragraph("", "Shares are of the time that threads waited for locks whose owners are known. Below a lock is what its owner did while others waited for it."+holdersLeftOut(len(w.Holders)-len(shown)))
 	v.Line("")
+}
+
+// leastHolder is the share of the time that an owner of a lock must have to be in the text report, unless --top is 0.
+const leastHolder = 0.01
+
+// holdersLeftOut returns a sentence about n owners that are not shown, or "".
+func holdersLeftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s left out (--top 0 shows all).", layout.Plural(n, "more owner"))
 }
 
 // waiters returns how many threads waited for a lock: "280 threads wait, up to 275 at once".
@@ -234,29 +296,50 @@ func gotAt(v *view, f event.Frame) string {
 	return " at " + site(v, f)
 }
 
-// meanwhile returns lines about what the owner of a lock did while others waited for the lock.
-func meanwhile(v *view, h *waits.Holder) (lines []string) {
+// A holderDid is what the owner of a lock did while others waited for it, with its share of that time.
+type holderDid struct {
+	share amount.Share
+	*waits.Meanwhile
+}
+
+// did returns what the owner did, as text.
+func (d *holderDid) did(v *view) string {
+	if d.Meanwhile == nil {
+		return "other"
+	}
+	text := d.State.String()
+	if d.Frame.Method != "" {
+		text += " at " + site(v, d.Frame)
+	}
+	if d.For != "" {
+		text += ", " + d.For
+	}
+	return text
+}
+
+// meanwhile returns what the owner of a lock did while others waited for the lock.
+func meanwhile(h *waits.Holder) (list []holderDid) {
 	const most = 3
 	var known int64
 	for i := range h.Meanwhile[:min(len(h.Meanwhile), most)] {
 		m := &h.Meanwhile[i]
-		line := fmt.Sprintf("%7s %s", amount.ShareOf(m.Nanos, h.HeldNanos), m.State)
-		if m.Frame.Method != "" {
-			line += " at " + site(v, m.Frame)
-		}
-		if m.For != "" {
-			line += ", " + m.For
-		}
-		lines = append(lines, line)
+		list = append(list, holderDid{amount.ShareOf(m.Nanos, h.HeldNanos), m})
 		known += m.Nanos
 	}
-	if len(h.Meanwhile) == 0 {
-		return nil
-	}
 	if rest := amount.ShareOf(h.HeldNanos-known, h.HeldNanos); len(h.Meanwhile) > most && rest > 0 {
-		lines = append(lines, fmt.Sprintf("%7s other", rest))
+		list = append(list, holderDid{share: rest})
 	}
-	return lines
+	return list
+}
+
+// writeIndented writes text after a beginning. It is wrapped, and its further lines are indented by the beginning's width.
+func writeIndented(v *view, begin, text string) {
+	for i, line := range layout.Wrap(text, max(v.Columns(layout.RuleWidth)-len(begin), leastName)) {
+		if i > 0 {
+			begin = strings.Repeat(" ", len(begin))
+		}
+		v.Line("%s", v.cut(begin+line))
+	}
 }
 
 // writeDeadlocks writes which threads wait for one another.
@@ -270,7 +353,7 @@ func writeDeadlocks(v *view) {
 		v.Line("%s", v.cut(fmt.Sprintf("%s wait for one another%s, for %s until the recording ended:", layout.Plural(len(d.Threads), "thread"), v.inJVM(d.PID), seconds(d.ToMonoNanos-d.FromMonoNanos))))
 		for k := range first(d.Threads, 2*max(v.opts.Top, 1)) {
 			t, owner := &d.Threads[k], d.Threads[(k+1)%len(d.Threads)].Name
-			v.Line("%s", v.cut(fmt.Sprintf("  %s waits for %s@%x, held by %s%s", t.Name, v.short(t.Lock.Name(), false), t.Lock.Address, owner, gotAt(v, t.Frame))))
+			writeIndented(v, "  ", fmt.Sprintf("%s waits for %s@%x, held by %s%s", t.Name, v.short(t.Lock.Name(), false), t.Lock.Address, owner, gotAt(v, t.Frame)))
 		}
 	}
 	v.EndRule()
@@ -351,7 +434,7 @@ func looks(v *view, j *waits.JVM) string {
 		return text + " The recording was cut off."
 	}
 	text += fmt.Sprintf(" Of %d looks, %d found a thread that ran each time it was read, %d could not read the thread, and %d were left out to save time.", e.Looks+e.Left, e.Moved, e.Unread, e.Left)
-	if e.Clamped > 0 {
+	if e.Clamped >= 5e6 { // less would be 0.00 s
 		text += fmt.Sprintf(" %s were taken off the kernel's counters, which said more than the clock.", seconds(e.Clamped))
 	}
 	return text
