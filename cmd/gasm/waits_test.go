@@ -142,7 +142,7 @@ func TestWaitingProgram(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^ *\d+\.\d\d% +\d+\.\d\d +11  monitor +http-\* +Waiting::take:126 +Waiting\$Pool$`,
 		`(?m)^ *\d+\.\d\d%  \d+\.\d\d s: 11 threads wait for Waiting\$Pool@[0-9a-f]+, held by http-1 at Waiting::handle:113$`,
-		`(?m)^ +http-1 waited for java\.util\.concurrent\.locks\.ReentrantLock\$NonfairSync@[0-9a-f]+, held by writer$`,
+		`(?m)^ +http-1 waited for java\.util\.concurrent\.locks\.ReentrantLock\$NonfairSync@[0-9a-f]+, held by\s+writer$`,
 		`(?m)^2 threads wait for one another, for \d+\.\d\d s until the recording ended:$`,
 		`(?m)^  left waits for java\.lang\.Object@[0-9a-f]+, held by right at Waiting::lockBoth:170$`,
 		`Without 30 idle threads`,

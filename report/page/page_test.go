@@ -22,6 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
 )
@@ -323,6 +324,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	gasmtest.Inject(&ps.Capture, evil)
 	gasmtest.Inject(&ps.Trials, evil)
+	ps.Trials[0].Waits = reporttest.Server{PID: ps.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3, Suffix: evil}.Waits(t)
 	text := page(t, ps)
 	gasmtest.TerminalText(t, regexp.MustCompile(`\n\t*`).ReplaceAllString(text, ""), false) // the style sheet is indented
 	keepPage(t, "hostile.html", text)

@@ -1,11 +1,16 @@
 package reporttest
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/waits"
+	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/wall"
 )
 
@@ -16,6 +21,7 @@ type Server struct {
 	PID      int
 	From, To int64 // the recorded time, in ns of CLOCK_MONOTONIC
 	Workers  int
+	Suffix   string // is appended to all names
 }
 
 // Threads is how many threads there are besides the workers and the idle ones.
@@ -49,6 +55,21 @@ func (s Server) Write(out io.Writer) error {
 	return w.Flush()
 }
 
+// Waits returns what the threads of a server did, of which nothing is left out.
+func (s Server) Waits(tb testing.TB) *waits.Table {
+	tb.Helper()
+	var text bytes.Buffer
+	if err := s.Write(&text); err != nil {
+		tb.Fatal(err)
+	}
+	lines, _ := windows.Timelines([]windows.Measurement{{PIDs: []int{s.PID}}})
+	x := waits.NewCounter(waits.Config{Trials: 1, Timelines: lines})
+	if notes := x.Read(wall.NewReader(&text, "wall"), s.PID); len(notes) > 0 {
+		tb.Fatal(notes)
+	}
+	return x.Table(0, []int{s.PID}, event.SiteOwn)
+}
+
 // A server is a Server that is being written.
 type server struct {
 	Server
@@ -59,7 +80,7 @@ type server struct {
 
 func (w *server) thread(name string, java bool) int {
 	w.threads++
-	t := wall.Thread{Number: w.threads, TID: w.PID + w.threads, NID: w.PID + w.threads, BornMonoNanos: w.From, Name: name}
+	t := wall.Thread{Number: w.threads, TID: w.PID + w.threads, NID: w.PID + w.threads, BornMonoNanos: w.From, Name: name + w.Suffix}
 	if java {
 		t.JavaID = int64(w.threads)
 	}
@@ -76,13 +97,16 @@ func (w *server) java(frames ...string) (id callstack.ID) {
 			at--
 		}
 		_, _ = fmt.Sscan(text[at+1:], &f.Line)
-		f.Name = text[:at]
+		f.Name = text[:at] + w.Suffix
 		id = w.Push(id, f)
 	}
 	return id
 }
 
 func (w *server) spell(thread int, from, to int64, state wall.State, stack callstack.ID, lock int, detail string) {
+	if detail != "" {
+		detail += w.Suffix
+	}
 	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: min(to, w.To), State: state, Stack: stack, Lock: lock, Detail: detail}
 	switch length := s.ToMonoNanos - from; {
 	case length <= 0:
@@ -109,7 +133,7 @@ func (w *server) writes(writer int) {
 func (w *server) deadlock() {
 	left, right := w.thread("left", true), w.thread("right", true)
 	of := func(owner int, class string, at string) int {
-		return w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0000 + uint64(owner)<<4, Class: class, Owner: owner, Taken: w.java(at)})
+		return w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0000 + uint64(owner)<<4, Class: class + w.Suffix, Owner: owner, Taken: w.java(at)})
 	}
 	locks := []int{of(right, "acme.Account", "acme.Bank::move:10"), of(left, "acme.Account", "acme.Bank::move:10")}
 	middle := w.From + (w.To-w.From)/2
@@ -129,8 +153,8 @@ func (w *server) workers(writer int) {
 	for i := range w.Workers {
 		w.thread(fmt.Sprintf("http-nio-8080-exec-%d", i+1), true)
 	}
-	pool := w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool", Owner: first, Taken: w.java(handle, "acme.Report::handle:45")})
-	journal := w.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0020, Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Owner: writer})
+	pool := w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool" + w.Suffix, Owner: first, Taken: w.java(handle, "acme.Report::handle:45")})
+	journal := w.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0020, Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync" + w.Suffix, Owner: writer})
 	for i := range w.Workers {
 		n := first + i
 		for at, round := w.From, 0; at < w.To; round++ {
