@@ -3,6 +3,7 @@ package threaddump
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type Looker struct {
 	looker
 	java   map[int]uint64 // the address of the JavaThread by the id in the JVM's own PID namespace
 	owners owners
+	main   *foreign.Text // the stat of the first thread
 	seed   maphash.Seed
 	buf    capture // its memory is used again
 }
@@ -68,11 +70,19 @@ func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
 		l.close()
 		return nil, err
 	}
-	return &Looker{looker: *l, java: map[int]uint64{}, seed: maphash.MakeSeed()}, nil
+	main, err := l.capturer.process.OpenText(pid, "stat")
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return &Looker{looker: *l, java: map[int]uint64{}, main: main, seed: maphash.MakeSeed()}, nil
 }
 
 // Close releases what the Looker has open, except for the files of the threads that it knows; see Forget.
-func (l *Looker) Close() { l.close() }
+func (l *Looker) Close() {
+	l.main.Close()
+	l.close()
+}
 
 // ThreadCount returns the number of the JVM's threads, or an error if the JVM has ended.
 func (l *Looker) ThreadCount() (int, error) { return l.capturer.process.ThreadCount() }
@@ -80,21 +90,35 @@ func (l *Looker) ThreadCount() (int, error) { return l.capturer.process.ThreadCo
 // Threads returns the ids of the JVM's threads.
 func (l *Looker) Threads() []int { return l.capturer.process.Threads() }
 
-// Stopped reports whether the JVM is stopped by a signal.
+// Stopped reports whether the JVM is stopped by a signal. It asks for the first thread only, because the kernel adds up
+// numbers of all threads for the stat of the process.
 func (l *Looker) Stopped() bool {
-	s, err := l.capturer.process.Stat()
-	return err == nil && s.Stopped()
+	var buf [1024]byte
+	text, err := l.main.Read(buf[:])
+	return err == nil && stateOf(foreign.StateIn(string(text))) == Stopped
 }
 
 // ReadJavaThreads reads which threads are Java threads. Threads that Meet and Renew are called with later are Java
 // threads if they were in the list.
 func (l *Looker) ReadJavaThreads() error {
-	java, err := l.javaThreads()
+	addresses, err := l.names.Addresses()
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the JVM's list of threads: %w", err)
 	}
-	l.java = java
-	l.owners = l.newOwners()
+	l.java = make(map[int]uint64, len(addresses))
+	before := l.owners.java
+	l.owners.java, l.owners.byID, l.owners.stacks = make(map[uint64]owner, len(addresses)), map[int64]uint64{}, nil
+	for _, at := range addresses {
+		o, known := before[at]
+		if !known {
+			if o, err = l.newOwner(at); err != nil {
+				continue // it is starting or ending
+			}
+		}
+		l.java[o.nid] = at
+		l.owners.add(at, o)
+	}
+	l.owners.sort()
 	return nil
 }
 
@@ -150,8 +174,9 @@ func (l *Looker) isOf(java uint64, t *Known) bool {
 	return err == nil && tid == t.NID
 }
 
-// Forget closes a thread's files.
+// Forget closes a thread's files. The memory of its JavaThread may become that of another one.
 func (l *Looker) Forget(t *Known) {
+	delete(l.owners.java, t.Java)
 	t.files.schedstat.Close()
 	t.files.syscall.Close()
 }

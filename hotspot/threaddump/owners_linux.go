@@ -2,13 +2,14 @@ package threaddump
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 )
 
 // owners finds the JavaThread that has a lock, by what the lock says of it.
 type owners struct {
-	java   map[uint64]bool   // the addresses of all JavaThreads
+	java   map[uint64]owner  // by the address of the JavaThread
 	byID   map[int64]uint64  // where ObjectMonitors have the ids of threads as their owners
 	stacks []stackOf         // by base
 	locked map[uint64]uint64 // see lockStackOwner
@@ -18,23 +19,47 @@ type owners struct {
 // A stackOf is the stack of a JavaThread. It grows downwards from the base.
 type stackOf struct{ base, java uint64 }
 
-// newOwners reads what it takes to find owners among the Java threads that are known.
-func (l *Looker) newOwners() owners {
-	o := owners{java: map[uint64]bool{}, byID: map[int64]uint64{}}
-	layout := l.capturer.layout
-	for _, at := range l.java {
-		o.java[at] = true
-		if base, err := l.view.VM.Uint64(at + layout.stackBase.At); err == nil {
-			o.stacks = append(o.stacks, stackOf{base, at})
-		}
-		if layout.ownerID.At != 0 {
-			if id, err := l.view.VM.Uint64(at + layout.ownerID.At); err == nil {
-				o.byID[int64(id)] = at
-			}
-		}
+// An owner is what is known of a JavaThread that may own locks.
+type owner struct {
+	nid  int    // its thread's id in the JVM's own PID namespace
+	base uint64 // of its stack; 0 if it is not known
+	id   int64  // by which ObjectMonitors know it; 0 if they have addresses
+}
+
+// newOwner reads a JavaThread.
+func (l *Looker) newOwner(at uint64) (o owner, err error) {
+	if o.nid, err = l.names.TID(at); err != nil || o.nid == 0 {
+		return o, cmp.Or(err, errNotStarted)
 	}
+	layout := l.capturer.layout
+	o.base, _ = l.view.VM.Uint64(at + layout.stackBase.At) // 0 after an error
+	if layout.ownerID.At != 0 {
+		id, _ := l.view.VM.Uint64(at + layout.ownerID.At) // 0 after an error
+		o.id = int64(id)
+	}
+	return o, nil
+}
+
+var errNotStarted = errors.New("the thread has not started")
+
+func (o *owners) add(at uint64, of owner) {
+	o.java[at] = of
+	if of.id != 0 {
+		o.byID[of.id] = at
+	}
+	if of.base != 0 {
+		o.stacks = append(o.stacks, stackOf{of.base, at})
+	}
+}
+
+func (o *owners) sort() {
 	slices.SortFunc(o.stacks, func(a, b stackOf) int { return cmp.Compare(a.base, b.base) })
-	return o
+}
+
+// known reports whether there is a JavaThread at an address.
+func (o *owners) known(java uint64) bool {
+	_, ok := o.java[java]
+	return ok
 }
 
 // owner returns the JavaThread that has a lock, or 0.
@@ -47,7 +72,7 @@ func (l *Looker) owner(lock *awaited) uint64 {
 			return 0
 		}
 		java, _ := l.view.VM.Uint64(lock.holder + l.thread.java) // 0 after an error
-		if l.owners.java[java] {
+		if l.owners.known(java) {
 			return java
 		}
 	}
@@ -65,7 +90,7 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 		return l.lockStackOwner(object)
 	case layout.ownerID.At != 0:
 		return l.owners.byID[int64(owner)]
-	case l.owners.java[owner]:
+	case l.owners.known(owner):
 		return owner
 	}
 	i, _ := slices.BinarySearchFunc(l.owners.stacks, owner, func(s stackOf, at uint64) int { return cmp.Compare(s.base, at) })

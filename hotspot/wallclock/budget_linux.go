@@ -16,14 +16,15 @@ type budget struct {
 }
 
 const (
-	// beginning is how much processor time may be used at once at the beginning, when each thread is looked at.
-	beginning = 500 * time.Millisecond
+	// firstLook is how much processor time may be used at once at the beginning for each thread, because each must be looked
+	// at.
+	firstLook = 200 * time.Microsecond
 	// mostSaved is how much may be used at once later.
 	mostSaved = 20 * time.Millisecond
 )
 
-func newBudget(share float64) budget {
-	return budget{share: share, saved: beginning, cpu: threadCPU(), wall: time.Now(), asking: time.Microsecond}
+func newBudget(share float64, threads int) budget {
+	return budget{share: share, saved: max(mostSaved, time.Duration(threads)*firstLook), cpu: threadCPU(), wall: time.Now(), asking: time.Microsecond}
 }
 
 // left reports whether there is time left.

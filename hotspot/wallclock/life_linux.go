@@ -67,16 +67,13 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited all the time
 		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
 		ran, runnable, rest = 0, length, 0
-	case unmoved, was == running && rest <= tick:
-		// It has run, and the kernel has not counted all of it yet.
-		more := rest
-		if unmoved {
-			more += runnable
-			l.runnable += runnable
-			runnable = 0
-		}
-		l.ran -= more
-		ran, rest = ran+more, 0
+	case unmoved, was == running && rest <= tick+l.ran:
+		// It was not blocked. The kernel has not counted yet for how long it has run up to now, which is up to a tick, or for
+		// how long it has waited.
+		more := min(rest, max(tick+l.ran, 0))
+		waited := rest - more
+		l.ran, l.runnable = l.ran-more, l.runnable-waited
+		ran, runnable, rest = ran+more, runnable+waited, 0
 	case was == running && length < longestPending:
 		*l = counts
 		return
@@ -123,6 +120,16 @@ func (l *life) addRun(ran, runnable int64) {
 		state = wall.Runnable
 	}
 	l.add(wall.Spell{State: state}, ran, runnable, 0)
+}
+
+// clamped returns how many ns of the kernel's counts are not in the spells, or the other way round. If the thread ran or
+// waited for a processor at the end, the kernel has not counted all of that yet, which does not count here.
+func (l *life) clamped() int64 {
+	n := max(l.ran, 0) + max(l.runnable, 0)
+	if l.phase == blocked {
+		n += max(-l.ran, 0) + max(-l.runnable, 0)
+	}
+	return n
 }
 
 // add adds the next interval, which has the given times and begins at at. It belongs to the current spell if both are of

@@ -3,15 +3,12 @@ package wallclock
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,7 +49,7 @@ func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program 
 		t.Skip("stacks can't be walked on this processor")
 	}
 	compiled.Do(func() {
-		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"))
+		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"), gasmtest.Testdata("programs", "Waits.java"))
 	})
 	p := &program{cmd: exec.Command(j.Java(), append([]string{"-cp", classFolder, "-Xss512k", class}, args...)...)}
 	var err error
@@ -69,7 +66,9 @@ func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program 
 		_ = p.cmd.Wait()
 	})
 	p.lines = bufio.NewScanner(stdout)
-	require.True(t, p.lines.Scan())
+	for p.lines.Scan() && !strings.HasPrefix(p.lines.Text(), "READY") {
+	}
+	require.True(t, strings.HasPrefix(p.lines.Text(), "READY"), p.lines.Text())
 	return p
 }
 
@@ -162,35 +161,12 @@ func (x *recorded) stack(id callstack.ID) string {
 	return strings.Join(names, "\n")
 }
 
-func TestTry(t *testing.T) {
-	j := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 11 })
-	for _, j := range j {
-		p := start(t, j, "Doing", "busy")
-		x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })
-		fmt.Println(j.Name(), x.result, *x.end)
-		names := slices.Sorted(func(yield func(string) bool) {
-			for _, n := range x.names {
-				if !yield(n) {
-					return
-				}
-			}
-		})
-		for _, n := range names {
-			sums := map[wall.State]int64{}
-			var lock, inner, d string
-			for _, s := range x.of(n) {
-				sums[s.State] += s.Blocked / 1e6
-				sums[99] += s.Ran / 1e6
-				sums[98] += s.Runnable / 1e6
-				if s.Lock != 0 {
-					lock = fmt.Sprint(*x.locks[s.Lock])
-				}
-				if s.Stack != 0 {
-					inner = strings.ReplaceAll(x.stack(s.Stack), "\n", "; ")
-					d = s.Detail
-				}
-			}
-			fmt.Println(n, sums, lock, d, inner[:min(len(inner), 200)])
+// threadsNamed returns how many threads have a name.
+func (x *recorded) threadsNamed(name string) (n int) {
+	for _, of := range x.names {
+		if of == name {
+			n++
 		}
 	}
+	return n
 }

@@ -65,8 +65,8 @@ func Start(pid int, o Options) (*Recorder, error) {
 	began := make(chan error)
 	go func() {
 		runtime.LockOSThread() // the budget counts the time of this thread; it ends with the goroutine
-		r.budget = newBudget(cmp.Or(o.Share, defaultShare))
 		err := r.list(now)
+		r.budget = newBudget(cmp.Or(o.Share, defaultShare), len(r.threads))
 		if err == nil && len(r.threads) == 0 {
 			err = errNoThreads
 		}
@@ -170,7 +170,7 @@ func (r *Recorder) askAll(now int64) {
 		}
 		n++
 		before := r.result.Left
-		r.ask(t, false)
+		r.ask(t)
 		if r.result.Left == before {
 			continue
 		}
@@ -183,8 +183,8 @@ func (r *Recorder) askAll(now int64) {
 	}
 }
 
-// ask asks a thread whether it has run, and looks at it if it has, if the budget allows that or always is true.
-func (r *Recorder) ask(t *thread, always bool) {
+// ask asks a thread whether it has run, and looks at it if it has and if the budget allows that.
+func (r *Recorder) ask(t *thread) {
 	runs, err := r.looker.Runs(t.known)
 	now := monotonic.Nanos()
 	if err != nil || !runs.Known {
@@ -194,18 +194,26 @@ func (r *Recorder) ask(t *thread, always bool) {
 	t.due = now
 	if t.phase == blocked && runs.Count == t.runs.Count {
 		t.still(now)
-		t.quiet++
-		if pause := r.budget.pause(len(r.threads)); t.quiet > 2 && pause > r.period() {
-			t.due = now + int64((0.5+rand.Float64())*float64(pause))
+		if t.quiet++; t.quiet > 2 {
+			r.postpone(t, now)
 		}
 		return
 	}
-	if !always && !r.budget.left() {
+	if !r.budget.left() {
 		r.result.Left++
+		r.postpone(t, now)
 		return
 	}
 	t.quiet = 0
 	r.look(t, now)
+}
+
+// postpone chooses when a thread is asked next that has not run for some time, or that could not be looked at. With many
+// threads, that is later than in the next round.
+func (r *Recorder) postpone(t *thread, now int64) {
+	if pause := r.budget.pause(len(r.threads)); pause > r.period() {
+		t.due = now + int64((0.5+rand.Float64())*float64(pause))
+	}
 }
 
 // look looks at a thread that has run.
@@ -321,7 +329,7 @@ func (r *Recorder) ended(t *thread, now int64) {
 	t.unseen(threaddump.Runs{}, now, "")
 	t.end()
 	r.out.Ended(wall.Ended{Thread: t.number, MonoNanos: max(now, t.at)})
-	r.clamped += abs(t.ran) + abs(t.runnable)
+	r.clamped += t.clamped()
 	r.looker.Forget(t.known)
 	delete(r.byTID, t.known.TID)
 	if r.byJava[t.known.Java] == t {
@@ -329,8 +337,6 @@ func (r *Recorder) ended(t *thread, now int64) {
 	}
 	r.threads = slices.DeleteFunc(r.threads, func(o *thread) bool { return o == t })
 }
-
-func abs(n int64) int64 { return max(n, -n) }
 
 // openAfter is how long a spell must last before it is written as open.
 const openAfter = int64(5 * time.Second)
@@ -358,7 +364,7 @@ const lastTime = 200 * time.Millisecond
 func (r *Recorder) lastRound() {
 	r.budget.saved = max(r.budget.saved, lastTime)
 	for _, t := range slices.Clone(r.threads) {
-		r.ask(t, false)
+		r.ask(t)
 	}
 }
 
@@ -373,7 +379,7 @@ func (r *Recorder) finish() {
 			t.unseen(runs, now, "")
 		}
 		t.end()
-		r.clamped += abs(t.ran) + abs(t.runnable)
+		r.clamped += t.clamped()
 	}
 	r.out.End(wall.End{ToMonoNanos: now, Looks: r.result.Looks, Moved: r.result.Moved, Unread: r.result.Unread, Left: r.result.Left,
 		Threads: int64(r.result.Threads), Clamped: r.clamped})

@@ -1,0 +1,89 @@
+package wallclock
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// TestManyThreads records thousands of threads, of which 100 run now and then. It takes about 2 % of a processor, after the
+// first look at all threads.
+func TestManyThreads(t *testing.T) {
+	gasmtest.NeedTime(t)
+	jdks := gasmtest.NeedEachJDK(t, wanted)
+	threads := 2000
+	if gasmtest.Long() {
+		threads = 5000
+	}
+	p := start(t, jdks[len(jdks)-1], "Waits", "50", strconv.Itoa(threads-1000), "900", "0", "0", "-")
+	const first, more = 5 * time.Second, 10 * time.Second
+	short := p.record(t, Options{}, func() { time.Sleep(first) })
+	x := p.record(t, Options{}, func() { time.Sleep(first + more) })
+	share := (x.result.CPU - short.result.CPU).Seconds() / more.Seconds()
+	t.Logf("%+v, after %+v: %.2f %% of a processor", x.result, short.result, 100*share)
+	assert.GreaterOrEqual(t, x.result.Threads, threads)
+	assert.Less(t, share, 0.03)
+	idle, all := int64(0), int64(0)
+	for _, s := range x.of("idle") {
+		all += s.ToMonoNanos - s.FromMonoNanos
+		if s.State == wall.Park {
+			idle += s.Blocked
+			require.Regexp(t, `Waits::idle\n`, x.javaFrames(s))
+		}
+	}
+	assert.InDelta(t, 1, float64(idle)/float64(all), 0.01)
+	assert.Equal(t, threads-1000, x.threadsNamed("idle"))
+}
+
+// TestVirtualThreads records a JVM with 10 000 virtual threads.
+func TestVirtualThreads(t *testing.T) {
+	jdks := gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature == 25 })
+	p := start(t, jdks[0], "Waits", "0", "2000", "0", "0", "10000", "-")
+	x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })
+	t.Logf("%+v", x.result)
+	assert.GreaterOrEqual(t, x.result.Threads, 2000)
+}
+
+// interrupted are lines of strace that a thread would cause which is signalled or stopped.
+var interrupted = regexp.MustCompile(`EINTR|ERESTART|restart_syscall|--- SIG|\+\+\+`)
+
+// TestUndisturbed checks, by strace, that the threads of a JVM get no signal and are not stopped, and that no system call
+// of theirs is interrupted.
+func TestUndisturbed(t *testing.T) {
+	gasmtest.NeedNative(t)
+	strace := gasmtest.NeedTool(t, "strace", "install strace")
+	jdks := gasmtest.NeedEachJDK(t, wanted)
+	p := start(t, jdks[len(jdks)-1], "Doing", "")
+	file := filepath.Join(t.TempDir(), "strace")
+	tracer := exec.Command(strace, "-f", "-o", file, "-p", strconv.Itoa(p.cmd.Process.Pid))
+	require.NoError(t, tracer.Start())
+	t.Cleanup(func() {
+		_ = tracer.Process.Signal(os.Interrupt)
+		_ = tracer.Wait()
+	})
+	traced := func() string {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.Eventually(t, func() bool { return strings.Count(traced(), "\n") > 20 }, time.Minute, 50*time.Millisecond)
+	time.Sleep(time.Second) // until strace has attached to all threads
+	before := len(traced())
+	x := p.record(t, Options{Hertz: 100}, func() { time.Sleep(3 * time.Second) })
+	for line := range strings.Lines(traced()[before:]) {
+		assert.NotRegexp(t, interrupted, line)
+	}
+	assert.Positive(t, x.result.Looks)
+	assert.Greater(t, len(traced()), before, "some threads wake up by themselves")
+}
