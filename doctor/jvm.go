@@ -74,7 +74,7 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, attached, events, j.checkStacks(ctx, area, filepath.Dir(log)))
+		r.checks = append(r.checks, attached, events, j.checkStacks(ctx, area, filepath.Dir(log)), j.checkWall(ctx, area, filepath.Dir(log)))
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))

@@ -114,7 +114,7 @@ var mayImport = map[string][]string{
 	"diff":                     {"capture", "diff/asm", "report/schema", "sampler"},
 	"diff/asm":                 nil,
 	"mca":                      {"profile", "profile/loops"},
-	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace"},
+	"doctor":                   {"callstack", "event/hslog", "hotspot/attach", "hotspot/follow", "hotspot/jcmd", "hotspot/nmethod", "hotspot/shared", "hotspot/stack", "hotspot/usdt", "hotspot/wallclock", "printassembly", "record", "sampler", "sampler/collect", "sampler/collect/dtrace", "sampler/collect/failure", "sampler/collect/xctrace", "wall"},
 	"cmd/gasm":                 {"capture", "diff", "disasm", "doctor", "event", "hotspot/attach", "hotspot/classes", "hotspot/probe", "hotspot/sdt", "hotspot/threaddump", "hotspot/vmstructs", "mca", "profile", "profile/calltree", "profile/threads", "profile/windows", "record", "report", "report/text", "sampler", "top", "top/live", "top/terminal", "top/view"},
 	"bench":                    {"callstack", "capture", "disasm", "hotspot/usdt", "printassembly", "printassembly/safepoints/oracle", "profile", "profile/calltree", "sampler", "sampler/collect"},
 	"top":                      {"callstack", "capture", "disasm", "printassembly", "profile/code", "profile/codemap", "profile/jvmcode", "profile/tally", "profile/threads", "sampler"},
