@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/foreign"
@@ -27,6 +29,7 @@ type Looker struct {
 	java   map[int]uint64 // the address of the JavaThread by the id in the JVM's own PID namespace
 	owners owners
 	main   *foreign.Text // the stat of the first thread
+	free   int           // how many threads' files may be opened and kept open
 	seed   maphash.Seed
 	buf    capture // its memory is used again
 }
@@ -37,7 +40,7 @@ type Known struct {
 	Java     uint64 // the address of its JavaThread; 0 if it has none
 	ID       int64  // Thread.getId; 0 if it is not a Java thread
 	Name     string // as in a Thread
-	files    files
+	files    *files // nil if they are opened each time that they are read
 	hash     uint64 // of its stack when it was looked at last; 0 if there was none
 }
 
@@ -75,7 +78,16 @@ func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
 		l.close()
 		return nil, err
 	}
-	return &Looker{looker: *l, java: map[int]uint64{}, main: main, seed: maphash.MakeSeed()}, nil
+	return &Looker{looker: *l, java: map[int]uint64{}, main: main, free: mostOpen(), seed: maphash.MakeSeed()}, nil
+}
+
+// mostOpen returns of how many threads the files may be kept open: half of this process's files, two for each thread.
+func mostOpen() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur/4, MaxThreads))
 }
 
 // Close releases what the Looker has open, except for the files of the threads that it knows; see Forget.
@@ -128,13 +140,11 @@ var errNotCounted = errors.New("the kernel does not say how often threads have r
 // Meet returns what is known of a thread of the JVM. It opens the thread's files, which the caller closes with Forget.
 func (l *Looker) Meet(tid int) (t *Known, err error) {
 	t = &Known{TID: tid}
-	process := l.capturer.process
-	if t.files.schedstat, err = process.OpenText(tid, "schedstat"); err != nil {
-		return nil, err
-	}
-	if t.files.syscall, err = process.OpenText(tid, "syscall"); err != nil {
-		t.files.schedstat.Close()
-		return nil, err
+	if l.free > 0 {
+		if t.files, err = l.openFiles(tid); err != nil {
+			return nil, err
+		}
+		l.free--
 	}
 	if t.NID, err = l.ownID(tid); err != nil {
 		l.Forget(t)
@@ -146,6 +156,19 @@ func (l *Looker) Meet(tid int) (t *Known, err error) {
 	}
 	l.Renew(t)
 	return t, nil
+}
+
+func (l *Looker) openFiles(tid int) (f *files, err error) {
+	f = &files{}
+	process := l.capturer.process
+	if f.schedstat, err = process.OpenText(tid, "schedstat"); err != nil {
+		return nil, err
+	}
+	if f.syscall, err = process.OpenText(tid, "syscall"); err != nil {
+		f.schedstat.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // Renew reads the name of a thread again, and whether it is a Java thread. Both can change soon after its start.
@@ -177,12 +200,22 @@ func (l *Looker) isOf(java uint64, t *Known) bool {
 // Forget closes a thread's files. The memory of its JavaThread may become that of another one.
 func (l *Looker) Forget(t *Known) {
 	delete(l.owners.java, t.Java)
-	t.files.schedstat.Close()
-	t.files.syscall.Close()
+	if t.files != nil {
+		t.files.schedstat.Close()
+		t.files.syscall.Close()
+		l.free++
+	}
 }
 
-// Runs returns how often a thread has run. It is one system call.
+// Runs returns how often a thread has run. If the thread's files are open, it is one system call.
 func (l *Looker) Runs(t *Known) (Runs, error) {
+	if t.files == nil {
+		c := capture{tid: t.TID}
+		if r := l.runs(&c); r.Known {
+			return r, nil
+		}
+		return Runs{}, ErrEnded
+	}
 	text, err := t.files.schedstat.Read(t.files.buf[:])
 	return parseSchedstat(text), err
 }
@@ -218,7 +251,7 @@ func (l *Looker) capture(t *Known) *capture {
 	if t.Java != 0 && !l.isOf(t.Java, t) {
 		t.Java = 0
 	}
-	l.buf = capture{tid: t.TID, nid: t.NID, java: t.Java, files: &t.files, stack: l.buf.stack, fields: l.buf.fields}
+	l.buf = capture{tid: t.TID, nid: t.NID, java: t.Java, files: t.files, stack: l.buf.stack, fields: l.buf.fields}
 	l.buf.result = l.attempt(&l.buf)
 	return &l.buf
 }

@@ -39,6 +39,9 @@ func (b *budget) left() bool {
 	return b.saved > 0
 }
 
+// begin begins to count, after the first looks. What these have used is not charged to the looks after them.
+func (b *budget) begin() { b.saved = mostSaved }
+
 // asked notes how long it took to ask for n threads.
 func (b *budget) asked(n int, took time.Duration) {
 	if n > 0 {

@@ -55,8 +55,9 @@ func TestVirtualThreads(t *testing.T) {
 	assert.GreaterOrEqual(t, x.result.Threads, 2000)
 }
 
-// interrupted are lines of strace that a thread would cause which is signalled or stopped.
-var interrupted = regexp.MustCompile(`EINTR|ERESTART|restart_syscall|--- SIG|\+\+\+`)
+// interrupted are lines of strace that a thread would cause which is signalled or stopped. When strace itself begins, it
+// interrupts system calls, which are then restarted (restart_syscall).
+var interrupted = regexp.MustCompile(`EINTR|= \? ERESTART|--- (SIG|stopped)|\+\+\+ killed`)
 
 // TestUndisturbed checks, by strace, that the threads of a JVM get no signal and are not stopped, and that no system call
 // of theirs is interrupted.
@@ -73,8 +74,7 @@ func TestUndisturbed(t *testing.T) {
 		_ = tracer.Wait()
 	})
 	traced := func() string {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text, _ := os.ReadFile(file) // strace has not made it yet
 		return string(text)
 	}
 	require.Eventually(t, func() bool { return strings.Count(traced(), "\n") > 20 }, time.Minute, 50*time.Millisecond)

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -89,8 +91,12 @@ func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
 	t.Helper()
 	var text bytes.Buffer
 	o.JVMs, o.Out = shared.NewJVMs(), &text
-	r, err := Start(p.cmd.Process.Pid, o)
-	require.NoError(t, err)
+	var r *Recorder
+	require.EventuallyWithT(t, func(c *assert.CollectT) { // on a busy machine, the kernel may not list the memory in time
+		var err error
+		r, err = Start(p.cmd.Process.Pid, o)
+		assert.NoError(c, err)
+	}, time.Minute, 100*time.Millisecond)
 	wait()
 	result := r.Stop()
 	require.NoError(t, result.Read)
@@ -150,15 +156,6 @@ func (x *recorded) of(name string) (spells []*wall.Spell) {
 		}
 	}
 	return spells
-}
-
-// stack returns the names on a stack, innermost first.
-func (x *recorded) stack(id callstack.ID) string {
-	var names []string
-	for f := range x.tree.Frames(id) {
-		names = append(names, f.Kind.String()+" "+f.Name)
-	}
-	return strings.Join(names, "\n")
 }
 
 // threadsNamed returns how many threads have a name.

@@ -31,10 +31,10 @@ type Recorder struct {
 	listed  int64
 	second  int64 // when everySecond was called last
 	stopped bool  // the process is stopped
+	begun   bool  // each thread has been looked at
 	result  Result
 	clamped int64
 	taken   map[takenKey]taken
-	asked   int
 }
 
 // A thread is a thread that is recorded.
@@ -47,7 +47,6 @@ type thread struct {
 	due      int64 // when it is asked next whether it has run
 	quiet    int   // how often it had not run when it was asked
 	opened   int64 // where the spell begins that was written as open
-	untold   bool  // a look at it was left out
 	reasons  reasons
 	previous wall.Spell // the place of the last look, for a stack that is the same
 }
@@ -159,7 +158,7 @@ func (r *Recorder) round() bool {
 // askAll asks all threads that are due. It begins with another thread each time, so that those looks that are left out are
 // not always of the same threads.
 func (r *Recorder) askAll(now int64) {
-	all := r.threads
+	all := slices.Clone(r.threads) // because those that have ended are removed
 	first := r.turn % len(all)
 	r.turn = first
 	began, n, looks := threadCPU(), 0, r.result.Looks
@@ -348,6 +347,10 @@ func (r *Recorder) everySecond(now int64) {
 			r.out.Open(s)
 			t.opened = s.FromMonoNanos
 		}
+	}
+	if !r.begun && !slices.ContainsFunc(r.threads, func(t *thread) bool { return t.phase == unknown }) {
+		r.begun = true
+		r.budget.begin()
 	}
 	r.out.Now(now)
 	if err := r.out.Flush(); r.result.Write == nil {

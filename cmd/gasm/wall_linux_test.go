@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// TestWall records what the threads of a command's JVM do by the wall clock, and that nothing is recorded without --wall.
+func TestWall(t *testing.T) {
+	gasmtest.NeedNative(t)
+	java := gasmtest.NeedJava(t)
+	classes := t.TempDir()
+	gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"))
+	for flag, recorded := range map[string]bool{"--wall": true, "--wall=50": true, "--fixed-frequency": false} {
+		dir := filepath.Join(t.TempDir(), "capture")
+		r := runGasm(t, []string{"profile", flag, "--sampler", "native", "-o", dir, "--", java, "-Dsec=2", "-cp", classes, "Spin"})
+		require.Equal(t, 0, r.code, r.stderr)
+		d, err := capture.ReadDescription(dir)
+		require.NoError(t, err)
+		require.Len(t, d.JVMs, 1)
+		name := d.JVMs[0].Wall
+		require.Equal(t, recorded, name != "", flag)
+		if !recorded {
+			files, err := filepath.Glob(filepath.Join(dir, "wall-*"))
+			require.NoError(t, err)
+			assert.Empty(t, files)
+			continue
+		}
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		defer f.Close()
+		hertz, ran, ended := 0, int64(0), false
+		for r := wall.NewReader(f, name); r.Scan(); {
+			switch x := r.Record().(type) {
+			case *wall.Head:
+				hertz = x.Hertz
+			case *wall.Spell:
+				ran += x.Ran
+			case *wall.End:
+				ended = true
+			case *wall.SyntaxError:
+				assert.NoError(t, x)
+			}
+		}
+		assert.True(t, ended)
+		assert.Positive(t, ran)
+		assert.Equal(t, map[string]int{"--wall": 20, "--wall=50": 50}[flag], hertz)
+		r = runGasm(t, []string{"report", dir})
+		assert.Equal(t, 0, r.code, r.stderr)
+	}
+	for flag, message := range map[string]string{"--wall=0": "--wall is 0", "--wall=5000": "from 1 to 1000"} {
+		r := runGasm(t, []string{"profile", flag, "--", java, "-version"})
+		assert.Equal(t, 2, r.code)
+		assert.Contains(t, r.stderr, message)
+	}
+}
