@@ -85,6 +85,34 @@ func TestOpenUnfinished(t *testing.T) {
 	}
 }
 
+// A recording that is not finished can be read if it says what threads did by the wall clock: with the samples so far, even
+// if there are none.
+func TestOpenCutOff(t *testing.T) {
+	for _, samples := range []string{"", "java 4711/4712  1.000000001: cpu-clock:  7f45a793878c [unknown] (//anon) #1\n"} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{LogFile(4711): "<hotspot_log version='160 1' process='4711'>\n", "samples.part": samples,
+			"stacks.part": "gasm stacks 1\nf 1 native 7f08f46428ec - - - \"libc.so.6\" \"clone3\"\ns 1 0 1\n", WallText(4711): "gasm wall 1 4711 20 1\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if !c.Guessed || len(c.WallFiles()) != 1 || !strings.Contains(strings.Join(c.Notes, "\n"), "the recording is not finished") {
+			t.Errorf("%v %v", c.Notes, c.WallFiles())
+		}
+		if tree, notes := c.ReadStacks(); tree == nil || tree.Len() != 1 || len(notes) > 0 {
+			t.Errorf("%v %v", tree, notes)
+		}
+		if !Reads(dir, filepath.Join(dir, "samples.part")) || !Reads(dir, filepath.Join(dir, WallText(4711))) {
+			t.Error("a report could overwrite what it is made from")
+		}
+	}
+}
+
 func TestReadDescriptionErrors(t *testing.T) {
 	check := func(text, want string) {
 		t.Helper()

@@ -40,6 +40,8 @@ type Capture struct {
 	// tree is the tree to which these stacks are added; it is nil before ReadStacks.
 	chains bool
 	tree   *callstack.Tree
+	// cutOff is true if the recording is not finished, but can be read up to where it is.
+	cutOff bool
 }
 
 // Open opens the capture in a folder. If the folder is not a capture but has captures in its subfolders, Open opens all
@@ -66,6 +68,10 @@ func Open(dir string) (*Capture, error) {
 	default:
 		c.Description = *d
 	}
+	if c.Guessed && cutOff(dir) {
+		c.cutOff, c.samples = true, sourceFile(filepath.Join(dir, partSamples))
+		c.Notes.Add("the recording is not finished: gasm is still running, or was killed; the report has what was recorded so far")
+	}
 	var note string
 	if c.symbols, note, err = readSymbols(dir); err != nil {
 		return nil, err
@@ -76,6 +82,15 @@ func Open(dir string) (*Capture, error) {
 	}
 	c.Notes.Add(note)
 	return c.open(logs)
+}
+
+// cutOff reports whether a folder has a recording that is not finished, but says what threads did by the wall clock. That
+// is worth a report however few samples there are: a JVM that hangs takes none, and its user may have killed all of it.
+func cutOff(dir string) bool {
+	_, noSamples := os.Lstat(filepath.Join(dir, SamplesFile))
+	_, noPart := os.Lstat(filepath.Join(dir, partSamples))
+	walls, _ := matching(dir, wallGlob) // the folder was read before
+	return errors.Is(noSamples, fs.ErrNotExist) && noPart == nil && len(walls) > 0
 }
 
 // OpenFiles opens a sampler's text and HotSpot's logs as a capture without a description. Such files are saved by other
@@ -115,7 +130,7 @@ func (c *Capture) open(logs []string) (_ *Capture, err error) {
 	if len(c.logs) == 0 {
 		return nil, errors.Join(c.Unread...)
 	}
-	if err := c.samples.check(c.Attached); err != nil {
+	if err := c.samples.check(c.Attached || c.cutOff); err != nil {
 		return nil, err
 	}
 	if c.Guessed {

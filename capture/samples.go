@@ -56,10 +56,14 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
+// partSamples and partStacks are the files to which the native sampler writes while it runs. They have the form of
+// SamplesFile and StacksFile.
+const partSamples, partStacks = "samples.part", "stacks.part"
+
 // unfinished reports whether a folder has one of the files that exist only while a sampler runs. If there is such a
 // file, gasm is still recording, or it was killed.
 func unfinished(dir string) bool {
-	return slices.ContainsFunc([]string{"samples.part", "perf.data"}, func(name string) bool {
+	return slices.ContainsFunc([]string{partSamples, "perf.data"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		return err == nil
 	})

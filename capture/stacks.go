@@ -90,6 +90,9 @@ func (c *Capture) ownStacks() (tree *callstack.Tree, note string) {
 		return nil, ""
 	}
 	path := filepath.Join(c.dir, StacksFile)
+	if c.cutOff {
+		path = filepath.Join(c.dir, partStacks)
+	}
 	f, size, err := regular.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Guessed:

@@ -10,12 +10,15 @@ import (
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns
-// nil if there is a sample, or if probed methods have counted calls.
+// nil if there is a sample, if probed methods have counted calls, or if it is known what threads did by the wall clock.
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
 		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil && ps.builder.inside == nil {
 			return nil // calls were counted
+		}
+		if p.Waits != nil && p.Waits.Account.Profiled > 0 {
+			return nil // it is known what threads did that never ran
 		}
 		for _, account := range p.Accounts {
 			if account.Profiled > 0 {

@@ -22,6 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
+//   - waits: what threads did by the wall clock
 //   - decisions, callsites: what became of calls, and the table of those that were not inlined
 //   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
@@ -59,6 +60,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/vmwork"
+	"github.com/gasm-profiler/gasm/profile/waits"
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
@@ -119,6 +121,8 @@ type Profile struct {
 	Locks, Parks []sites.Wait
 	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
+	// Waits says what the threads did by the wall clock. It is nil if that was not recorded. Only Of sets it.
+	Waits *waits.Table
 	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to record.
 	// If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that
 	// time.

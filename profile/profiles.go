@@ -76,7 +76,10 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 	ps.noteLimits()
+	waited := ps.readWaits(c, &config)
 	ps.build(c, o, events, counted)
+	ps.addWaits(waited, o.Sites)
+	hottestFirst(ps.Trials)
 	return ps, nil
 }
 
@@ -172,7 +175,6 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 		p.JIT = run.Trial(i)
 		b.addEnds(p, i, run)
 	}
-	hottestFirst(ps.Trials)
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.History()
 	ps.History.AddLanes(events)

@@ -165,6 +165,11 @@ func writeTrace(w io.Writer, events []event.Event, o EventOptions) error {
 	t := perfetto.Trace{Capture: &capture.Description{}, Events: events, Sites: o.Sites, SourceFile: func(string) string { return "" }}
 	if o.Capture != nil {
 		t.Capture, t.SourceFile = &o.Capture.Description, profile.SourceFileOf(o.Capture)
+		for _, f := range o.Capture.WallFiles() {
+			if o.Samples.PID == 0 || f.PID == o.Samples.PID {
+				t.Waits = append(t.Waits, f)
+			}
+		}
 		t.Samples = func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
 			return profile.PlaceSamples(o.Capture, o.Samples, yield)
 		}

@@ -10,10 +10,13 @@ import (
 )
 
 // Options are the choices that a caller has for reports. WriteText uses Gasm and all of text.Options. WriteHTML uses
-// Gasm, the fields for the page, and Counts and Top of text.Options. The other formats use at most Gasm.
+// Gasm, the fields for the page, and Counts, Top and Idle of text.Options. The other formats use at most Gasm, Wall and
+// Idle.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
+	// Wall makes WriteCollapsed write what threads did by the wall clock, in place of samples.
+	Wall bool
 
 	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and
 	// a line number in it, and returns the source file and the line in that file. For line 0, it returns the file of
@@ -68,10 +71,13 @@ func WriteText(w io.Writer, ps *profile.Profiles, o Options) error {
 
 // WritePprof writes the profiles as one profile in pprof's format; see stacks.WritePprof.
 func WritePprof(w io.Writer, ps *profile.Profiles, o Options) error {
-	return stacks.WritePprof(w, ps, o.Gasm)
+	return stacks.WritePprof(w, ps, o.Gasm, o.Idle)
 }
 
-// WriteCollapsed writes collapsed stacks: see stacks.WriteCollapsed.
-func WriteCollapsed(w io.Writer, ps *profile.Profiles, _ Options) error {
+// WriteCollapsed writes collapsed stacks: see stacks.WriteCollapsed and stacks.WriteCollapsedWaits.
+func WriteCollapsed(w io.Writer, ps *profile.Profiles, o Options) error {
+	if o.Wall {
+		return stacks.WriteCollapsedWaits(w, ps, o.Idle)
+	}
 	return stacks.WriteCollapsed(w, ps)
 }

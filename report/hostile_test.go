@@ -54,6 +54,7 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	reporttest.AddCalls(profiles)
 	gasmtest.Inject(profiles, text)
 	profiles.Trials[0].Stacks = hostileStacks(t, text)
+	profiles.Trials[0].Waits = reporttest.Server{PID: profiles.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3, Suffix: text}.Waits(t)
 	profiles.Trials[0].By = []profile.CallerTotal{{Method: "A::a" + text, Counts: c(7)}, {Counts: c(2993)}}
 	return profiles
 }
@@ -85,7 +86,7 @@ func FuzzHostileNames(f *testing.F) {
 		ps := hostileProfiles(t, name)
 		width = max(width%200, 40)
 		for _, o := range []Options{
-			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true, Callers: 5}},
+			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true, Callers: 5, SiteCallers: 3, Idle: true}},
 			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2, Callers: 5, Tree: 0.01,
 				Source: func(_ string, line int) text.SourceLine {
 					return text.SourceLine{File: name, Number: line + 1, Text: "int x; // " + name}
@@ -96,6 +97,9 @@ func FuzzHostileNames(f *testing.F) {
 			gasmtest.TerminalText(t, b.String(), o.Color)
 		}
 		var b bytes.Buffer
+		require.NoError(t, WriteCollapsed(&b, ps, Options{Wall: true}))
+		gasmtest.TerminalText(t, b.String(), false)
+		b.Reset()
 		require.NoError(t, WriteJSON(&b, ps, Options{}))
 		gasmtest.TerminalText(t, b.String(), false)
 		if utf8.ValidString(ps.Trials[0].Trial) { // else JSON can't have it
@@ -108,6 +112,7 @@ func FuzzHostileNames(f *testing.F) {
 			assert.Equal(t, ps.Capture.JVMs[0].Version, got.Capture.JVMs[0].Version)
 			assert.Equal(t, ps.Trials[0].Native[0].Symbol, got.Profiles[0].Native[0].Symbol)
 			assert.Equal(t, name, got.Profiles[0].Stacks.Nodes[1].Name)
+			assert.Contains(t, got.Profiles[0].Waits.Deadlocks[0].Threads[0].Name, name)
 		}
 	})
 }

@@ -127,6 +127,7 @@ func (p jsonProfile) profile() schema.Profile {
 		Locks:             p.waits(p.Locks),
 		Parks:             p.waits(p.Parks),
 		Allocations:       p.allocations(),
+		Waits:             p.waitsTable(),
 		Compilations:      each(p.Compilations, p.compilation),
 		WarmUp:            p.warmUp(),
 		JIT:               p.jit(),

@@ -16,10 +16,10 @@ const (
 	mostSiteTrees   = 100
 )
 
-// siteRule returns the rule that chose the places of locks, parks and allocations. It returns "" if the profile has
-// none.
+// siteRule returns the rule that chose the places of locks, parks, allocations and waits. It returns "" if the profile
+// has none.
 func (p jsonProfile) siteRule() string {
-	if len(p.Locks)+len(p.Parks)+len(p.Allocations) == 0 {
+	if len(p.Locks)+len(p.Parks)+len(p.Allocations) == 0 && p.Waits == nil {
 		return ""
 	}
 	return string(p.Sites)

@@ -23,6 +23,7 @@ var choices = map[string][]string{
 	"color":       {"auto", "always", "never"},
 	"format":      report.FormatNames(),
 	"sites":       event.SiteRules,
+	"what":        {"samples", "wall"},
 	"sampler":     record.SamplerNames(),
 	"code":        {string(record.CodeAuto), string(record.CodeCopy), string(record.CodePrint)},
 	"window-from": {string(record.FromStdout), string(record.FromStderr), string(record.FromBoth)},

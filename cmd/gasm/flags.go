@@ -65,6 +65,8 @@ type reportFlags struct {
 	noPager         bool
 	callers         int
 	siteCallers     int
+	idleThreads     bool
+	what            string
 	uncertainty     bool
 	eachThread      bool
 	tree            float64
@@ -119,6 +121,8 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.Lookup("mca").NoOptDefVal = mca.Auto
 	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
 	flags.IntVar(&f.siteCallers, "site-callers", 0, "show the callers of this `number` of places of each kind: locks, parks and allocations")
+	flags.BoolVar(&f.idleThreads, "idle-threads", false, "with what was recorded by --wall, show threads that only waited for work in the queue of their pool, too")
+	flags.StringVar(&f.what, "what", "samples", "with --format collapsed, `what` to count at each stack: samples, or wall (ns of what --wall recorded)")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
 	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
@@ -167,7 +171,15 @@ func (f *reportFlags) check() error {
 	}
 	return errors.Join(f.checkChoice(), f.findModel(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
 		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
-		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...))
+		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...), f.checkWhat())
+}
+
+// checkWhat checks --what.
+func (f *reportFlags) checkWhat() error {
+	if err := oneOf("what", f.what, choices["what"]...); err != nil || f.what == "samples" || f.format == "collapsed" {
+		return err
+	}
+	return usage("--what %s is for --format collapsed; pprof has both, and the page and the text show both", f.what)
 }
 
 // checkChoice parses --jvm, --thread, --window-event and --under, the flags that choose samples, and --by.
@@ -252,7 +264,8 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.tree, f.underMethod
+	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Idle, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.idleThreads, f.tree, f.underMethod
+	o.Wall = f.what == "wall"
 	if f.sort == "total" {
 		o.Sort = text.ByTotal
 	}

@@ -44,11 +44,22 @@ func (b *builder) calls(p *profile.Profile, at *places) template.JS {
 		limits.Nodes = min(limits.Nodes, len(tree.Nodes)) / 2
 		tree = p.Stacks.TopDown(limits)
 	}
-	w := callsWriter{CallWriter: htmlpage.NewCallWriter(len(p.Counters)), at: at, tree: tree, codes: map[calltree.Code]int{},
-		compiled: compilationsOf(p, b.in.Profiles.Capture.JVMs)}
+	w := newCallsWriter(tree, len(p.Counters), at, compilationsOf(p, b.in.Profiles.Capture.JVMs).kindOf)
+	return w.json()
+}
+
+// newCallsWriter returns a callsWriter for a tree.
+func newCallsWriter(tree *calltree.Tree, counters int, at *places, kind func(*calltree.Node) int) *callsWriter {
+	w := &callsWriter{CallWriter: htmlpage.NewCallWriter(counters), at: at, tree: tree, codes: map[calltree.Code]int{}, kind: kind}
 	for _, kind := range frameKinds {
 		w.Kind(kind)
 	}
+	return w
+}
+
+// json returns the tree as JSON.
+func (w *callsWriter) json() template.JS {
+	tree := w.tree
 	htmlpage.DepthFirst(0, func(i int32) []int32 { return tree.Nodes[i].Children }, w.node)
 	text, err := json.Marshal(w.Calls)
 	if err != nil {
@@ -74,10 +85,10 @@ func countsOf(tree *calltree.Tree) (n int) {
 // graph.
 type callsWriter struct {
 	*htmlpage.CallWriter
-	at       *places
-	tree     *calltree.Tree
-	compiled compilations
-	codes    map[calltree.Code]int
+	at    *places
+	tree  *calltree.Tree
+	kind  func(*calltree.Node) int // the index of a node's kind in frameKinds
+	codes map[calltree.Code]int
 }
 
 // node adds a node.
@@ -122,7 +133,7 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 		}
 		place = w.at.call(f)
 	}
-	return w.Frame(w.code(n), w.compiled.kindOf(n), flags, max(n.Line, 0), place)
+	return w.Frame(w.code(n), w.kind(n), flags, max(n.Line, 0), place)
 }
 
 // code returns the index of a node's code.
@@ -133,7 +144,7 @@ func (w *callsWriter) code(n *calltree.Node) int {
 	i, ok := w.codes[n.Code]
 	if !ok {
 		module := ""
-		if n.Kind == callstack.Native {
+		if n.Kind == callstack.Native && n.Module != stateModule {
 			module = shown(n.Module)
 		}
 		i = w.Code(shown(n.Label()), module)

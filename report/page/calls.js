@@ -5,15 +5,16 @@
 // and callees. What it shows is in its link:
 //
 //   #g=flame&z=HashMap::get&z=Users::find&s=find a flame graph, zoomed to get as called by find; "find" is the searched
-//   text #g=sandwich&m=HashMap::get&w=callers&z=… zoomed in the part with the callers
+//   text #g=sandwich&m=HashMap::get&w=callers&z=… zoomed in the part with the callers; with &x=wall it is the time of threads
+//   by the wall clock, in ns, in place of samples
 //
 // The page knows the samples that count, units, profiles and code: see the end of page.js.
 class CallsView {
 	constructor(page) {
-		this.page = page;
+		this.page = this.pageOfSamples = page;
 		const $ = (this.$ = (id) => document.getElementById(id));
 		this.el = $("calls");
-		this.trees = new Map(); // number of the profile → its tree
+		this.trees = new Map(); // id of the data → its tree
 		this.graph = new FlameGraph($("graph"), this);
 		this.words = [];
 		this.kinds = new Map([...this.el.querySelectorAll("[data-kind]")].map((el) => [el.dataset.kind, el])); // the legend
@@ -25,6 +26,21 @@ class CallsView {
 			this.graph.box.focus();
 			if (e.key === "Enter") this.next();
 		});
+		this.states = [...this.el.querySelectorAll("[data-state]")]; // the states of threads whose time counts
+		this.version = 0; // changes whenever they do
+		for (const el of this.states)
+			el.addEventListener("change", () => {
+				this.version++;
+				this.refresh();
+			});
+		this.pageOfTime = {
+			...page,
+			samples: () => ({ event: 0, only: this.only(), version: `wall ${this.version}` }),
+			percent: (n, of = this.tree.total[0]) => page.percent(n, of),
+			perOp: () => "",
+			countOf: (n) => `${(n / 1e9).toFixed(2)} s`,
+			number: (n) => `${(n / 1e9).toFixed(2)} s`,
+		};
 		this.el.addEventListener("click", (e) => {
 			const action = e.target.closest("[data-calls]")?.dataset.calls;
 			if (action) this.actions[action]();
@@ -35,25 +51,32 @@ class CallsView {
 		flame: () => this.go({ shape: "flame", zoom: [] }),
 		icicle: () => this.go({ shape: "icicle", zoom: [] }),
 		sandwich: () => this.sandwich(),
+		wall: () => this.go({ wall: !this.wall, zoom: [] }),
 		back: () => this.page.back(),
 		reset: () => this.go({ zoom: [], query: "" }),
 		code: () => this.open(this.graph.cursor),
 	};
 
 	get tree() {
-		const p = this.page.profile();
-		if (!this.trees.has(p)) {
-			const text = this.$(`p${p}-calls`)?.textContent;
+		const id = `p${this.page.profile()}${this.wall ? "-wall" : ""}-calls`;
+		if (!this.trees.has(id)) {
+			const text = this.$(id)?.textContent;
 			if (!text) return null;
 			const data = JSON.parse(text);
-			this.trees.set(p, CallTree.unpack(data, CallTree.table(data)));
+			this.trees.set(id, CallTree.unpack(data, CallTree.table(data)));
 		}
-		return this.trees.get(p);
+		return this.trees.get(id);
+	}
+	// only returns, by the number of a state, whether the time of threads in it counts.
+	only() {
+		const only = [];
+		for (const el of this.states) only[el.dataset.state] = el.querySelector("input").checked;
+		return only;
 	}
 
 	// --- links ---
 
-	link({ shape, method, zoom, callers, query } = this) {
+	link({ shape, method, zoom, callers, query, wall } = this) {
 		const quote = this.page.quote;
 		return (
 			`#g=${shape}` +
@@ -61,12 +84,13 @@ class CallsView {
 			(zoom.length && callers ? "&w=callers" : "") +
 			zoom.map((name) => `&z=${quote(name)}`).join("") +
 			(query ? `&s=${quote(query)}` : "") +
+			(wall ? "&x=wall" : "") +
 			this.page.profileLink()
 		);
 	}
 	go(change) {
-		const { shape, method, zoom, callers, query } = this;
-		this.page.follow(this.link({ shape, method, zoom, callers, query, ...change }), true);
+		const { shape, method, zoom, callers, query, wall } = this;
+		this.page.follow(this.link({ shape, method, zoom, callers, query, wall, ...change }), true);
 	}
 	// show shows what a link asks for.
 	show(q) {
@@ -75,6 +99,8 @@ class CallsView {
 		this.method = q.get("m") ?? "";
 		this.zoom = q.getAll("z");
 		this.callers = q.get("w") === "callers";
+		this.wall = q.get("x") === "wall";
+		this.page = this.wall ? this.pageOfTime : this.pageOfSamples;
 		this.$("calls-query").value = this.query = q.get("s") ?? "";
 		this.refresh(true);
 		this.graph.box.focus({ preventScroll: true });
@@ -85,7 +111,8 @@ class CallsView {
 	refresh(moved) {
 		const { tree, method } = this;
 		this.el.classList.toggle("none", !tree);
-		if (!tree) return this.page.notice("This profile has no call stacks.");
+		for (const el of this.states) el.hidden = !this.wall;
+		if (!tree) return this.page.notice(`This profile has no call stacks${this.wall ? " of waiting threads" : ""}.`);
 		const { event, only, version } = this.page.samples();
 		const state = `${event} ${version}`;
 		if (tree.state !== state) tree.select(event, only);
@@ -105,7 +132,8 @@ class CallsView {
 		this.graph.show(trees, kept ? cursor : { tree: zoomed.tree, node: zoomed.zoom });
 		this.legend();
 		for (const button of this.el.querySelectorAll("[data-calls]")) {
-			if (button.ariaPressed !== null) button.ariaPressed = button.dataset.calls === this.shape;
+			if (button.ariaPressed !== null)
+				button.ariaPressed = button.dataset.calls === "wall" ? !!this.wall : button.dataset.calls === this.shape;
 		}
 	}
 
@@ -163,7 +191,8 @@ class CallsView {
 			const several = ["compiled", "inlined", "interpreted"].filter((_, i) => flags & (4 << i));
 			if (several.length > 1) parts.push(`partly ${several.join(", ")}`);
 		}
-		const text = (n) => (n ? [page.percent(n), page.perOp(n), page.countOf(n)].filter(Boolean).join(", ") : "no samples");
+		const text = (n) =>
+			n ? [page.percent(n), page.perOp(n), page.countOf(n)].filter(Boolean).join(", ") : this.wall ? "no time" : "no samples";
 		const zoom = this.graph.trees.find((one) => one.tree === tree)?.zoom;
 		const total = tree.total[node];
 		parts.push(`total ${text(total)}`);
@@ -224,7 +253,7 @@ class CallsView {
 			for (let i = 1; i < tree.size; i++) frames += tree.total[i] > 0 && this.matches[tree.code(i)] ? 1 : 0;
 			const n = tree.under((node) => node && this.matches[tree.code(node)]);
 			text = frames
-				? `${this.page.percent(n)} of the samples (${this.page.number(n)}) in ${this.page.number(frames)} frames`
+				? `${this.page.percent(n)} of the ${this.wall ? "time" : "samples"} (${this.page.number(n)}) in ${this.pageOfSamples.number(frames)} frames`
 				: "nothing found";
 		}
 		this.$("calls-share").textContent = text;
@@ -248,7 +277,7 @@ class CallsView {
 			kinds.add(this.kind(tree, i));
 			if (tree.table.flags[tree.frame[i]] & 2) kinds.add("inlined");
 		}
-		for (const [kind, el] of this.kinds) el.hidden = !kinds.has(kind);
+		for (const [kind, el] of this.kinds) el.hidden = el.dataset.state ? !this.wall : !kinds.has(kind);
 	}
 
 	// --- keys ---

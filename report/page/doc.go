@@ -32,6 +32,12 @@
 //	                               #p0-allocations, #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account,
 //	                               #p0-not-inlined, #p0-interpreted, #p0-libjvm, #p0-jit, #p0-longest, #p0-jit-methods, #p0-again,
 //	                               #p0-deopts
+//	#p0-waits #p0-pools #p0-lock-owners #p0-deadlocks #p0-virtual
+//	                               tables of what threads did by the wall clock
+//	#p0-lanes                      time lanes of threads: .lane-filter .lane-idle [data-lanes] choose what is shown; .lane-box
+//	                               has the drawing, and options for screen readers: the threads around the cursor;
+//	                               .lane-where is about the thread under the mouse or at the cursor, .lane-stacks has the
+//	                               stacks at the chosen moment, .lane-data is JSON: see lanesData
 //	.warm                          when the JVMs were warm, and in a time line the line at that moment
 //	details.callers                the callers of a place in the tables #p0-locks, #p0-parks and #p0-allocations
 //	[data-n] [data-e]              [data-n] is a number of samples, as in the JSON, which is shown in the chosen unit.
@@ -68,8 +74,8 @@
 //	                               has found. #calls-where: a line about the frame at the cursor or under the mouse
 //	#graph                         the flame graph: a canvas, and a tree for screen readers ([role=treeitem]) with the frame
 //	                               at the cursor, its callers, its neighbours and its children
-//	[data-kind]                    a kind of frames in the legend
-//	#p0-calls                      JSON: a profile's tree of calls, see htmlpage.Calls
+//	[data-kind]                    a kind of frames in the legend; with [data-state], a state of threads whose time counts or not
+//	#p0-calls #p0-wall-calls       JSON: a profile's tree of calls, of samples and of time by the wall clock, see htmlpage.Calls
 //	#status #where #signs          the lines at the bottom: the sum of the selection; the meaning of the signs in the code
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; for each listing, its methods, its chains
@@ -94,5 +100,11 @@
 // files of their own, and only pages with calls include them: calltree.js (sums, callers and callees) and flame.js
 // (drawing, the cursor) in package htmlpage, which know nothing about the page, and calls.js (links, search, texts,
 // keys). The tree is bounded: it has the calls with the most samples, and each node has the samples of those that are
-// left out, so all sums are right.
+// left out, so all sums are right. A second tree has the time of threads by the wall clock, if that was recorded; its links
+// have x=wall.
+//
+// # Threads over time
+//
+// If it was recorded what threads did by the wall clock, lanes.js draws it, in the style of lanes.css. Only pages with such
+// lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there are too many.
 package page

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/profile"
@@ -32,6 +33,7 @@ type Input struct {
 	Top          int    // the value of --top, which limits the rows of a table; 0 for all rows
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
 	Intel        bool   // instructions are in Intel's syntax
+	Idle         bool   // show idle threads, too; see package waits
 }
 
 //go:embed page.html.tmpl
@@ -42,6 +44,14 @@ var scriptText string
 
 //go:embed calls.js
 var callsText string
+
+// The script and the style sheet of the time lanes of threads.
+var (
+	//go:embed lanes.js
+	lanesText string
+	//go:embed lanes.css
+	lanesStyle string
+)
 
 // pageTemplate is the template of the page. The rows of code come from a rowWriter, not from the template.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
@@ -58,8 +68,13 @@ func Write(w io.Writer, in Input) error {
 	if v.HasCalls {
 		scripts = []string{htmlpage.CallTree, htmlpage.FlameGraph, callsText, scriptText}
 	}
+	style := htmlpage.Style
+	if v.HasWaits {
+		scripts = slices.Insert(scripts, 0, lanesText)
+		style += lanesStyle
+	}
 	v.Kinds = legend(in.Profiles)
-	v.Style, v.Policy = template.CSS(htmlpage.Style), htmlpage.Policy(htmlpage.Style, scripts...)
+	v.Style, v.Policy = template.CSS(style), htmlpage.Policy(style, scripts...)
 	for _, s := range scripts {
 		v.Scripts = append(v.Scripts, template.JS(s))
 	}

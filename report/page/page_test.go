@@ -22,6 +22,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report"
+	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/report/text"
 )
@@ -323,6 +324,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	gasmtest.Inject(&ps.Capture, evil)
 	gasmtest.Inject(&ps.Trials, evil)
+	ps.Trials[0].Waits = reporttest.Server{PID: ps.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3, Suffix: evil}.Waits(t)
 	text := page(t, ps)
 	gasmtest.TerminalText(t, regexp.MustCompile(`\n\t*`).ReplaceAllString(text, ""), false) // the style sheet is indented
 	keepPage(t, "hostile.html", text)
@@ -399,7 +401,8 @@ func checkSelfContained(t *testing.T, text string) {
 }
 
 // The script and the style sheet are small enough to be in every report. The flame graph has more scripts, which are only in
-// reports with call stacks.
+// reports with call stacks. The time lanes of threads have a script and a style sheet of their own, which are only in reports
+// about a capture that says what threads did by the wall clock.
 func TestFilesAreSmall(t *testing.T) {
 	size := func(names ...string) (sum int) {
 		for _, name := range names {
@@ -410,6 +413,7 @@ func TestFilesAreSmall(t *testing.T) {
 		return sum
 	}
 	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 65_000)
+	assert.Less(t, size("lanes.js", "lanes.css"), 20_000)
 	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"), 90_000)
 }
 

@@ -75,6 +75,7 @@ func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, tota
 	t := &tableBuilder{b, p, r, at, totals}
 	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.notInlined(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-compilations") })+1, t.jitTables()...)
+	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-events") })+1, t.waitTables()...)
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {
 		table.Whole = !slices.ContainsFunc(table.Rows, func(r row) bool { return r.Cells[0].Parts != "" })

@@ -32,7 +32,9 @@ type view struct {
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 	HasCalls          bool
+	HasWaits          bool        // a profile has what threads did by the wall clock
 	Kinds             []frameKind // the legend of the flame graph
+	States            []stateKey  // its legend for time by the wall clock
 }
 
 // A fact is a line about what was run.
@@ -50,8 +52,12 @@ type profileView struct {
 	Tables   []*table
 	Code     []*codeView
 	Calls    template.JS // the tree of calls; "" if there are no call stacks
-	Unlisted string
-	Empty    bool
+	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. They are "" and nil if it was not
+	// recorded what threads did.
+	WaitCalls template.JS
+	Lanes     *lanesView
+	Unlisted  string
+	Empty     bool
 }
 
 // A bar is the section of one source in the coloured bar that shows where the time went.
@@ -125,7 +131,11 @@ func newView(in Input) *view {
 		p := b.profile(i)
 		v.Profiles = append(v.Profiles, p)
 		v.HasCode = v.HasCode || len(p.Code) > 0
-		v.HasCalls = v.HasCalls || p.Calls != ""
+		v.HasCalls = v.HasCalls || p.Calls != "" || p.WaitCalls != ""
+		v.HasWaits = v.HasWaits || p.Lanes != nil
+	}
+	if v.HasWaits {
+		v.States = stateKeys()
 	}
 	v.Index = b.index()
 	v.Sources = b.sources.files()
@@ -233,6 +243,7 @@ func (b *builder) profile(i int) *profileView {
 	}
 	v.Unlisted = unlisted(p, d.Totals)
 	v.Calls = b.calls(p, places)
+	v.WaitCalls, v.Lanes = b.waitCalls(p, places), b.lanes(p)
 	d.Parts = b.partsOf(p, len(d.Totals))
 	if hot := hotLines(p, r, places, d.Totals); len(hot) > 0 {
 		v.Hottest = hot[0]

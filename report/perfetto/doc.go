@@ -11,6 +11,8 @@
 //   - TrackEvents: the events. Perfetto requires that two events of a track do not overlap, unless one is inside the other.
 //     Events that overlap otherwise, such as those of virtual threads, are on further tracks of the same name, which
 //     Perfetto draws as one;
+//   - if it was recorded what threads did by the wall clock, a track below each thread with a TrackEvent for each spell,
+//     whose name is the state;
 //   - PerfSamples: the samples, each with the frames of its stack. Samples of different counters are in different packet
 //     sequences, because Perfetto has a counter for each sequence;
 //   - a PerfSample that says how many samples the sampler has lost.

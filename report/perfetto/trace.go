@@ -21,7 +21,9 @@ type Trace struct {
 	Capture *capture.Description
 	// Events are in the order of their start.
 	Events []event.Event
-	Sites  event.SiteRule // chooses the frame that names the place of an event
+	// Waits are the files that say what threads did by the wall clock.
+	Waits []capture.WallFile
+	Sites event.SiteRule // chooses the frame that names the place of an event
 	// SourceFile returns the name of the file that a method's class was made from, or "" if it is unknown.
 	SourceFile func(method string) string
 	// Samples calls a function for each sample, as profile.PlaceSamples does. It is nil if the trace is to have no
@@ -45,6 +47,9 @@ func Write(w io.Writer, t *Trace) (notes []string, err error) {
 			return nil, err
 		}
 	}
+	if err := b.waits(); err != nil {
+		return nil, err
+	}
 	if t.Samples != nil {
 		all, err := t.Samples(b.sample)
 		if err != nil {
@@ -53,6 +58,7 @@ func Write(w io.Writer, t *Trace) (notes []string, err error) {
 		b.lost(all.Lost)
 		notes = all.Notes
 	}
+	notes = append(notes, b.unread...)
 	if b.crowded > 0 {
 		notes = append(notes, fmt.Sprintf("%d events overlap more than %d others of their thread or kind: the trace has only their start, and their length as an argument", b.crowded, maxLanes))
 	}
@@ -78,6 +84,7 @@ type builder struct {
 	last    int64 // the time of the latest sample
 
 	crowded, timeless int
+	unread            []string // notes about files of Waits
 }
 
 func newBuilder(w io.Writer, t *Trace) *builder {
@@ -120,8 +127,8 @@ func (b *builder) snapshot() {
 	b.write(m)
 }
 
-// A trackKey identifies a track: that of a thread, of a process (tid 0, no kind), or of one kind of events of a
-// process.
+// A trackKey identifies a track: that of a thread, of a process (tid 0, no kind), of one kind of events of a process, or of
+// the states of a thread (waitKind).
 type trackKey struct {
 	pid, tid int
 	kind     event.Kind
@@ -143,6 +150,9 @@ func (b *builder) trackOf(key trackKey, kernel string) *track {
 		if key != (trackKey{pid: key.pid}) {
 			b.trackOf(trackKey{pid: key.pid}, "") // the process comes first
 		}
+		if key.kind == waitKind {
+			b.trackOf(trackKey{pid: key.pid, tid: key.tid}, kernel) // the thread
+		}
 		b.uuids++
 		t.uuid = b.uuids
 		t.name = b.nameOf(key, kernel)
@@ -155,6 +165,8 @@ func (b *builder) trackOf(key trackKey, kernel string) *track {
 // nameOf returns the name of a track.
 func (b *builder) nameOf(key trackKey, kernel string) string {
 	switch {
+	case key.kind == waitKind:
+		return cmp.Or(kernel, fmt.Sprintf("thread %d", key.tid)) + " by the wall clock"
 	case key.kind != "" && key.kind.OfThread():
 		return string(key.kind) + " (thread unknown or virtual)"
 	case key.kind != "":
@@ -173,6 +185,9 @@ func (b *builder) describe(key trackKey, t *track) {
 	body, inner := b.body[:0], b.scratch[:0]
 	body.uint(trackUUID, t.uuid)
 	switch {
+	case key.kind == waitKind:
+		body.uint(trackParent, b.tracks[trackKey{pid: key.pid, tid: key.tid}].uuid)
+		body.text(trackName, clean(t.name))
 	case key.kind != "":
 		body.uint(trackParent, b.tracks[trackKey{pid: key.pid}].uuid)
 		body.text(trackName, clean(t.name))

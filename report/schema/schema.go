@@ -94,11 +94,13 @@ type Profile struct {
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
+	// Waits is what threads did by the wall clock. It is absent if that was not recorded (--wall).
+	Waits *Waits `json:"waits,omitempty"`
 	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder, or the USDT probes, began to
 	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
 	// is the longest of their times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
-	// Sites says which frame of a stack is the place of a lock, a park or an allocation: "own" for the innermost frame
+	// Sites says which frame of a stack is the place of a lock, a park, an allocation or a wait: "own" for the innermost frame
 	// outside the JDK, or "innermost". It is absent if there are none of them.
 	Sites string `json:"sites,omitempty"`
 	// Compilations are the versions of the hottest methods' code, ordered by method and then by the time at which they

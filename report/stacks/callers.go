@@ -9,6 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
+// A stackLocations turns stacks of one tree into locations of pprof.
+type stackLocations struct {
+	*pprofBuilder
+	stacks *calltree.Stacks // nil if there are no stacks
+	known  map[callerKey]caller
+}
+
 // A callerKey identifies the innermost frame of a stack. The process matters because each has its own code cache.
 type callerKey struct {
 	pid   int
@@ -28,20 +35,20 @@ const (
 	marks       = "[stack]" // what stands in place of frames
 )
 
-// mapCallers extends the mapping of a process's code cache so that it contains the addresses of a location's callers.
-func (b *pprofBuilder) mapCallers(l *profile.Location) {
-	if b.all.Stacks == nil {
+// mapCallers extends the mapping of a process's code cache so that it contains the addresses of a stack.
+func (b *stackLocations) mapCallers(pid int, id callstack.ID) {
+	if b.stacks == nil {
 		return
 	}
-	for id := l.Stack; ; {
-		f, up := b.all.Stacks.Frame(id)
-		key := callerKey{l.PID, id}
-		if _, known := b.callers[key]; f == nil || known {
+	for {
+		f, up := b.stacks.Frame(id)
+		key := callerKey{pid, id}
+		if _, known := b.known[key]; f == nil || known {
 			return
 		}
-		b.callers[key] = caller{}
+		b.known[key] = caller{}
 		if inCodeCache(f) {
-			b.mapAddress(l.PID, f.PC)
+			b.mapAddress(pid, f.PC)
 		}
 		id = up
 	}
@@ -52,23 +59,22 @@ func inCodeCache(f *callstack.Frame) bool {
 	return f.Kind == callstack.Compiled || f.Kind == callstack.Inlined || f.Kind == callstack.Stub
 }
 
-// locationsOf returns the locations of all frames of a sample, the innermost first. inner is the sampled code.
-func (b *pprofBuilder) locationsOf(inner *pprof.Location, l *profile.Location) []*pprof.Location {
-	all := []*pprof.Location{inner}
-	if b.all.Stacks == nil {
+// append appends the locations of all frames of a stack, the innermost first.
+func (b *stackLocations) append(all []*pprof.Location, pid int, id callstack.ID) []*pprof.Location {
+	if b.stacks == nil {
 		return all
 	}
-	if f, _ := b.all.Stacks.Frame(l.Stack); f == nil {
-		for code := range b.all.Stacks.Callers(l.Stack) {
+	if f, _ := b.stacks.Frame(id); f == nil {
+		for code := range b.stacks.Callers(id) {
 			all = append(all, b.mark(code))
 		}
 		return all
 	}
-	for id := l.Stack; id != 0; {
+	for id != 0 {
 		if len(all) > calltree.MaxFrames {
 			return append(all, b.mark(calltree.Code{Kind: callstack.Cut}))
 		}
-		c := b.caller(l.PID, id)
+		c := b.caller(pid, id)
 		all = append(all, c.location)
 		id = c.next
 	}
@@ -86,19 +92,19 @@ func (b *pprofBuilder) namedMark(name string) *pprof.Location {
 }
 
 // caller returns the innermost frame of a stack. The stack must not be empty.
-func (b *pprofBuilder) caller(pid int, id callstack.ID) caller {
+func (b *stackLocations) caller(pid int, id callstack.ID) caller {
 	key := callerKey{pid, id}
-	if c := b.callers[key]; c.location != nil {
+	if c := b.known[key]; c.location != nil {
 		return c
 	}
-	f, up := b.all.Stacks.Frame(id)
+	f, up := b.stacks.Frame(id)
 	lines := []pprof.Line{b.callerLine(f)}
 	for inlined := f; inlined.Kind == callstack.Inlined && up != 0 && len(lines) < calltree.MaxFrames; {
-		inlined, up = b.all.Stacks.Frame(up)
+		inlined, up = b.stacks.Frame(up)
 		lines = append(lines, b.callerLine(inlined))
 	}
 	c := caller{b.locationOf(b.mapping(mappingOf(pid, f)), f.PC, lines), up}
-	b.callers[key] = c
+	b.known[key] = c
 	return c
 }
 

@@ -32,6 +32,33 @@ import (
 // If there are several profiles, the outermost frame names the profile. The format has only one number in a line, which
 // is the number of samples of the first event. A thread without a name has no frame.
 func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
+	return writeCollapsed(w, ps, func(stacks map[string]int64, root string, p *profile.Profile) {
+		for k := range p.Locations {
+			l := &p.Locations[k]
+			if n := l.Counts[0]; n > 0 {
+				stacks[collapsedStack(root, l, ps.Stacks)] += n
+			}
+		}
+	})
+}
+
+// WriteCollapsedWaits writes what threads did by the wall clock in the same form, in ns. The innermost frame of a stack is
+// the state of the threads in brackets. Idle threads are left out, unless idle is true.
+//
+//	http-nio-8080-exec-*;java.lang.Thread::run;acme.Server::handle;acme.Pool::take;[monitor] 61000000
+func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
+	if !hasWaits(ps) {
+		return errNoWaits
+	}
+	return writeCollapsed(w, ps, func(stacks map[string]int64, root string, p *profile.Profile) {
+		if p.Waits != nil {
+			addWaits(stacks, root, p.Waits, idle)
+		}
+	})
+}
+
+// writeCollapsed writes the stacks that a function adds for each profile.
+func writeCollapsed(w io.Writer, ps *profile.Profiles, add func(stacks map[string]int64, root string, p *profile.Profile)) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {
 		p := &ps.Trials[i]
@@ -39,12 +66,7 @@ func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 		if len(ps.Trials) > 1 {
 			root = ps.Name(p)
 		}
-		for k := range p.Locations {
-			l := &p.Locations[k]
-			if n := l.Counts[0]; n > 0 {
-				stacks[collapsedStack(root, l, ps.Stacks)] += n
-			}
-		}
+		add(stacks, root, p)
 	}
 	out := bufio.NewWriter(w)
 	for _, stack := range slices.Sorted(maps.Keys(stacks)) {

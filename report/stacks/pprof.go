@@ -30,8 +30,11 @@ import (
 //     or one of DTrace's profile probes). Go's own CPU profiles have these types. pprof shows the time by default.
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
+//   - wall/nanoseconds, if the capture has what threads did by the wall clock (package waits). These samples have no other
+//     values. Their labels are pid, jvm, thread, trial and state ("monitor"), and their stacks those where threads
+//     waited. Idle threads are left out, unless idle is true.
 //
-// Labels are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier has the same
+// Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier has the same
 // text as the Source column of the text report. The label during names the events that were going on when the sample
 // was taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's label is its name
 // without the number at its end.
@@ -39,8 +42,8 @@ import (
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
 // than Java, and for a class that shares its file with another top-level class.
-func WritePprof(w io.Writer, ps *profile.Profiles, gasm string) error {
-	return newPprof(ps, gasm, false).Write(w)
+func WritePprof(w io.Writer, ps *profile.Profiles, gasm string, idle bool) error {
+	return newPprof(ps, gasm, idle, false).Write(w)
 }
 
 // WriteSeries is like WritePprof, for servers that keep profiles. Samples have no labels, because a server makes a series
@@ -48,17 +51,17 @@ func WritePprof(w io.Writer, ps *profile.Profiles, gasm string) error {
 // the JVM's own threads have their kind as the outermost frame: the Location's Thread, as "[garbage collector]". For
 // threads of the application, Thread must be "".
 func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
-	return newPprof(ps, gasm, true).Write(w)
+	return newPprof(ps, gasm, false, true).Write(w)
 }
 
-func newPprof(all *profile.Profiles, gasm string, series bool) *pprof.Profile {
+func newPprof(all *profile.Profiles, gasm string, idle, series bool) *pprof.Profile {
 	about, ps := &all.Capture, all.Trials
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
-		callers: map[callerKey]caller{}, programs: map[int]string{}, all: all, series: series,
-		byFrames: map[string]*pprof.Sample{},
+		programs: map[int]string{}, all: all, series: series, byFrames: map[string]*pprof.Sample{},
 	}
+	b.callers = stackLocations{&b, all.Stacks, map[callerKey]caller{}}
 	for _, j := range about.JVMs {
 		b.programs[j.PID] = windows.Program(j.Main)
 	}
@@ -71,9 +74,10 @@ func newPprof(all *profile.Profiles, gasm string, series bool) *pprof.Profile {
 	for i := range ps {
 		for k := range ps[i].Locations {
 			b.mapCode(&ps[i].Locations[k])
-			b.mapCallers(&ps[i].Locations[k])
+			b.callers.mapCallers(ps[i].Locations[k].PID, ps[i].Locations[k].Stack)
 		}
 	}
+	wall := b.mapWaits()
 	for i := range ps {
 		p := &ps[i]
 		if start := p.StartWallNanos; start > 0 && (b.out.TimeNanos == 0 || start < b.out.TimeNanos) {
@@ -83,8 +87,9 @@ func newPprof(all *profile.Profiles, gasm string, series bool) *pprof.Profile {
 		for k := range p.Locations {
 			b.add(p.Trial, &p.Locations[k])
 		}
+		wall.add(p, idle)
 	}
-	b.out.Comments = comments(all, gasm)
+	b.out.Comments = append(comments(all, gasm), wall.comments(idle)...)
 	return &b.out
 }
 
@@ -153,7 +158,7 @@ type pprofBuilder struct {
 	locations map[string]*pprof.Location // by mapping, address and lines
 	samples   map[sampleKey]*pprof.Sample
 	labels    map[labelKey]*labels
-	callers   map[callerKey]caller
+	callers   stackLocations
 	programs  map[int]string // by process id
 	all       *profile.Profiles
 	series    bool                     // for WriteSeries
@@ -377,7 +382,8 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 
 // sample returns the sample for a key, and creates it when there is none with these frames and labels.
 func (b *pprofBuilder) sample(key sampleKey, l *profile.Location) *pprof.Sample {
-	s := &pprof.Sample{Location: b.locationsOf(key.location, l), Value: make([]int64, len(b.scales))}
+	s := &pprof.Sample{Location: b.callers.append([]*pprof.Location{key.location}, l.PID, l.Stack),
+		Value: make([]int64, len(b.out.SampleType))}
 	if !b.series {
 		with := b.labelsOf(key.labelKey)
 		s.Label, s.NumLabel = with.text, with.numbers

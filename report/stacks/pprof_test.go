@@ -23,7 +23,7 @@ import (
 func parsePprof(t *testing.T, h capture.Description, ps []profile.Profile) *pprof.Profile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePprof(&b, reporttest.Profiles(h, ps...), "0.1.0"); err != nil {
+	if err := WritePprof(&b, reporttest.Profiles(h, ps...), "0.1.0", false); err != nil {
 		t.Fatal(err)
 	}
 	p, err := pprof.Parse(&b)

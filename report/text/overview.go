@@ -40,6 +40,9 @@ func (o overview) write() {
 	if events := eventSummary(o.view); len(events) > 0 {
 		o.field("Events", events...)
 	}
+	if waits := wallSummary(o.view); waits != "" {
+		o.field("Waits", o.wrapped([]string{waits})...)
+	}
 	if len(o.warmth) > 0 {
 		o.field("Warm-up", o.wrapped(o.warmth)...)
 	}

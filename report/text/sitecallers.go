@@ -26,12 +26,17 @@ func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
 		s := &waits[i]
 		places = append(places, place{amount.ShareOf(s.Nanos, total).String(), site(v, s.Frame), v.short(s.Class, false), s.Stacks})
 	}
-	writeSiteCallers(v, title, of, places)
+	writeSiteCallers(v, title, of, ofEvents, places)
 }
 
+// ofEvents says why callers of events are missing.
+const ofEvents = "Flight Recorder keeps the innermost frames of a deep stack (64, or -XX:FlightRecorderOptions=stackdepth=N), " +
+	"and USDT's allocations have only what was inlined"
+
 // writeSiteCallers writes a small tree of callers for each of the places. The argument of is the word for what is
-// shared out among the callers, for example "waits". writeSiteCallers writes nothing if no place has a stack.
-func writeSiteCallers(v *view, title, of string, places []place) {
+// shared out among the callers, for example "waits", and whyCut says why callers may be missing. writeSiteCallers writes
+// nothing if no place has a stack.
+func writeSiteCallers(v *view, title, of, whyCut string, places []place) {
 	if !slices.ContainsFunc(places, func(p place) bool { return len(p.stacks) > 0 }) {
 		return
 	}
@@ -46,8 +51,7 @@ func writeSiteCallers(v *view, title, of string, places []place) {
 	note := fmt.Sprintf("Below a place are its callers, from the nearest to the outermost one, with their shares of the place's %s. "+
 		"A line without a number has the same share as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out.", of, 100*leastCaller)
 	if cut {
-		note += " [cut] is in place of callers that are not known: Flight Recorder keeps the innermost frames of a deep stack (64, or -XX:FlightRecorderOptions=stackdepth=N), " +
-			"and USDT's allocations have only what was inlined."
+		note += " [cut] is in place of callers that are not known: " + whyCut + "."
 	}
 	v.Paragraph("", note)
 	v.Line("")

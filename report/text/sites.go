@@ -111,7 +111,7 @@ func writeAllocations(v *view) {
 	if total == 0 {
 		of = "allocations"
 	}
-	writeSiteCallers(v, "Callers of Allocations", of, places)
+	writeSiteCallers(v, "Callers of Allocations", of, ofEvents, places)
 }
 
 // allocated returns the number of bytes that the program allocated, and the number of events that recorded them.

@@ -46,6 +46,7 @@ func (d *document) profile(p *profile.Profile) {
 	d.summary(v)
 	if v.empty() {
 		writeWhyEmpty(v)
+		writeWaitingThreads(v)
 	} else {
 		tables := rankings(v)
 		fitNames(v, tables)
@@ -59,6 +60,7 @@ func (d *document) profile(p *profile.Profile) {
 		}
 		writeEvents(v)
 		writeDelays(v)
+		writeWaitingThreads(v)
 		writeLocks(v)
 		writeParks(v)
 		writeAllocations(v)

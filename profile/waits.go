@@ -1,0 +1,44 @@
+package profile
+
+import (
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/waits"
+	"github.com/gasm-profiler/gasm/profile/windows"
+)
+
+// readWaits counts what the threads of the capture's JVMs did by the wall clock. It returns nil if that was not recorded.
+func (ps *Profiles) readWaits(c *capture.Capture, config *Config) *waits.Counter {
+	if len(c.WallFiles()) == 0 {
+		return nil
+	}
+	b := ps.builder
+	w := waits.Config{Trials: len(b.trials), Timelines: map[int]*windows.Timeline{}, EventWindows: b.eventWindows, MethodWindows: b.methodWindows,
+		Threads: config.Threads, Under: matcherOf(config.Under), Inside: matcherOf(config.Inside)}
+	for pid, p := range b.processes {
+		w.Timelines[pid] = p.Timeline
+	}
+	x := waits.NewCounter(w)
+	ps.Capture.Notes.Add(x.ReadFiles(c)...)
+	return x
+}
+
+// addWaits adds the tables of waits to the profiles, which are in the order of the Builder's trials. x may be nil.
+func (ps *Profiles) addWaits(x *waits.Counter, rule event.SiteRule) {
+	if x == nil {
+		return
+	}
+	for i := range ps.Trials {
+		p := &ps.Trials[i]
+		p.Waits = x.Table(i, p.PIDs, rule)
+	}
+}
+
+// matcherOf returns the methods of an Under, or nil if there is none.
+func matcherOf(u *calltree.Under) calltree.Matcher {
+	if u == nil {
+		return nil
+	}
+	return u.Matcher
+}

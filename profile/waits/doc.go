@@ -1,0 +1,27 @@
+// Package waits sums up what the threads of JVMs did by the wall clock: how long each of them was on a processor, waited
+// for one, or was blocked, in which state and where.
+//
+// The data come from the files of package wall. A [Counter] takes them one after the other, in one pass. It clips spells
+// to the windows, chooses threads as the other tables of a profile do, and counts the rest. [Counter.Table] makes the
+// [Table] of a trial from the counts.
+//
+// # What adds up
+//
+// The [Times] of a thread add up to its wall clock: the time from its birth to its end, as far as it was recorded and is
+// in a window. The Times of pools are the sums of those of their threads. [Account] says where all recorded time of
+// all threads went.
+//
+// A spell has the time that the thread ran, the time that it waited for a processor, and the time that it was blocked.
+// The first two count as the states on processor and runnable, whatever the state of the spell is. The third one
+// counts as the spell's state and at its place. If the spell was found on a processor, nobody knows where the thread
+// was blocked, so the time counts as unseen. If a window begins or ends within a spell, each of the three times is
+// divided in proportion.
+//
+// # Idle threads
+//
+// A thread is idle if it was blocked the whole time in the queue from which the threads of its pool take their work. It
+// may have run for a thousandth of its time, because threads look at their queue when a timeout is over. It may have waited
+// for a processor, or not been seen, for a twentieth of its time. For the JVM's own threads, such as those of a collector
+// and the one that started the JVM, all blocked time is in such a queue. For other threads, the frames of a stack say
+// so (queueFrames). Idle threads are counted like others; reports leave them out by default, and say how many they are.
+package waits

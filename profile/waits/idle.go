@@ -1,0 +1,76 @@
+package waits
+
+import (
+	"slices"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// queueFrames are the methods in which the threads of a pool wait for work.
+var queueFrames = []string{
+	"java.util.concurrent.ThreadPoolExecutor::getTask",
+	"java.util.concurrent.ForkJoinPool::awaitWork",
+	"java.util.concurrent.ForkJoinPool::runWorker", // JDK 17 and newer park in it
+	"java.util.TimerThread::mainLoop",
+	"org.apache.tomcat.util.threads.ThreadPoolExecutor::getTask",
+	"org.apache.tomcat.util.threads.TaskQueue::take",
+	"org.apache.tomcat.util.threads.TaskQueue::poll",
+	"org.eclipse.jetty.util.thread.QueuedThreadPool::idleJobPoll",
+	"org.eclipse.jetty.util.thread.QueuedThreadPool$Runner::idleJobPoll",
+	"org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode::park",
+	"org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode::waitForTask",
+	"io.netty.channel.nio.NioEventLoop::select",
+	"io.netty.channel.epoll.EpollEventLoop::epollWait",
+	"io.netty.util.concurrent.SingleThreadEventExecutor::takeTask",
+	"java.lang.ref.ReferenceQueue::remove",
+	"java.lang.ref.Reference::waitForReferencePendingList",
+}
+
+// workFrames are methods that a pool calls when it has work. Frames inside of them are those of the work, even if a
+// queueFrame is outside of them, as in ForkJoinPool::runWorker.
+var workFrames = []string{"java.util.concurrent.ForkJoinTask::doExec", "java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec"}
+
+// queued reports whether a thread was blocked in its pool's queue.
+func (b *builder) queued(c *counted) bool {
+	if c.state == wall.OnProcessor || c.state == wall.Runnable || c.state == wall.Unseen || c.state == wall.Stopped {
+		return false
+	}
+	if b.Counter.threads[c.thread].kind != threads.Application {
+		return true
+	}
+	return c.stack != 0 && b.places.inQueue(c.stack)
+}
+
+// inQueue reports whether a thread with a stack waits in its pool's queue: the first of queueFrames and workFrames from
+// the inside is one of queueFrames.
+func (p *placeFinder) inQueue(stack callstack.ID) bool {
+	in, known := p.queues[stack]
+	if !known {
+		in = p.findQueue(stack)
+		p.queues[stack] = in
+	}
+	return in
+}
+
+func (p *placeFinder) findQueue(stack callstack.ID) bool {
+	for f := range p.stacks.Frames(stack) {
+		switch {
+		case !f.Kind.Java():
+		case slices.Contains(queueFrames, f.Name):
+			return true
+		case slices.Contains(workFrames, f.Name):
+			return false
+		}
+	}
+	return false
+}
+
+// isIdle reports whether a thread is idle; see the package comment.
+func isIdle(t *Thread) bool {
+	const ran, unknown = 1000, 20 // the largest shares, as divisors
+	all := t.Times.Sum()
+	return t.Queued > 0 && t.Queued == t.Times.Blocked() &&
+		t.Times[wall.OnProcessor]*ran <= all && (t.Times[wall.Runnable]+t.Times[wall.Unseen])*unknown <= all
+}

@@ -1,0 +1,91 @@
+package waits
+
+import (
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// A Span is an interval in the life of a thread that is in a window. Its state is the one in which the thread was most
+// of the time: so the lengths of spans are not the Times of a thread, but close to them.
+type Span struct {
+	capture.Span
+	State        wall.State
+	Stack        callstack.ID // 0 if it is not known
+	Lock, Detail int32        // 1 + the index in Table.Locks and in Table.Details; 0 for none
+}
+
+// same reports whether two spans are at the same place, in the same state.
+func (s *Span) same(other *Span) bool {
+	return s.State == other.State && s.Stack == other.Stack && s.Lock == other.Lock && s.Detail == other.Detail
+}
+
+// maxSpans is the maximum number of spans of a Counter. A span takes 40 bytes. It is a variable for tests.
+var maxSpans = 1 << 20
+
+// A spanBudget says how many spans there are, and from which length on they are kept.
+type spanBudget struct {
+	n    int
+	step int64 // in ns; 0 as long as all are kept
+}
+
+// firstStep is the length in ns below which spans are joined at first, if there are too many. maxStep is the largest one: a
+// day. If there are more threads than spans, no step makes the spans few enough.
+const firstStep, maxStep = 1e6, 24 * 3600e9
+
+// addSpan adds a span of a thread. If there are too many spans, short ones are joined.
+func (x *Counter) addSpan(to *trial, thread int32, s Span) {
+	list := to.spans[thread]
+	if n := len(list); n > 0 && list[n-1].ToMonoNanos == s.FromMonoNanos && list[n-1].same(&s) {
+		list[n-1].ToMonoNanos = s.ToMonoNanos
+		return
+	}
+	if x.spans.step >= maxStep && x.spans.n > maxSpans/4*3 {
+		return // there are so many threads that joining their spans does not help
+	}
+	to.spans[thread] = append(list, s)
+	if x.spans.n++; x.spans.n <= maxSpans {
+		return
+	}
+	x.joinSpans()
+	for x.spans.n > maxSpans/2 && x.spans.step < maxStep {
+		x.spans.step = max(2*x.spans.step, firstStep)
+		x.joinSpans()
+	}
+}
+
+// joinSpans joins all spans that are shorter than the step.
+func (x *Counter) joinSpans() {
+	x.spans.n = 0
+	for _, t := range x.trials {
+		for i, list := range t.spans {
+			t.spans[i] = Coarsen(list, x.spans.step)
+			x.spans.n += len(t.spans[i])
+		}
+	}
+}
+
+// Coarsen joins spans of a thread that are shorter than step, in ns, with those that follow without a gap, until
+// together they are not shorter. The longest of them says what the thread did. Coarsen changes the list in place, and
+// returns what is left of it.
+func Coarsen(list []Span, step int64) []Span {
+	out := list[:0]
+	longest := int64(0) // of the spans that the last one in out was joined from
+	for _, s := range list {
+		length := length64(s.Span)
+		if n := len(out); n > 0 && out[n-1].ToMonoNanos == s.FromMonoNanos {
+			last := &out[n-1]
+			if last.same(&s) || length64(last.Span) < step && length < step {
+				if length > longest {
+					last.State, last.Stack, last.Lock, last.Detail = s.State, s.Stack, s.Lock, s.Detail
+					longest = length
+				}
+				last.ToMonoNanos = s.ToMonoNanos
+				continue
+			}
+		}
+		out = append(out, s)
+		longest = length
+	}
+	return out
+}

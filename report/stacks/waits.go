@@ -1,0 +1,141 @@
+package stacks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	pprof "github.com/google/pprof/profile"
+
+	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/waits"
+	"github.com/gasm-profiler/gasm/wall"
+)
+
+// hasWaits reports whether it was recorded what threads did by the wall clock.
+func hasWaits(ps *profile.Profiles) bool {
+	return slices.ContainsFunc(ps.Trials, func(p profile.Profile) bool { return p.Waits != nil })
+}
+
+// errNoWaits is the error for a report about a capture without such a recording.
+var errNoWaits = errors.New("the capture does not have what threads did by the wall clock: gasm profile --wall and gasm attach --wall record it")
+
+// addWaits adds what threads did by the wall clock to collapsed stacks; see WriteCollapsedWaits.
+func addWaits(stacks map[string]int64, root string, w *waits.Table, idle bool) {
+	for i := range w.Sums {
+		s := &w.Sums[i]
+		if s.Idle && !idle {
+			continue
+		}
+		var frames []string
+		frames = append(frames, collapsedFrame("["+s.State.String()+"]"))
+		if s.Stack != 0 {
+			for c := range w.Stacks.Callers(s.Stack) {
+				frames = append(frames, collapsedFrame(c.Label()))
+			}
+		}
+		for _, name := range []string{s.Pool, root} {
+			if name != "" {
+				frames = append(frames, collapsedFrame(name))
+			}
+		}
+		slices.Reverse(frames)
+		stacks[strings.Join(frames, ";")] += s.Nanos
+	}
+}
+
+// A pprofWaits adds the sample type wall to a profile of pprof. It does nothing if b is nil.
+type pprofWaits struct {
+	b       *pprofBuilder
+	callers stackLocations
+	states  [wall.Unseen + 1]*pprof.Location // what threads did whose stack is not known
+	idle    waits.Idle                       // of all profiles
+	samples map[waitKey]*pprof.Sample
+}
+
+// A waitKey identifies a sample of the type wall.
+type waitKey struct {
+	trial, pool string
+	pid         int
+	state       wall.State
+	stack       callstack.ID
+}
+
+// mapWaits adds the sample type wall, if there is something of it, and extends the mappings of code caches so that they
+// contain the stacks of waiting threads.
+func (b *pprofBuilder) mapWaits() *pprofWaits {
+	w := &pprofWaits{samples: map[waitKey]*pprof.Sample{}}
+	if !hasWaits(b.all) {
+		return w
+	}
+	w.b = b
+	b.out.SampleType = append(b.out.SampleType, &pprof.ValueType{Type: "wall", Unit: "nanoseconds"})
+	for i := range b.all.Trials {
+		t := b.all.Trials[i].Waits
+		if t == nil {
+			continue
+		}
+		if w.callers.stacks == nil {
+			w.callers = stackLocations{b, t.Stacks, map[callerKey]caller{}}
+		}
+		for k := range t.Sums {
+			w.callers.mapCallers(t.Sums[k].PID, t.Sums[k].Stack)
+		}
+	}
+	if b.out.DefaultSampleType == "" {
+		b.out.PeriodType, b.out.Period, b.out.DefaultSampleType = b.out.SampleType[0], 1, "wall"
+	}
+	return w
+}
+
+// add adds the samples of a profile. The other samples already have a value for each sample type, except for wall.
+func (w *pprofWaits) add(p *profile.Profile, idle bool) {
+	if w.b == nil || p.Waits == nil {
+		return
+	}
+	w.idle.Threads += p.Waits.Idle.Threads
+	w.idle.Nanos += p.Waits.Idle.Nanos
+	for i := range p.Waits.Sums {
+		s := &p.Waits.Sums[i]
+		if s.Idle && !idle {
+			continue
+		}
+		key := waitKey{p.Trial, s.Pool, s.PID, s.State, s.Stack}
+		sample := w.samples[key]
+		if sample == nil {
+			sample = &pprof.Sample{Location: w.locations(s), Value: make([]int64, len(w.b.out.SampleType))}
+			sample.Label, sample.NumLabel = map[string][]string{"state": {s.State.String()}}, map[string][]int64{"pid": {int64(s.PID)}}
+			for name, text := range map[string]string{"thread": s.Pool, "trial": p.Trial, "jvm": w.b.programs[s.PID]} {
+				if text != "" {
+					sample.Label[name] = []string{text}
+				}
+			}
+			w.samples[key] = sample
+			w.b.out.Sample = append(w.b.out.Sample, sample)
+		}
+		sample.Value[len(sample.Value)-1] += s.Nanos
+	}
+}
+
+// locations returns the stack of a sample, the innermost frame first. If the stack is not known, that is the state.
+func (w *pprofWaits) locations(s *waits.Sum) []*pprof.Location {
+	if s.Stack != 0 {
+		return w.callers.append(nil, s.PID, s.Stack)
+	}
+	l := &w.states[s.State]
+	if *l == nil {
+		*l = w.b.locationOf(w.b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: w.b.function("["+s.State.String()+"]", "")}})
+	}
+	return []*pprof.Location{*l}
+}
+
+// comments says how many idle threads are left out.
+func (w *pprofWaits) comments(idle bool) []string {
+	if w.idle.Threads == 0 || idle {
+		return nil
+	}
+	return []string{fmt.Sprintf("wall: without %s (%.2f s); --idle-threads has them", layout.Plural(w.idle.Threads, "idle thread"), float64(w.idle.Nanos)/1e9)}
+}
