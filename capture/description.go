@@ -35,7 +35,8 @@ type Description struct {
 	// It is "" if HotSpot printed all code.
 	Selection string `json:"selection,omitempty"`
 	Notes     Notes  `json:"notes,omitempty"`
-	// Clocks were read at the command's start and at its end. They relate the samples' clock to the wall clock.
+	// Clocks were read at the command's start and at its end. With them, times can be converted between the samples'
+	// clock and the wall clock.
 	Clocks   []Clock `json:"clocks"`
 	JVMs     []JVM   `json:"jvms"`
 	Trials   []Trial `json:"trials"`

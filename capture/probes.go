@@ -149,7 +149,7 @@ func (c *Capture) readDrained(p *Probes) error {
 }
 
 // ReadCalls returns the calls, locks and allocations that are in the rings of the JVMs, sorted by their start times. A
-// ring holds only the last ones of a thread. The notes say how many were already overwritten, and what could not be
+// ring holds only the last ones of each thread. The notes say how many were already overwritten, and what could not be
 // read.
 func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 	if len(c.parts) > 0 {

@@ -72,8 +72,8 @@ type Blob struct {
 	installed int64  // the offset by which blobs are sorted, see addNamed
 }
 
-// A CodeKey identifies an nmethod of a JVM. JDK 8 numbers on-stack replacements separately, so their compile ids are also
-// those of other methods.
+// A CodeKey identifies an nmethod of a JVM. JDK 8 numbers on-stack replacements separately, so an on-stack replacement
+// may have the same compile id as another method.
 type CodeKey struct {
 	ID  int // compile id
 	OSR bool
@@ -157,8 +157,8 @@ func (f Frame) Name() string {
 	return f.Method
 }
 
-// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)". That of native code has the name of the
-// file: "crc32_z (crc32.c:612)".
+// String returns the frame in HotSpot's form: "Workload::dot@13 (line 12)". For native code, the text has the name of
+// the file: "crc32_z (crc32.c:612)".
 func (f Frame) String() string {
 	if f.File != "" {
 		return fmt.Sprintf("%s (%s:%d)", f.Name(), path.Base(f.File), f.Line)

@@ -2,16 +2,16 @@ package printassembly
 
 import "unsafe"
 
-// Chains numbers chains of frames: those that have the same methods, bytecodes and lines have the same number. A chain
-// is numbered from its outermost frame inwards, so that a long one costs no more than its frames, however long the names
-// in it are. The zero Chains is ready to use.
+// Chains gives numbers to chains of frames. Chains with the same methods, bytecodes and lines get the same number. A
+// chain is numbered from its outermost frame inwards. So the memory for a long chain is in proportion to the number of
+// its frames, however long the names in it are. The zero Chains is ready to use.
 type Chains struct {
 	links  []link       // by the number of a chain, minus 1
 	byLink map[link]int // the number of a chain
 	names  []string
 	byText map[string]int
-	// byAddress and bySlice have what was numbered before by where it is in memory: reading a name again takes as long as
-	// the name, and many instructions have one slice of frames in common.
+	// byAddress and bySlice find names and slices of frames that were numbered before, by their addresses in memory.
+	// That saves comparing whole names again, and many instructions share one slice of frames.
 	byAddress map[textAt]int
 	bySlice   map[framesAt]int
 }
@@ -58,7 +58,7 @@ func (c *Chains) Number(frames []Frame) int {
 	return n
 }
 
-// number returns the number of the chain that a link is the innermost one of.
+// number returns the number of the chain whose innermost link is l.
 func (c *Chains) number(l link) int {
 	n, ok := c.byLink[l]
 	if !ok {

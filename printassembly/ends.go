@@ -29,8 +29,8 @@ type ends struct {
 // a method's code. A tag with a longer reason is ignored.
 const maxReason = 80
 
-// moved is the reason in HotSpot's log for the end of code that HotSpot has copied to another address. The method goes
-// on there.
+// moved is the reason in HotSpot's log for the end of code that HotSpot has copied to another address. From then on,
+// the method runs there.
 const moved = "relocated"
 
 // tag reads a line with one of the two tags in the comment of End. It ignores all other tags.

@@ -44,7 +44,7 @@ const RefuseUnknownFlags = "-XX:-IgnoreUnrecognizedVMOptions"
 const QuietLog = "-Xlog:os=error"
 
 // SelectingFlags returns the CaptureFlags for a [Selection] with a DirectivesFile, which JDK 9 and newer accept. If
-// they come after the CaptureFlags for all code, they undo those.
+// they come after the CaptureFlags for all code, they override those.
 func SelectingFlags(logFile string, sel Selection) []string {
 	return append(CaptureFlags(logFile, sel), "-XX:-PrintAssembly", "-XX:-PrintNMethods")
 }

@@ -18,7 +18,7 @@ type Index struct {
 	// Profiles has what HotSpot had counted in the methods whose code gasm has copied. Only gasm writes that into a log;
 	// see [AppendMethodProfile].
 	Profiles Profiles
-	// Bodies has what the bytecodes of these methods refer to. Only gasm writes that, too.
+	// Bodies has the references of these methods' bytecodes. These, too, are written only by gasm.
 	Bodies Bodies
 	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the position of the tag
 	// counts.
@@ -84,7 +84,7 @@ func compressed(r io.ReaderAt) bool {
 type openBlob struct {
 	index          int    // in Index.Blobs
 	java           bool   // it is a Java method; the ranges of its parts are on lines of their own
-	hasCode        bool   // a row of code was seen
+	hasCode        bool   // a row of code has been read
 	mainLo, mainHi uint64 // of an nmethod's main code
 	stubLo, stubHi uint64 // of its stub code
 	active         bool

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// gasm writes the values of the flags that limit inlining into the head of a log, because a compiler's decision against
-// inlining says which limit was exceeded, but not its value:
+// gasm writes the values of the flags that limit inlining into the head of a log. A compiler that decides against
+// inlining reports which limit was exceeded, but not the limit's value:
 //
 //	<inlining_limits FreqInlineSize='325' MaxInlineSize='35'/>
 var inliningLimitsTag = []byte("<inlining_limits ")
@@ -29,7 +29,7 @@ func AppendInliningLimits(text []byte, flags map[string]int64) []byte {
 	return append(text, "/>\n"...)
 }
 
-// inliningLimits reads such a line.
+// inliningLimits reads a line with the tag <inlining_limits …/>.
 func (h *Header) inliningLimits(line []byte) {
 	line = bytes.TrimSuffix(bytes.TrimPrefix(line, inliningLimitsTag), []byte("/>"))
 	for word := range strings.FieldsSeq(string(line)) {

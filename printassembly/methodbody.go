@@ -7,16 +7,17 @@ import (
 )
 
 // Without DebugNonSafepoints, package safepoints has to find out which inlined method an instruction belongs to. One
-// clue is the field that the instruction accesses. So gasm writes which fields each method accesses, at which offsets,
-// and what it calls. A method has a number. Each reference is the bci of a bytecode, a letter, and what it refers to:
+// clue is the field that the instruction accesses. So for each method, gasm writes the offsets of the fields that it
+// accesses, and the methods that it calls. Each method has a number. A reference consists of the bci of a bytecode, a
+// letter for its kind, and an offset or a number:
 //
 //	<method_body id='7' method='Shapes::sum' refs='1g16 5a 9c6 14p24'/>
 //
-// g reads and p writes a field at an offset in its object, a reads the length of an array or has it checked, and c
-// calls the method with that number.
+// g reads and p writes a field at an offset in its object, a reads the length of an array or checks an index against
+// it, and c calls the method with that number.
 var methodBodyTag = []byte("<method_body ")
 
-// A MethodBody is what the bytecodes of a method refer to.
+// A MethodBody has the references of a method's bytecodes.
 type MethodBody struct {
 	Method string // "pkg.Class::method"
 	Refs   []BodyRef
@@ -26,7 +27,7 @@ type MethodBody struct {
 type BodyRef struct {
 	BCI    int
 	Kind   RefKind
-	Offset int         // of the field in its object, or in that of its class if it is static
+	Offset int         // of the field in its object or, for a static field, in the object of its class
 	Callee *MethodBody // of a CallRef; nil if it is not known
 }
 
@@ -58,7 +59,7 @@ func AppendMethodBody(text []byte, id int, m *MethodBody) []byte {
 	return append(text, "'/>\n"...)
 }
 
-// Bodies are the bodies of methods that a log has.
+// Bodies are the bodies of methods in a log.
 type Bodies struct {
 	byID map[int]*MethodBody
 	by   map[string][]*MethodBody
@@ -68,10 +69,11 @@ type Bodies struct {
 // Any reports whether there are any bodies. b may be nil.
 func (b *Bodies) Any() bool { return b != nil && len(b.by) > 0 }
 
-// Of returns the bodies of the methods with a name: overloaded methods have the same name.
+// Of returns the bodies of all methods with the given name. There may be several, because overloaded methods have the
+// same name.
 func (b *Bodies) Of(method string) []*MethodBody { return b.by[method] }
 
-// maxBodyRefs limits the references of one method. The rest is ignored.
+// maxBodyRefs limits the number of references of one method. Further ones are ignored.
 const maxBodyRefs = 1 << 12
 
 func (b *Bodies) tag(line []byte) bool {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// C2 compiles a method by what HotSpot has counted while it ran in the interpreter and in C1's code (package methoddata).
-// gasm reads that from the JVM's memory when it copies a method, for the method and those that were inlined into it, and
-// writes it after the copy. A profile has a number, and lines for the bytecodes that it has counts of. A profile that is
-// the same as an earlier one is not written again. Code is named by its compile id, and osr='1' if it is an on-stack
-// replacement:
+// When C2 compiles a method, it uses the counts that HotSpot made while the method ran in the interpreter and in C1's
+// code (package methoddata). When gasm copies a method, it reads these counts from the JVM's memory, for the method and
+// for the methods inlined into it, and writes them after the copy. A profile has a number, and lines for the bytecodes
+// that have counts. A profile that is the same as an earlier one is not written again. Code is named by its compile id,
+// and osr='1' if it is an on-stack replacement:
 //
 //	<method_profile id='7' method='Shapes::sum' class_check='2' unstable_if='1'/>
 //	<profile_call bci='17' line='12' bytecode='invokevirtual' others='378' class1='Circle' count1='947' class2='Square' count2='568'/>
@@ -29,21 +29,21 @@ var (
 	profilesTag      = []byte("<profiles ")
 )
 
-// A MethodProfile is what HotSpot has counted in one method until its code, or that of a method that it is inlined into,
-// was copied.
+// A MethodProfile has HotSpot's counts in one method. They were read when the method's code, or the code of a method
+// into which it is inlined, was copied.
 type MethodProfile struct {
 	Method string // "pkg.Class::method"
 	Sites  []ProfileSite
 	Traps  []Trap
 }
 
-// A Trap counts the deoptimisations at a method's bytecodes for one reason.
+// A Trap counts the deoptimizations at a method's bytecodes for one reason.
 type Trap struct {
 	Reason string // "class_check"
 	Count  int    // 255 for that or more
 }
 
-// A ProfileSite is what HotSpot has counted at one bytecode.
+// A ProfileSite has HotSpot's counts at one bytecode.
 type ProfileSite struct {
 	BCI, Line int    // Line is 0 if it is unknown
 	Bytecode  string // "invokevirtual", "ifne", "instanceof"
@@ -51,8 +51,8 @@ type ProfileSite struct {
 	Taken, NotTaken int64 // how often a conditional branch was taken and not taken
 
 	// Types are the classes of receivers or of checked objects, those that occurred most first. Others counts the calls
-	// with receivers of other classes. More is true at a type check that may have had objects of other classes, too: those
-	// are not counted. Failed counts checks that failed.
+	// with receivers of other classes. More is true at a type check that may also have had objects of other classes,
+	// which HotSpot does not count. Failed counts checks that failed.
 	Types          []ProfileType
 	Others, Failed int64
 	More           bool
@@ -71,7 +71,7 @@ func (s *ProfileSite) IsCall() bool { return strings.HasPrefix(s.Bytecode, "invo
 // IsBranch reports whether the site is a conditional branch.
 func (s *ProfileSite) IsBranch() bool { return strings.HasPrefix(s.Bytecode, "if") }
 
-// AppendMethodProfile appends the lines of a profile to text. The number is to be used for no other profile of the log.
+// AppendMethodProfile appends the lines of a profile to text. No other profile of the log may have the same number.
 func AppendMethodProfile(text []byte, id int, p *MethodProfile) []byte {
 	text = strconv.AppendInt(append(append(text, profileTag...), "id='"...), int64(id), 10)
 	text = append(append(append(text, "' method='"...), Escape(p.Method)...), '\'')
@@ -128,7 +128,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// AppendProfiles appends a line that says which profiles some code was compiled by.
+// AppendProfiles appends a line that says with which profiles some code was compiled.
 func AppendProfiles(text []byte, code CodeKey, ids []int) []byte {
 	text = fmt.Appendf(append(text, profilesTag...), "compile_id='%d'", code.ID)
 	if code.OSR {
@@ -144,24 +144,24 @@ func AppendProfiles(text []byte, code CodeKey, ids []int) []byte {
 	return append(text, "'/>\n"...)
 }
 
-// Profiles are the profiles of methods that a log has.
+// Profiles are the profiles of methods in a log.
 type Profiles struct {
 	byID      map[int]*MethodProfile
 	compiled  map[CodeKey]*codeProfiles
-	open      *MethodProfile    // whose sites are read
+	open      *MethodProfile    // the profile whose sites are being read
 	sites     int               // in all profiles
 	bytecodes map[string]string // each only once in memory
 }
 
-// codeProfiles are the profiles that some code was compiled by.
+// codeProfiles are the profiles with which some code was compiled.
 type codeProfiles struct {
 	list  []*MethodProfile
 	known map[int]bool // their numbers
 }
 
-// Of returns the profiles of the methods that some code was made of: those of the method itself and of
-// those that were inlined. There may be several of methods with the same name, with different lines. Of several that
-// have the same line, the first one was read first.
+// Of returns the profiles of the methods that are in some code: the compiled method, and the methods inlined into it.
+// Several profiles may belong to methods with the same name; their lines distinguish overloaded methods. If several
+// have the same line, they are in the order in which gasm read them.
 func (p *Profiles) Of(code CodeKey) []*MethodProfile {
 	if of := p.compiled[code]; of != nil {
 		return of.list
@@ -179,10 +179,11 @@ func (p *Profiles) CompiledWith(yield func(code CodeKey, profiles []*MethodProfi
 }
 
 const (
-	// maxProfiles and maxProfileSites limit the profiles of a log and their sites. A program with 100 000 compiled methods
-	// has fewer. What is beyond is ignored.
+	// maxProfiles and maxProfileSites limit the number of profiles of a log and of their sites. A program with 100 000
+	// compiled methods has fewer. Further ones are ignored.
 	maxProfiles, maxProfileSites = 1 << 20, 1 << 24
-	// maxInlined limits the profiles of one piece of code. HotSpot inlines some hundred methods into one.
+	// maxInlined limits the number of profiles of one piece of code. HotSpot inlines at most some hundred methods into
+	// one.
 	maxInlined = 1 << 12
 	// maxProfileTypes is the limit of HotSpot's TypeProfileWidth.
 	maxProfileTypes = 8
@@ -219,7 +220,7 @@ func (p *Profiles) start(line []byte) {
 	p.byID[id] = p.open
 }
 
-// traps reads the attributes of a tag after "method", which are numbers by reasons.
+// traps reads the attributes of a tag after "method". Each has a reason as its name and a number as its value.
 func traps(line []byte) (found []Trap) {
 	for word := range strings.FieldsSeq(strings.TrimSuffix(string(line), "/>")) {
 		reason, value, ok := strings.Cut(word, "='")
@@ -275,7 +276,8 @@ func (p *Profiles) site(line []byte) {
 	p.sites++
 }
 
-// used reads which profiles some code was compiled by. There are several lines about code that was copied bit by bit.
+// used reads a line that says with which profiles some code was compiled. If code was copied bit by bit, there are
+// several lines about it.
 func (p *Profiles) used(line []byte) {
 	id, err := strconv.Atoi(string(attr(line, "compile_id")))
 	if err != nil || p.compiled == nil || len(p.compiled) >= maxProfiles {

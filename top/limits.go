@@ -9,7 +9,7 @@ const (
 	maxFunctions = 1 << 16  // native functions; further ones have no name, and from twice as many on they are one function
 	maxThreads   = 1 << 14  // threads; further ones are one thread of each JVM
 	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
-	maxKeys      = 1 << 17  // keys since the start; beyond that, first the stacks of keys are dropped, and then the coldest keys
+	maxKeys      = 1 << 17  // keys since the start; beyond that, first their stacks are dropped, then the coldest keys
 	maxText      = 96 << 20 // bytes of code that is not decoded
 	maxDecoded   = 1 << 18  // decoded instructions
 	maxFrames    = 1 << 18  // addresses whose inlined methods are kept; more than maxKeys

@@ -63,7 +63,7 @@ type Head struct {
 	Mean    Load    // over the time of the picture
 	History []Load  // by seconds, oldest first
 	Seconds float64 // the time that the picture covers
-	Pauses  Pauses  // in that time; for a decaying picture, in as many of the last seconds
+	Pauses  Pauses  // in that time; for a decaying picture, in that many of the last seconds
 	Lost    int64   // samples that were lost since the start
 	Cost    float64 // CPU time of gasm itself, in processors
 	Hertz   int

@@ -92,7 +92,7 @@ func groupsAVX10() []halfInst {
 
 var spellVmovd = spelling{att: "vmovd", intel: "vmovd", onlyEVEX: true}
 
-// decodeVmovd decodes vmovd of an xmm register to or from another one or memory. x86asm only knows vmovd of a general
+// decodeVmovd decodes vmovd between two xmm registers, or between one and memory. x86asm only knows vmovd of a general
 // register, which has other opcodes. decodeVmovd returns false for all other instructions.
 func (x *x86) decodeVmovd(opcode, modrm byte) bool {
 	v := &x.vec

@@ -11,8 +11,8 @@ import (
 
 // decodeLegacy decodes an instruction without a VEX or EVEX prefix.
 //
-// decodeLegacy gives x86asm only the prefixes that can change the meaning of the opcode, and each of them only once.
-// x86asm treats the other prefixes differently from objdump, so appendPrefixNames prints their names before the
+// decodeLegacy passes to x86asm only the prefixes that can change the meaning of the opcode, and each of them only
+// once. x86asm treats the other prefixes differently from objdump, so appendPrefixNames prints their names before the
 // instruction.
 func (x *x86) decodeLegacy() bool {
 	if x.shortBranch() || x.decodeMissing() {

@@ -13,7 +13,7 @@ import (
 type prefixes struct {
 	n     int    // number of prefix bytes, including REX or REX2 (see scanREX2)
 	alone int    // if positive, this many prefixes are printed by name, without an instruction
-	rex   byte   // the REX prefix, or 0; of a REX2 prefix, the part that is the same as in REX
+	rex   byte   // the REX prefix, or the part of a REX2 prefix that is the same as in REX; 0 for neither
 	used  uint16 // bit i is set if prefix i is visible in the rest of the text, so that its name is not printed
 
 	waits bool // the code begins with an fwait that belongs to the x87 instruction after it

@@ -39,11 +39,12 @@ const (
 	ppNone66       = ppNone | pp66 // 66 makes the operands 16 bits wide
 )
 
-// promotedBits say which bits the prefix may have, and more. A bit that they do not mention must be clear, except for W.
+// promotedBits say which bits the prefix may have, and what else an instruction requires. A bit that they do not
+// mention must be clear, except for W.
 type promotedBits uint16
 
 const (
-	addsND  promotedBits = 1 << iota // ND may be set; then another operand precedes the others, the register vvvv
+	addsND  promotedBits = 1 << iota // ND may be set; then the register vvvv is one more operand, the first
 	needND                           // ND must be set
 	mayNF                            // NF may be set
 	needNF                           // NF must be set
@@ -99,8 +100,8 @@ const (
 	formM                          = placeM | widthN
 )
 
-// decodePromoted decodes an instruction of promotedInsts; found are those with the same opcode. It returns false if
-// none of them matches. The caller has checked that the opcode and the ModRM byte exist.
+// decodePromoted decodes an instruction of promotedInsts. The argument has the ones with the same opcode. It returns
+// false if none of them matches. The caller has checked that the opcode and the ModRM byte exist.
 func (x *x86) decodePromoted(found []promotedInst) bool {
 	v := &x.vec
 	if v.l != 0 || v.zero {

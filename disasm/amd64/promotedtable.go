@@ -42,7 +42,7 @@ func (p promotedInst) group(digit byte) promotedInst {
 
 const pushOpcode = 0xff // of push2
 
-// promotedLegacy are instructions of map 4 that are not in larger groups.
+// promotedLegacy has the instructions of map 4 that are not in larger groups.
 var promotedLegacy = []promotedInst{
 	promote(0x24, ppNone66, addsND|mayNF, x86asm.SHLD, formEv, formGv, formIb),
 	promote(0xa5, ppNone66, addsND|mayNF, x86asm.SHLD, formEv, formGv, placeCL),
@@ -240,7 +240,7 @@ func maskMoves() (all []promotedInst) {
 	return all
 }
 
-// promotedVEX returns instructions that also exist with a VEX prefix: those on bits, and AMX's loads and stores.
+// promotedVEX returns instructions that also exist with a VEX prefix: bit manipulation, and AMX's loads and stores.
 func promotedVEX() []promotedInst {
 	return []promotedInst{
 		promote(0xf2, ppNone, usesV|mayNF, x86asm.ANDN, formGy, formBy, formEy).in(2),

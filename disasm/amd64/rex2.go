@@ -135,7 +135,7 @@ func (x *x86) operandPlaces() (reg, rm int, ok bool) {
 		return 1, 0, true
 	case b&^1 == 0x8a, b == 0x8d, b == 0x63, b == 0x69, b == 0x6b: // mov, lea, movslq, imul
 		return 0, 1, true
-	case b == 0x90 && x.spell == &x.names[x86asm.XCHG]: // without B3, it is a nop
+	case b == 0x90 && x.spell == &x.names[x86asm.XCHG]: // without B3, the bytes are a nop
 		return none, 0, true
 	case b != 0x0f:
 		return 0, 0, false
@@ -149,7 +149,7 @@ func (x *x86) operandPlaces() (reg, rm int, ok bool) {
 	return 0, 0, false
 }
 
-// extendAt notes that operand i of an instruction of x86asm depends on a bit of the prefix. It does nothing if i is
+// extendAt records that operand i of an instruction of x86asm depends on a bit of the prefix. It does nothing if i is
 // negative.
 func (x *x86) extendAt(in *x86asm.Inst, bit byte, i int) {
 	if i < 0 {
@@ -177,8 +177,8 @@ func (x *x86) extendForm(i int, f operandForm) {
 	}
 }
 
-// extend notes that operand i is r with a number that is 16 higher, if r is a general register. The bits have no effect
-// on other registers.
+// extend records that operand i is the register whose number is 16 higher than that of r, if r is a general register.
+// The bits have no effect on other registers.
 func (x *x86) extend(i int, r x86asm.Reg) {
 	if regBits(r) > 0 {
 		x.highArgs |= 1 << i
@@ -212,8 +212,8 @@ func (x *x86) settleREX2() {
 // unusedREX2 reports whether a bit of the REX2 prefix is set that has no effect.
 func (x *x86) unusedREX2() bool { return (x.rex&15|x.high)&^x.usedREX != 0 }
 
-// isPushp reports whether the instruction is a push or pop of a register that REX2.W marks as the one of a pair
-// (pushp, popp).
+// isPushp reports whether the instruction is pushp or popp: a push or pop of a register that REX2.W marks as one of a
+// balanced pair.
 func (x *x86) isPushp() bool {
 	return x.rex2 && x.rex&rexW != 0 && x.op[0]&0xf0 == 0x50
 }

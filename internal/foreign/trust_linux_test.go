@@ -154,7 +154,7 @@ func TestOverlays(t *testing.T) {
 	})
 }
 
-// TestMounts: finds out from lists of mounts which file systems may never answer.
+// TestMounts: the lists of mounts say which file systems may never answer.
 func TestMounts(t *testing.T) {
 	m := &mounts{map[string]string{}, map[string]string{}, map[uint64]string{}}
 	m.add([]byte(`26 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -125,7 +125,7 @@ func TestWhatIsPlanted(t *testing.T) {
 			assert.Error(t, err)
 			_, err = tmp.Dial(t.Context(), "x")
 			assert.Error(t, err)
-			_ = tmp.Remove("x") // it may not exist; only files of the stranger can be removed here
+			_ = tmp.Remove("x") // removes only a file of the stranger's, if anything
 			_ = tmp.RemoveFolder("x")
 			isWhole(t, canary)
 		})

@@ -75,8 +75,8 @@ var inHotSpot = map[string][]string{
 }
 
 // inRecord lists the allowed calls in package record and the packages below it, by source file: those that remove more
-// than one file, change permissions, or create a file. They access only the capture, and folders and notes that gasm
-// has made for itself.
+// than one file, change permissions, or write a file by its path. They access only the capture, and folders and notes
+// that gasm has made for itself.
 var inRecord = map[string][]string{
 	"record/debuginfo/debuginfo.go": {"os.RemoveAll", "os.WriteFile"},
 	"record/folder/capture.go":      {"os.Chmod", "os.RemoveAll"},

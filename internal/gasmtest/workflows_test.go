@@ -18,7 +18,8 @@ var (
 )
 
 // TestActionsArePinned checks that workflows use each action by its commit, with the version in a comment, and that
-// each workflow has no permissions by default, so that its jobs must request the permissions that they need.
+// each workflow has at most the permission to read the contents by default, so that its jobs must request all other
+// permissions.
 func TestActionsArePinned(t *testing.T) {
 	uses := 0
 	root := filepath.Join(filepath.Dir(Testdata()), ".github")

@@ -12,7 +12,7 @@ import (
 type access struct {
 	offset int // in bytes
 	store  bool
-	array  bool // of an element of an array; offset is not that of a field
+	array  bool // the access is to an element of an array, so offset is not the offset of a field
 }
 
 // header is the size in bytes of the part that all objects have, if class pointers are compressed: the mark word and
@@ -71,8 +71,8 @@ func accessATT(name, operands string, open int) (a access, ok bool) {
 // + 8 * p. A heap at low addresses needs no base.
 const compressed = "r12"
 
-// isObject reports whether a register of x86-64 may have the address of an object. The three that can't have it have
-// the address of the stack, of the thread and of the instruction.
+// isObject reports whether a register of x86-64 may hold the address of an object. Three registers can't: they hold the
+// addresses of the stack, of the thread and of the instruction.
 func isObject(register string) bool {
 	return register != "rsp" && register != "r15" && register != "rip"
 }

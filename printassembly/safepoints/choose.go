@@ -106,7 +106,7 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	if common > 0 {
 		from, to := bytecode(&b[len(b)-common]), bytecode(&a[len(a)-common])
 		length, first := p.common+max(from, to)-min(from, to), int64(0)
-		if from < to { // otherwise control goes back in a loop; more of the code belongs to what comes than to what was
+		if from < to { // otherwise control goes back in a loop, and most of the code belongs to the record ahead
 			first = length / 3
 		}
 		parts = append(parts, part{guess{record: behind, cut: len(b) - common}, first},

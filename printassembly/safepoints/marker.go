@@ -36,7 +36,7 @@ func (m *marker) chain(at guess, agreed int32) []printassembly.Frame {
 	certain := int(m.tree.nodes[m.tree.meet(agreed, m.tree.chain(frames))].depth+1) / 2
 	for k := range frames {
 		switch depth := len(frames) - k; { // the outermost frame has depth 1
-		case depth > max(1, certain): // the code is that of the outermost method in any case
+		case depth > max(1, certain): // the outermost method is always certain, because the code belongs to it
 			frames[k].Guess = printassembly.GuessedAll
 		case depth == max(1, certain):
 			frames[k].Guess = printassembly.GuessedLine

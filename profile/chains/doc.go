@@ -11,10 +11,10 @@
 // cut there. With the option, a chain goes on through Java code, and through libjvm, which has frame pointers, too.
 //
 // A stack is whole if its outermost frame is the function that a thread or a process begins with: start_thread of the C
-// library, for example. Addresses beyond that function are left out. If a chain contains an address that is in no file
-// and surely in no code of HotSpot, then that address and all later ones are wrong, because the register did not hold a
-// frame pointer. The stack then has the mark Unwalked. A chain that ends without such a function is cut if it has as
-// many addresses as perf records, and otherwise Unwalked.
+// library, for example. Any addresses beyond that function are left out. If a chain contains an address that is in no
+// file and surely in no code of HotSpot, then that address and all later ones are wrong, because the register did not
+// hold a frame pointer. The stack then has the mark Unwalked. A chain that ends without such a function is cut if it
+// has as many addresses as perf records, and otherwise Unwalked.
 //
 // # What can be wrong
 //

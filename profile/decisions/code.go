@@ -10,9 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// A Code says which calls in a piece of code were inlined, and why the others were not.
+// A Code says what became of the calls of a piece of code.
 type Code struct {
-	Calls []*Call // the calls that the code contains, in the order of their addresses
+	Calls []*Call // that the code has, in the order of their addresses
 	// At has the Calls by their addresses.
 	At map[uint64]*Call
 	// Inlined is the number of calls whose callee is part of the code. If the code has several copies of a call, it
@@ -44,13 +44,13 @@ type Source struct {
 }
 
 const (
-	// maxCalls limits the number of calls of a piece of code. Code of C2 has a few hundred.
+	// maxCalls limits the calls of a piece of code. Code of C2 has some hundred.
 	maxCalls = 1 << 16
-	// maxDecided limits the number of decisions about a bytecode. More than ten different ones are rare.
+	// maxDecided limits the decisions about a bytecode. More than ten that differ are rare.
 	maxDecided = 100
 )
 
-// Of returns what is known about the calls in some code. insts are all instructions of the code.
+// Of returns what became of the calls of some code. insts are all of its instructions.
 func Of(insts []printassembly.Instruction, s *Source) *Code {
 	c := &Code{At: map[uint64]*Call{}, Complete: s.Complete}
 	f := finder{Source: s, decided: map[place][]*event.Inlined{}}
@@ -85,7 +85,7 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 type shape struct {
 	chains  printassembly.Chains
 	inlined map[int]bool         // chains at whose innermost frame a method is inlined
-	callers map[int]map[int]bool // by the number of a method: the chains at which it is inlined, or 0
+	callers map[int]map[int]bool // by the number of a method: the chains that it is inlined at, or 0 for the outermost
 }
 
 // add adds the frames of an instruction.
@@ -108,9 +108,9 @@ func (s *shape) add(in *printassembly.Instruction) {
 	}
 }
 
-// mayBeElsewhere reports whether the code has several copies of the method with this call, and this copy has no frame
-// of the methods that were inlined at the call's bytecode. Then these methods may have been inlined only in another
-// copy. But a small method may leave no trace in the code, so they may have been inlined in this one, too.
+// mayBeElsewhere reports whether the code has several copies of the method with this call, and this copy has nothing of
+// the methods that were inlined at the call's bytecode. Then they may have been inlined in another copy only. But a
+// small method may leave no trace in the code, so they may have been inlined in this one, too.
 func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
 	n := s.chains.Number(in.Frames)
 	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
@@ -186,8 +186,8 @@ func (f *finder) add(c *Call, d *event.Inlined) {
 	c.addReason(cmp.Or(d.Message, noReason))
 }
 
-// about returns the decisions that name the given method as the callee. If none does, it returns all decisions, because
-// those about a method handle name the method that the handle stands for.
+// about returns the decisions that name the given method as the callee. If none does, it returns all: decisions about a
+// method handle name the method that the handle stands for.
 func about(all []*event.Inlined, callee string) []*event.Inlined {
 	var named []*event.Inlined
 	for _, d := range all {

@@ -90,7 +90,7 @@ func recognize(lines []code.Line) known {
 		_, operands, _ := strings.Cut(lines[i].Text, " ")
 		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool { return strings.ContainsRune(" ,()[]{}*+-!", r) }) {
 			word = strings.TrimPrefix(word, "%")
-			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // aarch64 has sp, too
+			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // sp is aarch64's, too
 				return amd64
 			}
 			if name := armRegister.FindString(word); name != "" {

@@ -9,5 +9,6 @@
 //
 // Flight Recorder has the compilations with their times and sizes, and the deoptimizations. HotSpot's log has the
 // starts of all compilations from the start of the JVM, and when HotSpot stopped using code. Compilations from USDT
-// probes have times, but no id and no level. An unknown number is 0. Types with sums say how many numbers are in them.
+// probes have times, but no id and no level. An unknown number is 0, and each type with sums says how many numbers were
+// known.
 package warmup

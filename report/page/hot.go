@@ -18,7 +18,7 @@ const borrowedMark = "~"
 type hotLine struct {
 	Link, Text, Share string // Link is "" if the code is not in the page
 	Method            string // of the compiled code
-	Made, Whole       string // innermost method and line from which the instruction was made; Made is the short form of Whole
+	Made, Whole       string // innermost method and line of the instruction; Made is the short form of Whole
 	Guess             bool   // HotSpot kept no debug info here, so Made is a guess or belongs to a later instruction
 	Loop              string
 	Where             string // Made, Method and Loop in words

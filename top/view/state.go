@@ -58,7 +58,7 @@ type place struct {
 	cursor int
 	moved  bool   // the user has moved the cursor
 	top    int    // the first row of code on the screen
-	row    string // what the row with the cursor is about
+	row    string // the id of the target that the cursor is on
 }
 
 // A target is the method, thread or JVM to which a row leads.
