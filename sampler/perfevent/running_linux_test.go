@@ -3,6 +3,7 @@ package perfevent
 import (
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,19 +17,15 @@ import (
 // startBusy starts a thread of this process that computes until the test ends, and returns its id.
 func startBusy(t *testing.T) int {
 	t.Helper()
-	tid, stop := make(chan int), make(chan struct{})
+	tid := make(chan int)
+	var stop atomic.Bool
 	go func() {
 		runtime.LockOSThread() // it ends with the goroutine
 		tid <- unix.Gettid()
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		for !stop.Load() {
 		}
 	}()
-	t.Cleanup(func() { close(stop) })
+	t.Cleanup(func() { stop.Store(true) })
 	return <-tid
 }
 
