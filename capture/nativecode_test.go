@@ -76,3 +76,23 @@ func TestDamagedNativeCode(t *testing.T) {
 	assert.Len(t, c.NativeCode().Functions, 1)
 	assert.Contains(t, strings.Join(c.Notes, "\n"), "a line of the native code could not be read: ")
 }
+
+// TestLongNotes: a note quotes no more than the beginning of a damaged line.
+func TestLongNotes(t *testing.T) {
+	long := strings.Repeat("x", 60_000)
+	for file, text := range map[string]string{
+		NativeCodeFile: "function libx.so amd64 0x10 f\ncode 90\n" + long + "\n",
+		SymbolsFile:    long + " 0x1 0x2 libx.so f\n",
+	} {
+		dir := filepath.Join(t.TempDir(), "a")
+		writePart(t, dir, "a", 1, nil)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+		c, err := Open(dir)
+		require.NoError(t, err)
+		notes := strings.Join(c.Notes, "\n")
+		c.Close()
+		assert.Contains(t, notes, "could not be read: ", file)
+		assert.Contains(t, notes, "(60000 bytes)", file)
+		assert.Less(t, len(notes), 1000, file)
+	}
+}

@@ -210,8 +210,8 @@ func phasesLine(t *testing.T, text string) string {
 
 // checkPhases changes the program's phase a few times. Each time, the screen must soon show the new hottest method as the
 // hottest one of the last second: at the latest two seconds after the program has changed it, on an idle machine. On a
-// busy one, the program, gasm, tmux and this test get no CPU for a while. So a thread that needs as little CPU time as
-// these measures for how long it does not get it, and that time is allowed in addition.
+// busy one, the program, gasm, tmux and this test get no CPU for a while. So a thread that needs a little CPU time, as
+// they do, measures for how long it does not get it, and that time is allowed in addition.
 func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 	t.Helper()
 	const limit = 2 * time.Second
@@ -247,11 +247,11 @@ func (j *phasesJVM) change(t *testing.T, method string) (monoNanos int64) {
 	return monoNanos
 }
 
-// measureDelay has a thread wait for 100 ms and then compute for 20 ms, again and again. The function that it returns ends
+// measureDelay has a thread wait for 100 ms and then compute for 5 ms, again and again. The function that it returns ends
 // the thread. It returns by how much longer than that the thread took in total, from a time on CLOCK_MONOTONIC: because
 // the kernel woke it up late, or ran other threads while it wanted to compute.
 func measureDelay() (since func(monoNanos int64) time.Duration) {
-	const pause, work = 100 * time.Millisecond, 20 * time.Millisecond
+	const pause, work = 100 * time.Millisecond, 5 * time.Millisecond
 	type turn struct {
 		end  int64
 		late time.Duration

@@ -17,7 +17,8 @@ type Dump struct {
 	Deadlocks []Deadlock
 	// Moved is the number of threads that ran each time they were read, so their stacks are not known.
 	Moved int
-	// Unsampled says why threads that run could not be sampled. It is nil if they were sampled, or if no thread ran.
+	// Unsampled says why threads that run could not be sampled, or some of them. It is nil if they were sampled, or if no
+	// thread ran.
 	Unsampled error
 	// More is true if the JVM has more threads than were read.
 	More bool

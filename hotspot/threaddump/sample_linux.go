@@ -18,12 +18,13 @@ const (
 	frequency   = 997
 )
 
-// sample returns a sample, by thread id, of each thread that gets a processor within sampleTime. Others are missing.
+// sample returns a sample, by thread id, of each thread that gets a processor within sampleTime. Others are missing. If
+// only some threads could be sampled, it returns their samples and an error.
 func sample(tids []int) (samples map[int]perfevent.Record, err error) {
 	event := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
 	tids = tids[:min(len(tids), mostSampled)]
 	set, err := perfevent.OpenThreads(tids, perfevent.Options{Events: []perfevent.Event{event}, Frequency: frequency, Stacks: perfevent.MaxStack, DrainEvery: 5 * time.Millisecond})
-	if err != nil {
+	if set == nil {
 		return nil, err
 	}
 	defer set.Close()
@@ -42,5 +43,5 @@ func sample(tids []int) (samples map[int]perfevent.Record, err error) {
 			samples[tid] = kept
 		})
 	}
-	return samples, nil
+	return samples, err
 }

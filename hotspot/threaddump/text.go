@@ -54,7 +54,11 @@ func (p *textPage) head() {
 	}
 	p.Line("JVM %d, JDK %s, %s: %s, read in %s without a stop", d.PID, d.version(), d.Time.Format("2006-01-02 15:04:05"), strings.Join(parts, ", "), d.Took.Round(time.Millisecond))
 	if d.Unsampled != nil {
-		p.Line("Threads that run have no stack, because they could not be sampled: %v", d.Unsampled)
+		which := "Threads"
+		if slices.ContainsFunc(d.Threads, func(t Thread) bool { return t.Stack == Sampled }) {
+			which = "Some threads"
+		}
+		p.Line("%s that run have no stack, because they could not be sampled: %v", which, d.Unsampled)
 	}
 	if d.More {
 		p.Line("Only the first %d threads were read.", MaxThreads)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // A SyntaxError reports a line that does not have the form that its reader expects. The readers of the project's text
@@ -19,6 +20,18 @@ type SyntaxError struct {
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg) }
+
+// longestQuote limits how much of a damaged text a message quotes, in bytes.
+const longestQuote = 64
+
+// Quote quotes the beginning of a text that is in a bad line, as %q does, for the message of a SyntaxError. The text may
+// be as long as the longest line; Quote says how long it is if it leaves something out.
+func Quote(text string) string {
+	if len(text) <= longestQuote {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%q… (%d bytes)", text[:longestQuote], len(text))
+}
 
 // A Reader returns the lines of a text one after another. It skips a last line without a line end: another process is
 // still writing it, or was killed while writing it.

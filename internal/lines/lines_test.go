@@ -51,3 +51,16 @@ func TestReaderReturnsErrors(t *testing.T) {
 		assert.Equal(t, strings.Count(before, "\n"), n)
 	}
 }
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                            `""`,
+		"a\x00\"":                     `"a\x00\""`,
+		strings.Repeat("x", 64):       `"` + strings.Repeat("x", 64) + `"`,
+		strings.Repeat("x", 65):       `"` + strings.Repeat("x", 64) + `"… (65 bytes)`,
+		strings.Repeat("x", 63) + "ä": `"` + strings.Repeat("x", 63) + `\xc3"… (65 bytes)`,
+	} {
+		assert.Equal(t, want, Quote(text))
+	}
+}

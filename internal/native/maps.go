@@ -129,15 +129,15 @@ func parseMapping(line string) (m Mapping, executable bool, msg string) {
 	m.DevMajor, m.DevMinor = uint32(devMajor), uint32(devMinor)
 	switch {
 	case err3 != nil || err4 != nil || m.Lo >= m.Hi:
-		return Mapping{}, false, fmt.Sprintf("bad address range %q", addresses)
+		return Mapping{}, false, "bad address range " + lines.Quote(addresses)
 	case len(permissions) != 4:
-		return Mapping{}, false, fmt.Sprintf("bad permissions %q", permissions)
+		return Mapping{}, false, "bad permissions " + lines.Quote(permissions)
 	case err5 != nil:
-		return Mapping{}, false, fmt.Sprintf("bad offset %q", offset)
+		return Mapping{}, false, "bad offset " + lines.Quote(offset)
 	case err1 != nil || err2 != nil:
-		return Mapping{}, false, fmt.Sprintf("bad device %q", device)
+		return Mapping{}, false, "bad device " + lines.Quote(device)
 	case err6 != nil:
-		return Mapping{}, false, fmt.Sprintf("bad inode %q", inode)
+		return Mapping{}, false, "bad inode " + lines.Quote(inode)
 	}
 	path = strings.TrimLeft(path, " ")
 	path, m.Deleted = strings.CutSuffix(path, " (deleted)")

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // tableHeader is the first line of a table's text. ReadTable ignores lines that start with #.
@@ -211,9 +213,9 @@ func parseRange(line string, explain bool) (x Range, msg string) {
 	case !explain && (err1 != nil || err2 != nil || err3 != nil):
 		return Range{}, "bad line"
 	case err1 != nil:
-		return Range{}, fmt.Sprintf("bad process id %q", pid)
+		return Range{}, "bad process id " + lines.Quote(pid)
 	case err2 != nil || err3 != nil || x.Lo >= x.Hi:
-		return Range{}, fmt.Sprintf("bad range %q %q", lo, hi)
+		return Range{}, "bad range " + lines.Quote(lo) + " " + lines.Quote(hi)
 	case module == "":
 		return Range{}, "missing module"
 	}

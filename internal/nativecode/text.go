@@ -193,7 +193,7 @@ func (p *parser) take(text string) string {
 	case "target":
 		return p.target(rest)
 	}
-	return fmt.Sprintf("unknown kind of line %q", kind)
+	return "unknown kind of line " + lines.Quote(kind)
 }
 
 // name reads "1 /home/me/zip.c".
@@ -202,7 +202,7 @@ func (p *parser) name(rest string) string {
 	n, err := strconv.Atoi(number)
 	switch {
 	case err != nil || n < 1 || n > maxNames:
-		return fmt.Sprintf("bad number of a name %q", number)
+		return "bad number of a name " + lines.Quote(number)
 	case len(text) > 4*longestName:
 		return "the name is too long"
 	}
@@ -229,7 +229,7 @@ func (p *parser) function(rest string) string {
 	case arch == "" || len(arch) > 32:
 		return "bad name of an instruction set"
 	case !ok:
-		return fmt.Sprintf("bad address %q", lo)
+		return "bad address " + lines.Quote(lo)
 	}
 	p.open = Function{Module: unescape(module), Arch: disasm.Arch(unescape(arch)), Lo: addr, Symbol: unescape(symbol)}
 	p.opened, p.begun, p.frames = true, p.line, 0
@@ -243,7 +243,7 @@ func (p *parser) at(rest string) string {
 	addr, ok := parseHex(lo)
 	switch {
 	case err != nil || !ok:
-		return fmt.Sprintf("bad place %q", rest)
+		return "bad place " + lines.Quote(rest)
 	case len(p.open.Places) == maxPlaces:
 		return "there are too many places"
 	}
@@ -300,7 +300,7 @@ func (p *parser) frame(field string) (Frame, string) {
 	line, function, _ := strings.Cut(rest, ":")
 	number, err := strconv.ParseInt(line, 10, 32)
 	if err != nil || number < 0 {
-		return Frame{}, fmt.Sprintf("bad line %q", line)
+		return Frame{}, "bad line " + lines.Quote(line)
 	}
 	f := Frame{Line: int(number)}
 	for _, name := range []struct {
@@ -313,7 +313,7 @@ func (p *parser) frame(field string) (Frame, string) {
 		n, err := strconv.Atoi(name.text)
 		known, ok := p.names[n]
 		if err != nil || !ok {
-			return Frame{}, fmt.Sprintf("unknown name %q", name.text)
+			return Frame{}, "unknown name " + lines.Quote(name.text)
 		}
 		*name.to = known
 	}
@@ -328,7 +328,7 @@ func (p *parser) target(rest string) string {
 	name := p.names[n]
 	switch {
 	case !ok || err != nil || name == "":
-		return fmt.Sprintf("bad target %q", rest)
+		return "bad target " + lines.Quote(rest)
 	case len(p.open.Targets) == MaxTargets:
 		return "there are too many targets"
 	case p.open.Targets == nil:

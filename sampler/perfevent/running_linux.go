@@ -1,7 +1,10 @@
 package perfevent
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,31 +58,51 @@ func openThreads(pids []int, o Options) (*Set, error) {
 
 // OpenThreads opens events on some running threads, and enables them at once. Threads that these create do not inherit
 // the events. Threads that have ended are skipped; it is an error only if all of them have ended.
+//
+// If the kernel refuses the events on some threads after it has allowed them on others, for example because there are too
+// many open files, OpenThreads returns the set with the others, and an error that says how many threads it is without.
 func OpenThreads(tids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {
 		return nil, err
 	}
 	s.tids = map[int32]int64{}
+	refused, first := 0, error(nil)
 	for _, tid := range tids {
-		switch err = s.addRunning(tid); {
-		case errors.Is(err, unix.ESRCH):
-			err = nil
+		known := len(s.fds)
+		switch err := s.addRunning(tid); {
 		case err == nil:
 			s.tids[int32(tid)] = monotonic.Nanos()
-		}
-		if err != nil {
-			break
+		case errors.Is(err, unix.ESRCH): // it has ended
+		case len(s.tids) == 0:
+			s.Close()
+			return nil, err
+		default:
+			s.closeFrom(known)
+			refused++
+			first = cmp.Or(first, err)
 		}
 	}
-	if err == nil && len(s.tids) == 0 {
-		err = &OpenError{o.Events[0].Name, "perf_event_open", unix.ESRCH}
-	}
-	if err != nil {
+	switch {
+	case len(s.tids) == 0:
 		s.Close()
-		return nil, err
+		return nil, &OpenError{o.Events[0].Name, "perf_event_open", unix.ESRCH}
+	case first != nil:
+		return s, fmt.Errorf("%d of %d threads: %w", refused, len(tids), first)
 	}
 	return s, nil
+}
+
+// closeFrom closes the descriptors s.fds[n:].
+func (s *Set) closeFrom(n int) {
+	for _, d := range s.fds[n:] {
+		if s.owners[d.cpu] == d.fd {
+			s.owners[d.cpu] = -1
+		}
+		maps.DeleteFunc(s.byID, func(_ uint64, other descriptor) bool { return other == d })
+		unix.Close(d.fd)
+	}
+	s.fds = s.fds[:n]
 }
 
 // mostRounds is the maximum number of times that addAll looks for new threads.

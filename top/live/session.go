@@ -138,7 +138,8 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	}
 }
 
-// know notes which JVMs are recorded now.
+// know notes which JVMs are recorded now. Those that are known already, and are missing from the list although they run,
+// because they could not be read for a moment, go on being known.
 func (s *Session) know(jvms []attach.Process) {
 	var known []top.JVM
 	for _, j := range jvms {
@@ -160,6 +161,11 @@ func (s *Session) know(jvms []attach.Process) {
 		s.jvms[j.PID] = w
 		if s.o.Activity {
 			go w.watch(s.ctx, s.noted)
+		}
+	}
+	for _, w := range s.jvms {
+		if !w.ended && !slices.ContainsFunc(jvms, func(j attach.Process) bool { return j.PID == w.PID }) {
+			known = append(known, top.JVM{PID: w.PID, Main: w.Main, Version: w.Version, StartMonoNanos: w.StartMonoNanos})
 		}
 	}
 	s.model.SetJVMs(known)

@@ -204,6 +204,31 @@ func TestKnow(t *testing.T) {
 	assert.False(t, m.Picture(top.Last(10)).JVMs[0].Known)
 }
 
+// TestKnowMissing: a JVM that runs has not ended because it is missing from a list.
+func TestKnowMissing(t *testing.T) {
+	m := top.NewModel(10, disasm.ATT)
+	s, err := Start(t.Context(), m, Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	missing, listed := attach.Process{PID: os.Getpid()}, attach.Process{PID: os.Getppid()} // any processes that run
+	s.know([]attach.Process{missing, listed})
+	s.know([]attach.Process{listed})
+	running := func() (pids []int) {
+		for _, j := range m.Picture(top.Last(10)).JVMs { // those that have ended without samples are not there
+			if !j.Ended {
+				pids = append(pids, j.PID)
+			}
+		}
+		return pids
+	}
+	assert.ElementsMatch(t, []int{missing.PID, listed.PID}, running())
+
+	s.jvms[missing.PID].ticks-- // as if it had ended, and another process had got its id
+	s.Step()
+	s.know([]attach.Process{listed})
+	assert.ElementsMatch(t, []int{listed.PID}, running())
+}
+
 // TestProblemOfMany: the end of one of many JVMs is no problem to tell of.
 func TestProblemOfMany(t *testing.T) {
 	for _, all := range []bool{false, true} {
