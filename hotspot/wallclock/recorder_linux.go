@@ -3,10 +3,12 @@ package wallclock
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gasm-profiler/gasm/hotspot/threaddump"
@@ -151,7 +153,9 @@ func (r *Recorder) round() bool {
 		r.count = count
 		began := threadCPU()
 		if err := r.list(now); err != nil {
-			r.result.Read = err
+			if !errors.Is(err, syscall.ESRCH) && !errors.Is(err, fs.ErrNotExist) { // they mean that the JVM has ended
+				r.result.Read = err
+			}
 			return false
 		}
 		r.listing = threadCPU() - began
