@@ -17,7 +17,7 @@ type Head struct {
 
 // A Thread is a thread of the JVM. If a Reader returns a Thread with the Number of an earlier one, it has a new name.
 type Thread struct {
-	Number        int    // from 1, without gaps. Never reused, while the kernel may give the TID of an ended thread to another one.
+	Number        int    // from 1, without gaps; never reused, unlike the TID
 	TID           int    // as gasm sees it
 	NID           int    // in the JVM's own PID namespace
 	JavaID        int64  // Thread.getId; 0 for the JVM's own threads, such as those of a collector

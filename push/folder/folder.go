@@ -96,7 +96,7 @@ func (f *Folder) eachFile(hour string, yield func(name string, size int64) bool)
 	names, err := f.names(hour, func(e fs.DirEntry) bool { return e.Type().IsRegular() && fileName.MatchString(e.Name()) })
 	for _, name := range names {
 		name = path.Join(hour, name)
-		if info, err := f.root.Lstat(name); err == nil && !yield(name, info.Size()) { // an error means that somebody has removed it
+		if info, err := f.root.Lstat(name); err == nil && !yield(name, info.Size()) { // an error: somebody has removed it
 			break
 		}
 	}
