@@ -15,8 +15,8 @@ const (
 	maxStack = 512 << 10
 	// maxNative is the same limit for a thread that is not a Java thread.
 	maxNative = 64 << 10
-	// maxAllStacks limits the stacks of all threads together. When they have so many bytes, at most smallStack bytes are
-	// copied of each further one. The threads of a hostile JVM may all have stacks of any size.
+	// maxAllStacks limits the bytes copied of the stacks of all threads together. Beyond it, at most smallStack bytes
+	// of each further stack are copied, because all threads of a hostile JVM may have huge stacks.
 	maxAllStacks = 256 << 20
 	smallStack   = 8 << 10
 	// attempts is how often a thread is read at most, if it runs in the meantime. attemptPause is the time between two
@@ -37,7 +37,7 @@ type capture struct {
 	comm      string // the kernel's name
 	call      call
 	kernel    Kernel
-	files     *files // nil if its files in /proc are opened each time that they are read
+	files     *files // its files in /proc; nil if they are opened for each reading
 	runs      Runs
 	java      uint64        // the address of its JavaThread; 0 if it has none
 	object    uint64        // the address of its java.lang.Thread
@@ -55,7 +55,7 @@ type capturer struct {
 	vm      memory
 	layout  *offsets
 	began   time.Time
-	copied  int // bytes of the stacks that are kept
+	copied  int // bytes of the stacks copied so far
 }
 
 // memory is the memory of a JVM.
@@ -85,13 +85,13 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 	return t
 }
 
-// files are the files of a thread in /proc that are kept open.
+// A files holds the files of a thread in /proc that are kept open.
 type files struct {
 	schedstat, syscall *foreign.Text
-	buf                [512]byte // longer than any of the two texts
+	buf                [512]byte // longer than each of the two texts
 }
 
-// text returns a text in /proc, or "" if it can't be read.
+// text returns the text of a thread's file in /proc, or "" if it can't be read.
 func (c *capturer) text(t *capture, name string) string {
 	if t.files != nil && name == "syscall" {
 		text, _ := t.files.syscall.Read(t.files.buf[:]) // nil after an error

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// descriptors says what the file descriptors of a process are. It keeps what it has read.
+// A descriptors finds out what the file descriptors of a process refer to. It keeps what it has read.
 type descriptors struct {
 	process *foreign.Process
 	vm      memory
@@ -26,7 +26,7 @@ type descriptors struct {
 const (
 	maxSockets = 4 << 20
 	socketTime = 500 * time.Millisecond
-	// socketsEvery is how often the lists are read at most.
+	// socketsEvery is the minimum time between two readings of the lists of sockets.
 	socketsEvery = 5 * time.Second
 )
 

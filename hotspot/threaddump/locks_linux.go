@@ -36,7 +36,8 @@ func (r *reader) noteLockStack(thread int) {
 	}
 }
 
-// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields is the beginning of its JavaThread.
+// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields has the first bytes of its
+// JavaThread.
 func (l *looker) lockedIn(fields []byte) (objects []uint64) {
 	o := l.capturer.layout
 	if o.lockStack == 0 {
@@ -126,11 +127,11 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 	}
 }
 
-// An awaited is a lock that a thread waits for, and what says which thread has it.
+// An awaited is a lock that a thread waits for, with the data from which its owner can be found.
 type awaited struct {
 	Lock
-	monitor uint64 // the ObjectMonitor, if Kind is WaitingToLock
-	holder  uint64 // the java.lang.Thread that has the synchronizer, if Kind is ParkingFor; 0 if none has it
+	monitor uint64 // address of the ObjectMonitor, if Kind is WaitingToLock
+	holder  uint64 // address of the java.lang.Thread that has the synchronizer, if Kind is ParkingFor; or 0
 }
 
 // awaited returns the lock that a thread waits for. state is the thread's state as jstack prints it.
@@ -154,7 +155,7 @@ func (l *looker) awaited(c *capture, state string) (lock awaited, ok bool) {
 	return lock, ok
 }
 
-// parkedFor returns the object for which a parked thread waits, and the java.lang.Thread that has it, or 0.
+// parkedFor returns the object for which a parked thread waits, and the java.lang.Thread that owns it, or 0.
 func (l *looker) parkedFor(c *capture) (blocker, holder uint64) {
 	blocker, _ = l.heap.Ref(c.object, l.thread.blocker) // 0 after an error
 	return blocker, l.exclusiveOwner(blocker)

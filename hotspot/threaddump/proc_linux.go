@@ -64,9 +64,9 @@ func parseCall(text string) (c call) {
 	return c
 }
 
-// A Runs says how often a thread has begun to run, as the kernel counts it, and for how long. If two readings have the
-// same Count, and the thread did not run at some moment between them, it has not run from that moment until the second
-// reading.
+// A Runs says how often a thread has been scheduled, as the kernel counts it, and for how long it has run. If two
+// readings have the same Count, and the thread did not run at some moment between them, it has not run from that moment
+// until the second reading.
 type Runs struct {
 	Known bool
 	Count uint64
@@ -88,8 +88,8 @@ func parseSchedstat(text []byte) (r Runs) {
 	return r
 }
 
-// parseSwitches returns the number of context switches in the text of /proc/PID/task/TID/status. It does not say how long
-// the thread has run.
+// parseSwitches returns the number of context switches in the text of /proc/PID/task/TID/status. That file does not say
+// how long the thread has run.
 func parseSwitches(text string) (r Runs) {
 	for line := range strings.Lines(text) {
 		if key, value, _ := strings.Cut(line, ":"); strings.HasSuffix(key, "voluntary_ctxt_switches") {

@@ -40,8 +40,8 @@ type reader struct {
 	looker
 	dump     *Dump
 	captures []capture
-	until    time.Time // when no further stack is walked
-	locks    int       // how many locks of frames were looked at
+	until    time.Time // after this time, no further stack is walked
+	locks    int       // number of locks in frames that were examined
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int

@@ -32,8 +32,9 @@ func (l *looker) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
 	return l.complete(func() ([]stack.Place, callstack.Kind) { return l.walker.WalkState(l.pid, s, l.mappings) })
 }
 
-// walk walks the stack of a thread that does not run: the native frames from the system call on, and then the frames
-// from the anchor on. If frames are missing after the last one, the last place is a mark, and cut is true.
+// walk walks the stack of a thread that does not run: first the native frames from the system call outwards, then the
+// frames from the anchor (the last Java frame, as HotSpot stores it) outwards. If frames are missing after the last
+// one, the last place is a mark, and cut is true.
 func (l *looker) walk(c *capture) (places []stack.Place, cut bool) {
 	state := &stack.State{PC: c.call.pc, SP: c.call.sp, Exact: true, Stack: c.stack, MonoNanos: c.now()}
 	var mark callstack.Kind

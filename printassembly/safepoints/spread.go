@@ -125,7 +125,7 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	return s.made.chain(s.guess(i), s.agreed[i])
 }
 
-// outermost returns the guess that an instruction is in the compiled method itself, and not in an inlined one.
+// outermost returns the guess that instruction i is in the compiled method itself, and not in an inlined one.
 func (s *spreader) outermost(i int) guess {
 	record := s.ahead[i].record
 	if s.behind[i].record >= 0 {

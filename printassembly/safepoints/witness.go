@@ -49,8 +49,8 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 // an instruction gets the record of the allocation, which is in its slow path.
 const initializing = 12
 
-// guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it
-// has the same guess. An update of a profile shows the method itself.
+// guess returns the guess for an instruction without a record. The code right before a field access mostly prepares it,
+// so it has the same guess. An instruction that updates a profile is in the method of that profile.
 func (s *spreader) guess(i int) guess {
 	counts := s.profiles != nil && s.profiles.counters[i] != ""
 	if s.witness != nil && !counts {

@@ -37,7 +37,7 @@ type Call struct {
 	Callee string
 	// Dispatched is true if the call looks for the method of the receiver's class, and false if it always calls the same.
 	Dispatched bool
-	// Interface is true if the call's bytecode is invokeinterface. HotSpot finds the method for such a call by a search.
+	// Interface is true if the call's bytecode is invokeinterface. HotSpot searches for the method of such a call.
 	Interface bool
 	Outcome
 	// Reasons are the compiler's, without repetitions. Only a refused call has any. It has several if the method was
@@ -81,7 +81,7 @@ func (c *Call) Reason() string {
 	return ""
 }
 
-// dispatch returns what the call is, if it looks for the method of the receiver's class.
+// dispatch returns "virtual" or "interface call", depending on how the call finds the method of the receiver's class.
 func (c *Call) dispatch() string {
 	if c.Interface {
 		return "interface call"

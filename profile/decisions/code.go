@@ -201,8 +201,8 @@ func about(all []*event.Inlined, callee string) []*event.Inlined {
 	return all
 }
 
-// called returns the bytecode of a call, and the name of the method that it names, without its class. Both are "" if there
-// is no such comment.
+// called returns the bytecode of a call, and the name of the method in the bytecode, without its class. Both are "" if
+// the instruction has no such comment.
 func called(in *printassembly.Instruction) (bytecode, name string) {
 	for _, comment := range in.Comments {
 		if text := strings.TrimSpace(comment); strings.HasPrefix(text, "*invoke") {

@@ -63,7 +63,7 @@ func (t *tableBuilder) waitPools() *table {
 		numbers = append(numbers, key.Name)
 	}
 	out := t.eventTable("pools", "Threads by state", "shares of the wall clock of a pool's threads", numbers, []string{"pool"})
-	out.Columns[0].Sorted = false // rows are sorted by a number that is not shown: how long threads waited outside of the queues
+	out.Columns[0].Sorted = false // rows are sorted by the time outside of queues, which is not shown
 	full := 0
 	for i := range t.p.Waits.Pools {
 		p := &t.p.Waits.Pools[i]

@@ -99,7 +99,7 @@ type LockHolder struct {
 	Kind    string `json:"kind"` // "monitor" or "synchronizer"
 	Class   string `json:"class"`
 	Address string `json:"address,omitempty"` // hexadecimal; absent if there were several
-	Objects int    `json:"objects"`           // number of different addresses; one object may have several, because objects move
+	Objects int    `json:"objects"`           // number of addresses; objects move, so one may have several
 	Owner   string `json:"owner"`
 	TID     int    `json:"tid"`
 	TakenAt *Frame `json:"taken_at,omitempty"`

@@ -30,7 +30,7 @@ type segment struct {
 	release    chan struct{} // closed when nobody wants to keep the recording any more
 	ended      chan struct{} // closed when its folder is removed
 	startMono  int64
-	hertz      int // the frequency; set before began is closed
+	hertz      int // the frequency of sampling; set before began is closed
 	releasing  sync.Once
 	before     *segment     // whose place it takes; nil for the first one
 	keep       chan keeping // what becomes of the recording
@@ -126,7 +126,7 @@ func (g *segment) finish(ctx context.Context) {
 	}
 }
 
-// keepAs has the recording kept when it has ended.
+// keepAs requests that the recording is kept when it has ended.
 func (g *segment) keepAs(k keeping) {
 	select {
 	case g.keep <- k:
@@ -135,7 +135,7 @@ func (g *segment) keepAs(k keeping) {
 	}
 }
 
-// giveUp tells whoever wants to keep the recording that there is none any more.
+// giveUp answers all requests to keep the recording with an error: there is none any more.
 func (g *segment) giveUp() {
 	select {
 	case k := <-g.keep:

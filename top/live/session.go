@@ -29,21 +29,22 @@ import (
 type Options struct {
 	Gasm string // the version of gasm
 	JVMs []attach.Process
-	// Wanted reports whether a JVM that starts later is recorded, too. If it is nil, only JVMs are recorded.
+	// Wanted reports whether a JVM is recorded that is not in the field JVMs. If it is nil, only the JVMs in that field
+	// are recorded.
 	Wanted func(*attach.Process) bool
-	// Activity is true if the Model gets what the performance data of the JVMs say.
+	// Activity is true if the Model also gets the JVMs' performance data.
 	Activity       bool
 	Counters       []sampler.Event // as in record.AttachOptions
 	Frequency      int
 	FixedFrequency bool
 	Stacks         record.StackChoice
 	Segment        time.Duration // how long a recording is; 0 for the default
-	ListEvery      time.Duration // the time between two looks for new JVMs; 0 for the default
-	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins earlier; 0 for no
-	// limit. They are looked at every few seconds, so they may be a little larger.
+	ListEvery      time.Duration // time between two searches for new JVMs; 0 for the default
+	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins early; 0 for no
+	// limit. The size is checked every few seconds, so the files may become a little larger.
 	SegmentBytes int64
-	// Unrecorded is called by Step with each wanted JVM that can't be recorded, each time that this is noticed. Its
-	// Unreadable says why. It may be nil.
+	// Unrecorded, if it is not nil, is called by Step with each wanted JVM that can't be recorded, each time that this
+	// is noticed. The JVM's field Unreadable says why.
 	Unrecorded func(*attach.Process)
 }
 
@@ -56,8 +57,8 @@ const (
 	listEvery = 5 * time.Second
 	// watchEvery is the time between two looks at a JVM's performance data.
 	watchEvery = 500 * time.Millisecond
-	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example because
-	// it had just started. Each try that fails doubles the time, up to mostRetryAfter.
+	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example
+	// because it had just started. Each failed try doubles the time, up to mostRetryAfter.
 	retryAfter     = 30 * time.Second
 	mostRetryAfter = time.Hour
 )
@@ -79,15 +80,15 @@ type Session struct {
 	lister  attach.Lister // used by one goroutine at a time
 	listing bool
 	listAt  time.Time
-	beginAt time.Time // when the last call of begin was
-	sizeAt  time.Time // when the size of the present recording was looked at
-	cpu     int64     // CPU time that gasm had taken at the last Step, in ns
+	beginAt time.Time // time of the last call of begin
+	sizeAt  time.Time // when the size of the present recording was read last
+	cpu     int64     // CPU time that gasm had used by the last Step, in ns
 	cpuMono int64
 
 	mu      sync.Mutex
 	closed  bool
 	failure error              // the last problem
-	refused []*record.JVMError // JVMs that could not be recorded; only if others are wanted, too
+	refused []*record.JVMError // JVMs that could not be recorded; empty without Options.Unrecorded
 }
 
 // A watched is a JVM whose performance data are read.
@@ -96,7 +97,7 @@ type watched struct {
 	ticks uint64
 	stop  chan struct{}
 	ended bool
-	// tries counts the recordings that have failed for this JVM, and tryAt is when the next one may begin. tryAt is zero
+	// tries counts the recordings of this JVM that have failed, and tryAt is when the next one may begin. tryAt is zero
 	// if the JVM is recorded.
 	tries int
 	tryAt time.Time
@@ -277,13 +278,13 @@ func (s *Session) list() {
 	if !s.listing && time.Since(s.listAt) > s.o.ListEvery {
 		s.listing, s.listAt = true, time.Now()
 		go func() {
-			jvms, _ := s.lister.List(s.ctx) // after an error, there are none
+			jvms, _ := s.lister.List(s.ctx) // the list is empty after an error
 			s.listed <- jvms
 		}()
 	}
 }
 
-// readable returns those of the JVMs that are wanted and can be recorded.
+// readable returns the JVMs that are wanted and can be recorded.
 func (s *Session) readable(jvms []attach.Process) (readable []attach.Process) {
 	for i := range jvms {
 		switch j := &jvms[i]; {
@@ -297,7 +298,7 @@ func (s *Session) readable(jvms []attach.Process) (readable []attach.Process) {
 	return readable
 }
 
-// isDue reports whether it is time for the next recording of the JVMs that run.
+// isDue reports whether it is time to begin the next recording.
 func (s *Session) isDue(alive []attach.Process) bool {
 	if len(alive) == 0 {
 		return false
@@ -305,7 +306,7 @@ func (s *Session) isDue(alive []attach.Process) bool {
 	over := s.present == nil || isClosed(s.present.over)
 	if s.o.Wanted != nil && slices.ContainsFunc(alive, func(j attach.Process) bool {
 		w := s.jvms[j.PID]
-		if w.tryAt.IsZero() { // it should be recorded
+		if w.tryAt.IsZero() { // it is not recorded, but should be
 			return over && time.Since(s.beginAt) > retryAfter
 		}
 		return time.Now().After(w.tryAt)
@@ -325,7 +326,7 @@ func (s *Session) isDue(alive []attach.Process) bool {
 	return s.present.folder.Size() > s.o.SegmentBytes
 }
 
-// noteRefused notes when to try again to record the JVMs that could not be recorded.
+// noteRefused determines when to try again to record the JVMs that could not be recorded.
 func (s *Session) noteRefused() {
 	s.mu.Lock()
 	refused := s.refused
@@ -383,7 +384,8 @@ func (s *Session) turn() {
 	if !began {
 		return
 	}
-	// A frequency is drawn once, so that all samples of the session stand for the same time.
+	// The first recording chooses the frequency, and all others use it, so that all samples of the session stand for
+	// the same time.
 	s.o.Frequency, s.o.FixedFrequency = s.next.hertz, true
 	if s.present != nil {
 		if s.kept != nil {
@@ -431,7 +433,7 @@ func (s *Session) Failure() (err error) {
 	return err
 }
 
-// problem notes a problem. That one of many JVMs has ended is not a problem.
+// problem notes a problem. If one of many JVMs has ended, that is not a problem.
 func (s *Session) problem(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range joined.Unwrap() {
@@ -451,7 +453,7 @@ func (s *Session) problem(err error) {
 	s.failure = err
 }
 
-// Close ends all recordings, and removes their folders. What is to be kept is written before.
+// Close ends all recordings, and removes their folders. Recordings that are to be kept are written first.
 func (s *Session) Close() {
 	if s.kept != nil && s.present != nil {
 		s.present.keepAs(*s.kept)
