@@ -187,7 +187,7 @@ var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
 	recordedAddress, recordedFlow oracle.Score          // compared with all records of HotSpot, even those of other code
-	otherAddress, otherFlow       oracle.Score          // only instructions whose record is the one that HotSpot has made
+	otherAddress, otherFlow       oracle.Score          // only instructions whose record HotSpot has made itself
 	untold                        map[oracle.Reason]int // number of samples that are missing in byAddress and byFlow
 	nameless                      int                   // number of samples in inlined methods that no record mentions
 	left                          int                   // number of samples in methods without all records

@@ -33,7 +33,7 @@ type Model struct {
 
 	buckets     []bucket        // oldest first; the last one ends at the last Tick
 	closed      int64           // number of all buckets so far
-	taken       int64           // number of buckets that TakeSettled has returned, or that were dropped before it was called
+	taken       int64           // number of buckets that TakeSettled has returned or will not return
 	settledLost int64           // as much of lost as TakeSettled has returned
 	all         map[key]float64 // nil if the Model keeps only the last seconds
 	seconds     float64         // the time that all covers

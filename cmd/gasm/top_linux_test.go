@@ -182,7 +182,7 @@ func TestTop(t *testing.T) {
 	j.tell(t, "gc", "GC 1")
 	x.keys("e")
 	counted := regexp.MustCompile(`^GC [1-9]`)
-	x.await("the collection, and in the head the time that it took", func(s string) bool { // the screen's head shows it for 10 s only
+	x.await("the collection, and in the head the time that it took", func(s string) bool { // the head shows it for 10 s only
 		return strings.Contains(screenRow(s, first)+screenRow(s, first+1), "GC ") && counted.MatchString(screenRow(s, 2))
 	})
 

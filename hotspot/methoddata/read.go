@@ -11,7 +11,7 @@ import (
 // A Method is a method whose profile is to be read.
 type Method struct {
 	Address  uint64 // of HotSpot's Method
-	Data     uint64 // address of its MethodData (Method::_method_data); 0 if that is not known, or was null when it was read
+	Data     uint64 // address of its MethodData (Method::_method_data); 0 if unknown, or if it was null
 	Bytecode []byte // as it is in the JVM's memory, with HotSpot's own bytecodes
 }
 
