@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxStack limits how many bytes of a Java thread's stack are copied. The outer frames of a larger stack are
-	// missing. By default, HotSpot gives such a stack 1 MB, and the frames that are reported fit into half of it.
+	// maxStack is the maximum number of bytes that are copied of a Java thread's stack. The outer frames of a larger
+	// stack are missing. HotSpot's default is a stack of 1 MB, and the frames that are reported fit into half of it.
 	maxStack = 512 << 10
 	// maxNative is the same limit for a thread that is not a Java thread.
 	maxNative = 64 << 10
@@ -19,15 +19,16 @@ const (
 	// of each further stack are copied, because all threads of a hostile JVM may have huge stacks.
 	maxAllStacks = 256 << 20
 	smallStack   = 8 << 10
-	// attempts is how often a thread is read at most, if it runs in the meantime. attemptPause is the time between two
-	// attempts.
+	// attempts is the maximum number of attempts to read a thread that runs in the meantime. attemptPause is the time
+	// between two attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
-	// captureTime is how long, for all threads together, a thread may be read again. Later, each is read only once.
+	// captureTime is how long threads may be read repeatedly, for all of them together. After that time, each thread is
+	// read only once.
 	captureTime = 2 * time.Second
 	// runningAttempts is used instead of attempts if the thread runs each time, because it is sampled afterwards.
 	runningAttempts = 2
-	// maxText is how many bytes of a text in /proc are read. A thread with thousands of groups has a long status.
+	// maxText is how many bytes of a file in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16
 )
 
@@ -43,7 +44,7 @@ type capture struct {
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
 	wanted    uint64        // the object whose monitor it wants to enter, or 0
-	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
+	stack     []byte        // from call.sp upwards, or from the anchor's sp if the call is not known
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64
 	result    Stack // Whole if stack is right, Running, Moved or Unread
@@ -104,7 +105,7 @@ func (c *capturer) text(t *capture, name string) string {
 	return string(text)
 }
 
-// runs returns how often a thread has begun to run.
+// runs returns how often a thread has been scheduled.
 func (c *capturer) runs(t *capture) Runs {
 	if t.files != nil {
 		text, _ := t.files.schedstat.Read(t.files.buf[:]) // nil after an error
@@ -158,7 +159,7 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 	if c.copied >= maxAllStacks {
 		most = min(most, smallStack)
 	}
-	// If the stack has fewer bytes, the largest size is found by halving.
+	// If the stack is smaller, a binary search finds the largest size that can be read.
 	var err error
 	if t.stack, err = c.vm.Read(t.stack[:0], t.call.sp, most); err == nil {
 		return true
@@ -173,7 +174,7 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 	return ok
 }
 
-// anchor returns the state that a Java thread has noted when it left Java code. ok is false if it has noted none.
+// anchor returns the registers that a Java thread stored when it left Java code. ok is false if it stored none.
 func (c *capturer) anchor(t *capture) (pc, sp, fp uint64, ok bool) {
 	if t.java == 0 {
 		return 0, 0, 0, false

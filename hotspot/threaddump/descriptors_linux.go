@@ -21,7 +21,7 @@ type descriptors struct {
 	read    time.Time // when the lists of sockets were read
 }
 
-// maxSockets limits how many bytes are read of each list of the sockets in the process's network namespace. After
+// maxSockets is how many bytes are read of each list of the sockets in the process's network namespace. After
 // socketTime, no further list is read.
 const (
 	maxSockets = 4 << 20
@@ -49,7 +49,7 @@ func (d *descriptors) file(fd uint64) string {
 	return text
 }
 
-// maxPolled limits how many descriptors of a poll are described.
+// maxPolled is the maximum number of descriptors of a poll that are described.
 const maxPolled = 4
 
 // polled describes the descriptors in an array of struct pollfd, each of which has 8 bytes.

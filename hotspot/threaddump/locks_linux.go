@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// findOwners fills the maps that find the thread which has a lock: by its JavaThread, by its java.lang.Thread, by its
-// id, and by the objects that it has locked without an ObjectMonitor.
+// findOwners fills the maps from which a lock's owner is found: threads by JavaThread, by java.lang.Thread, by id, and
+// by the objects that they have locked without an ObjectMonitor.
 func (r *reader) findOwners() {
 	for i := range r.dump.Threads {
 		t, c := &r.dump.Threads[i], &r.captures[i]
@@ -52,8 +52,8 @@ func (l *looker) lockedIn(fields []byte) (objects []uint64) {
 	return objects
 }
 
-// anonymous stands for the owner in an ObjectMonitor that was made for an object which a thread had already locked
-// without one (ObjectMonitor::ANONYMOUS_OWNER). Which thread that is, is found in the lists of such locks.
+// anonymous is the owner in an ObjectMonitor that was made for an object which a thread had already locked without one
+// (ObjectMonitor::ANONYMOUS_OWNER). Such an owner is found in the threads' own lists of locks.
 const anonymous = 1
 
 // owner returns the index of the thread that has an ObjectMonitor, or -1.
@@ -174,7 +174,7 @@ func (r *reader) ownerOf(lock *awaited) int {
 	return -1
 }
 
-// An interpreter frame has its monitors below its fixed slots, the newest one first. The lowest of these slots has the
+// An interpreter frame has its monitors below its fixed slots, the newest monitor first. The lowest fixed slot has the
 // place of the first monitor (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// stateOf returns the state that a letter stands for.
+// stateOf returns the state for a letter in /proc/PID/stat.
 func stateOf(letter byte) State {
 	switch letter {
 	case 'R':
@@ -25,8 +25,8 @@ func stateOf(letter byte) State {
 	return Unknown
 }
 
-// A call is the text of /proc/PID/task/TID/syscall: the system call that a blocked thread is in, its arguments, and where
-// it has entered the kernel.
+// A call is the text of /proc/PID/task/TID/syscall: the system call that a blocked thread is in, its arguments, and
+// where the thread entered the kernel.
 type call struct {
 	known  bool // false while the thread runs
 	number int  // -1 if the thread is not in a system call, but was interrupted
@@ -75,7 +75,7 @@ type Runs struct {
 }
 
 // parseSchedstat parses the text of /proc/PID/task/TID/schedstat: how long the thread has run, how long it has waited
-// for a processor, and how often it has begun to run. A kernel without such counts has zeros.
+// for a processor, and how often it has been scheduled. On a kernel without these counts, they are zeros.
 func parseSchedstat(text []byte) (r Runs) {
 	var ok1, ok2, ok3 bool
 	r.Ran, text, ok1 = fields.CutUint(text, math.MaxInt64)
