@@ -89,7 +89,7 @@ func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies) {
 	}
 }
 
-// A spreader has all that is needed to find the frames of a method's instructions.
+// A spreader holds all that is needed to find the frames of a method's instructions.
 type spreader struct {
 	*graph
 	pace          pace

@@ -1,7 +1,7 @@
 // Package live records running JVMs for gasm top. A recording writes to the disk all the time. So a [Session] consists
-// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends when
-// other JVMs are to be recorded, or when the user wants to keep it as a capture. The next one begins before it ends, so
-// no time is missing.
+// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends
+// when other JVMs are to be recorded, or when the user wants to keep it as a capture. The next recording begins before
+// the previous one ends, so no time is missing.
 //
 // Everything that gasm attach promises holds here, because the recordings are those of gasm attach.
 package live
@@ -49,13 +49,13 @@ type Options struct {
 }
 
 const (
-	// samplePause is the longest time after which a sample is looked at. A view that is drawn once a second needs no
-	// shorter one, and each look costs 0.2 ms of CPU time.
+	// samplePause is the longest time until a sample is processed. A view that is drawn once a second does not need a
+	// shorter time, and each processing costs 0.2 ms of CPU time.
 	samplePause = 150 * time.Millisecond
 	segmentTime = 5 * time.Minute
-	// listEvery is the time between two looks for new JVMs. A look costs about as much as a second of sampling.
+	// listEvery is the time between two searches for new JVMs. A search costs about as much as a second of sampling.
 	listEvery = 5 * time.Second
-	// watchEvery is the time between two looks at a JVM's performance data.
+	// watchEvery is the time between two readings of a JVM's performance data.
 	watchEvery = 500 * time.Millisecond
 	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example
 	// because it had just started. Each failed try doubles the time, up to mostRetryAfter.
@@ -71,8 +71,8 @@ type Session struct {
 	end   context.CancelFunc
 
 	present *segment
-	next    *segment // it takes the place of present when its sampling has begun
-	kept    *keeping // what becomes of present then
+	next    *segment // replaces present when its sampling has begun
+	kept    *keeping // what is to be done with present then
 	ending  []*segment
 	jvms    map[int]*watched
 	noted   chan reading
@@ -103,14 +103,15 @@ type watched struct {
 	tryAt time.Time
 }
 
-// A reading is what the performance data of a JVM said at a time.
+// A reading is what the performance data of a JVM said at a certain time.
 type reading struct {
 	pid       int
 	monoNanos int64
 	activity  attach.Activity
 }
 
-// Start begins to record. It returns when the sampling has begun, or could not begin. Without JVMs, it returns at once.
+// Start begins to record. It returns when the sampling has begun, or has failed to begin. Without JVMs, it returns at
+// once.
 func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1)}
 	if len(o.JVMs) > 0 {
@@ -139,7 +140,7 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	}
 }
 
-// know notes which JVMs are recorded now.
+// know notes which JVMs are recorded from now on.
 func (s *Session) know(jvms []attach.Process) {
 	var known []top.JVM
 	for _, j := range jvms {
@@ -166,8 +167,8 @@ func (s *Session) know(jvms []attach.Process) {
 	s.model.SetJVMs(known)
 }
 
-// isNew reports whether a JVM that was listed is none of those that are known. It compares the start ticks, because
-// StartMonoNanos is computed from two readings of clocks, and so differs a little each time.
+// isNew reports whether a listed JVM is not known yet. It compares the start ticks, because StartMonoNanos is computed
+// from two readings of clocks, and so differs a little each time.
 func (s *Session) isNew(j *attach.Process) bool {
 	w := s.jvms[j.PID]
 	if w == nil {
@@ -188,7 +189,7 @@ func (w *watched) leave() {
 func (w *watched) watch(ctx context.Context, to chan<- reading) {
 	data, err := attach.StartWatch(ctx, w.PID)
 	if err != nil {
-		return // the view shows that they are not known
+		return // the view shows that the data are not known
 	}
 	defer data.Close()
 	ticker := time.NewTicker(watchEvery)
@@ -197,7 +198,7 @@ func (w *watched) watch(ctx context.Context, to chan<- reading) {
 		if a, known := data.Read(); known {
 			select {
 			case to <- reading{w.PID, monotonic.Nanos(), a}:
-			default: // nobody takes them
+			default: // nobody takes the readings
 			}
 		}
 		select {
@@ -210,8 +211,8 @@ func (w *watched) watch(ctx context.Context, to chan<- reading) {
 	}
 }
 
-// Step does what is due: it passes on what was read, notices ends, and begins the next recording. It is called before
-// each Tick of the Model, and does not wait for anything.
+// Step does what is due: it passes on what was read, notices JVMs that have ended, and begins the next recording. It is
+// called before each Tick of the Model. It never blocks.
 func (s *Session) Step() {
 	for len(s.noted) > 0 {
 		r := <-s.noted
@@ -233,7 +234,7 @@ func (s *Session) Step() {
 	s.noteRefused()
 }
 
-// Alive returns the JVMs that run.
+// Alive returns the running JVMs.
 func (s *Session) Alive() (jvms []attach.Process) {
 	for _, w := range s.jvms {
 		if !w.ended {
@@ -244,7 +245,7 @@ func (s *Session) Alive() (jvms []attach.Process) {
 	return jvms
 }
 
-// measure tells the Model what gasm itself costs.
+// measure tells the Model how much CPU time gasm itself uses.
 func (s *Session) measure() {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
@@ -257,7 +258,7 @@ func (s *Session) measure() {
 	s.cpu, s.cpuMono = cpu, now
 }
 
-// list looks for JVMs that have started, in a goroutine of its own.
+// list searches for new JVMs, in a goroutine of its own.
 func (s *Session) list() {
 	if s.o.Wanted == nil {
 		return
@@ -374,7 +375,7 @@ func (s *Session) turn() {
 		if s.present != nil {
 			s.present.startMono = monotonic.Nanos() // try again later
 		}
-		for _, w := range s.jvms { // noteRefused may know of other times
+		for _, w := range s.jvms { // noteRefused may set other times
 			w.tryAt = time.Now().Add(retryAfter)
 		}
 		s.giveUpKeeping(s.next.err)
@@ -408,8 +409,8 @@ func (s *Session) giveUpKeeping(err error) {
 	}
 }
 
-// Keep writes the samples between two times (CLOCK_MONOTONIC, in ns) as a capture into a new folder, as far as the present
-// recording has them. It returns at once. done is called once, usually from another goroutine.
+// Keep writes the samples between two CLOCK_MONOTONIC times (in ns) as a capture into a new folder, as far as the
+// present recording has them. It returns at once. done is called once, usually from another goroutine.
 func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error)) {
 	k := keeping{dir, fromMono, toMono, done}
 	switch {
