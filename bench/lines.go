@@ -180,17 +180,17 @@ func wrong(s *oracle.Score, right int) float64 {
 	return float64(s.Samples-right) / float64(max(1, s.Samples))
 }
 
-// untold are the reasons why samples are left out of the comparison.
+// untold are the reasons for which the comparison leaves samples out.
 var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 
 // A linesScore says how often the guesses for a capture are right, by each of the two rules.
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
-	recordedAddress, recordedFlow oracle.Score          // compared with all that HotSpot has recorded, including records of other code
-	otherAddress, otherFlow       oracle.Score          // without instructions whose record is not all that HotSpot has recorded
-	untold                        map[oracle.Reason]int // samples that byAddress and byFlow do not have
-	nameless                      int                   // samples in inlined methods that no record mentions
-	left                          int                   // samples in methods without all records
+	recordedAddress, recordedFlow oracle.Score          // compared with all records of HotSpot, even those of other code
+	otherAddress, otherFlow       oracle.Score          // only instructions whose record HotSpot has made itself
+	untold                        map[oracle.Reason]int // number of samples that are missing in byAddress and byFlow
+	nameless                      int                   // number of samples in inlined methods that no record mentions
+	left                          int                   // number of samples in methods without all records
 }
 
 // scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a

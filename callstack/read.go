@@ -56,8 +56,8 @@ func (t *Tree) add(number int, line []byte) string {
 	return t.AddLine(line)
 }
 
-// AddLine adds a line that a Writer has written after the first one. It returns what is wrong with the line, or "". It
-// is for files that have stacks among other lines.
+// AddLine adds a line that a Writer has written. It returns a message about what is wrong with the line, or "". It is
+// for files that have other lines between those of stacks.
 func (t *Tree) AddLine(line []byte) string {
 	if rest, ok := bytes.CutPrefix(line, []byte("s")); ok {
 		return t.addNode(rest)

@@ -28,8 +28,8 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// NewWriterAmong returns a Writer for a file that has stacks among other lines. It does not write the first line of
-// stacks.txt. Package wall reads such a file with Tree.AddLine.
+// NewWriterAmong returns a Writer for a file that has other lines between those of stacks. Unlike NewWriter, it does
+// not write the first line of stacks.txt. Tree.AddLine reads the lines; package wall has such files.
 func NewWriterAmong(out io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriterSize(out, 4<<10), written: newInterner()}
 }

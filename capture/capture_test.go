@@ -85,8 +85,8 @@ func TestOpenUnfinished(t *testing.T) {
 	}
 }
 
-// A recording that is not finished can be read if it says what threads did by the wall clock: with the samples so far, even
-// if there are none.
+// TestOpenCutOff checks that the capture of an unfinished recording can be read if it says what threads did by the wall
+// clock, with the samples so far, even if there are none.
 func TestOpenCutOff(t *testing.T) {
 	for _, samples := range []string{"", "java 4711/4712  1.000000001: cpu-clock:  7f45a793878c [unknown] (//anon) #1\n"} {
 		dir := t.TempDir()

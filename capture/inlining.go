@@ -11,9 +11,10 @@ import (
 // An Inlining has the recorded decisions of a JVM's compilers about calls, as far as they are about the code that was
 // asked for.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code, or MaxInt64 if there is none,
-	// if some were left out, or if a recording is cut, damaged, or lacks events that the JVM had no room for. The decisions of earlier compilations are unknown. Of
-	// a compilation that was going on at that time, some decisions may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, about any code. It is MaxInt64 if there is no
+	// decision, if some were left out, or if a recording is cut, damaged, or lacks events that the JVM had no room for.
+	// The decisions of earlier compilations are unknown. For a compilation that was going on at that time, some
+	// decisions may be missing.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
@@ -53,7 +54,7 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 type inliningReader struct {
 	wanted func(pid, compileID int) bool
 	byPID  map[int]*Inlining
-	cut    map[int]bool // the JVMs with recordings that lack events, or could not be read completely
+	cut    map[int]bool // the JVMs whose recordings lack events, or could not be read completely
 	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
 	left, text, read int
 	texts            map[string]string

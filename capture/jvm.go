@@ -66,8 +66,8 @@ type JVM struct {
 	// ProbeRings).
 	Probed bool `json:"probed,omitempty"`
 
-	// Wall is the file in the capture's folder that says what the JVM's threads did by the wall clock (WallText). It is "" if
-	// that was not recorded.
+	// Wall is the name of the file that says what the JVM's threads did by the wall clock (WallText). It is "" if that
+	// was not recorded.
 	Wall string `json:"wall,omitempty"`
 
 	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil in

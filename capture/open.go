@@ -40,7 +40,7 @@ type Capture struct {
 	// tree is the tree to which these stacks are added; it is nil before ReadStacks.
 	chains bool
 	tree   *callstack.Tree
-	// cutOff is true if the recording is not finished, but can be read up to where it is.
+	// cutOff is true if the recording is unfinished, but what it has so far can be read.
 	cutOff bool
 }
 
@@ -84,12 +84,13 @@ func Open(dir string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// cutOff reports whether a folder has a recording that is not finished, but says what threads did by the wall clock. That
-// is worth a report however few samples there are: a JVM that hangs takes none, and its user may have killed all of it.
+// cutOff reports whether a folder has an unfinished recording that says what threads did by the wall clock. That is
+// worth a report even if there are few samples: a JVM that hangs has none, and its user may have killed both gasm and
+// the JVM.
 func cutOff(dir string) bool {
 	_, noSamples := os.Lstat(filepath.Join(dir, SamplesFile))
 	_, noPart := os.Lstat(filepath.Join(dir, partSamples))
-	walls, _ := matching(dir, wallGlob) // the folder was read before
+	walls, _ := matching(dir, wallGlob) // an error would have come up when the folder was read before
 	return errors.Is(noSamples, fs.ErrNotExist) && noPart == nil && len(walls) > 0
 }
 

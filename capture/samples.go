@@ -56,7 +56,7 @@ func (s *source) check(mayBeEmpty bool) error {
 	return err
 }
 
-// partSamples and partStacks are the files to which the native sampler writes while it runs. They have the form of
+// partSamples and partStacks are the files to which the native sampler writes while it runs. They have the formats of
 // SamplesFile and StacksFile.
 const partSamples, partStacks = "samples.part", "stacks.part"
 

@@ -13,22 +13,22 @@ import (
 // wallGlob matches the names that WallText returns.
 const wallGlob = "wall-*.txt"
 
-// WallText returns the name of the file that says what the threads of a JVM did by the wall clock: wall-4711.txt. See
-// package wall.
+// WallText returns the name of the file that says what the threads of a JVM did by the wall clock, such as
+// wall-4711.txt. Package wall describes its format.
 func WallText(pid int) string { return fmt.Sprintf("wall-%d.txt", pid) }
 
-// maxWallFile is how many bytes of a wall-<pid>.txt are read. A spell takes about 60 bytes, so this is room for an hour
-// in which 1000 threads are found at another place 20 times a second.
+// maxWallFile is the maximum number of bytes that are read of a wall-<pid>.txt. A spell takes about 60 bytes, so this
+// is enough for an hour in which 1000 threads are found at another place 20 times a second.
 const maxWallFile = 4 << 30
 
-// A WallFile is the file of package wall of one JVM.
+// A WallFile is a JVM's file in the format of package wall.
 type WallFile struct {
-	PID  int // of the JVM, in the capture
+	PID  int // the JVM's process id in the capture
 	path string
 }
 
-// WallFiles returns the files that say what the threads of the capture's JVMs did by the wall clock, in the order of the
-// JVMs. There are none if that was not recorded. A capture whose recording was cut off has them, too.
+// WallFiles returns the files that say what the threads of the capture's JVMs did by the wall clock, in the order of
+// the JVMs. There are none if that was not recorded. If a recording was cut off, its files are included.
 func (c *Capture) WallFiles() (files []WallFile) {
 	for i := range c.parts {
 		p := &c.parts[i]
@@ -48,7 +48,7 @@ func (c *Capture) WallFiles() (files []WallFile) {
 	return files
 }
 
-// Open opens the file. The caller closes the io.Closer after the last record was read.
+// Open opens the file. The caller closes the io.Closer when it has finished reading.
 func (f *WallFile) Open() (*wall.Reader, io.Closer, error) {
 	file, _, err := regular.Open(f.path)
 	if err != nil {

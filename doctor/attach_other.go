@@ -11,7 +11,7 @@ func (j *foundJDK) checkAttach(_ context.Context, area, _ string) (attached, eve
 		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux", ""}
 }
 
-// checkWall returns a finding that says that gasm can't look at the threads of JVMs on this system.
+// checkWall returns a finding that gasm can't look at the threads of JVMs on this system.
 func (j *foundJDK) checkWall(_ context.Context, area, _ string) Finding {
 	return Finding{area, "wall", Note, "--wall works on Linux only", ""}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// wallTime is for how long the threads of a JVM are looked at, and wallPause the time between two attempts to begin.
+// wallTime is how long the threads of a JVM are recorded, and wallPause is the time between two attempts to start.
 const (
 	wallTime  = 500 * time.Millisecond
 	wallPause = 50 * time.Millisecond
 )
 
-// checkWall looks at the threads of a JVM of this JDK, as gasm profile --wall does. dir is a folder for temporary files, which
-// are removed at the end.
+// checkWall records the threads of a JVM of this JDK, as gasm profile --wall does. dir is a folder for temporary files,
+// which are removed at the end.
 func (j *foundJDK) checkWall(ctx context.Context, area, dir string) Finding {
 	note := func(text string) Finding { return Finding{area, "wall", Note, text, ""} }
 	if !stack.Supported() {
@@ -46,8 +46,8 @@ func (j *foundJDK) checkWall(ctx context.Context, area, dir string) Finding {
 	return Finding{area, "wall", OK, fmt.Sprintf("--wall reads %d threads, %d of which wait in Java code", threads, found), ""}
 }
 
-// tryWall runs a program with the command java, and looks at its threads. It returns how many threads there were, and of
-// how many Java threads it was found where they wait.
+// tryWall runs a program with the given java command, and records its threads. It returns the number of threads, and
+// the number of Java threads of which it was found where they wait.
 func tryWall(ctx context.Context, java, dir string) (threads, found int, err error) {
 	if err := os.WriteFile(filepath.Join(dir, "KnownStack.class"), knownStack, 0o600); err != nil {
 		return 0, 0, err
@@ -69,14 +69,14 @@ func tryWall(ctx context.Context, java, dir string) (threads, found int, err err
 			threads, found = readWall(&text)
 			return threads, found, nil
 		}
-		if pause(ctx, wallPause); ctx.Err() != nil { // until then, the JVM may just be starting
+		if pause(ctx, wallPause); ctx.Err() != nil { // in the meantime, the JVM may just be starting
 			return 0, 0, err
 		}
 		text.Reset()
 	}
 }
 
-// readWall counts the threads, and the Java threads that were blocked with Java frames on their stacks.
+// readWall counts all threads, and the Java threads that were blocked with Java frames on their stacks.
 func readWall(text *bytes.Buffer) (threads, found int) {
 	java := map[int]bool{}
 	for r := wall.NewReader(text, "wall"); r.Scan(); {

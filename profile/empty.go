@@ -10,7 +10,8 @@ import (
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns
-// nil if there is a sample, if probed methods have counted calls, or if it is known what threads did by the wall clock.
+// nil if there is a sample, if probed methods have counted calls, or if what threads did by the wall clock was
+// recorded.
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
@@ -18,7 +19,7 @@ func (ps *Profiles) WhyEmpty() error {
 			return nil // calls were counted
 		}
 		if p.Waits != nil && p.Waits.Account.Profiled > 0 {
-			return nil // it is known what threads did that never ran
+			return nil // there is something to report, even if no thread ever ran
 		}
 		for _, account := range p.Accounts {
 			if account.Profiled > 0 {

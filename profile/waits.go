@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// readWaits counts what the threads of the capture's JVMs did by the wall clock. It returns nil if that was not recorded.
+// readWaits sums up what the threads of the capture's JVMs did by the wall clock. It returns nil if that was not
+// recorded.
 func (ps *Profiles) readWaits(c *capture.Capture, config *Config) *waits.Counter {
 	if len(c.WallFiles()) == 0 {
 		return nil
@@ -24,7 +25,7 @@ func (ps *Profiles) readWaits(c *capture.Capture, config *Config) *waits.Counter
 	return x
 }
 
-// addWaits adds the tables of waits to the profiles, which are in the order of the Builder's trials. x may be nil.
+// addWaits adds the tables of x to the profiles, which have the order of the Builder's trials. x may be nil.
 func (ps *Profiles) addWaits(x *waits.Counter, rule event.SiteRule) {
 	if x == nil {
 		return
@@ -35,7 +36,7 @@ func (ps *Profiles) addWaits(x *waits.Counter, rule event.SiteRule) {
 	}
 }
 
-// matcherOf returns the methods of an Under, or nil if there is none.
+// matcherOf returns a Matcher for the methods of an Under, or nil if u is nil.
 func matcherOf(u *calltree.Under) calltree.Matcher {
 	if u == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Profile is what one JVM did in an interval. It must not be changed after it was given to a Queue.
+// A Profile is what one JVM did in an interval. It must not be changed after it was added to a Queue.
 type Profile struct {
 	ID       string  // random, different for each Profile
 	Labels   []Label // sorted by name, each name once
@@ -17,10 +17,10 @@ type Profile struct {
 	Pprof    []byte // in pprof's format, gzipped
 }
 
-// A Label says something about all samples of a Profile. Names are those of OpenTelemetry: "service.name".
+// A Label describes all samples of a Profile. Names are those of OpenTelemetry: "service.name".
 type Label struct{ Name, Value string }
 
-// Label returns the value of the label with a name, or "".
+// Label returns the value of the label with the given name, or "".
 func (p *Profile) Label(name string) string {
 	for _, l := range p.Labels {
 		if l.Name == name {
@@ -37,7 +37,7 @@ const (
 	ProcessID   = "process.pid"
 )
 
-// A Destination takes profiles.
+// A Destination accepts profiles.
 type Destination interface {
 	// Send delivers a profile. It returns a *RefusedError if the destination will never take this profile, and a
 	// *BusyError if the destination says when it wants to be asked again. After any other error, the profile is sent

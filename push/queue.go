@@ -13,21 +13,21 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// Limits of what waits for one destination. If there is more, the oldest profiles are dropped.
+// Limits for the profiles that wait for one destination. Beyond them, the oldest profiles are dropped.
 const (
-	// MaxAge is the age, counted from the end of its interval, at which a profile is dropped. Pyroscope refuses profiles
+	// MaxAge is the age at which a profile is dropped, counted from the end of its interval. Pyroscope refuses profiles
 	// that are older than an hour.
 	MaxAge = time.Hour
-	// MaxBytes is the size of all waiting profiles.
+	// MaxBytes is the maximum size of all waiting profiles together.
 	MaxBytes = 64 << 20
 )
 
-// Pauses between two tries. Each one is longer than the one before by a half, and then up to a half shorter or longer
-// at random.
+// Pauses between two tries. Each pause is half as long again as the one before, and is then made up to a half shorter
+// or longer at random.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
-	// mostAsked limits the pause that a destination can ask for.
+	// mostAsked is the longest pause that a destination can ask for.
 	mostAsked = 5 * time.Minute
 )
 
@@ -36,12 +36,12 @@ type Stats struct {
 	Sent    int64
 	Dropped int64 // because they were too old or too many, or because the Queue was closed
 	Refused int64 // by the destination
-	Retries int64 // tries that have failed and were repeated
+	Retries int64 // failed tries that were repeated
 	Waiting int
-	Bytes   int64 // size of the waiting ones
+	Bytes   int64 // size of the waiting profiles
 }
 
-// Text returns the counts as a message about a destination.
+// Text returns a message that has the counts and the destination's name, to.
 func (s Stats) Text(to string) string {
 	text := fmt.Sprintf("%s: %s sent", to, layout.Plural(int(s.Sent), "profile"))
 	if s.Dropped > 0 {
@@ -70,14 +70,14 @@ type Queue struct {
 	closing bool
 	stats   Stats
 	said    time.Time // when the last failure was reported
-	away    bool      // a failure was reported, and no profile was sent since
-	untold  int64     // dropped profiles that were not reported
+	away    bool      // a failure was reported, and nothing was sent since
+	untold  int64     // dropped profiles that were not reported yet
 
-	wake    chan struct{} // has an element if there may be something new in waiting
+	wake    chan struct{} // has an element if waiting may have changed
 	stopped chan struct{} // closed when Run has returned
 }
 
-// NewQueue returns an empty Queue. It calls say with messages for the user, a few a minute at most.
+// NewQueue returns an empty Queue. It calls say with messages for the user, at most a few a minute.
 func NewQueue(to Destination, say func(text string)) *Queue {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = firstPause, longestPause
@@ -88,7 +88,7 @@ func NewQueue(to Destination, say func(text string)) *Queue {
 // String returns the destination's name.
 func (q *Queue) String() string { return q.to.String() }
 
-// Add adds a profile. It does not wait.
+// Add adds a profile. It never blocks.
 func (q *Queue) Add(p *Profile) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, p)
@@ -96,7 +96,7 @@ func (q *Queue) Add(p *Profile) {
 	for q.stats.Bytes > q.maxBytes && len(q.waiting) > 1 {
 		at := 0
 		if q.sending {
-			at = 1 // the first one may arrive yet
+			at = 1 // the first one is being sent, and may still arrive
 		}
 		if at == len(q.waiting)-1 {
 			break
@@ -108,7 +108,7 @@ func (q *Queue) Add(p *Profile) {
 	q.notify()
 }
 
-// remove removes a waiting profile.
+// remove removes the waiting profile at an index.
 func (q *Queue) remove(at int) {
 	q.stats.Bytes -= int64(len(q.waiting[at].Pprof))
 	copy(q.waiting[at:], q.waiting[at+1:])
@@ -159,7 +159,7 @@ func (q *Queue) Run(ctx context.Context) {
 	}
 }
 
-// next returns the oldest profile, which stays in the Queue, or nil if there is none.
+// next returns the oldest profile, without removing it from the Queue, or nil if there is none.
 func (q *Queue) next() (p *Profile, closing bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -169,11 +169,11 @@ func (q *Queue) next() (p *Profile, closing bool) {
 	return p, q.closing
 }
 
-// errTooOld means that a profile is not sent any more.
+// errTooOld means that a profile has reached MaxAge and is not sent any more.
 var errTooOld = errors.New("it is too old")
 
-// deliver sends a profile, if necessary again and again, and removes it from the Queue. If ctx is done before that, the
-// profile stays there.
+// deliver sends a profile, with as many tries as necessary, and removes it from the Queue. If ctx is done first, the
+// profile stays in the Queue.
 func (q *Queue) deliver(ctx context.Context, p *Profile) error {
 	try := func() (struct{}, error) {
 		if time.Since(p.To) > q.maxAge {
@@ -181,8 +181,8 @@ func (q *Queue) deliver(ctx context.Context, p *Profile) error {
 		}
 		return struct{}{}, retryable(q.to.Send(ctx, p))
 	}
-	// The pauses go on to grow with the next profile: if the destination is away, each profile is tried only once more
-	// before it is too old.
+	// The next profile starts with the pause that this one has reached, so if the destination is unreachable, each
+	// profile is tried only once more before it is too old.
 	_, err := backoff.Retry(ctx, try, backoff.WithBackOff(lasting{q.pauses}), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, _ time.Duration) { q.failed(err) }))
 	q.mu.Lock()
@@ -207,20 +207,20 @@ func (q *Queue) deliver(ctx context.Context, p *Profile) error {
 	return nil
 }
 
-// retryable returns the error that makes package backoff do what err demands.
+// retryable wraps err so that package backoff gives up or waits as err demands.
 func retryable(err error) error {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		return backoff.Permanent(refused)
 	}
 	if busy, ok := errors.AsType[*BusyError](err); ok && busy.After > 0 {
 		after := min(busy.After, mostAsked)
-		after += rand.N(after/2 + 1) // other senders were asked for the same pause
+		after += rand.N(after/2 + 1) // other senders were asked for the same pause, so a random part spreads them
 		return &laterError{err, &backoff.RetryAfterError{Duration: after}}
 	}
 	return err
 }
 
-// A laterError makes package backoff wait for a certain time.
+// A laterError makes package backoff wait for a given time.
 type laterError struct {
 	error
 	pause *backoff.RetryAfterError
@@ -228,12 +228,12 @@ type laterError struct {
 
 func (e *laterError) Unwrap() []error { return []error{e.error, e.pause} }
 
-// A lasting is a BackOff that is not reset by package backoff at the beginning of each profile.
+// A lasting is a BackOff that package backoff can't reset when it begins with the next profile.
 type lasting struct{ *backoff.ExponentialBackOff }
 
 func (lasting) Reset() {}
 
-// failed counts a try that failed, and reports it.
+// failed counts and reports a failed try.
 func (q *Queue) failed(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -241,10 +241,10 @@ func (q *Queue) failed(err error) {
 	q.complain(err.Error() + "; " + layout.Plural(len(q.waiting), "profile") + " waiting")
 }
 
-// saidEvery is the time between two reports of failures.
+// saidEvery is the minimum time between two reports of failures.
 const saidEvery = time.Minute
 
-// complain reports a failure, and how many profiles were dropped, unless it has reported one in the last minute.
+// complain reports a failure, and how many profiles were dropped, unless a failure was reported in the last minute.
 func (q *Queue) complain(text string) {
 	if time.Since(q.said) < saidEvery {
 		return
@@ -264,7 +264,7 @@ func (q *Queue) complain(text string) {
 	q.say(q.to.String() + ": " + text)
 }
 
-// back reports that profiles arrive again.
+// back reports that profiles arrive again after a failure.
 func (q *Queue) back() {
 	if q.away {
 		q.away, q.said = false, time.Time{}
@@ -272,8 +272,8 @@ func (q *Queue) back() {
 	}
 }
 
-// Close waits until all profiles are sent, but not longer than ctx allows, and returns the counts. What is left then
-// counts as dropped. The context of Run must be done, or done soon, if ctx is done.
+// Close waits until all profiles are sent or ctx is done, and returns the counts. Profiles that were not sent count as
+// dropped. When ctx is done, the context of Run must be done too, or soon after.
 func (q *Queue) Close(ctx context.Context) Stats {
 	q.mu.Lock()
 	q.closing = true

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fake is a Destination that answers with errors.
+// A fake is a Destination that answers with given errors.
 type fake struct {
 	mu      sync.Mutex
-	answers []error // of the next calls; after these, profiles are taken
+	answers []error // of the next calls; later calls succeed
 	calls   []string
 	taken   []string
-	blocked chan struct{} // not nil if Send waits until it is closed
+	blocked chan struct{} // if not nil, Send waits until it is closed
 	entered chan struct{} // gets an element when Send waits
 }
 
@@ -48,12 +48,12 @@ func (f *fake) Send(ctx context.Context, p *Profile) error {
 	return nil
 }
 
-// profileOf returns a profile of some bytes that ended some time ago.
+// profileOf returns a profile with that many bytes, whose interval ended the duration age ago.
 func profileOf(id string, bytes int, age time.Duration) *Profile {
 	return &Profile{ID: id, To: time.Now().Add(-age), Pprof: make([]byte, bytes)}
 }
 
-// quick returns a Queue without pauses worth mentioning, and a function that returns its messages.
+// quick returns a Queue with negligible pauses, and a function that returns its messages.
 func quick(to Destination) (*Queue, func() []string) {
 	var mu sync.Mutex
 	var said []string
@@ -106,7 +106,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueueLimits: what is too old or too much is dropped and counted, the oldest first.
+// TestQueueLimits checks that profiles that are too old or too many are dropped and counted, the oldest first.
 func TestQueueLimits(t *testing.T) {
 	f := &fake{}
 	q, said := quick(f)
@@ -115,7 +115,7 @@ func TestQueueLimits(t *testing.T) {
 		q.Add(profileOf(strconv.Itoa(i), 10, 0))
 	}
 	assert.Equal(t, Stats{Dropped: 5, Waiting: 10, Bytes: 100}, q.Stats())
-	q.Add(profileOf("large", 1000, 0)) // alone, it is kept
+	q.Add(profileOf("large", 1000, 0)) // larger than the limit, but kept because it is the only one
 	assert.Equal(t, Stats{Dropped: 15, Waiting: 1, Bytes: 1000}, q.Stats())
 	q.Add(profileOf("old", 10, MaxAge+time.Second))
 	go q.Run(t.Context())
@@ -124,7 +124,8 @@ func TestQueueLimits(t *testing.T) {
 	assert.Empty(t, f.calls)
 }
 
-// TestQueueAway: a destination that is away for longer than MaxAge costs a try for each profile, and nothing grows.
+// TestQueueAway checks that a destination that is unreachable for longer than MaxAge costs one try per profile, and
+// that the queue does not grow.
 func TestQueueAway(t *testing.T) {
 	f := &fake{answers: make([]error, 1000)}
 	for i := range f.answers {
@@ -141,8 +142,8 @@ func TestQueueAway(t *testing.T) {
 	assert.Zero(t, s.Sent+s.Bytes)
 }
 
-// TestQueueBlocked: a profile that is being sent is not dropped, Add does not wait for it, and Close gives up when its
-// context is done. What is left counts as dropped.
+// TestQueueBlocked checks that a profile that is being sent is not dropped, that Add does not wait for it, and that
+// Close gives up when its context is done. The remaining profiles count as dropped.
 func TestQueueBlocked(t *testing.T) {
 	f := &fake{blocked: make(chan struct{}), entered: make(chan struct{}, 1)}
 	q, _ := quick(f)
@@ -164,7 +165,7 @@ func TestQueueBlocked(t *testing.T) {
 	<-q.stopped
 }
 
-// TestQueuePauses: the pauses grow, and are different each time.
+// TestQueuePauses checks that the pauses grow and vary at random.
 func TestQueuePauses(t *testing.T) {
 	q := NewQueue(&fake{}, func(string) {})
 	var all []time.Duration
@@ -177,7 +178,8 @@ func TestQueuePauses(t *testing.T) {
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(all))), 30)
 }
 
-// TestRetryable: a destination can't ask for a pause of any length, and no two senders pause equally long.
+// TestRetryable checks that the pause that a destination asks for is limited, and that senders do not all pause equally
+// long.
 func TestRetryable(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for range 100 {

@@ -237,8 +237,8 @@ func (e *JVMError) Error() string { return fmt.Sprintf("JVM %s: %v", &e.JVM, e.E
 // Unwrap returns the reason.
 func (e *JVMError) Unwrap() error { return e.Err }
 
-// follow begins to copy the JVMs' code. If that fails for a JVM, for example because the JVM has ended, follow reports
-// a problem, a *JVMError, and leaves out this JVM. If it fails for all JVMs, follow returns all these errors, joined.
+// follow begins to copy the code of all JVMs. If that fails for a JVM, for example because the JVM has ended, follow
+// reports a *JVMError and leaves out this JVM. If it fails for all JVMs, follow returns all these errors, joined.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]

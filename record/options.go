@@ -60,8 +60,8 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; if empty, all methods
 	SkipC1  bool       // true if code compiled by C1 is not printed
 
-	// WallHertz is how often each thread of the JVMs is looked at, per second, to say where it waits. 0 means that this is not
-	// recorded.
+	// WallHertz is how often per second each thread of the JVMs is looked at, to record what it does by the wall clock.
+	// If it is 0, that is not recorded.
 	WallHertz int
 
 	// Events says which events in the JVMs are recorded in addition to the samples, such as garbage collections. See

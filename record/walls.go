@@ -12,11 +12,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// DefaultWallHertz is how often a thread is looked at if the user asks for times by the wall clock and does not say how
-// often.
+// DefaultWallHertz is how often per second a thread is looked at if the user asks for times by the wall clock without a
+// frequency.
 const DefaultWallHertz = wallclock.DefaultHertz
 
-// checkWall returns an error if threads can't be looked at this often.
+// checkWall returns an error if threads can't be looked at hertz times a second.
 func checkWall(hertz int) error {
 	if hertz < 0 || hertz > wallclock.MaxHertz {
 		return fmt.Errorf("--wall is %d; it is in Hz, from 1 to %d", hertz, wallclock.MaxHertz)
@@ -32,23 +32,24 @@ type walls struct {
 	jvms map[int]*wallOf // by process id
 }
 
-// A wallOf records one JVM.
+// A wallOf is the recording of one JVM.
 type wallOf struct {
 	stop    chan struct{} // closed to end the recording
 	done    chan struct{} // closed when the recording has ended
-	begun   bool          // the file has content; read after done is closed
-	problem error         // read after done is closed
+	begun   bool          // the file has content; valid after done is closed
+	problem error         // valid after done is closed
 }
 
-// wallStart limits how long gasm tries to read the threads of a JVM that has just started. wallPause is the time between two
+// wallStart limits how long gasm tries to read the threads of a JVM that has just started. wallPause is the time
+// between two attempts.
 // attempts.
 const (
 	wallStart = 20 * time.Second
 	wallPause = 50 * time.Millisecond
 )
 
-// beginWall begins to record what the threads of a JVM do by the wall clock, if that was asked for. It does not wait for the
-// JVM, which may just be starting.
+// beginWall begins to record what the threads of a JVM do by the wall clock, if the user asked for that. It does not
+// wait for the JVM, which may still be starting.
 func (s *session) beginWall(pid int) {
 	if s.walls.hertz == 0 {
 		return
@@ -69,7 +70,7 @@ func (s *session) beginWall(pid int) {
 	}()
 }
 
-// recordWall records a JVM until w is stopped or the JVM has ended.
+// recordWall records a JVM until w.stop is closed or the JVM has ended.
 func (s *session) recordWall(pid int, w *wallOf) error {
 	path := s.path(capture.WallText(pid))
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -82,7 +83,7 @@ func (s *session) recordWall(pid int, w *wallOf) error {
 		os.Remove(path)
 		return err
 	}
-	if r == nil { // it was stopped before it began
+	if r == nil { // stopped before it began
 		file.Close()
 		os.Remove(path)
 		return nil
@@ -102,7 +103,8 @@ func (s *session) recordWall(pid int, w *wallOf) error {
 	return result.Read
 }
 
-// startWall starts a recorder. It tries again while the JVM starts. It returns nil if it is stopped or the JVM ends.
+// startWall starts a recorder. It tries repeatedly while the JVM starts. It returns nil if stop is closed or the JVM
+// ends first.
 func (s *session) startWall(pid int, o wallclock.Options, stop <-chan struct{}) (*wallclock.Recorder, error) {
 	for until := time.Now().Add(wallStart); ; {
 		r, err := wallclock.Start(pid, o)
@@ -123,7 +125,7 @@ func (s *session) startWall(pid int, o wallclock.Options, stop <-chan struct{}) 
 	}
 }
 
-// endWalls ends the recording of all JVMs, and reports what went wrong.
+// endWalls ends the recording of all JVMs, and reports errors.
 func (s *session) endWalls(ctx context.Context) {
 	s.walls.mu.Lock()
 	defer s.walls.mu.Unlock()
@@ -144,7 +146,7 @@ func (s *session) endWalls(ctx context.Context) {
 	}
 }
 
-// file returns the name of the file about a JVM, or "" if there is none.
+// file returns the name of a JVM's file, or "" if there is none.
 func (w *walls) file(pid int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +159,7 @@ func (w *walls) file(pid int) string {
 		if of.begun {
 			return capture.WallText(pid)
 		}
-	default: // it did not answer in time
+	default: // the recorder did not end in time
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	text.Options
-	// Wall makes WriteCollapsed write what threads did by the wall clock, in place of samples.
+	// Wall lets WriteCollapsed write what threads did by the wall clock, in place of samples.
 	Wall bool
 
 	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// Limits of the lists in the JSON report.
+// The maximum lengths of the lists in the JSON report.
 const (
 	mostWaitPools   = 5_000
 	mostWaitThreads = 20_000
@@ -16,7 +16,7 @@ const (
 	mostHolders     = 1_000
 )
 
-// waitsTable converts what threads did by the wall clock. It returns nil if that was not recorded.
+// waitsTable converts the table of what threads did by the wall clock. It returns nil if that was not recorded.
 func (p jsonProfile) waitsTable() *schema.Waits {
 	w := p.Waits
 	if w == nil {

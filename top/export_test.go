@@ -5,7 +5,7 @@ func (m *Model) Sizes() (keys, threads, functions int) {
 	return len(m.all), len(m.threads), len(m.functions)
 }
 
-// Copied returns how many pieces of a JVM's code are kept.
+// Copied returns the number of pieces of a JVM's code that the Model keeps.
 func (m *Model) Copied(pid int) (n int) {
 	for _, c := range m.jvms[pid].copy {
 		if c != nil {
@@ -26,5 +26,5 @@ func (p *Picture) Compilations(method string, id int) int {
 	return len(found)
 }
 
-// ForgetStart makes a Model without samples what NewRecent returns.
+// ForgetStart turns a Model that has no samples yet into one as NewRecent returns it.
 func (m *Model) ForgetStart() { m.all = nil }

@@ -6,7 +6,7 @@ import "time"
 // without its details.
 const (
 	maxPending   = 1 << 18  // samples that wait for a Tick; further ones count as lost
-	maxFunctions = 1 << 16  // native functions; further ones have no name, and from twice as many on they are one function
+	maxFunctions = 1 << 16  // native functions; further ones have no name; beyond twice as many: otherFunctions
 	maxThreads   = 1 << 14  // threads; further ones are one thread of each JVM
 	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
 	maxKeys      = 1 << 17  // keys since the start; beyond that, first their stacks are dropped, then the coldest keys

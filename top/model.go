@@ -31,12 +31,12 @@ type Model struct {
 	tree        *callstack.Tree
 	epoch       int // counts how often tree was replaced
 
-	buckets     []bucket        // oldest first; the last one is of the last Tick
+	buckets     []bucket        // oldest first; the last one ends at the last Tick
 	closed      int64           // number of all buckets so far
-	taken       int64           // number of buckets that TakeSettled has returned, or that were dropped before that
-	settledLost int64           // as far as TakeSettled has returned it
+	taken       int64           // number of buckets that TakeSettled has returned or will not return
+	settledLost int64           // as much of lost as TakeSettled has returned
 	all         map[key]float64 // nil if the Model keeps only the last seconds
-	seconds     float64         // covered by all
+	seconds     float64         // the time that all covers
 	lastTick    int64
 	shownTick   int64 // of the last bucket
 	hertz       int
@@ -44,13 +44,13 @@ type Model struct {
 	counter     string
 	history     []Load
 	events      []Event
-	pauses      pausesOf // since the last Tick
-	allPauses   pausesOf // before that
+	pauses      pausesOf // pauses since the last Tick
+	allPauses   pausesOf // pauses before the last Tick
 	cost        float64
 	textBytes   int
 	decoded     int
 	chunks      []*chunk
-	frames      map[place][]printassembly.Frame // what is inlined at an address
+	frames      map[place][]printassembly.Frame // the frames inlined at an address
 	listed      listed
 }
 
@@ -59,7 +59,7 @@ type bucket struct {
 	counts   map[key]int32
 	total    int32
 	seconds  float64
-	from, to int64 // the Ticks before and after it
+	from, to int64 // times of the Ticks before and after it
 	pauses   pausesOf
 	// unresolved has samples that were in no code that was known, for as long as that code may still be listed.
 	unresolved []unresolved
@@ -132,7 +132,7 @@ func NewModel(seconds int, syntax disasm.Syntax) *Model {
 		pauses: pausesOf{}, allPauses: pausesOf{}}
 }
 
-// NewRecent is like NewModel, but the Model has no picture [SinceStart].
+// NewRecent is like NewModel, but the Model does not have the picture [SinceStart].
 func NewRecent(seconds int, syntax disasm.Syntax) *Model {
 	m := NewModel(seconds, syntax)
 	m.all = nil
@@ -285,7 +285,7 @@ func (m *Model) shrink() {
 	})
 }
 
-// otherFunctions is what functions are counted as that have too few samples, or are too many.
+// otherFunctions counts functions that have too few samples or are too many.
 var otherFunctions = Function{Symbol: "(other functions)"}
 
 // mergeColdest changes the coldest keys, if there are too many keys.
@@ -385,8 +385,8 @@ func (m *Model) resolve(s *sampler.Sample, stack callstack.ID) (k key, ok bool) 
 	return k, true
 }
 
-// function returns the number of a function. Too many functions of a module have no names, and functions of too many
-// modules are counted as [otherFunctions].
+// function returns the number of a function. If a module has too many functions, further ones get no name. If there are
+// too many modules, functions of further ones count as [otherFunctions].
 func (m *Model) function(f Function) int32 {
 	if id, ok := m.functionIDs[f]; ok {
 		return id

@@ -12,26 +12,27 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// A Settled has the samples of some seconds that no table of a view shows any more.
+// A Settled has the samples of some seconds, see TakeSettled.
 type Settled struct {
-	// FromMono and ToMono are the times of the first and the last Tick, in ns. The samples were taken between them, or a
-	// moment before, see [Settle].
+	// FromMono and ToMono are the times of the first and the last Tick, in ns of CLOCK_MONOTONIC. The samples were
+	// taken between them or a moment earlier, see [Settle].
 	FromMono, ToMono int64
 	Hertz            int
-	Counter          string             // what is sampled, "cpu-clock"
+	Counter          string             // what is sampled, such as "cpu-clock"
 	Lost             int64              // samples that were lost since the last call
-	Samples          []profile.Location // their Thread is empty for a thread of the application, else its kind
-	// Stacks has the stacks of Samples, until the next Tick. It is nil if none were recorded.
+	Samples          []profile.Location // Thread is "" for a thread of the application, otherwise its kind
+	// Stacks has the stacks of Samples. It is valid until the next Tick, and nil if no stacks were recorded.
 	Stacks *calltree.Stacks
 	// SourceFiles has the names of the classes' source files.
 	SourceFiles map[string]string
 }
 
-// SettleTicks is the number of Ticks in which the code of samples may still become known.
+// SettleTicks is the number of Ticks during which the code of a sample may still become known.
 const SettleTicks = 5
 
-// TakeSettled returns the samples of all Ticks since the last call but those of the last wait Ticks. It returns each sample
-// once, if it is called before there are more Ticks than the Model keeps. ok is false if there are no such Ticks.
+// TakeSettled returns the samples of all Ticks since the last call, except for the last wait Ticks. It returns each
+// sample once, provided that it is called before there are more Ticks than the Model keeps. ok is false if there are no
+// such Ticks.
 func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	first := max(len(m.buckets)-int(m.closed-m.taken), 0)
 	end := len(m.buckets) - wait
@@ -67,7 +68,7 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	return s, true
 }
 
-// location returns n samples of a key as a Location.
+// location converts n samples with the same key to a Location.
 func (m *Model) location(k key, n int64) profile.Location {
 	t := &m.threads[k.thread]
 	l := profile.Location{PID: t.PID, Thread: threadKind(t.Kind), PC: k.pc, Stack: k.stack, Counts: tally.Counts{n}}
@@ -78,7 +79,7 @@ func (m *Model) location(k key, n int64) profile.Location {
 	case inner.Kind == callstack.NoCaller:
 		l.Stack = calltree.NoCaller
 	}
-	caller := func() { // the stack begins with the sampled code itself
+	caller := func() { // used if the stack begins with the sampled code itself
 		if l.Stack = up; up == 0 {
 			l.Stack = calltree.NoCaller
 		}

@@ -19,11 +19,11 @@ import (
 	"github.com/gasm-profiler/gasm/top/toptest"
 )
 
-// placeOf returns a text with what a Location says about its place, and all its callers.
+// placeOf returns a text that describes the place of a Location, and all its callers.
 func placeOf(l *profile.Location, stacks *calltree.Stacks) string {
 	var b strings.Builder
 	switch {
-	case l.Module == profile.UnknownModule || l.Source == profile.UnresolvedSource: // gasm top does not tell them apart
+	case l.Module == profile.UnknownModule || l.Source == profile.UnresolvedSource: // gasm top does not distinguish them
 		b.WriteString("unknown")
 	default:
 		fmt.Fprintf(&b, "%s %s %s %d", l.Source, l.Module, l.Name, l.CompileID)
@@ -40,8 +40,8 @@ func placeOf(l *profile.Location, stacks *calltree.Stacks) string {
 	return b.String()
 }
 
-// TestSettled compares what a Model returns piece by piece with the locations that gasm report finds in the same samples:
-// each sample is there once, with the same frames and the same callers.
+// TestSettled compares what a Model returns piece by piece with the locations that gasm report finds in the same
+// samples: each sample must be there once, with the same frames and the same callers.
 func TestSettled(t *testing.T) {
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestSettled(t *testing.T) {
 	assert.False(t, ok, "nothing is returned twice")
 }
 
-// TestRecent: a Model without the picture since the start has the same seconds.
+// TestRecent checks that a Model that does not keep the samples since the start returns the same seconds.
 func TestRecent(t *testing.T) {
 	r, m := toptest.New(t, "stacks", nil), toptest.New(t, "stacks", nil)
 	m.Model.ForgetStart()
@@ -98,7 +98,8 @@ func TestRecent(t *testing.T) {
 	assert.Zero(t, keys)
 }
 
-// TestOutermost: a function without a caller has no frame below it, and is not one whose caller is unknown.
+// TestOutermost checks that a function without a caller is the outermost frame, and does not count as one whose caller
+// is unknown.
 func TestOutermost(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	m.SetJVMs([]top.JVM{{PID: 7}})

@@ -198,7 +198,7 @@ func TestManyThreads(t *testing.T) {
 	assert.InDelta(t, 400_000, m.Picture(top.SinceStart).Programs()[0].Count, 1e-3)
 }
 
-// TestManyFunctions: functions of more modules than are kept are not counted as a function of another name.
+// TestManyFunctions checks that functions of too many modules do not count as a function with another name.
 func TestManyFunctions(t *testing.T) {
 	m := top.NewModel(10, disasm.ATT)
 	const pid, most, further = 7, 2 << 16, 1000
@@ -217,10 +217,11 @@ func TestManyFunctions(t *testing.T) {
 	}
 	assert.EqualValues(t, 1, counts["0.so f"])
 	assert.EqualValues(t, further, counts["unknown (other functions)"])
-	assert.Equal(t, most+1, len(counts)) // assert.Len would print all
+	assert.Equal(t, most+1, len(counts)) // assert.Len would print all elements
 }
 
-// TestEvicted: if there is too much code, that of a JVM which is new stays, and that which was used before goes.
+// TestEvicted checks that if there is too much code, the code of a new JVM is kept, and code that was used earlier is
+// removed.
 func TestEvicted(t *testing.T) {
 	var log []byte
 	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
@@ -231,7 +232,7 @@ func TestEvicted(t *testing.T) {
 		return text
 	})
 	r.All()
-	assert.NotEmpty(t, r.Model.Picture(top.SinceStart).Frames(top.Scope{})) // which decodes code
+	assert.NotEmpty(t, r.Model.Picture(top.SinceStart).Frames(top.Scope{})) // it decodes code
 	before := r.Model.Copied(r.PID)
 	require.Positive(t, before)
 	other := r.PID + 1

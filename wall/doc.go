@@ -16,9 +16,10 @@
 // sum is exactly its length: how long the thread ran, how long it was runnable but had no processor, and how long it was
 // blocked. The kernel counts the first two (schedstat), and the third one is the rest.
 //
-// gasm looks at a thread some times a second. If it has not run between two looks, it was blocked at one place all the
-// time, and both looks belong to the same spell. Such a spell is exact. Otherwise what the thread did in between is not
-// known, except for how long it ran and was runnable. The time between such looks belongs to these spells:
+// gasm looks at a thread several times a second. If the thread has not run between two looks, it was blocked at one
+// place all the time, and both looks belong to the same spell. Such a spell is exact. Otherwise it is not known what
+// the thread did in between, except for how long it ran and was runnable. The time between two such looks is divided by
+// these rules:
 //
 //   - If the thread was blocked at both looks, at the same place, it is one spell. If the places differ, each spell has
 //     half of the time, and half of the time that the thread ran.
@@ -32,8 +33,8 @@
 // is that of the looks. The spells OnProcessor have no stack, because the capture's samples show where the thread ran. If
 // such a spell has Blocked time, the place is not known.
 //
-// Time for which nothing is known is [Unseen]: before the first look at a thread, while gasm did not get to look, or if the
-// thread ran each time that it was looked at (the detail is "moved").
+// Time for which nothing is known is [Unseen]: before the first look at a thread, while gasm could not look, or if the
+// thread moved on each time while gasm read its stack (the detail is then "moved").
 //
 // # The file
 //
@@ -42,23 +43,23 @@
 //
 //	gasm wall 1 4711 20 1884749632617
 //
-// A thread has a number, its id as gasm sees it, and in the JVM's own PID namespace, the id of its java.lang.Thread or "-",
-// the time from which it is known, and its full name. If a thread gets another name, the line is repeated. "ended" has
-// the time at which a thread was gone.
+// A thread has a number, its id as gasm sees it, its id in the JVM's own PID namespace, the id of its java.lang.Thread
+// or "-", the time from which it is known, and its full name. If a thread is renamed, another line with its number has
+// the new name. A line "ended" has the time at which a thread was gone.
 //
 //	thread 1 4712 4712 1 1884749632617 "main"
 //	ended 1 1894749632617
 //
-// Frames and stacks have the form that package callstack describes. If the outermost frames of a stack are missing, its root
-// is a mark. The innermost frames are those of the kernel, if they could be read.
+// Frames and stacks have the form that package callstack describes. If the outermost frames of a stack are missing, a
+// mark takes the place of its root. The innermost frames are those of the kernel, if they could be read.
 //
 //	f 1 compiled 7f3c44d0a1f4 138 17 42 "" "Foo::bar"
 //	s 1 0 1
 //
-// A lock has a number, its kind, the object's address at the time, the class of the object, the class that it stands
-// for if it is a java.lang.Class or else "", the number of the thread that had it or "-", and the stack where that thread
-// got it or "-". Objects move, so the address is not the lock's identity for ever. An object that has another owner
-// later is another lock.
+// A lock has a number, its kind, the address of its object when it was read, the class of the object, the class that
+// the object represents if it is a java.lang.Class or else "", the number of the thread that owned the lock or "-", and
+// the stack where that thread got it or "-". Objects move, so an address does not identify a lock for long. If the same
+// object has another owner later, it is written as another lock.
 //
 //	lock 1 monitor 7f0010 "pkg.Pool" "" 2 1
 //	lock 2 synchronizer 7f0020 "java.util.concurrent.locks.ReentrantLock$NonfairSync" "" - -
@@ -67,26 +68,27 @@
 //
 //	detail 1 "read from socket 127.0.0.1:40512 to 127.0.0.1:5432"
 //
-// A spell has its thread, the time at which it began, its length, how much of it the thread ran and was runnable, the
-// state, and the numbers of its stack, lock and detail, and the id of the virtual thread that was mounted on the thread.
-// Each of the last four may be "-".
+// A spell has the number of its thread, the time at which it began, its length, how much of the length the thread ran
+// and how much it was runnable, the state, the numbers of its stack, lock and detail, and the id of the virtual thread
+// that was mounted on the thread. Each of the last four may be "-".
 //
 //	spell 1 1884749632617 50000000 1200000 0 monitor 1 1 - -
 //
-// A spell is written when it has ended. So that a killed gasm loses little, a spell that lasts is written before, with
-// the word "open" and without a length: it lasts at least until the time of the last line "now".
+// A spell is written when it has ended. So that little is lost if gasm is killed, a long spell is also written before
+// its end, with the word "open" and without a length: it lasts at least until the time in the last line "now".
 //
 //	open 1 1884799632617 park 1 2 - -
 //	now 1885749632617
 //
-// Virtual threads that are not mounted are counted: at a time, how many waited at a place. A line has the time, the
-// number of threads, the state, the stack and the lock.
+// Virtual threads that are not mounted are only counted: how many waited at a place at a certain time. A line has the
+// time, the number of threads, the state, the stack and the lock.
 //
 //	virtual 1884749632617 9812 sleep 1 -
 //
-// The last line closes the recorded time and has the account: the looks, how many of these found a thread that ran each
-// time it was read ("moved"), could not read the thread, and were left out because they would have cost too much; the
-// number of threads; and by how many ns times were clamped, because the kernel's counters said more than the clock.
+// The last line ends the recorded time. It counts the looks; how many of these found that the thread ran each time
+// while it was read ("moved"); how many could not read the thread; how many looks were left out because they would have
+// cost too much; and the threads. Its last number is by how many ns times were clamped, because the kernel's counters
+// said more than the clock.
 //
 //	end 1894749632617 4000 12 0 0 31 1200
 //

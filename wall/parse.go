@@ -11,14 +11,13 @@ import (
 // maxTime is an upper bound for times in ns. It is more than a hundred years, so sums of two do not overflow.
 const maxTime = math.MaxInt64 / 2
 
-// A parser cuts values off the beginning of a line. After a value that is not as expected, bad is true, and all
-// further values are 0.
+// A parser cuts values off the beginning of a line. After a malformed value, bad is true, and all further values are 0.
 type parser struct {
 	rest string
 	bad  bool
 }
 
-// done reports whether all values were as expected, and none are left.
+// done reports whether all values were well-formed and nothing follows them.
 func (p *parser) done() bool { return !p.bad && p.rest == "" }
 
 func (p *parser) word() string {
@@ -30,7 +29,7 @@ func (p *parser) word() string {
 	return word
 }
 
-// number returns a number up to a limit.
+// number returns a number that is not larger than limit.
 func (p *parser) number(limit int64) int64 {
 	n, err := strconv.ParseInt(p.word(), 10, 64)
 	if err != nil || n < 0 || n > limit || p.bad {
@@ -43,7 +42,7 @@ func (p *parser) number(limit int64) int64 {
 // count returns a number that fits into an int32.
 func (p *parser) count() int { return int(p.number(math.MaxInt32)) }
 
-// time returns a number of ns, or of anything else that fits into an int64.
+// time returns a number of ns. It also reads other numbers that need an int64.
 func (p *parser) time() int64 { return p.number(maxTime) }
 
 // unknown cuts a "-" off, and reports whether there was one.
@@ -63,7 +62,7 @@ func (p *parser) known() int64 {
 	return p.number(math.MaxInt64)
 }
 
-// upTo returns a number that is not larger than the last one that is known, or 0 for a "-".
+// upTo returns a number that is not larger than last, the highest number given out so far. For a "-" it returns 0.
 func (p *parser) upTo(last int) int {
 	if p.unknown() {
 		return 0

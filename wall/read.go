@@ -9,19 +9,20 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A SyntaxError reports a line that is not as a Writer writes it. Reading goes on after it.
+// A SyntaxError reports a malformed line. The Reader skips that line and reads on.
 type SyntaxError = lines.SyntaxError
 
 const (
 	// longestLine is the longest line that is read, in bytes. The names of a method and of its class have at most 64 kB
 	// each, and may be escaped.
 	longestLine = 1 << 20
-	// maxThreads is the maximum number of threads. A program that starts a thread each millisecond takes an hour for them.
+	// maxThreads is the maximum number of threads. A program that starts a thread every millisecond reaches it after an
+	// hour.
 	maxThreads = 1 << 22
 )
 
-// A Reader reads a file. The spells of a thread that it returns tile the thread's life, even if lines are damaged or
-// missing: in their place there are spells of the state Unseen.
+// A Reader reads a file. The spells of a thread that it returns cover the thread's life without a gap or an overlap. In
+// place of damaged or missing lines, there are spells with the state Unseen.
 type Reader struct {
 	in      *lines.Reader
 	name    string
@@ -36,22 +37,22 @@ type Reader struct {
 	details []string // by number - 1
 }
 
-// A progress says what was read of a thread.
+// A progress holds what was read so far about a thread.
 type progress struct {
 	to    int64 // where its last spell ends
 	open  *Spell
 	ended bool
 }
 
-// NewReader returns a Reader. The name is for messages.
+// NewReader returns a Reader. Error messages contain name.
 func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{in: lines.NewReader(r, longestLine), name: name}
 }
 
-// Stacks returns the tree with the stacks that were read so far.
+// Stacks returns the tree that holds all stacks read so far.
 func (r *Reader) Stacks() *callstack.Tree { return &r.tree }
 
-// Err returns the error that ended the reading; nil after the whole text was read.
+// Err returns the error that ended the reading, or nil if the whole text was read.
 func (r *Reader) Err() error {
 	if err := r.in.Err(); err != nil {
 		return fmt.Errorf("reading %s: %w", r.name, err)
@@ -60,11 +61,11 @@ func (r *Reader) Err() error {
 }
 
 // Record returns what the last call of Scan has read: a *Head, *Thread, *Ended, *Lock, *Spell, *Virtuals, *End or
-// *SyntaxError. The caller may keep it. What a record refers to was returned before it.
+// *SyntaxError. The caller may keep it. The threads and locks that a record refers to were returned earlier.
 func (r *Reader) Record() any { return r.record }
 
-// Scan reads up to the next record. It returns false at the end of the text or after an error. It skips a last line
-// without a line end, because gasm was killed while it wrote that line.
+// Scan reads up to the next record. It returns false at the end of the text or after an error. It skips an incomplete
+// last line, which is there if gasm was killed while it wrote the line.
 func (r *Reader) Scan() bool {
 	for len(r.queued) == 0 && r.in.Scan() {
 		msg := "the line is too long"
@@ -87,7 +88,7 @@ func (r *Reader) Scan() bool {
 	return true
 }
 
-// read reads a line. It returns what is wrong with the line, or "".
+// read reads a line. It returns a message about what is wrong with the line, or "".
 func (r *Reader) read(line string) (msg string) {
 	if line == "" || line[0] == '#' {
 		return ""
@@ -222,7 +223,7 @@ func (r *Reader) place(l *parser, s *Spell) {
 	s.Virtual = l.known()
 }
 
-// open reads the beginning of a spell that lasts.
+// open reads the beginning of a spell that had not ended when the line was written.
 func (r *Reader) open(l *parser) string {
 	s := &Spell{Thread: l.count(), FromMonoNanos: l.time(), Open: true}
 	r.place(l, s)
@@ -258,7 +259,7 @@ func (r *Reader) end(l *parser) string {
 	return ""
 }
 
-// closeOpen returns the spells that lasted when gasm was killed.
+// closeOpen returns the spells that had not ended when gasm was killed.
 func (r *Reader) closeOpen() {
 	for i := range r.threads {
 		s := r.threads[i].open
@@ -274,7 +275,7 @@ func (r *Reader) closeOpen() {
 	}
 }
 
-// fill adds a spell of the state Unseen if the spells of a thread do not reach up to a time.
+// fill adds a spell with the state Unseen if the thread's spells end before the time to.
 func (r *Reader) fill(thread int, to int64) {
 	p := &r.threads[thread-1]
 	if p.to < to {

@@ -11,18 +11,18 @@ import (
 // A Head is the beginning of a file.
 type Head struct {
 	PID           int
-	Hertz         int   // how often each thread that may have run is looked at, per second
+	Hertz         int   // how often per second each thread that may have run is looked at
 	FromMonoNanos int64 // when the first look began
 }
 
 // A Thread is a thread of the JVM. If a Reader returns a Thread with the Number of an earlier one, it has a new name.
 type Thread struct {
-	Number        int    // from 1, without gaps. The kernel may use the id of a thread that has ended again, gasm does not.
+	Number        int    // from 1, without gaps; never reused, unlike the TID
 	TID           int    // as gasm sees it
 	NID           int    // in the JVM's own PID namespace
 	JavaID        int64  // Thread.getId; 0 for the JVM's own threads, such as those of a collector
 	BornMonoNanos int64  // when its first spell begins
-	Name          string // of a Java thread its full name; of others, the 15 bytes that the kernel has
+	Name          string // the full name of a Java thread; for other threads, the 15 bytes that the kernel keeps
 }
 
 // Ended says that a thread has ended. Its last spell ends at the same time.
@@ -37,11 +37,11 @@ type Lock struct {
 	Kind    LockKind
 	Address uint64 // of the object, when it was read
 	Class   string // of the object; "pkg.Class"
-	// Of is the class that a java.lang.Class stands for; "" for other objects.
+	// Of is the class that the object represents if it is a java.lang.Class, or else "".
 	Of string
-	// Owner is the thread that had the lock; 0 if it is not known, or if there was none.
+	// Owner is the number of the thread that owned the lock; 0 if that is not known, or if no thread owned it.
 	Owner int
-	// Taken is the owner's stack from the frame outwards that holds the lock; 0 if it is not known.
+	// Taken is the part of the owner's stack from the frame that holds the lock outwards; 0 if it is not known.
 	Taken callstack.ID
 }
 
@@ -51,24 +51,24 @@ type LockKind string
 // The kinds of locks.
 const (
 	MonitorLock  LockKind = "monitor"
-	Synchronizer LockKind = "synchronizer" // the blocker of a parked thread (LockSupport.park)
+	Synchronizer LockKind = "synchronizer" // the argument of LockSupport.park, called the blocker
 )
 
 // A Spell is an interval in the life of a thread: [FromMonoNanos, ToMonoNanos).
 type Spell struct {
 	Thread                     int
 	FromMonoNanos, ToMonoNanos int64
-	// Ran, Runnable and Blocked are how many ns of the spell the thread was on a processor, waited for one, and was
-	// blocked. Their sum is the length of the spell. If the state is OnProcessor, Blocked is time at a place that is not
-	// known.
+	// Ran, Runnable and Blocked say for how many ns of the spell the thread was on a processor, waited for one, and was
+	// blocked. Their sum is the length of the spell. If the state is OnProcessor, the thread was Blocked at a place
+	// that is not known.
 	Ran, Runnable, Blocked int64
 	State                  State
 	Stack                  callstack.ID // in the Reader's tree; 0 if it is not known
 	Lock                   int          // 0 if there is none
 	Detail                 string       // what it waited for: "read from socket 127.0.0.1:5432"; may be ""
 	Virtual                int64        // the id of the virtual thread that was mounted on the thread; 0 if there was none
-	// Open is true if the spell's end is not in the file, because gasm was killed. The spell lasted at least until
-	// ToMonoNanos.
+	// Open is true if the file does not contain the spell's end, because gasm was killed. The spell lasted at least
+	// until ToMonoNanos.
 	Open bool
 }
 
@@ -81,32 +81,32 @@ type Virtuals struct {
 	Lock      int
 }
 
-// An End closes the recorded time. It has the account of the looks.
+// An End ends the recorded time. It counts the looks.
 type End struct {
 	ToMonoNanos int64
 	Looks       int64
-	Moved       int64 // looks at a thread that ran each time it was read
+	Moved       int64 // looks that found that the thread ran each time while it was read
 	Unread      int64 // looks at a thread that could not be read
 	Left        int64 // looks that were left out because they would have cost too much
 	Threads     int64
-	Clamped     int64 // ns
+	Clamped     int64 // ns by which the kernel's counters exceeded the clock
 }
 
 // A State says what a thread did.
 type State uint8
 
-// The states. A thread that is blocked is in one of the states from Monitor on, except Unseen.
+// The states. A blocked thread is in one of the states from Monitor to Stopped.
 const (
 	OnProcessor State = iota + 1
 	Runnable          // it waited for a processor at all looks
 	Monitor           // it waits to enter a monitor
-	Park              // LockSupport.park, so locks and queues of java.util.concurrent, too
+	Park              // LockSupport.park, which the locks and queues of java.util.concurrent use, too
 	Wait              // Object.wait
 	Sleep             // Thread.sleep
 	Socket            // it reads, writes, accepts, connects or polls
 	File              // it reads, writes or syncs a file, or a pipe
 	PageFault         // it waits for a page of its memory
-	Safepoint         // it waits until a safepoint is over, or for the JVM's threads to come to one
+	Safepoint         // it waits until a safepoint ends, or for the JVM's threads to reach one
 	GC                // it waits for a garbage collection
 	NativeCall        // any other system call, or a wait in native code; the detail has its name
 	Stopped           // by a signal or a debugger
@@ -116,7 +116,7 @@ const (
 var states = [...]string{OnProcessor: "on processor", Runnable: "runnable", Monitor: "monitor", Park: "park", Wait: "wait", Sleep: "sleep",
 	Socket: "socket", File: "file", PageFault: "page fault", Safepoint: "safepoint", GC: "gc", NativeCall: "native", Stopped: "stopped", Unseen: "unseen"}
 
-// States are all states, in the order of their constants.
+// States returns all states, in the order of their constants.
 func States() (all []State) {
 	for s := OnProcessor; s <= Unseen; s++ {
 		all = append(all, s)
@@ -138,5 +138,5 @@ func ParseState(word string) (State, bool) {
 	return State(max(i, 0)), i > 0
 }
 
-// word returns the state as it is in the file, which is without blanks: "page-fault".
+// word returns the state's name in the file, which has hyphens in place of blanks: "page-fault".
 func (s State) word() string { return strings.ReplaceAll(s.String(), " ", "-") }

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// readAll returns all records of a text, and checks what holds for any text: the spells of each thread follow each
+// readAll returns all records of a text. It checks what holds for every text: the spells of each thread follow each
 // other without a gap or an overlap, and their times add up to their lengths.
 func readAll(t *testing.T, text string) (records []any, tree *callstack.Tree) {
 	t.Helper()
@@ -52,7 +52,7 @@ func readAll(t *testing.T, text string) (records []any, tree *callstack.Tree) {
 	return records, r.Stacks()
 }
 
-// of returns the records of one type.
+// of returns the records that have the type T.
 func of[T any](records []any) (all []T) {
 	for _, r := range records {
 		if x, ok := r.(T); ok {

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// longestText is how many bytes of a name, a class or a detail are written.
+	// longestText is the maximum length of a name, a class or a detail, in bytes. The rest is not written.
 	longestText = 4 << 10
-	// maxDetails is how many different details are written. Spells after that have none.
+	// maxDetails is the maximum number of different details. Spells with further details are written without one.
 	maxDetails = 1 << 18
-	// maxLocks is the same for locks.
+	// maxLocks is the maximum number of different locks. Spells with further locks are written without one.
 	maxLocks = 1 << 20
 )
 
-// A Writer writes a file. Its methods do not return errors; Flush does. It is not safe for use by several goroutines.
+// A Writer writes a file. Only Flush returns errors. A Writer is not safe for use by several goroutines.
 type Writer struct {
 	out     *bufio.Writer
 	stacks  *callstack.Writer
@@ -49,8 +49,8 @@ func (w *Writer) Thread(t *Thread) {
 // Ended writes that a thread has ended.
 func (w *Writer) Ended(e Ended) { w.begin("ended").number(int64(e.Thread)).number(e.MonoNanos).end() }
 
-// Lock returns the number of a lock, whose own Number is ignored. It writes the lock if it is new. If there were too many,
-// it returns 0.
+// Lock returns the number of a lock, and writes the lock if it is new. It ignores l.Number. After maxLocks locks, it
+// returns 0 for a new one.
 func (w *Writer) Lock(l Lock) int {
 	l.Number = 0
 	l.Class, l.Of = clip(l.Class), clip(l.Of)
@@ -67,21 +67,21 @@ func (w *Writer) Lock(l Lock) int {
 	return n
 }
 
-// Spell writes a spell that has ended. Blocked is not written, because it is the rest of the spell's length.
+// Spell writes a spell that has ended. It does not write Blocked, which is the rest of the spell's length.
 func (w *Writer) Spell(s *Spell) {
 	detail := w.detail(s.Detail)
 	w.begin("spell").number(int64(s.Thread)).number(s.FromMonoNanos).number(s.ToMonoNanos - s.FromMonoNanos).number(s.Ran).number(s.Runnable).
 		word(s.State.word()).stack(s.Stack).known(int64(s.Lock)).known(int64(detail)).known(s.Virtual).end()
 }
 
-// Open writes the beginning of a spell that lasts. When it has ended, it must be written with Spell.
+// Open writes the beginning of a spell that has not ended yet. When the spell has ended, it must be written with Spell.
 func (w *Writer) Open(s *Spell) {
 	detail := w.detail(s.Detail)
 	w.begin("open").number(int64(s.Thread)).number(s.FromMonoNanos).
 		word(s.State.word()).stack(s.Stack).known(int64(s.Lock)).known(int64(detail)).known(s.Virtual).end()
 }
 
-// Now writes a time until which all spells last that have been opened.
+// Now writes the present time. All open spells last at least until then.
 func (w *Writer) Now(monoNanos int64) { w.begin("now").number(monoNanos).end() }
 
 // Virtual writes how many virtual threads waited at a place.
@@ -110,7 +110,8 @@ func (w *Writer) flushStacks() {
 	}
 }
 
-// detail returns the number of a detail, or 0 if it is "" or there were too many. It writes the detail if it is new.
+// detail returns the number of a detail, and writes the detail if it is new. It returns 0 if text is "" or there were
+// too many details.
 func (w *Writer) detail(text string) int {
 	if text == "" {
 		return 0
@@ -159,7 +160,7 @@ func (w *Writer) known(n int64) *Writer {
 	return w.number(n)
 }
 
-// stack appends a stack, or a "-" if it is not known.
+// stack appends the id of a stack, or a "-" if the stack is not known.
 func (w *Writer) stack(id callstack.ID) *Writer {
 	if id == callstack.NoRoom {
 		id = 0
@@ -172,7 +173,7 @@ func (w *Writer) text(text string) *Writer {
 	return w
 }
 
-// end writes the line.
+// end ends the line and writes it.
 func (w *Writer) end() {
 	w.flushStacks()
 	w.line = append(w.line, '\n')

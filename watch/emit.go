@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/top"
 )
 
-// emit makes a profile of each JVM that had samples since the last call, and gives it to all queues. The samples of the
-// last wait seconds stay for the next call.
+// emit makes a profile of each JVM that had samples since the last call, and adds it to all queues. The samples of the
+// last wait seconds are left for the next call.
 func (w *watcher) emit(wait int) {
 	s, ok := w.model.TakeSettled(wait)
 	if !ok {
@@ -23,7 +23,7 @@ func (w *watcher) emit(wait int) {
 	}
 	toWall := time.Now().UnixNano() - monotonic.Nanos()
 	for len(s.Samples) > 0 {
-		n := 1 // samples of one JVM are one after the other
+		n := 1 // samples of one JVM are adjacent
 		for n < len(s.Samples) && s.Samples[n].PID == s.Samples[0].PID {
 			n++
 		}
@@ -39,7 +39,7 @@ func (w *watcher) emit(wait int) {
 	}
 }
 
-// profile makes the profile of one JVM. toWall is the difference between the wall clock and CLOCK_MONOTONIC, in ns.
+// profile makes the profile of one JVM. Adding toWall (in ns) to a CLOCK_MONOTONIC time converts it to the wall clock.
 func (w *watcher) profile(s *top.Settled, samples []profile.Location, toWall int64) (*push.Profile, error) {
 	pid := samples[0].PID
 	p := &push.Profile{ID: newID(), Labels: w.labelsOf(pid), Lost: s.Lost,

@@ -16,23 +16,23 @@ import (
 	"github.com/gasm-profiler/gasm/watch/labels"
 )
 
-// A jvm is a JVM that is watched, or that can't be.
+// A jvm is a JVM that is watched, or that can't be watched.
 type jvm struct {
 	attach.Process
 	ticks    uint64                       // start time of the process; distinguishes it from a later process with the same id
 	labels   atomic.Pointer[[]push.Label] // nil until they are known
-	seen     time.Time                    // when it was listed, or had samples, for the last time
-	reported bool                         // the user knows that it can't be profiled
+	seen     time.Time                    // when it was listed or had samples last
+	reported bool                         // the user was told that it can't be profiled
 }
 
-// wanted reports whether a JVM is to be watched. It finds out the labels of a new one in the background, because the JVM
-// may not answer.
+// wanted reports whether a JVM is to be watched. For a new one, it collects the labels in the background, because the
+// JVM may be slow to answer.
 func (w *watcher) wanted(p *attach.Process) bool {
 	if !named(p, w.o.Words) {
 		return false
 	}
 	ticks := processend.StartTicks(p.PID)
-	if ticks == 0 || !drawn(hostName, p.PID, ticks, w.o.Share) { // 0 if it has ended
+	if ticks == 0 || !drawn(hostName, p.PID, ticks, w.o.Share) { // ticks is 0 if the process has ended
 		return false
 	}
 	j := w.jvms[p.PID]
@@ -48,8 +48,8 @@ func (w *watcher) wanted(p *attach.Process) bool {
 	return true
 }
 
-// named reports whether one of the words is a JVM's process id, or a part of the name of its main class or jar. It
-// returns true if there are no words.
+// named reports whether one of the words is p's process id, or a part of the name of its main class or jar. It returns
+// true if there are no words.
 func named(p *attach.Process, words []string) bool {
 	return len(words) == 0 || slices.ContainsFunc(words, func(word string) bool {
 		if pid, err := strconv.Atoi(word); err == nil {
@@ -61,8 +61,8 @@ func named(p *attach.Process, words []string) bool {
 
 var hostName, _ = os.Hostname()
 
-// drawn reports whether a JVM belongs to the share of all JVMs that is watched. The result depends only on the arguments,
-// so it stays the same when gasm is started again.
+// drawn reports whether a JVM is in the random share of the JVMs that is watched. The result depends only on the
+// arguments, so it is the same after a restart of gasm.
 func drawn(host string, pid int, ticks uint64, share float64) bool {
 	h := fnv.New64a()
 	h.Write([]byte(host))
@@ -73,10 +73,10 @@ func drawn(host string, pid int, ticks uint64, share float64) bool {
 	return float64(x>>11)/(1<<53) < share
 }
 
-// keptTime is how long a JVM is known that was not listed any more.
+// keptTime is how long a JVM is remembered after it was listed last.
 const keptTime = 2 * time.Minute
 
-// forget forgets the JVMs that have ended.
+// forget removes the JVMs that have ended.
 func (w *watcher) forget(now time.Time) {
 	for pid, j := range w.jvms {
 		if now.Sub(j.seen) > keptTime+w.o.Every {

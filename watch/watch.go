@@ -19,9 +19,9 @@ import (
 type Options struct {
 	Gasm  string   // the version of gasm
 	Words []string // process ids, and parts of the names of main classes and jars; all JVMs if there are none
-	// Share is the part of the JVMs that is watched, above 0 and up to 1. Which JVMs it has is drawn at random.
+	// Share is the fraction of the JVMs that is watched, above 0 and up to 1. The JVMs are chosen at random.
 	Share     float64
-	Every     time.Duration // the time of a profile
+	Every     time.Duration // the length of the interval that a profile covers
 	Frequency int           // samples per second and CPU
 	Stacks    record.StackChoice
 	Labels    []push.Label // set by the user
@@ -33,10 +33,10 @@ type Options struct {
 const Counter = "cpu-clock"
 
 const (
-	// A recording is replaced by the next one after this time, or when its files have this size.
+	// A recording is replaced by the next one after recordingTime, or when its files are larger than recordingBytes.
 	recordingTime  = 30 * time.Minute
 	recordingBytes = 64 << 20
-	// listEvery is the time between two looks for new JVMs. A look costs some milliseconds of CPU time.
+	// listEvery is the time between two searches for new JVMs. A search takes a few milliseconds of CPU time.
 	listEvery = 10 * time.Second
 	// closeTime is how long gasm tries to deliver the last profiles when it is asked to end.
 	closeTime = 10 * time.Second
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options) error {
 	for _, to := range o.To {
 		q := push.NewQueue(to, o.Say)
 		w.queues = append(w.queues, q)
-		go q.Run(sending) // it is not waited for at the end, because a destination may block for ever
+		go q.Run(sending) // the end does not wait for it, because a destination may block for ever
 	}
 	w.model.Tick(monotonic.Nanos()) // the first profile begins here
 	var err error
@@ -87,7 +87,7 @@ func Run(ctx context.Context, o Options) error {
 func (w *watcher) loop(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	// The samples of the last Ticks wait for their code.
+	// The last SettleTicks seconds of samples are kept back until their code is known.
 	next := time.Now().Add(w.o.Every + top.SettleTicks*time.Second)
 	for {
 		select {
@@ -110,15 +110,15 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// close waits until the queues are empty, and reports what became of the profiles.
+// close waits until the queues are empty, and reports how many profiles were delivered and dropped.
 func (w *watcher) close(ctx context.Context) {
 	for _, q := range w.queues {
 		w.o.Say(q.Close(ctx).Text(q.String()))
 	}
 }
 
-// unrecorded reports once that a JVM can't be recorded. If the JVM has just started, it waits for the next try: it may
-// only be too early.
+// unrecorded reports once that a JVM can't be recorded. If the JVM has just started, it reports nothing yet: the JVM
+// may only need some more time.
 func (w *watcher) unrecorded(p *attach.Process) {
 	j := w.jvms[p.PID]
 	if j == nil || j.reported || time.Duration(monotonic.Nanos()-p.StartMonoNanos) < youngTime {
@@ -128,5 +128,5 @@ func (w *watcher) unrecorded(p *attach.Process) {
 	w.o.Say(fmt.Sprintf("JVM %s is not profiled: %v", p, p.Unreadable))
 }
 
-// youngTime is the time after a JVM's start in which it may be impossible to read its memory.
+// youngTime is how long after a JVM's start its memory may be unreadable.
 const youngTime = 10 * time.Second

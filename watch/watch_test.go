@@ -23,7 +23,7 @@ import (
 	"github.com/gasm-profiler/gasm/top/toptest"
 )
 
-// A kept is a Destination that keeps all profiles.
+// A kept is a Destination that keeps all profiles it gets.
 type kept struct{ all []*push.Profile }
 
 func (k *kept) String() string { return "kept" }
@@ -33,8 +33,8 @@ func (k *kept) Send(_ context.Context, p *push.Profile) error {
 	return nil
 }
 
-// TestEmit: the sums of the profiles that a destination gets are those of the samples, and each profile has its times, its
-// labels and an ID of its own.
+// TestEmit checks that the profiles that a destination gets add up to all samples, and that each profile has its times,
+// its labels and an ID of its own.
 func TestEmit(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	k := &kept{}
@@ -84,7 +84,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestDrawn: a share has about that part of the JVMs, the same ones each time, and a larger share has them, too.
+// TestDrawn checks that a share contains about that fraction of the JVMs, the same ones each time, and that a larger
+// share contains those of a smaller one.
 func TestDrawn(t *testing.T) {
 	const n = 20000
 	for _, share := range []float64{0.01, 0.1, 0.5, 1} {
@@ -108,12 +109,12 @@ func TestDrawn(t *testing.T) {
 	assert.InDelta(t, 0.1*n, hosts, 5*43)
 }
 
-// TestUnrecorded: a JVM that can't be recorded is reported once, and not while it may only be too early.
+// TestUnrecorded checks that a JVM that can't be recorded is reported once, and not while it may only be too early.
 func TestUnrecorded(t *testing.T) {
 	var said []string
 	w := &watcher{o: Options{Share: 1, Say: func(text string) { said = append(said, text) }}, jvms: map[int]*jvm{}}
 	p := attach.Process{PID: os.Getpid(), Main: "M", Unreadable: errors.New("no"), StartMonoNanos: monotonic.Nanos()}
-	w.unrecorded(&p) // it is not known
+	w.unrecorded(&p) // p is not in w.jvms yet
 	require.True(t, w.wanted(&p))
 	w.unrecorded(&p)
 	assert.Empty(t, said)
@@ -129,14 +130,14 @@ func TestUnrecorded(t *testing.T) {
 	assert.Empty(t, w.jvms)
 }
 
-// TestPIDOfAnother: labels are not those of a JVM that had the same process id before.
+// TestPIDOfAnother checks that a JVM does not get the labels of an earlier JVM with the same process id.
 func TestPIDOfAnother(t *testing.T) {
 	w := &watcher{o: Options{Share: 1}, jvms: map[int]*jvm{}}
 	p := attach.Process{PID: os.Getpid(), Main: "First"}
 	require.True(t, w.wanted(&p))
 	first := w.jvms[p.PID]
 	require.Eventually(t, func() bool { return first.labels.Load() != nil }, time.Minute, time.Millisecond)
-	first.ticks-- // as if this process were another one
+	first.ticks-- // as if the process had started at another time
 	p.Main = "Second"
 	require.True(t, w.wanted(&p))
 	require.NotSame(t, first, w.jvms[p.PID])

@@ -57,7 +57,8 @@ func startJVM(t *testing.T, ready, java string, args ...string) *runningJVM {
 	return j
 }
 
-// spinning starts Spin with the java on the PATH. Spin rests for half of the time, because other tests run beside it.
+// spinning starts the program Spin with the java command on the PATH. Spin rests for half of the time, because other
+// tests run at the same time.
 func spinning(t *testing.T) *runningJVM {
 	t.Helper()
 	gasmtest.NeedNative(t)

@@ -174,7 +174,7 @@ func (f *reportFlags) check() error {
 		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...), f.checkWhat())
 }
 
-// checkWhat checks --what.
+// checkWhat returns an error if the value of --what is unknown or does not fit the format.
 func (f *reportFlags) checkWhat() error {
 	if err := oneOf("what", f.what, choices["what"]...); err != nil || f.what == "samples" || f.format == "collapsed" {
 		return err

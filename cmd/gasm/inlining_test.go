@@ -83,7 +83,7 @@ func TestInliningOfApplications(t *testing.T) {
 	}
 }
 
-// programsOf compiles classes of testdata for JDKs from a release on.
+// programsOf compiles classes of testdata so that JDKs of the given release or newer run them.
 func programsOf(t *testing.T, release int, classes ...string) string {
 	t.Helper()
 	var files []string

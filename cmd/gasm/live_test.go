@@ -282,10 +282,9 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	}
 	t.Logf("%+v", a)
 	assert.Greater(t, a.OutsideWindow, a.Profiled/4, "the warm-up of both forks, a third as long as the measurement, and what is before it")
-	// The clock ticks of /proc/PID/stat, 10 ms, are read twice in each of six iterations,
-	// some of them a moment late; 6000 samples have an error of 1.3 %.
-	// A busy machine gives the JVMs a tenth of that CPU time: then four standard errors of the samples, and a tick in each
-	// iteration, are more than 6 %.
+	// In each of six iterations, the CPU time is read twice from /proc/PID/stat, whose clock ticks are 10 ms, sometimes
+	// a moment late. 6000 samples have a standard error of 1.3 %. On a busy machine, the JVMs may get a tenth of that
+	// CPU time; then four standard errors of the samples and a tick per iteration are more than 6 %.
 	expected := iterations.cpu.Seconds() * 1001
 	most := max(0.06, sigmas/math.Sqrt(expected)+6*0.01/iterations.cpu.Seconds())
 	assert.InEpsilon(t, expected, a.Profiled, most+hops/p.WindowSeconds, "samples of the JVMs' CPU time in the iterations")

@@ -4,7 +4,7 @@
 //	gasm profile -- java -jar benchmarks.jar      launch, sample, report
 //	gasm attach 4711                              the same for a running JVM
 //	gasm top 4711                                 what is hot in it now, live in the terminal
-//	gasm watch --to pyroscope+https://host:4040   profile all JVMs for ever, for a server
+//	gasm watch --to pyroscope+https://host:4040   profile all JVMs continuously, for a server
 //	gasm stacks 4711                              what each of its threads does now, as jstack says
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture

@@ -19,7 +19,7 @@ type recordFlags struct {
 	frequency     int
 	fixed         bool // sample at exactly this frequency, not at a random one near it
 	stacks        string
-	wall          int // how often threads are looked at, in Hz; 0 if they are not
+	wall          int // how often per second threads are looked at for --wall; 0 without --wall
 	eventList     string
 	delay, length time.Duration
 	kinds, from   string // which kinds of events to record, and from which source

@@ -216,7 +216,7 @@ func mistake(was *owner, got *printassembly.Blob) string {
 	return s + fmt.Sprintf("%s (%s) at [%#x, %#x), compilation %d, of %d ms", got.Name, got.Source(), got.Lo, got.Hi, got.ID, got.UptimeMillis)
 }
 
-// mostMistaken returns the n keys of mistaken with the most samples.
+// mostMistaken returns the n keys with the most samples in f.mistaken.
 func (f *figures) mostMistaken(n int) []string {
 	keys := slices.SortedFunc(maps.Keys(f.mistaken), func(a, b string) int { return f.mistaken[b] - f.mistaken[a] })
 	return keys[:min(n, len(keys))]

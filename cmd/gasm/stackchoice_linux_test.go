@@ -102,8 +102,8 @@ func TestStacksAuto(t *testing.T) {
 	assert.True(t, stacks)
 	assert.NotContains(t, notes, "no call stacks")
 	if strings.Contains(notes, "of the time") {
-		// A sample costs so much here that fewer than usual are taken. Work beside the measurement can make a sample
-		// without a stack look as expensive as one with it.
+		// A sample costs so much here that gasm takes fewer than usual. If the machine does other work during the
+		// measurement, a sample without a stack can look as expensive as one with a stack.
 		assert.Regexp(t, `(?m)\d+ Hz takes \d\.\d %, 1001 \d+\.\d % of the time(; a sample takes \d+\.\d us, of which \d+\.\d are for its call stack)?$`, notes)
 	}
 	stacks, notes = record(spin, "--stacks", "off")

@@ -42,7 +42,8 @@ func TestStacksLive(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
-			// On a busy machine, a time on the clock gives too few samples for shares of them.
+			// The recording lasts until the JVM has used some CPU time: on a busy machine, a fixed time may have too
+			// few samples to compare shares.
 			attachUntilUsed(t, 3*time.Second,
 				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever"},
 				[]string{"--format", "json", "--report", file, "--stacks", "-o", dir, "--skip-asm", "--tree=0.01%"})

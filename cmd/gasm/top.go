@@ -42,8 +42,8 @@ type topFlags struct {
 	segment     time.Duration // for tests
 }
 
-// topFrequency is the default of --frequency, in samples per second and CPU. A view of the last ten seconds needs no
-// more.
+// topFrequency is the default of --frequency, in samples per second and CPU. That is enough for a view of the last ten
+// seconds.
 const topFrequency = 199
 
 func topCommand(s streams) *cobra.Command {
@@ -119,7 +119,7 @@ func (f *topFlags) run(s streams, args []string) error {
 			return fmt.Errorf("%s; --batch prints text", why)
 		}
 		f.batch = true
-		if !isWatched() { // otherwise the process that waits has said it
+		if !isWatched() { // otherwise the process that waits for this one has printed it
 			say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
 		}
 	}
@@ -168,7 +168,7 @@ func (f *topFlags) run(s streams, args []string) error {
 	return t.show(ctx)
 }
 
-// choose returns the JVM that the argument names, or all that can be read.
+// choose returns the JVM that the argument names, or without an argument all JVMs that can be read.
 func (f *topFlags) choose(ctx context.Context, args []string) ([]attach.Process, error) {
 	if len(args) > 0 {
 		return attach.Choose(ctx, args)
@@ -209,7 +209,7 @@ type topView struct {
 	said    chan string // messages from other goroutines
 }
 
-// tick ends a second.
+// tick does what is due each second.
 func (t *topView) tick() {
 	t.session.Step()
 	t.model.Tick(monotonic.Nanos())
@@ -226,10 +226,10 @@ func (t *topView) tick() {
 	}
 }
 
-// maxAwaited is how many seconds later the first text may be printed, so that it has the code of the hottest method.
+// maxAwaited is by how many seconds the first text may be delayed, so that it has the code of the hottest method.
 const maxAwaited = 3
 
-// print prints text each few seconds.
+// print prints text every few seconds.
 func (t *topView) print(ctx context.Context) error {
 	look := layout.LookOf(t.streams.out)
 	o := view.TextOptions{Look: view.Look{Width: t.flags.width, ASCII: look.ASCII || t.flags.ascii}, Rows: t.flags.rows, Several: t.state.Several}

@@ -75,15 +75,16 @@ func (j *phasesJVM) tell(t *testing.T, line, answer string) {
 	j.expect(t, answer)
 }
 
-// warm waits until the program's thread has worked for so long that its hottest method is compiled for good: it calls
-// the method some hundred times a second of CPU time, and HotSpot compiles it after several hundred calls.
+// warm waits until the program's thread has worked for so long that HotSpot does not compile its hottest method again:
+// the thread calls the method some hundred times per second of CPU time, and HotSpot compiles a method after several
+// hundred calls.
 func (j *phasesJVM) warm(t *testing.T) {
 	t.Helper()
 	const enough = 2 * time.Second
 	worked := func() (most time.Duration) {
 		for _, tid := range perfevent.Threads(j.cmd.Process.Pid) {
 			dir := fmt.Sprintf("/proc/%d/task/%d/", j.cmd.Process.Pid, tid)
-			name, _ := os.ReadFile(dir + "comm") // the thread may have ended
+			name, _ := os.ReadFile(dir + "comm") // an error means that the thread has ended
 			times, _ := os.ReadFile(dir + "schedstat")
 			if nanos, err := strconv.ParseInt(strings.SplitN(string(times), " ", 2)[0], 10, 64); err == nil && string(name) == "hot-worker\n" {
 				most = max(most, time.Duration(nanos))
@@ -181,7 +182,7 @@ func TestTop(t *testing.T) {
 	j.tell(t, "gc", "GC 1")
 	x.keys("e")
 	counted := regexp.MustCompile(`^GC [1-9]`)
-	x.await("the collection, and in the head the time that it took", func(s string) bool { // the head has it for 10 s only
+	x.await("the collection, and in the head the time that it took", func(s string) bool { // the head shows it for 10 s only
 		return strings.Contains(screenRow(s, first)+screenRow(s, first+1), "GC ") && counted.MatchString(screenRow(s, 2))
 	})
 
@@ -208,10 +209,10 @@ func phasesLine(t *testing.T, text string) string {
 	return ""
 }
 
-// checkPhases changes the program's phase a few times. Each time, the screen must soon show the new hottest method as the
-// hottest one of the last second: at the latest two seconds after the program has changed it, on an idle machine. On a
-// busy one, the program, gasm, tmux and this test get no CPU for a while. So a thread that needs a little CPU time, as
-// they do, measures for how long it does not get it, and that time is allowed in addition.
+// checkPhases changes the program's phase a few times. Each time, the screen must soon show the new hottest method as
+// the hottest one of the last second. On an idle machine, that must happen within two seconds after the change. On a
+// busy one, the program, gasm, tmux and this test get no CPU for some of the time. So a thread that needs about as much
+// CPU time as they do measures how long it is delayed, and the test allows that much more time.
 func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 	t.Helper()
 	const limit = 2 * time.Second
@@ -235,20 +236,20 @@ func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 	}
 }
 
-// change changes the program's phase. It returns when the program did so, on CLOCK_MONOTONIC in ns.
+// change changes the program's phase. It returns the CLOCK_MONOTONIC time in ns at which the program did so.
 func (j *phasesJVM) change(t *testing.T, method string) (monoNanos int64) {
 	t.Helper()
 	_, err := io.WriteString(j.in, "\n")
 	require.NoError(t, err)
 	line, err := j.out.ReadString('\n')
 	require.NoError(t, err)
-	_, err = fmt.Sscanf(line, "PHASE "+method+" %d\n", &monoNanos) // System.nanoTime is that clock
+	_, err = fmt.Sscanf(line, "PHASE "+method+" %d\n", &monoNanos) // System.nanoTime uses CLOCK_MONOTONIC
 	require.NoError(t, err, line)
 	return monoNanos
 }
 
-// measureDelay has a thread wait for 100 ms and then compute for 5 ms, again and again. The function that it returns ends
-// the thread. It returns by how much longer than that the thread took in total, from a time on CLOCK_MONOTONIC: because
+// measureDelay starts a thread that waits for 100 ms and then computes for 5 ms, again and again. Its result, since,
+// ends the thread, and returns how much longer than that the thread took in total after a CLOCK_MONOTONIC time, because
 // the kernel woke it up late, or ran other threads while it wanted to compute.
 func measureDelay() (since func(monoNanos int64) time.Duration) {
 	const pause, work = 100 * time.Millisecond, 5 * time.Millisecond
@@ -283,7 +284,7 @@ func measureDelay() (since func(monoNanos int64) time.Duration) {
 	}
 }
 
-// threadTime returns the CPU time of this thread.
+// threadTime returns the CPU time of the current OS thread.
 func threadTime() time.Duration {
 	var at unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &at) // this clock always exists
@@ -355,8 +356,8 @@ func TestTopTerminal(t *testing.T) {
 }
 
 // topProcesses returns the process of gasm top that shows the screen (worker), and the one that waits for it (guard).
-// The last argument of both is the JVM's id. A child that gasm has forked has the same arguments until it execs, so
-// topProcesses waits until there are only these two.
+// The last argument of both is the JVM's process id. A child that gasm has forked has the same arguments until it calls
+// exec, so topProcesses waits until there are only these two processes.
 func topProcesses(t *testing.T, jvm string) (worker, guard int) {
 	t.Helper()
 	var parents map[int]int
@@ -373,7 +374,7 @@ func topProcesses(t *testing.T, jvm string) (worker, guard int) {
 	return worker, guard
 }
 
-// processesOf returns the processes with the arguments of gasm top for a JVM, each with its parent.
+// processesOf returns the processes that have the arguments of gasm top for the JVM, each with its parent.
 func processesOf(t *testing.T, jvm string) (parents map[int]int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -386,7 +387,7 @@ func processesOf(t *testing.T, jvm string) (parents map[int]int) {
 		}
 		stat, err := os.ReadFile(filepath.Join(filepath.Dir(path), "stat"))
 		if err != nil {
-			continue // it has ended since
+			continue // it has ended in the meantime
 		}
 		fields := strings.Fields(string(stat[strings.LastIndex(string(stat), ")")+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
@@ -437,7 +438,7 @@ func TestTopLooks(t *testing.T) {
 	x.await("the shell", func(s string) bool { return !strings.Contains(s, "gasm top  pid") })
 	x.line(binary + " top --view programs")
 	x.await("the view", func(s string) bool { return strings.Contains(screenRow(s, 4), "PROGRAM") })
-	x.keys("/") // the screen may be too small for all JVMs of the machine
+	x.keys("/") // the screen may be too small to show all JVMs of the machine
 	x.await("the filter", func(s string) bool { return strings.Contains(s, "filter:") })
 	x.keys(j.pid(), "Enter")
 	x.await("the program among all", func(s string) bool { return strings.Contains(s, j.pid()+"  Phases") })

@@ -19,10 +19,10 @@ import (
 	"github.com/gasm-profiler/gasm/report/tracetest"
 )
 
-// waiting is the capture of a program most of whose threads wait. Its program is testdata/captures/Waiting.java.
+// waiting is the capture of a program most of whose threads wait, testdata/captures/Waiting.java.
 const waiting = "waiting"
 
-// waitReport returns a report about a folder with a capture.
+// waitReport returns the report about the capture in the folder dir.
 func waitReport(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	r := runGasm(t, append(append([]string{"report"}, flags...), dir), withEnv("LC_ALL=C.UTF-8", "NO_COLOR="))
@@ -30,7 +30,7 @@ func waitReport(t *testing.T, dir string, flags ...string) string {
 	return r.stdout
 }
 
-// What users see of a capture that was recorded with --wall.
+// TestWaitGoldens compares the reports about a capture that was recorded with --wall.
 func TestWaitGoldens(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{
@@ -59,7 +59,7 @@ func TestWaitGoldens(t *testing.T) {
 	}
 }
 
-// All formats have the same time of threads, and the JSON report's parts add up.
+// TestWaitSums checks that the threads' time is the same in all formats, and that the parts of the JSON report add up.
 func TestWaitSums(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, waiting)
@@ -82,7 +82,7 @@ func TestWaitSums(t *testing.T) {
 		if th.Idle {
 			idle += sum(th.States)
 		}
-		// The window of 3 s is within the life of nearly all threads.
+		// The window of 3 s is within the lives of nearly all threads.
 		assert.LessOrEqual(t, sum(th.States), int64(rep.Profiles[0].WindowSeconds*1e9)+1, th.Name)
 	}
 	assert.Equal(t, w.Account.ProfiledNS, threads)
@@ -135,7 +135,7 @@ func TestWaitSums(t *testing.T) {
 	assert.Equal(t, w.Account.TotalNS, total)
 }
 
-// What the program's threads do is in the report.
+// TestWaitingProgram checks that the report shows what the program's threads do.
 func TestWaitingProgram(t *testing.T) {
 	t.Parallel()
 	text := waitReport(t, gasmtest.UnpackFolder(t, waiting), "--skip-asm", "--top", "30")
@@ -152,7 +152,7 @@ func TestWaitingProgram(t *testing.T) {
 	}
 }
 
-// A recording that was cut off by a kill has a report of all up to there.
+// TestWaitsCutOff checks that a recording that a kill has cut off has a report of everything until then.
 func TestWaitsCutOff(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, waiting)
@@ -169,7 +169,8 @@ func TestWaitsCutOff(t *testing.T) {
 	assert.Contains(t, waitReport(t, dir, "--skip-asm"), "The recording was cut off.", "gasm writes capture.json last")
 }
 
-// A capture without the times of threads says how to record them, and flags that make no sense are refused.
+// TestNoWaits checks that a report about a capture without times of threads says how to record them, and that flags
+// that make no sense are refused.
 func TestNoWaits(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "stacks")

@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// TestWall records what the threads of a command's JVM do by the wall clock, and that nothing is recorded without --wall.
+// TestWall checks that --wall records what the threads of a command's JVM do by the wall clock, and that nothing is
+// recorded without it.
 func TestWall(t *testing.T) {
 	gasmtest.NeedNative(t)
 	java := gasmtest.NeedJava(t)

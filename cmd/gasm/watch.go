@@ -38,16 +38,16 @@ type watchFlags struct {
 	limit     int64
 }
 
-// watchFrequency is the default of --frequency, in samples per second and CPU. What is always on should cost little, and
-// many profiles are added up in the end.
+// watchFrequency is the default of --frequency, in samples per second and CPU. It is low because a profiler that always
+// runs should cost little, and many profiles are added up later.
 const watchFrequency = 101
 
 // Limits of flags of gasm watch.
 const (
 	leastEvery     = 5 * time.Second
 	mostEvery      = 10 * time.Minute
-	mostFrequency  = 1001 // more is for gasm attach
-	mostLabels     = 12   // servers allow 30, and there are others
+	mostFrequency  = 1001 // for more, there is gasm attach
+	mostLabels     = 12   // servers allow 30, and gasm adds its own
 	mostFolderSize = 1 << 40 / 1_000_000
 )
 
@@ -55,7 +55,7 @@ func watchCommand(s streams) *cobra.Command {
 	var f watchFlags
 	cmd := &cobra.Command{
 		Use:   "watch [flags] [PID|NAME ...]",
-		Short: "Profile running JVMs for ever, for Pyroscope, files or scripts",
+		Short: "Profile running JVMs continuously, for Pyroscope, files or scripts",
 		Long: `Profile all JVMs of the machine, or those named, as they come and go, until Ctrl-C
 or SIGTERM. Every 15 s, each JVM that used CPU time becomes a profile with whole call
 stacks, exact lines and labels, which goes to a Pyroscope server, to files in pprof's
@@ -102,7 +102,7 @@ func (f *watchFlags) check() error {
 	return oneOf("stacks", f.stacks, choices["stacks"]...)
 }
 
-// shareOf returns a share such as "10%" as a part of 1.
+// shareOf converts a share such as "10%" to a number such as 0.1.
 func shareOf(text string) (share float64, ok bool) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(number, 64)
@@ -133,7 +133,7 @@ func (f *watchFlags) run(s streams, args []string) error {
 			return usage("the name of a JVM is empty")
 		}
 	}
-	if mayWatch() { // JVMs may be of other users, now or later
+	if mayWatch() { // now or later, JVMs of other users may run
 		return runApart(s)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
@@ -154,10 +154,10 @@ func (f *watchFlags) run(s streams, args []string) error {
 	return nil
 }
 
-// errOutput means that the standard output can't be written to.
+// errOutput is the cause of the end if the standard output can't be written to.
 var errOutput = errors.New("writing to the standard output")
 
-// destinations opens the destinations of --to. If the standard output can't be written to, cancel is called.
+// destinations opens the destinations of --to. It calls cancel later if the standard output can't be written to.
 func (f *watchFlags) destinations(s streams, cancel context.CancelCauseFunc) (all []push.Destination, err error) {
 	names := f.to
 	if len(names) == 0 {
@@ -189,7 +189,7 @@ func (f *watchFlags) destinations(s streams, cancel context.CancelCauseFunc) (al
 	return all, nil
 }
 
-// kindOf returns a destination for a message, without what may be a password in a URL.
+// kindOf returns a destination for messages, without the part of a URL that may contain a password.
 func kindOf(name string) string {
 	kind, _, _ := strings.Cut(name, ":")
 	if kind == "dir" {

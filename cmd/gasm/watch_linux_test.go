@@ -21,13 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A profileServer takes profiles as Pyroscope does, after a time in which it is away, busy and broken.
+// A profileServer accepts profiles as Pyroscope does, after some time in which it is in turn down, busy and broken.
 type profileServer struct {
 	mu       sync.Mutex
 	requests int
 	ids      map[string]int
-	sums     map[string]map[string]int64 // by process id: sums of the values by their type
-	stacks   map[string]map[string]int64 // by process id: samples by the innermost frame
+	sums     map[string]map[string]int64 // by process id and sample type: sums of the values
+	stacks   map[string]map[string]int64 // by process id and innermost frame: samples
 	bad      []string
 }
 
@@ -50,7 +50,7 @@ func (s *profileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.bad = append(s.bad, err.Error())
 		w.WriteHeader(http.StatusBadRequest)
 	}
-	_, _ = io.WriteString(w, "{}") // the client may be gone
+	_, _ = io.WriteString(w, "{}") // an error means that the client is gone
 }
 
 func (s *profileServer) take(r *http.Request) error {
@@ -96,15 +96,16 @@ func (s *profileServer) take(r *http.Request) error {
 	return nil
 }
 
-// samples returns the samples of a process that have arrived.
+// samples returns how many samples of a process have arrived.
 func (s *profileServer) samples(pid string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sums[pid]["samples"]
 }
 
-// TestWatch profiles JVMs that come and go, for a server that is away at first. Each sample arrives once, with the right
-// JVM and line: the sums at the server are those that gasm writes to its standard output. At the end nothing is left.
+// TestWatch profiles JVMs that come and go, for a server that is down at first. Each sample must arrive once, with the
+// right JVM and line: the sums at the server are those that gasm writes to its standard output. At the end no files are
+// left.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := &profileServer{ids: map[string]int{}, sums: map[string]map[string]int64{}, stacks: map[string]map[string]int64{}}
@@ -188,7 +189,7 @@ func TestWatch(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestWatchClosedOutput: if nobody reads the standard output any more, gasm ends.
+// TestWatchClosedOutput checks that gasm ends when the reader of its standard output has closed it.
 func TestWatchClosedOutput(t *testing.T) {
 	t.Parallel()
 	j := startPhases(t)

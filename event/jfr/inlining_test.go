@@ -22,7 +22,8 @@ const (
 	idLoss
 )
 
-// inliningRecording returns a recording with decisions of two compilations, 7 and 8, and then with other events.
+// inliningRecording returns a recording with decisions of two compilations, numbers 7 and 8, followed by the events in
+// more.
 func inliningRecording(more ...[]byte) []byte {
 	classes := append(basicClasses(), class(idClass, "java.lang.Class", nil, field("name", idString)),
 		class(idMethod, "jdk.types.Method", nil, field("type", idClass, pooled...), field("name", idString), field("descriptor", idString)),
@@ -41,10 +42,10 @@ func inliningRecording(more ...[]byte) []byte {
 		decided(500, 7, 5, "big", 0, "hot method too big", 12), decided(600, 7, 99, "small", 1, "inline (hot)", -1)}, more...)...)
 }
 
-// loss returns the event that amount bytes of events were lost.
+// loss returns an event that says that amount bytes of events were lost.
 func loss(amount int64) []byte { return sized(idLoss, integers(700, amount, amount)) }
 
-// TestLost: the bytes of all losses are added up, but no JVM lost so many bytes that the sum overflows.
+// TestLost checks that the bytes of all losses are added up, and that the sum can't overflow.
 func TestLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		events [][]byte
@@ -62,7 +63,7 @@ func TestLost(t *testing.T) {
 		assert.Equal(t, Damage{}, r.Damage())
 		assert.Equal(t, c.want, r.Lost(), name)
 	}
-	gasmtest.Golden(t, "lost.jfr", inliningRecording(loss(4096))) // package capture reads it
+	gasmtest.Golden(t, "lost.jfr", inliningRecording(loss(4096))) // a test of package capture reads it
 }
 
 func TestInlining(t *testing.T) {

@@ -69,11 +69,11 @@ func (r *Reader) Err() error { return r.err }
 // Damage returns the damage that was found so far.
 func (r *Reader) Damage() Damage { return r.damage }
 
-// Lost returns how many bytes of events the JVM could not record, because Flight Recorder had no room for them, as far as
-// the events that were read say so.
+// Lost returns how many bytes of events were not recorded because Flight Recorder had no room for them, according to
+// the events read so far.
 func (r *Reader) Lost() int64 { return r.lost }
 
-// maxLost limits Reader.lost: no JVM writes so many bytes.
+// maxLost is an upper bound for Reader.lost, so that it can't overflow. No JVM writes that many bytes.
 const maxLost = 1 << 40
 
 // nextChunk sets r.chunk to the chunk at r.at. If that chunk can't be read, it takes the first readable chunk after it.

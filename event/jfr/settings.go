@@ -48,8 +48,9 @@ func Kinds() []event.Kind { return slices.Sorted(maps.Keys(kinds)) }
 
 // Settings returns the text of a .jfc file for a feature release of the JDK. With that file, JFR records all events of
 // the given kinds, however short they are. It records no other events of the JVM, unless they are needed to interpret
-// the given kinds, or say that some are missing. The caller can also name event types of the program itself, and the file enables them. It says
-// nothing about the program's other event types, so the program's own settings apply to them.
+// the given kinds, or say that some are missing. The caller can also name event types of the program itself, and the
+// file enables them. The file does not mention the program's other event types, so the program's own settings apply to
+// them.
 //
 // The settings have to be in a file. If JDK 25 gets the same settings as options, after settings=none, it records
 // nothing.
@@ -96,8 +97,8 @@ const sampledAllocations = 16
 // the samples' clock, gasm needs the ends of safepoints (see [FindAnchor]). So Settings makes JFR record these as well.
 const exactClock = 17
 
-// lossType is the event with which Flight Recorder says that it had no room for other events. Without it in the settings,
-// nothing says that events are missing.
+// lossType is the event with which Flight Recorder reports that it had no room for other events. Unless the settings
+// enable it, nobody can know that events are missing.
 const lossType = "jdk.DataLoss"
 
 func kindNames() (names []string) {

@@ -10,33 +10,33 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A Lister lists the running JVMs again and again. It does the same as List, but it looks at a process that has run for
-// some time only once a minute. So a JVM in such a process, which another program has loaded late, may be found up to a
-// minute later, and what is known about a JVM may be as old. Most of the cost of a list is to read the mappings of
-// processes that are no JVMs.
+// A Lister lists the running JVMs again and again. Its lists are those of the function List, but it reads a process
+// that is older than a minute only once a minute. So a JVM that another program loads late may be found up to a minute
+// later, and what is known about a JVM may be up to a minute old. This saves most of the cost, which is to read the
+// mappings of processes that are not JVMs.
 type Lister struct {
 	mu    sync.Mutex
 	round int64
 	seen  map[int]*looked // by process id
 }
 
-// A looked is what was found out about a process.
+// A looked holds what was found out about a process.
 type looked struct {
 	ticks uint64   // start time of the process; distinguishes it from a later process with the same id
 	jvm   *Process // nil if it is not a JVM
 	again time.Time
-	round int64 // the last list that had the process
+	round int64 // the last list that contained the process
 }
 
 const (
-	// youngTime is the time in which a process that is to run a JVM has usually loaded it.
+	// youngTime is the age at which a process that is to run a JVM has usually loaded it.
 	youngTime = time.Minute
 	lookAgain = time.Minute
 )
 
 var errNoJVM = errors.New("it was not a JVM a moment ago")
 
-// List returns the running JVMs, as the function List does. It is not to be called by several goroutines at once.
+// List returns the running JVMs, as the function List does. It must not be called by several goroutines at once.
 func (l *Lister) List(ctx context.Context) ([]Process, error) {
 	l.mu.Lock()
 	if l.seen == nil {

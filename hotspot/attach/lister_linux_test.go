@@ -13,8 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// TestLister: what a Lister knows about a process is used again, but not for another process with the same id, nor for
-// ever, nor while the process is young. What has ended is forgotten.
+// TestLister checks that a Lister uses again what it knows about a process, but not for another process with the same
+// id, not for ever, and not while the process is young, and that it forgets ended processes.
 func TestLister(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sleep", "1000")
@@ -29,15 +29,15 @@ func TestLister(t *testing.T) {
 	assert.True(t, known.again.IsZero(), "it is young")
 
 	jvm := &Process{PID: pid, Main: "M"}
-	known.jvm, known.again = jvm, time.Now().Add(time.Hour) // as if it were a JVM
+	known.jvm, known.again = jvm, time.Now().Add(time.Hour) // as if the process were a JVM
 	j, err := l.look(t.Context(), pid, 2)
 	require.NoError(t, err)
 	assert.Same(t, jvm, j)
 	assert.EqualValues(t, 2, known.round)
-	known.ticks-- // as if it were another process
+	known.ticks-- // as if the process had started at another time
 	_, err = l.look(t.Context(), pid, 3)
 	require.Error(t, err)
-	l.seen[pid].jvm, l.seen[pid].again = jvm, time.Now().Add(-time.Second) // as if it were long ago
+	l.seen[pid].jvm, l.seen[pid].again = jvm, time.Now().Add(-time.Second) // as if it were time to read it again
 	_, err = l.look(t.Context(), pid, 4)
 	require.Error(t, err)
 

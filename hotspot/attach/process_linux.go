@@ -27,7 +27,7 @@ const listTime = 6 * time.Second
 // looked at within listTime is included if its name is java.
 func List(ctx context.Context) ([]Process, error) { return list(ctx, look) }
 
-// list returns the JVMs that look finds.
+// list calls look for each process, and returns the JVMs found.
 func list(ctx context.Context, look func(context.Context, int) (*Process, error)) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
 		j, err := look(ctx, pid)
@@ -200,7 +200,7 @@ func (p process) startMonoNanos() int64 {
 	return startMonoNanos(stat)
 }
 
-// startMonoNanos does the same for what was read of a process.
+// startMonoNanos converts a process's start time to CLOCK_MONOTONIC, in ns.
 func startMonoNanos(stat foreign.Stat) int64 {
 	var boot unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil {

@@ -28,7 +28,7 @@ type reason struct {
 	number uint64
 }
 
-// maxWidth limits the numbers of rows: HotSpot allows no more than 8 for TypeProfileWidth.
+// maxWidth limits the numbers of rows. HotSpot allows no more than 8 for TypeProfileWidth.
 const maxWidth = 8
 
 // maxHead limits the offset of the records in a MethodData. The largest known offset is 312 bytes, in JDK 11.

@@ -11,7 +11,7 @@ import (
 // A Method is a method whose profile is to be read.
 type Method struct {
 	Address  uint64 // of HotSpot's Method
-	Data     uint64 // of its MethodData (Method::_method_data); 0 if that was not read, or was 0 when it was read
+	Data     uint64 // address of its MethodData (Method::_method_data); 0 if unknown, or if it was null
 	Bytecode []byte // as it is in the JVM's memory, with HotSpot's own bytecodes
 }
 
@@ -55,17 +55,17 @@ const maxSize = 1 << 20
 // maxTotal limits the size of the records of all methods of one call of Read. Methods beyond it have no profile.
 const maxTotal = 16 << 20
 
-// A reading is a MethodData that is being read.
+// A reading is the state of reading one MethodData.
 type reading struct {
-	index  int    // of the method
+	index  int    // index of the method
 	data   uint64 // the address of the MethodData
-	starts []byte // the bytecode at each index, see starts
-	buf    []byte // what has been read: at first as much as the bytecode lets expect
-	ok     bool   // buf has been read
+	starts []byte // the bytecode at each bytecode index; see function starts
+	buf    []byte // what has been read; the first reading has the size that the bytecode suggests
+	ok     bool   // buf was read successfully
 }
 
-// Read returns the profiles of some methods. It is nil for a method that has none, or none that can be read or that
-// passes the checks. The error says that nothing more can be read of the process.
+// Read returns the profiles of methods, in the same order. A profile is nil if the method has none, or if it can't be
+// read or is not valid. The error says why nothing more of the process can be read.
 //
 // All methods are read together. If the caller knows the addresses of their profiles, one or two system calls suffice.
 func (r *Reader) Read(methods []Method) ([]*Profile, error) {
@@ -95,11 +95,12 @@ func (r *Reader) read(profiles []*Profile, methods []Method) error {
 	return nil
 }
 
-// find returns the MethodDatas to be read. It reads their addresses where they are not known.
+// find returns a reading for each method with a MethodData. It reads the MethodData's address if the method does not
+// have it.
 func (r *Reader) find(methods []Method) ([]reading, error) {
 	readings := make([]reading, 0, len(methods))
 	var pointers []vmstructs.Piece
-	var of []int // for each of pointers, the index in readings
+	var of []int // index in readings for each of pointers
 	for i, m := range methods {
 		at, ok := starts(m.Bytecode, r.java)
 		if !ok {
@@ -122,8 +123,8 @@ func (r *Reader) find(methods []Method) ([]reading, error) {
 	return slices.DeleteFunc(readings, func(d reading) bool { return d.data == 0 || d.data%8 != 0 }), nil
 }
 
-// readFirst reads of each MethodData as much as its bytecode lets expect. If that is more than there is, it may not be
-// readable; then readFirst reads only what comes before the records.
+// readFirst reads, of each MethodData, as many bytes as its bytecode suggests. The MethodData may be smaller, and the
+// bytes after it unreadable; then readFirst reads only the part before the records.
 func (r *Reader) readFirst(readings []reading) error {
 	sizes, total := make([]uint64, len(readings)), uint64(0)
 	for i := range readings {
@@ -142,7 +143,7 @@ func (r *Reader) readFirst(readings []reading) error {
 		return err
 	}
 	var heads []vmstructs.Piece
-	var of []int // for each of heads, the index in readings
+	var of []int // index in readings for each of heads
 	for i, ok := range known {
 		d := &readings[i]
 		if d.ok = ok; !ok {
@@ -157,10 +158,10 @@ func (r *Reader) readFirst(readings []reading) error {
 	return err
 }
 
-// readRest checks what was read of each MethodData, and reads the records that are missing.
+// readRest checks what was read of each MethodData, and reads the records that were not read yet.
 func (r *Reader) readRest(readings []reading, methods []Method) error {
 	var rest []vmstructs.Piece
-	var of []int // for each of rest, the index in readings
+	var of []int // index in readings for each of rest
 	total := uint64(0)
 	for i := range readings {
 		d := &readings[i]
@@ -190,8 +191,8 @@ func (r *Reader) dataSize(head []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(head[r.layout.dataSize:]))
 }
 
-// profile decodes a MethodData. at are the bytecodes of its method, see starts. It returns nil if the records have none
-// of the known layouts.
+// profile decodes a MethodData. at holds the bytecodes of its method; see function starts. The result is nil if the
+// records do not have any known layout.
 func (r *Reader) profile(head, records, at []byte) *Profile {
 	if len(records)%8 != 0 {
 		return nil

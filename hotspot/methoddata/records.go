@@ -102,8 +102,8 @@ func (w *walk) sites() (sites []Site, ok bool) {
 	return sites, missing == 0
 }
 
-// expectedSize returns about the size of the records of a method, in bytes. at are its bytecodes, see starts. extra is as
-// in a walk. Records with the types of arguments are larger than expected.
+// expectedSize returns the approximate size of a method's records, in bytes. at holds the method's bytecodes; see
+// function starts. extra is as in a walk. Records with the types of arguments are larger than expected.
 func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
 	types := 1 + extra + 2*l.types
 	for i := 0; i < len(at); {
@@ -120,7 +120,7 @@ func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
 		case op == opGoto || op == opJsr || op == opGotoW || op == opJsrW:
 			cells = 2
 		case op == opTableswitch || op == opLookupswitch:
-			cells = 3 + uint64(next-i)/2 // two cells for each case, which has four bytes or eight
+			cells = 3 + uint64(next-i)/2 // two cells for each case, which has four or eight bytes of bytecode
 		case op == opRet:
 			cells = 1 + 3*l.returns
 		case counts(op):

@@ -9,23 +9,23 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// symbolGuess is how much of a Symbol is read at first, in bytes. It is enough for most names.
+// symbolGuess is how many bytes of a Symbol the first reading has. It is enough for most names.
 const symbolGuess = 64
 
-// maxLearnt limits how many classes learnClasses reads at once. The others are read one by one.
+// maxLearnt is the maximum number of classes that learnClasses reads at once. Further classes are read one by one.
 const maxLearnt = 1 << 10
 
-// learnClasses reads the classes of profiles that are not known yet, so that className and isClass have to read nothing
-// more of most of them. That takes two system calls for all classes together; one by one, each class takes three.
+// learnClasses reads the unknown classes in profiles, so that className and isClass need not read anything for most of
+// them. It makes two system calls for all classes together, instead of three for each class.
 func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 	l := &c.layout
 	if l.hasAnonymous || l.className >= maxMethodHead {
 		return
 	}
 	classes := c.unknownClasses(profiles)
-	size := l.className + 8 // from the address of the table of virtual functions to that of the name
+	size := l.className + 8 // the part of a Klass from its vtable pointer up to its name's address
 	heads, read := c.gather(classes, size)
-	var symbols, of []uint64 // of: for each of symbols, the class whose name it is
+	var symbols, of []uint64 // of holds, for each of symbols, the class that has this name
 	for i, at := range classes {
 		if !read[i] {
 			continue
@@ -50,19 +50,19 @@ func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 	}
 }
 
-// gather reads size bytes at each of some addresses. It returns the bytes one after the other, and whether those at each
-// address were read.
+// gather reads size bytes at each of the addresses. It returns all bytes one after the other, and for each address
+// whether its bytes were read.
 func (c *Copier) gather(addresses []uint64, size uint64) (data []byte, read []bool) {
 	data = make([]byte, size*uint64(len(addresses)))
 	pieces := make([]vmstructs.Piece, len(addresses))
 	for i, at := range addresses {
 		pieces[i] = vmstructs.Piece{Addr: at, Buf: data[uint64(i)*size : uint64(i+1)*size]}
 	}
-	read, _ = c.vm.GatherSome(pieces) // after an error, no more is read
+	read, _ = c.vm.GatherSome(pieces) // after an error, the rest counts as unread
 	return data, read
 }
 
-// unknownClasses returns the addresses of the classes of profiles that className or isClass does not know yet.
+// unknownClasses returns the addresses of the classes in profiles that className and isClass do not know yet.
 func (c *Copier) unknownClasses(profiles []*methoddata.Profile) (classes []uint64) {
 	for _, p := range profiles {
 		if p == nil {

@@ -29,8 +29,8 @@ type layout struct {
 
 	// Method and ConstMethod
 	constMethod      uint64
-	methodData       uint64 // address of the MethodData in a Method; 0 if the tables do not say where it is
-	methodHead       uint64 // size of the part of a Method that has all fields of this layout
+	methodData       uint64 // offset of the MethodData's address in a Method; 0 if the JVM's tables do not have it
+	methodHead       uint64 // number of bytes of a Method up to the end of the last field of this layout
 	constants        uint64 // address of the ConstantPool
 	constMethodWords uint64 // size of the ConstMethod and of what follows it, in words of eight bytes
 	constMethodFlags uint64
@@ -127,7 +127,7 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	return l, nil
 }
 
-// maxMethodHead limits layout.methodHead. A Method has about 100 bytes.
+// maxMethodHead is an upper bound for layout.methodHead. A Method has about 100 bytes.
 const maxMethodHead = 1 << 10
 
 // findLocations sets the kinds of a Location that holds a reference. Debug info describes the objects of monitors with

@@ -21,7 +21,7 @@ type method struct {
 	code     uint64 // the address of the bytecode
 	lines    []lineNumber
 	pool     uint64 // the address of its ConstantPool
-	data     uint64 // the address of its MethodData; 0 if it had none when it was read
+	data     uint64 // address of its MethodData; 0 if it had none when it was read
 }
 
 // method returns the Method at an address. Each Method is read only once.

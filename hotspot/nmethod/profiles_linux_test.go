@@ -284,7 +284,7 @@ func BenchmarkProfiles(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			took, methods, profiles, size := time.Duration(0), 0, 0, 0
-			// Copies need the symbols, and the code cache the names of flags, whether profiles are read or not.
+			// Copies need the symbols, and the code cache needs the names of flags, even if no profiles are read.
 			c.prepare()
 			_, err := c.vm.Flags("CodeEntryAlignment")
 			require.NoError(b, err)

@@ -183,7 +183,8 @@ func pollBeside(jvms *shared.JVMs, pid int) (stop func()) {
 	}
 }
 
-// walkWhenRead walks the stack of a sample, again and again as long as it ends in a library that is being read.
+// walkWhenRead walks the stack of a sample. It repeats that while the walk ends in a library whose symbols are still
+// being read.
 func walkWhenRead(w *Walker, out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
 	for {
 		reading := isReading(w)

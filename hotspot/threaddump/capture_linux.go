@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	// maxStack limits how many bytes of a Java thread's stack are copied. The outer frames of a larger stack are
-	// missing. By default, HotSpot gives such a stack 1 MB, and the frames that are reported fit into half of it.
+	// maxStack is the maximum number of bytes that are copied of a Java thread's stack. The outer frames of a larger
+	// stack are missing. HotSpot's default is a stack of 1 MB, and the frames that are reported fit into half of it.
 	maxStack = 512 << 10
 	// maxNative is the same limit for a thread that is not a Java thread.
 	maxNative = 64 << 10
-	// maxAllStacks limits the stacks of all threads together. When they have so many bytes, at most smallStack bytes are
-	// copied of each further one. The threads of a hostile JVM may all have stacks of any size.
+	// maxAllStacks limits the bytes copied of the stacks of all threads together. Beyond it, at most smallStack bytes
+	// of each further stack are copied, because all threads of a hostile JVM may have huge stacks.
 	maxAllStacks = 256 << 20
 	smallStack   = 8 << 10
-	// attempts is how often a thread is read at most, if it runs in the meantime. attemptPause is the time between two
-	// attempts.
+	// attempts is the maximum number of attempts to read a thread that runs in the meantime. attemptPause is the time
+	// between two attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
-	// captureTime is how long, for all threads together, a thread may be read again. Later, each is read only once.
+	// captureTime is how long threads may be read repeatedly, for all of them together. After that time, each thread is
+	// read only once.
 	captureTime = 2 * time.Second
 	// runningAttempts is used instead of attempts if the thread runs each time, because it is sampled afterwards.
 	runningAttempts = 2
-	// maxText is how many bytes of a text in /proc are read. A thread with thousands of groups has a long status.
+	// maxText is how many bytes of a file in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16
 )
 
@@ -37,13 +38,13 @@ type capture struct {
 	comm      string // the kernel's name
 	call      call
 	kernel    Kernel
-	files     *files // nil if its files in /proc are opened each time that they are read
+	files     *files // its files in /proc; nil if they are opened for each reading
 	runs      Runs
 	java      uint64        // the address of its JavaThread; 0 if it has none
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
 	wanted    uint64        // the object whose monitor it wants to enter, or 0
-	stack     []byte        // from call.sp upwards, or from where the anchor says if the call is not known
+	stack     []byte        // from call.sp upwards, or from the anchor's sp if the call is not known
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64
 	result    Stack // Whole if stack is right, Running, Moved or Unread
@@ -55,7 +56,7 @@ type capturer struct {
 	vm      memory
 	layout  *offsets
 	began   time.Time
-	copied  int // bytes of the stacks that are kept
+	copied  int // bytes of the stacks copied so far
 }
 
 // memory is the memory of a JVM.
@@ -85,13 +86,13 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 	return t
 }
 
-// files are the files of a thread in /proc that are kept open.
+// A files holds the files of a thread in /proc that are kept open.
 type files struct {
 	schedstat, syscall *foreign.Text
-	buf                [512]byte // longer than any of the two texts
+	buf                [512]byte // longer than each of the two texts
 }
 
-// text returns a text in /proc, or "" if it can't be read.
+// text returns the text of a thread's file in /proc, or "" if it can't be read.
 func (c *capturer) text(t *capture, name string) string {
 	if t.files != nil && name == "syscall" {
 		text, _ := t.files.syscall.Read(t.files.buf[:]) // nil after an error
@@ -104,7 +105,7 @@ func (c *capturer) text(t *capture, name string) string {
 	return string(text)
 }
 
-// runs returns how often a thread has begun to run.
+// runs returns how often a thread has been scheduled.
 func (c *capturer) runs(t *capture) Runs {
 	if t.files != nil {
 		text, _ := t.files.schedstat.Read(t.files.buf[:]) // nil after an error
@@ -158,7 +159,7 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 	if c.copied >= maxAllStacks {
 		most = min(most, smallStack)
 	}
-	// If the stack has fewer bytes, the largest size is found by halving.
+	// If the stack is smaller, a binary search finds the largest size that can be read.
 	var err error
 	if t.stack, err = c.vm.Read(t.stack[:0], t.call.sp, most); err == nil {
 		return true
@@ -173,7 +174,7 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 	return ok
 }
 
-// anchor returns the state that a Java thread has noted when it left Java code. ok is false if it has noted none.
+// anchor returns the registers that a Java thread stored when it left Java code. ok is false if it stored none.
 func (c *capturer) anchor(t *capture) (pc, sp, fp uint64, ok bool) {
 	if t.java == 0 {
 		return 0, 0, 0, false

@@ -11,15 +11,15 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// zeros is memory that can be read at any address.
+// zeros is a memory that can be read at every address.
 type zeros struct{}
 
 func (zeros) Read(_ []byte, _, size uint64) ([]byte, error) { return make([]byte, size), nil }
 func (zeros) Uint64(uint64) (uint64, error)                 { return 0, nil }
 func (zeros) Uint32(uint64) (uint32, error)                 { return 0, nil }
 
-// TestStackLimits: the stacks of many threads together do not take more memory than maxAllStacks and a little for each
-// thread.
+// TestStackLimits checks that the stacks of many threads together do not take more memory than maxAllStacks, plus a
+// little for each thread.
 func TestStackLimits(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	require.NoError(t, cmd.Start())
@@ -31,7 +31,7 @@ func TestStackLimits(t *testing.T) {
 	c := capturer{process: process, vm: zeros{}, layout: &offsets{}, began: time.Now()}
 	stackSize := func() int {
 		var got capture
-		require.Eventually(t, func() bool { // at first, it runs
+		require.Eventually(t, func() bool { // at first, the thread runs
 			got = c.capture(cmd.Process.Pid, 0)
 			return got.result == Whole
 		}, time.Minute, time.Millisecond)

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// confirmTime is how long deadlocks are looked at again. Threads of a deadlock may run, too: HotSpot wakes some of
-// those that wait for a monitor up once in a second.
+// confirmTime is how long deadlocks are read again until none of their threads runs. They do run sometimes: HotSpot
+// wakes some of the threads that wait for a monitor once a second.
 const confirmTime = 250 * time.Millisecond
 
-// confirmed returns the deadlocks that are there at one moment. Others only seem to be: a thread may have got the lock
+// confirmed returns the deadlocks that exist at one moment. Others only seem to exist: a thread may have got the lock
 // that it waited for when its stack was read, and have taken another one before the owners of locks were read.
 func (r *reader) confirmed(all []Deadlock) (confirmed []Deadlock) {
 	until := time.Now().Add(confirmTime)
@@ -39,8 +39,8 @@ func (r *reader) confirm(d Deadlock, until time.Time) bool {
 	}
 }
 
-// standstill returns how often each thread of a deadlock has begun to run, and in which system call it is. ok is false if
-// one of them runs.
+// standstill returns how often each thread of a deadlock has been scheduled, and in which system call it is. ok is
+// false if one of them runs.
 func (r *reader) standstill(d Deadlock) (each []string, ok bool) {
 	for _, i := range d {
 		c := &r.captures[i]
@@ -54,8 +54,8 @@ func (r *reader) standstill(d Deadlock) (each []string, ok bool) {
 	return each, true
 }
 
-// stillWait reads the threads of a deadlock again, and reports whether each waits as it did, for a lock that the next one
-// has.
+// stillWait reads the threads of a deadlock again. It reports whether each thread still waits for the same lock, and
+// the next thread still has it.
 func (r *reader) stillWait(d Deadlock) bool {
 	l := r.capturer.layout
 	r.lockStacks, r.byObject = map[uint64]int{}, map[uint64]int{}

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// descriptors says what the file descriptors of a process are. It keeps what it has read.
+// A descriptors finds out what the file descriptors of a process refer to. It keeps what it has read.
 type descriptors struct {
 	process *foreign.Process
 	vm      memory
@@ -21,12 +21,12 @@ type descriptors struct {
 	read    time.Time // when the lists of sockets were read
 }
 
-// maxSockets limits how many bytes are read of each list of the sockets in the process's network namespace. After
+// maxSockets is how many bytes are read of each list of the sockets in the process's network namespace. After
 // socketTime, no further list is read.
 const (
 	maxSockets = 4 << 20
 	socketTime = 500 * time.Millisecond
-	// socketsEvery is how often the lists are read at most.
+	// socketsEvery is the minimum time between two readings of the lists of sockets.
 	socketsEvery = 5 * time.Second
 )
 
@@ -49,7 +49,7 @@ func (d *descriptors) file(fd uint64) string {
 	return text
 }
 
-// maxPolled limits how many descriptors of a poll are described.
+// maxPolled is the maximum number of descriptors of a poll that are described.
 const maxPolled = 4
 
 // polled describes the descriptors in an array of struct pollfd, each of which has 8 bytes.

@@ -87,7 +87,7 @@ func (p *program) read(t *testing.T) *Dump {
 	return d
 }
 
-// blocked reads the JVM at a moment at which none of the threads in the map known runs, so that their deadlock is
+// blocked reads the JVM at a moment at which none of the threads in the map known runs, so that their deadlock can be
 // confirmed, too. Some of these threads wake up for a moment now and then, such as those that wait for a monitor.
 func (p *program) blocked(t *testing.T) (d *Dump) {
 	t.Helper()
@@ -259,7 +259,7 @@ func (p *program) compare(t *testing.T, d *Dump) {
 	}
 }
 
-// settle waits until the thread busy is in compiled code, and the thread compressing compresses.
+// settle waits until the thread named busy is in compiled code, and the thread named compressing compresses.
 func (p *program) settle(t *testing.T) {
 	t.Helper()
 	var d *Dump
@@ -277,8 +277,9 @@ func TestStopped(t *testing.T) {
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 })
 	j := jdks[len(jdks)-1]
 	t.Run("SIGSTOP", func(t *testing.T) {
-		// Without tiers, busy is compiled once, and then stays in that code. A stop at the moment at which a thread goes
-		// from the interpreter to compiled code, or from one tier to the next, finds no frame of the method.
+		// Without tiers, the method busy is compiled once, and its thread stays in that code. If a thread is stopped
+		// while it changes from the interpreter to compiled code, or from one tier to the next, its stack has no frame
+		// of the method.
 		p := start(t, j, classes, "busy", "-XX:-TieredCompilation")
 		p.settle(t)
 		inNative := false

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// findOwners fills the maps that find the thread which has a lock: by its JavaThread, by its java.lang.Thread, by its
-// id, and by the objects that it has locked without an ObjectMonitor.
+// findOwners fills the maps from which a lock's owner is found: threads by JavaThread, by java.lang.Thread, by id, and
+// by the objects that they have locked without an ObjectMonitor.
 func (r *reader) findOwners() {
 	for i := range r.dump.Threads {
 		t, c := &r.dump.Threads[i], &r.captures[i]
@@ -36,7 +36,8 @@ func (r *reader) noteLockStack(thread int) {
 	}
 }
 
-// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields is the beginning of its JavaThread.
+// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields has the first bytes of its
+// JavaThread.
 func (l *looker) lockedIn(fields []byte) (objects []uint64) {
 	o := l.capturer.layout
 	if o.lockStack == 0 {
@@ -51,8 +52,8 @@ func (l *looker) lockedIn(fields []byte) (objects []uint64) {
 	return objects
 }
 
-// anonymous stands for the owner in an ObjectMonitor that was made for an object which a thread had already locked
-// without one (ObjectMonitor::ANONYMOUS_OWNER). Which thread that is, is found in the lists of such locks.
+// anonymous is the owner in an ObjectMonitor that was made for an object which a thread had already locked without one
+// (ObjectMonitor::ANONYMOUS_OWNER). Such an owner is found in the threads' own lists of locks.
 const anonymous = 1
 
 // owner returns the index of the thread that has an ObjectMonitor, or -1.
@@ -126,11 +127,11 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 	}
 }
 
-// An awaited is a lock that a thread waits for, and what says which thread has it.
+// An awaited is a lock that a thread waits for, with the data from which its owner can be found.
 type awaited struct {
 	Lock
-	monitor uint64 // the ObjectMonitor, if Kind is WaitingToLock
-	holder  uint64 // the java.lang.Thread that has the synchronizer, if Kind is ParkingFor; 0 if none has it
+	monitor uint64 // address of the ObjectMonitor, if Kind is WaitingToLock
+	holder  uint64 // address of the java.lang.Thread that has the synchronizer, if Kind is ParkingFor; or 0
 }
 
 // awaited returns the lock that a thread waits for. state is the thread's state as jstack prints it.
@@ -154,7 +155,7 @@ func (l *looker) awaited(c *capture, state string) (lock awaited, ok bool) {
 	return lock, ok
 }
 
-// parkedFor returns the object for which a parked thread waits, and the java.lang.Thread that has it, or 0.
+// parkedFor returns the object for which a parked thread waits, and the java.lang.Thread that owns it, or 0.
 func (l *looker) parkedFor(c *capture) (blocker, holder uint64) {
 	blocker, _ = l.heap.Ref(c.object, l.thread.blocker) // 0 after an error
 	return blocker, l.exclusiveOwner(blocker)
@@ -173,7 +174,7 @@ func (r *reader) ownerOf(lock *awaited) int {
 	return -1
 }
 
-// An interpreter frame has its monitors below its fixed slots, the newest one first. The lowest of these slots has the
+// An interpreter frame has its monitors below its fixed slots, the newest monitor first. The lowest fixed slot has the
 // place of the first monitor (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64

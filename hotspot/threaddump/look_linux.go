@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A Looker looks at single threads of a running JVM, again and again. A thread's files in /proc stay open in between, and
-// a stack that has not changed is not walked again. Only one goroutine may use a Looker.
+// A Looker looks at single threads of a running JVM, again and again. Between looks it keeps a thread's files in /proc
+// open, and it does not walk a stack again that has not changed. Only one goroutine may use a Looker.
 //
 //	l, err := threaddump.NewLooker(jvms, pid)
 //	err = l.ReadJavaThreads()
@@ -26,12 +26,12 @@ import (
 //	look := l.Look(t)
 type Looker struct {
 	looker
-	java   map[int]uint64 // the address of the JavaThread by the id in the JVM's own PID namespace
+	java   map[int]uint64 // the addresses of the JavaThreads, by thread id in the JVM's own PID namespace
 	owners owners
-	main   *foreign.Text // the stat of the first thread
-	free   int           // how many threads' files may be opened and kept open
+	main   *foreign.Text // the file stat of the first thread
+	free   int           // the number of further threads whose files may be kept open
 	seed   maphash.Seed
-	buf    capture // its memory is used again
+	buf    capture // reused, for its memory
 }
 
 // A Known is a thread that a Looker knows.
@@ -40,30 +40,31 @@ type Known struct {
 	Java     uint64 // the address of its JavaThread; 0 if it has none
 	ID       int64  // Thread.getId; 0 if it is not a Java thread
 	Name     string // as in a Thread
-	files    *files // nil if they are opened each time that they are read
-	hash     uint64 // of its stack when it was looked at last; 0 if there was none
+	files    *files // nil if they are opened for each reading
+	hash     uint64 // of its stack at the last look; 0 if there was none
 }
 
-// A Look says what a thread did at a moment.
+// A Look says what a thread did at one moment.
 type Look struct {
 	Stack Stack // Whole, Partly, Running, Moved or Unread. The fields after MonoNanos are only set for Whole and Partly.
-	// Runs was read at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run between the reading of
-	// everything else and this time.
+	// Runs was read at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run between the first
+	// reading and MonoNanos.
 	Runs      Runs
 	MonoNanos int64
 	Kernel    Kernel
 	JavaState string // as in a JavaThread
-	// Lock is the lock that the thread waits for, or nil. Its Owner is not set. Owner is the address of the JavaThread that
-	// has the lock; 0 if it is unknown.
+	// Lock is the lock that the thread waits for, or nil. Its field Owner is not set. The Owner of this Look is the
+	// address of the JavaThread that has the lock; 0 if it is unknown.
 	Lock    *Lock
 	Owner   uint64
 	Virtual *Virtual
-	// Same is true if the stack is the same as at the last Look that had one. Frames is nil then.
+	// Same is true if the stack is the same as at the last Look with a stack. Frames is nil then.
 	Same   bool
-	Frames []callstack.Frame // innermost first. If frames are missing, a mark stands for them.
+	Frames []callstack.Frame // innermost first; a mark stands for missing frames
 }
 
-// NewLooker returns a Looker for the JVM with a process id. It must be closed. The error says why the JVM can't be read.
+// NewLooker returns a Looker for the JVM with the process id pid. The caller must close it. If the JVM can't be read,
+// the error says why.
 func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
 	l, err := newLooker(jvms, pid)
 	if err != nil {
@@ -81,7 +82,8 @@ func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
 	return &Looker{looker: *l, java: map[int]uint64{}, main: main, free: mostOpen(), seed: maphash.MakeSeed()}, nil
 }
 
-// mostOpen returns of how many threads the files may be kept open: half of this process's files, two for each thread.
+// mostOpen returns the number of threads whose files may be kept open. Their files, two for each thread, may be half of
+// the files that this process can open.
 func mostOpen() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -90,7 +92,7 @@ func mostOpen() int {
 	return int(min(limit.Cur/4, MaxThreads))
 }
 
-// Close releases what the Looker has open, except for the files of the threads that it knows; see Forget.
+// Close closes what the Looker has opened, except for the files of threads; see Forget.
 func (l *Looker) Close() {
 	l.main.Close()
 	l.close()
@@ -102,16 +104,15 @@ func (l *Looker) ThreadCount() (int, error) { return l.capturer.process.ThreadCo
 // Threads returns the ids of the JVM's threads.
 func (l *Looker) Threads() []int { return l.capturer.process.Threads() }
 
-// Stopped reports whether the JVM is stopped by a signal. It asks for the first thread only, because the kernel adds up
-// numbers of all threads for the stat of the process.
+// Stopped reports whether the JVM was stopped by a signal. It reads the stat of the first thread, because for the stat
+// of the process, the kernel would add up numbers of all threads.
 func (l *Looker) Stopped() bool {
 	var buf [1024]byte
 	text, err := l.main.Read(buf[:])
 	return err == nil && stateOf(foreign.StateIn(string(text))) == Stopped
 }
 
-// ReadJavaThreads reads which threads are Java threads. Threads that Meet and Renew are called with later are Java
-// threads if they were in the list.
+// ReadJavaThreads reads the list of the Java threads. Meet and Renew use the last list that was read.
 func (l *Looker) ReadJavaThreads() error {
 	addresses, err := l.names.Addresses()
 	if err != nil {
@@ -134,10 +135,10 @@ func (l *Looker) ReadJavaThreads() error {
 	return nil
 }
 
-// errNotCounted is the error of Meet if the kernel does not count.
+// errNotCounted is the error of Meet if the kernel does not count how often threads run.
 var errNotCounted = errors.New("the kernel does not say how often threads have run (/proc/PID/task/TID/schedstat): it was built without CONFIG_SCHED_INFO")
 
-// Meet returns what is known of a thread of the JVM. It opens the thread's files, which the caller closes with Forget.
+// Meet returns what is known of a thread of the JVM. It opens the thread's files. The caller must call Forget.
 func (l *Looker) Meet(tid int) (t *Known, err error) {
 	t = &Known{TID: tid}
 	if l.free > 0 {
@@ -171,7 +172,7 @@ func (l *Looker) openFiles(tid int) (f *files, err error) {
 	return f, nil
 }
 
-// Renew reads the name of a thread again, and whether it is a Java thread. Both can change soon after its start.
+// Renew reads again which name a thread has, and whether it is a Java thread. Both can change soon after its start.
 func (l *Looker) Renew(t *Known) {
 	t.Java, t.ID = 0, 0
 	if at := l.java[t.NID]; at != 0 && l.isOf(at, t) {
@@ -190,14 +191,14 @@ func (l *Looker) Renew(t *Known) {
 	}
 }
 
-// isOf reports whether the JavaThread at an address is that of a thread. The memory of a thread that has ended may be that
-// of another one.
+// isOf reports whether the JavaThread at an address belongs to thread t. After a thread has ended, another one may use
+// the memory.
 func (l *Looker) isOf(java uint64, t *Known) bool {
 	tid, err := l.names.TID(java)
 	return err == nil && tid == t.NID
 }
 
-// Forget closes a thread's files. The memory of its JavaThread may become that of another one.
+// Forget closes a thread's files, and forgets its JavaThread, whose memory another thread may use later.
 func (l *Looker) Forget(t *Known) {
 	delete(l.owners.java, t.Java)
 	if t.files != nil {
@@ -207,7 +208,7 @@ func (l *Looker) Forget(t *Known) {
 	}
 }
 
-// Runs returns how often a thread has run. If the thread's files are open, it is one system call.
+// Runs returns how often and how long a thread has run. If the thread's files are open, this is one system call.
 func (l *Looker) Runs(t *Known) (Runs, error) {
 	if t.files == nil {
 		c := capture{tid: t.TID}
@@ -220,7 +221,7 @@ func (l *Looker) Runs(t *Known) (Runs, error) {
 	return parseSchedstat(text), err
 }
 
-// ForgetFiles forgets which files the JVM's descriptors are. Descriptors are used again for other files.
+// ForgetFiles forgets which files the JVM has open, because a descriptor's number may be used for another file later.
 func (l *Looker) ForgetFiles() {
 	clear(l.descriptors.files)
 	if len(l.objects.classes) > maxClasses {
@@ -229,14 +230,14 @@ func (l *Looker) ForgetFiles() {
 	}
 }
 
-// maxClasses limits how many names of classes are kept.
+// maxClasses is the maximum number of class names that are kept.
 const maxClasses = 1 << 14
 
-// lookAttempts is how often a thread is read at most if it runs in the meantime. A thread that is switched a hundred
-// thousand times a second runs each time.
+// lookAttempts is the maximum number of attempts to read a thread that runs in the meantime. A thread that is switched
+// a hundred thousand times a second runs during each of them.
 const lookAttempts = 3
 
-// Look looks at a thread. Its result is of one moment: after everything was read, the thread had not run.
+// Look looks at a thread. The result shows a single moment: after everything was read, the thread had still not run.
 func (l *Looker) Look(t *Known) (k Look) {
 	for range lookAttempts {
 		if k = l.look(t); k.Stack != Moved {
@@ -246,7 +247,7 @@ func (l *Looker) Look(t *Known) (k Look) {
 	return k
 }
 
-// capture begins a capture of a thread.
+// capture begins to capture a thread.
 func (l *Looker) capture(t *Known) *capture {
 	if t.Java != 0 && !l.isOf(t.Java, t) {
 		t.Java = 0
@@ -268,7 +269,7 @@ func (l *Looker) look(t *Known) (k Look) {
 		l.lookAtJava(c, &k)
 	}
 	kernel := l.kernelFrames(c)
-	// All of this counts only if the thread has not run until now.
+	// What was read counts only if the thread has not run in the meantime.
 	k.MonoNanos = monotonic.Nanos()
 	now, err := l.Runs(t)
 	if err != nil {
@@ -282,7 +283,7 @@ func (l *Looker) look(t *Known) (k Look) {
 	return k
 }
 
-// lookAtJava reads what only Java threads have.
+// lookAtJava reads what only Java threads have: their state, and the lock they wait for.
 func (l *Looker) lookAtJava(c *capture, k *Look) {
 	c.wanted = l.monitorObject(le64(c.fields, l.capturer.layout.pending.At))
 	c.object, _ = l.names.Object(c.java) // 0 after an error
@@ -298,8 +299,8 @@ func (l *Looker) lookAtJava(c *capture, k *Look) {
 	}
 }
 
-// kernelFrames returns the kernel's frames of a thread that is blocked, but not in a system call. They say why. There are
-// none if the kernel does not show them.
+// kernelFrames returns the kernel's frames of a thread that is blocked, but not in a system call. They show why it is
+// blocked. The result is empty if the kernel does not show them.
 func (l *Looker) kernelFrames(c *capture) (frames []callstack.Frame) {
 	if c.call.number >= 0 {
 		return nil
@@ -319,7 +320,7 @@ func (l *Looker) kernelFrames(c *capture) (frames []callstack.Frame) {
 
 const maxKernelFrames = 64
 
-// addFrames walks the thread's stack, unless it is the same as before.
+// addFrames walks the thread's stack, unless it is the same as at the last look.
 func (l *Looker) addFrames(t *Known, c *capture, kernel []callstack.Frame, k *Look) {
 	hash := l.hash(c)
 	if hash == t.hash && kernel == nil {
@@ -342,11 +343,11 @@ func (l *Looker) addFrames(t *Known, c *capture, kernel []callstack.Frame, k *Lo
 	}
 	t.hash = hash
 	if kernel != nil || cut {
-		t.hash = 0 // a library may still be being read
+		t.hash = 0 // a library's symbols may not have been read yet
 	}
 }
 
-// hash returns a hash of everything that a stack is made from.
+// hash returns a hash of everything that determines the stack's frames.
 func (l *Looker) hash(c *capture) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
@@ -359,8 +360,8 @@ func (l *Looker) hash(c *capture) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// Taken returns the frames of a thread from that one outwards which holds the monitor of an object. It returns nil if there
-// is none, or if the thread runs.
+// Taken returns the frames of a thread from the one that holds the monitor of an object outwards. It returns nil if no
+// frame holds it, or if the thread runs.
 func (l *Looker) Taken(t *Known, object uint64) (frames []callstack.Frame) {
 	c := l.capture(t)
 	if c.result != Whole || c.java == 0 {

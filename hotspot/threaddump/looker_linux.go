@@ -26,10 +26,10 @@ type looker struct {
 	names    *threads.Reader
 	walker   *stack.Walker
 	mappings *native.Resolver
-	waited   time.Duration // how long stacks have waited for libraries
+	waited   time.Duration // how long stacks have waited for the symbols of libraries
 }
 
-// newLooker finds what all threads need. The caller must close the looker.
+// newLooker reads what is the same for all threads. The caller must close the looker.
 func newLooker(jvms *shared.JVMs, pid int) (l *looker, err error) {
 	l = &looker{pid: pid, walker: stack.NewWalker(jvms), mappings: native.NewResolver()}
 	process, err := foreign.Open(pid)
@@ -80,15 +80,15 @@ func (l *looker) close() {
 	l.capturer.process.Close()
 }
 
-// readMaps reads which files are mapped. It is called after the stacks were read, because they may lead into files that
-// were mapped only shortly before.
+// readMaps reads which files are mapped. It is called after the stacks were read, because the stacks may contain
+// addresses in files that were mapped only shortly before.
 func (l *looker) readMaps() error {
 	maps, err := native.ReadMaps(l.pid)
 	l.mappings.Add(maps...)
 	return err
 }
 
-// javaThreads returns the addresses of the JavaThreads by the ids of their threads in the JVM's own PID namespace.
+// javaThreads returns the addresses of the JavaThreads, by thread id in the JVM's own PID namespace.
 func (l *looker) javaThreads() (map[int]uint64, error) {
 	addresses, err := l.names.Addresses()
 	if err != nil {
@@ -111,7 +111,7 @@ func (l *looker) ownID(tid int) (int, error) {
 	return l.capturer.process.OwnTID(tid)
 }
 
-// describe returns what is known of a thread apart from its stack.
+// describe returns what is known of a thread, without its stack.
 func (l *looker) describe(c *capture) Thread {
 	t := Thread{Name: strings.TrimSuffix(c.comm, "\n"), TID: c.tid, NID: c.nid, CPU: time.Duration(c.runs.Ran), Kernel: c.kernel, Stack: c.result}
 	if c.result == Whole {
@@ -138,7 +138,7 @@ func (l *looker) describe(c *capture) Thread {
 	return t
 }
 
-// compiling returns the method that a compiler's thread compiles.
+// compiling returns the method that a compiler thread is compiling.
 func (l *looker) compiling(java uint64) string {
 	t, ok := l.compilation(java)
 	if !ok || t.method%8 != 0 || t.level < 1 || t.level > 4 {
@@ -153,7 +153,7 @@ func (l *looker) compiling(java uint64) string {
 	return fmt.Sprintf("%s at level %d", name, t.level)
 }
 
-// A compilation is what a compiler's thread does: the address of its CompileTask, and what that has.
+// A compilation is what a compiler thread does: the address of its CompileTask, and what that contains.
 type compilation struct {
 	task, method uint64
 	level        uint32
@@ -178,7 +178,7 @@ func (l *looker) compilation(java uint64) (c compilation, ok bool) {
 	return c, err == nil
 }
 
-// now returns the time for which the code of a stack is looked up.
+// now returns the time at which the code of a stack is looked up.
 func (c *capture) now() int64 {
 	if c.monoNanos != 0 {
 		return c.monoNanos

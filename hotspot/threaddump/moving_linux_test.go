@@ -20,8 +20,8 @@ var possible = regexp.MustCompile(`^((at .*(Unsafe|LockSupport|Thread|VirtualThr
 	`((at Doing.even\(.*\n){1,4}|(at Doing.odd\(.*\n){1,6})?(at java.lang.Thread.yield\S*\(.*\n)?at Doing.switching\(.*\n` +
 	`at Doing.lambda\S+\(.*\nat Doing\$\$Lambda\S*\(.*\nat Doing.lambda\S+\(.*\nat Doing\$\$Lambda\S*\(.*\n(at java.lang.Thread.run\S*\(.*\n)+)?$`)
 
-// isPossible reports whether a switching thread can have these Java frames. If outer frames are missing, as after a sample
-// at the first instructions of a method, they must be the innermost frames of a stack that it can have.
+// isPossible reports whether a switching thread can have these Java frames. If outer frames are missing, which happens
+// at the first instructions of a method, the frames must be the innermost ones of a possible stack.
 func isPossible(lines string, outerMissing bool) bool {
 	if possible.MatchString(lines) {
 		return true
@@ -38,7 +38,7 @@ func isPossible(lines string, outerMissing bool) bool {
 	return false
 }
 
-// outerMissing reports whether outer frames of a thread are missing.
+// outerMissing reports whether t's stack lacks outer frames.
 func (t *Thread) outerMissing() bool {
 	if t.Stack == Partly || len(t.Frames) == 0 {
 		return t.Stack != Whole
@@ -52,7 +52,7 @@ func TestPossible(t *testing.T) {
 	const outer = "at Doing.switching(\nat Doing.lambda$main$1(\nat Doing$$Lambda.run(\nat Doing.lambda$start$0(\nat Doing$$Lambda.run(\nat java.lang.Thread.run(\n"
 	for _, c := range []struct {
 		lines      string
-		whole, cut bool // whether it is possible if all outer frames are there, and if some are missing
+		whole, cut bool // whether it is possible as a whole stack, and as one whose outer frames are missing
 	}{
 		{"", true, true},
 		{outer, true, true},

@@ -122,7 +122,7 @@ func optional(vm *vmstructs.VM, names ...string) vmstructs.Field {
 // A threadFields says where java.lang.Thread has its fields. A field is 0 if it could not be found.
 type threadFields struct {
 	id, blocker, holder      uint64
-	java                     uint64 // the address of the JavaThread (eetop)
+	java                     uint64 // the field with the JavaThread's address (eetop)
 	status, daemon, priority uint64 // of the holder, if there is one
 }
 

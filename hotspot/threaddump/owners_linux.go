@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// owners finds the JavaThread that has a lock, by what the lock says of it.
+// An owners finds the JavaThread that has a lock, from the data in the lock.
 type owners struct {
 	java   map[uint64]owner  // by the address of the JavaThread
-	byID   map[int64]uint64  // where ObjectMonitors have the ids of threads as their owners
-	stacks []stackOf         // by base
+	byID   map[int64]uint64  // by owner id, in JVMs whose ObjectMonitors hold ids of threads
+	stacks []stackOf         // sorted by base
 	locked map[uint64]uint64 // see lockStackOwner
-	read   time.Time         // when locked was made
+	read   time.Time         // when locked was read
 }
 
 // A stackOf is the stack of a JavaThread. It grows downwards from the base.
 type stackOf struct{ base, java uint64 }
 
-// An owner is what is known of a JavaThread that may own locks.
+// An owner is a JavaThread that may own locks.
 type owner struct {
-	nid  int    // its thread's id in the JVM's own PID namespace
+	nid  int    // its thread id in the JVM's own PID namespace
 	base uint64 // of its stack; 0 if it is not known
-	id   int64  // by which ObjectMonitors know it; 0 if they have addresses
+	id   int64  // in ObjectMonitors; 0 if they hold addresses
 }
 
 // newOwner reads a JavaThread.
@@ -79,7 +79,7 @@ func (l *Looker) owner(lock *awaited) uint64 {
 	return 0
 }
 
-// monitorOwner returns the JavaThread that has an ObjectMonitor, or 0. See reader.owner.
+// monitorOwner returns the JavaThread that owns an ObjectMonitor, or 0. See reader.owner.
 func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 	layout := l.capturer.layout
 	owner, err := l.view.VM.Uint64(monitor + layout.owner.At)
@@ -100,13 +100,14 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 	return 0
 }
 
-// maxJavaStack is an upper bound for how large a Java thread's stack is, in bytes.
+// maxJavaStack is an upper bound for the size of a Java thread's stack, in bytes.
 const maxJavaStack = 1 << 30
 
-// lockStackEvery is how often the lists of locks without an ObjectMonitor are read at most. There is one in each JavaThread.
+// lockStackEvery is the minimum time between two readings of the lists of locks without an ObjectMonitor, of which each
+// JavaThread has one.
 const lockStackEvery = time.Second
 
-// lockStackOwner returns the JavaThread that has locked an object without an ObjectMonitor, or 0.
+// lockStackOwner returns the JavaThread that has locked the object without an ObjectMonitor, or 0.
 func (l *Looker) lockStackOwner(object uint64) uint64 {
 	o := &l.owners
 	if java := o.locked[object]; java != 0 && slices.Contains(l.lockedBy(java), object) {

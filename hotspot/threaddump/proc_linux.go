@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// stateOf returns the state that a letter stands for.
+// stateOf returns the state for a letter in /proc/PID/stat.
 func stateOf(letter byte) State {
 	switch letter {
 	case 'R':
@@ -25,8 +25,8 @@ func stateOf(letter byte) State {
 	return Unknown
 }
 
-// A call is the text of /proc/PID/task/TID/syscall: the system call that a blocked thread is in, its arguments, and where
-// it has entered the kernel.
+// A call is the text of /proc/PID/task/TID/syscall: the system call that a blocked thread is in, its arguments, and
+// where the thread entered the kernel.
 type call struct {
 	known  bool // false while the thread runs
 	number int  // -1 if the thread is not in a system call, but was interrupted
@@ -64,9 +64,9 @@ func parseCall(text string) (c call) {
 	return c
 }
 
-// A Runs says how often a thread has begun to run, as the kernel counts it, and for how long. If two readings have the
-// same Count, and the thread did not run at some moment between them, it has not run from that moment until the second
-// reading.
+// A Runs says how often a thread has been scheduled, as the kernel counts it, and for how long it has run. If two
+// readings have the same Count, and the thread did not run at some moment between them, it has not run from that moment
+// until the second reading.
 type Runs struct {
 	Known bool
 	Count uint64
@@ -75,7 +75,7 @@ type Runs struct {
 }
 
 // parseSchedstat parses the text of /proc/PID/task/TID/schedstat: how long the thread has run, how long it has waited
-// for a processor, and how often it has begun to run. A kernel without such counts has zeros.
+// for a processor, and how often it has been scheduled. On a kernel without these counts, they are zeros.
 func parseSchedstat(text []byte) (r Runs) {
 	var ok1, ok2, ok3 bool
 	r.Ran, text, ok1 = fields.CutUint(text, math.MaxInt64)
@@ -88,8 +88,8 @@ func parseSchedstat(text []byte) (r Runs) {
 	return r
 }
 
-// parseSwitches returns the number of context switches in the text of /proc/PID/task/TID/status. It does not say how long
-// the thread has run.
+// parseSwitches returns the number of context switches in the text of /proc/PID/task/TID/status. That file does not say
+// how long the thread has run.
 func parseSwitches(text string) (r Runs) {
 	for line := range strings.Lines(text) {
 		if key, value, _ := strings.Cut(line, ":"); strings.HasSuffix(key, "voluntary_ctxt_switches") {

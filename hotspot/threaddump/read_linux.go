@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// MaxThreads limits how many threads are read. The rest are counted as Dump.More.
+	// MaxThreads is the maximum number of threads that are read. The rest are counted as Dump.More.
 	MaxThreads = 1 << 14
-	// MaxFrames limits how many frames of a thread are reported. It is also the default limit of jstack.
+	// MaxFrames is the maximum number of frames of a thread that are reported. It is also jstack's default limit.
 	MaxFrames = 1024
-	// maxAllFrames limits how many frames are kept of all threads, maxAllNames the bytes of all names in them, and
-	// walkTime how long all stacks are walked. The threads that are left then have no stack.
+	// maxAllFrames is the maximum number of frames of all threads together, maxAllNames is that of the bytes of all
+	// names in them, and walkTime is how long stacks are walked. Threads beyond these limits have no stack.
 	maxAllFrames = 1 << 19
 	maxAllNames  = 128 << 20
-	// maxAllLocks limits how many locks of all frames are looked at. The frames after that have none.
+	// maxAllLocks is the maximum number of locks in frames that are examined. Frames after that have no locks.
 	maxAllLocks = 1 << 17
 	walkTime    = 5 * time.Second
-	// longest is how long reading a JVM may take.
+	// longest is the maximum time for reading a JVM.
 	longest = 15 * time.Second
 )
 
@@ -40,8 +40,8 @@ type reader struct {
 	looker
 	dump     *Dump
 	captures []capture
-	until    time.Time // when no further stack is walked
-	locks    int       // how many locks of frames were looked at
+	until    time.Time // after this time, no further stack is walked
+	locks    int       // number of locks in frames that were examined
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
 	byID             map[int64]int
@@ -94,7 +94,7 @@ func (r *reader) captureAll() error {
 		}
 		t := r.capture(tid, java[nid])
 		t.nid = nid
-		if t.java != 0 && t.result == Whole { // at once, because a collector moves objects, but not those in the copy
+		if t.java != 0 && t.result == Whole { // right away, because a collector moves objects, but not those in the copy
 			t.wanted = r.monitorObject(le64(t.fields, r.capturer.layout.pending.At))
 		}
 		if t.comm == "" {
@@ -152,7 +152,7 @@ func (r *reader) sampleAll(tids []int) {
 	samples, err := sample(tids)
 	r.dump.Unsampled = err
 	if len(samples) > 0 {
-		_ = r.readMaps() // after an error, what is known already is used
+		_ = r.readMaps() // after an error, the files that are known already are used
 	}
 	for i := range r.dump.Threads {
 		t := &r.dump.Threads[i]

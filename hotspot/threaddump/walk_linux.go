@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// complete calls walk(), which walks a stack, until the libraries that it needs have been read. All stacks together wait
-// no longer than readingTime, because a library's file system may not answer.
+// complete calls walk, which walks a stack, again until the libraries that it needs have been read. All stacks together
+// wait no longer than readingTime, because a library's file system may not answer.
 func (l *looker) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
 	places, mark = walk()
 	for mark != 0 && l.waited < readingTime && l.walker.Reading() {
@@ -27,13 +27,14 @@ const (
 	readingTime  = walkTime / 2
 )
 
-// walkState walks from a known state on.
+// walkState walks a stack, beginning at the state s.
 func (l *looker) walkState(s *stack.State) ([]stack.Place, callstack.Kind) {
 	return l.complete(func() ([]stack.Place, callstack.Kind) { return l.walker.WalkState(l.pid, s, l.mappings) })
 }
 
-// walk walks the stack of a thread that does not run: the native frames from the system call on, and then the frames
-// from the anchor on. If frames are missing after the last one, the last place is a mark, and cut is true.
+// walk walks the stack of a thread that does not run: first the native frames from the system call outwards, then the
+// frames from the anchor (the last Java frame, as HotSpot stores it) outwards. If frames are missing after the last
+// one, the last place is a mark, and cut is true.
 func (l *looker) walk(c *capture) (places []stack.Place, cut bool) {
 	state := &stack.State{PC: c.call.pc, SP: c.call.sp, Exact: true, Stack: c.stack, MonoNanos: c.now()}
 	var mark callstack.Kind
@@ -77,7 +78,8 @@ func (t *Thread) setFrames(places []stack.Place, cut bool) {
 	}
 }
 
-// longestName is the longest name in a frame, in bytes. Symbols of a library and names of source files may have any length.
+// longestName is the maximum length of a name in a frame, in bytes. Symbols of a library and names of source files may
+// have any length.
 const longestName = 4 << 10
 
 func clip(name string) string {

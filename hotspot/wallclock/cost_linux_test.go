@@ -17,8 +17,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// TestManyThreads records thousands of threads, of which 100 run now and then. It takes about 2 % of a processor, after the
-// first look at all threads.
+// TestManyThreads records thousands of threads, of which 100 run now and then. The recorder takes about 2 % of a
+// processor after it has looked at all threads once.
 func TestManyThreads(t *testing.T) {
 	gasmtest.NeedTime(t)
 	jdks := gasmtest.NeedEachJDK(t, wanted)
@@ -56,12 +56,12 @@ func TestVirtualThreads(t *testing.T) {
 	assert.GreaterOrEqual(t, x.result.Threads, 2000)
 }
 
-// interrupted are lines of strace that a thread would cause which is signalled or stopped. When strace itself begins, it
-// interrupts system calls, which are then restarted (restart_syscall).
+// interrupted matches the lines that strace prints if a thread is signalled or stopped. strace itself interrupts system
+// calls when it attaches; they are then restarted (restart_syscall).
 var interrupted = regexp.MustCompile(`EINTR|= \? ERESTART|--- (SIG|stopped)|\+\+\+ killed`)
 
-// TestUndisturbed checks, by strace, that the threads of a JVM get no signal and are not stopped, and that no system call
-// of theirs is interrupted.
+// TestUndisturbed checks with strace that the threads of a JVM get no signal and are not stopped, and that none of
+// their system calls is interrupted.
 func TestUndisturbed(t *testing.T) {
 	gasmtest.NeedNative(t)
 	strace := gasmtest.NeedTool(t, "strace", "install strace")
@@ -75,7 +75,7 @@ func TestUndisturbed(t *testing.T) {
 		_ = tracer.Wait()
 	})
 	traced := func() string {
-		text, _ := os.ReadFile(file) // strace has not made it yet
+		text, _ := os.ReadFile(file) // strace has not created it yet
 		return string(text)
 	}
 	require.Eventually(t, func() bool { return strings.Count(traced(), "\n") > 20 }, time.Minute, 50*time.Millisecond)

@@ -18,17 +18,18 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// wanted reports whether a release is tested.
+// wanted reports whether the tests use this JDK.
 func wanted(j gasmtest.JDK) bool { return j.Feature == 11 || j.Feature == 17 || j.Feature == 25 }
 
-// known has for each thread of Doing.java its state, its innermost Java frames, the detail and the owner of the lock.
+// known holds, for each thread of Doing.java, its state, its innermost Java frames, the detail, the lock's class and
+// its owner.
 var known = map[string]struct {
 	state  wall.State
 	frames string
 	detail string
 	class  string
 	owner  string
-	taken  string // the innermost frame of where the owner got the lock
+	taken  string // the innermost frame of the stack where the owner got the lock
 }{
 	"holding":   {wall.Sleep, `^java.lang.Thread::sleep\S*\n(java.lang.Thread::sleep\S*\n)*Doing::nested\nDoing::holding\n`, `^$`, "", "", ""},
 	"blocked":   {wall.Monitor, `^Doing::blocked\nDoing\S*[Ll]ambda`, `^$`, "java.lang.Object", "holding", "Doing::holding"},
@@ -44,7 +45,7 @@ var known = map[string]struct {
 	"receiving": {wall.Socket, `Doing::receiving\n`, `^(recvfrom|poll|ppoll|read) socket \S+:\d+ to \S+:\d+$`, "", "", ""},
 }
 
-// javaFrames returns the Java frames of a spell, innermost first.
+// javaFrames returns the names of the Java frames of a spell, innermost first, each with a line end.
 func (x *recorded) javaFrames(s *wall.Spell) string {
 	var names strings.Builder
 	for f := range x.tree.Frames(s.Stack) {
@@ -55,7 +56,7 @@ func (x *recorded) javaFrames(s *wall.Spell) string {
 	return names.String()
 }
 
-// TestKnown compares what was recorded of threads that stay where they are with what the program knows.
+// TestKnown compares the record of threads that do not move with what the program says about them.
 func TestKnown(t *testing.T) {
 	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
@@ -97,7 +98,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestShares compares how long threads were in each state with what they have measured themselves.
+// TestShares compares how long threads were in each state with what the program has measured itself.
 func TestShares(t *testing.T) {
 	gasmtest.NeedTime(t)
 	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
@@ -124,7 +125,7 @@ func TestShares(t *testing.T) {
 			t.Log(x.result, *x.end, "runnable", waited*100/all, "%", got)
 			assert.LessOrEqual(t, got["unseen"]*100, all)
 			for state, n := range to.nanos {
-				// A state that has ended goes on for the program until it has got a processor.
+				// The program's measurement of a state also includes the time until the thread gets a processor again.
 				want, is := float64(n-from.nanos[state])/float64(all), float64(got[strings.ReplaceAll(state, "-", " ")])/float64(all)
 				late := float64(waited) / float64(all)
 				assert.LessOrEqual(t, is, want+0.01, state)
@@ -134,7 +135,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// sums are how long the threads of Waits.java were in each state until a time.
+// sums holds how long the threads of Waits.java were in each state until a certain time.
 type sums struct {
 	at    int64
 	nanos map[string]int64
@@ -158,10 +159,10 @@ func (p *program) ask(t *testing.T) (s sums) {
 	return s
 }
 
-// possible are the Java frames of a switching thread, innermost first, outside of the JDK.
+// possible matches the Java frames that a switching thread can have outside of the JDK, innermost first.
 var possible = regexp.MustCompile(`^(Waits::even\n|Waits::even\nWaits::nested\nWaits::odd\n|Waits::nested\nWaits::odd\n|Waits::odd\n)?Waits::switching\nWaits::lambda\S*\nWaits\$\$Lambda\S*\n$`)
 
-// TestSwitching records threads that run and block all the time. No stack is wrong.
+// TestSwitching checks that no stack is wrong if threads run and block all the time.
 func TestSwitching(t *testing.T) {
 	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
@@ -225,7 +226,7 @@ func TestFIFO(t *testing.T) {
 	}
 	x = p.record(t, Options{}, func() {
 		time.Sleep(time.Second)
-		p.stdin.Close() // which ends the program
+		p.stdin.Close() // this ends the program
 		_ = p.cmd.Wait()
 	})
 	require.NotNil(t, x.end)

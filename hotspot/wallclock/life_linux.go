@@ -8,27 +8,28 @@ import (
 )
 
 const (
-	// tick is an upper bound for how long the kernel may lack of the time that a thread which runs has run (CONFIG_HZ is at
-	// least 100).
+	// tick is an upper bound for how much of a running thread's time the kernel may not have counted yet (CONFIG_HZ is
+	// at least 100).
 	tick = int64(10 * time.Millisecond)
-	// longestPending is how long an interval may last in which a thread ran at each look, and was blocked in between. Then
-	// it ends without the place where the thread was blocked.
+	// longestPending is the maximum length of an interval in which a thread ran at each look and was blocked in
+	// between. After that time, the interval ends although it is not known where the thread was blocked.
 	longestPending = int64(time.Second)
-	// longestRun is how long a spell on a processor may last. Longer ones are cut, so that a killed gasm loses little.
+	// longestRun is the maximum length of a spell on a processor. Longer ones are split, so that little is lost if gasm
+	// is killed.
 	longestRun = int64(time.Second)
 )
 
-// A life is what is known of a thread's time so far. Its intervals follow each other, and write has got all spells that
-// have ended.
+// A life holds what is known of a thread's time so far. Its intervals follow each other without gaps, and all spells
+// that have ended were passed to write.
 type life struct {
 	thread int
 	write  func(*wall.Spell)
-	at     int64           // up to when the time is accounted for
-	runs   threaddump.Runs // as of at
-	phase  phase           // what the thread did at at
-	last   wall.Spell      // the place where the thread was blocked last; its State is 0 if that is not known
-	spell  wall.Spell      // the current one, which reaches up to at; its State is 0 if there is none
-	// ran and runnable are by how much the kernel's counts are higher than what was accounted for.
+	at     int64           // the time up to which everything is accounted for
+	runs   threaddump.Runs // the kernel's counts at the time at
+	phase  phase           // what the thread did at the time at
+	last   wall.Spell      // the place where the thread was blocked last; State is 0 if that is not known
+	spell  wall.Spell      // the current spell, which ends at the time at so far; State is 0 if there is none
+	// ran and runnable are the parts of the kernel's counts that are not in the spells yet. They may be negative.
 	ran, runnable int64
 }
 
@@ -55,8 +56,8 @@ func (l *life) blockedAt(place wall.Spell, runs threaddump.Runs, now int64) {
 	l.phase, l.last, l.runs = blocked, place, runs
 }
 
-// runningAt ends an interval at whose end the thread runs, or waits for a processor. If it can't be said where the thread
-// was blocked in between, the interval goes on.
+// runningAt ends an interval at whose end the thread runs, or waits for a processor. If it is not known where the
+// thread was blocked in between, the interval goes on.
 func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	length := now - l.at
 	was := l.phase
@@ -64,12 +65,12 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	ran, runnable, rest := l.times(runs, now)
 	unmoved := was == running && runs.Count == counts.runs.Count
 	switch {
-	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited all the time
+	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited for a processor all the time
 		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
 		ran, runnable, rest = 0, length, 0
 	case unmoved, was == running && rest <= tick+l.ran:
-		// It was not blocked. The kernel has not counted yet for how long it has run up to now, which is up to a tick, or for
-		// how long it has waited.
+		// It was not blocked. The kernel has not counted yet for how long it has run since the last tick, or for how
+		// long it has waited.
 		more := min(rest, max(tick+l.ran, 0))
 		waited := rest - more
 		l.ran, l.runnable = l.ran-more, l.runnable-waited
@@ -89,7 +90,7 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	l.phase, l.runs = running, runs
 }
 
-// unseen ends an interval at whose end it is not known what the thread does, and why.
+// unseen ends an interval at whose end it is not known what the thread does. why becomes the detail.
 func (l *life) unseen(runs threaddump.Runs, now int64, why string) {
 	var ran, runnable int64
 	rest := now - l.at
@@ -101,7 +102,7 @@ func (l *life) unseen(runs threaddump.Runs, now int64, why string) {
 	l.phase = unknown
 }
 
-// times splits the interval from at to now.
+// times splits the interval from l.at to now into the times that the thread ran, was runnable, and was blocked.
 func (l *life) times(runs threaddump.Runs, now int64) (ran, runnable, rest int64) {
 	length := now - l.at
 	l.ran += int64(runs.Ran - l.runs.Ran)
@@ -122,8 +123,9 @@ func (l *life) addRun(ran, runnable int64) {
 	l.add(wall.Spell{State: state}, ran, runnable, 0)
 }
 
-// clamped returns how many ns of the kernel's counts are not in the spells, or the other way round. If the thread ran or
-// waited for a processor at the end, the kernel has not counted all of that yet, which does not count here.
+// clamped returns the difference between the kernel's counts and the times in the spells, in ns. If the thread ran or
+// waited for a processor at the end, counts that are too small are not included: the kernel has not counted that time
+// yet.
 func (l *life) clamped() int64 {
 	n := max(l.ran, 0) + max(l.runnable, 0)
 	if l.phase == blocked {
@@ -132,8 +134,8 @@ func (l *life) clamped() int64 {
 	return n
 }
 
-// add adds the next interval, which has the given times and begins at at. It belongs to the current spell if both are of
-// the same place, and the thread was only blocked, or never blocked.
+// add adds the interval that begins at l.at and has the given times. It extends the current spell if both are at the
+// same place, and the thread was blocked in all of it or in none of it.
 func (l *life) add(place wall.Spell, ran, runnable, rest int64) {
 	length := ran + runnable + rest
 	if length <= 0 {

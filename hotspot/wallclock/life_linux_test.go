@@ -95,8 +95,9 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestTiling looks at a random thread at random times, with counts that are late. The spells tile the time, and their
-// times add up to those of the thread, except for what could not be told yet.
+// TestTiling looks at a random thread at random times, with counts that lag behind. The spells must cover the time
+// without gaps and overlaps, and their times must add up to those of the thread, except for what the counts do not have
+// yet.
 func TestTiling(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// a program is a running Java program.
+// A program is a running Java program.
 type program struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	lines *bufio.Scanner
 }
 
-// start starts a program of testdata, and waits for its first line.
+// start starts a program of testdata, and waits for its first line of output.
 func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program {
 	t.Helper()
 	gasmtest.NeedNative(t)
@@ -74,7 +74,7 @@ func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program 
 	return p
 }
 
-// A recorded is what was recorded of a program.
+// A recorded holds what was recorded of a program.
 type recorded struct {
 	head     *wall.Head
 	end      *wall.End
@@ -86,7 +86,7 @@ type recorded struct {
 	virtuals []*wall.Virtuals
 }
 
-// record records a program while wait runs.
+// record records the program until wait returns.
 func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
 	t.Helper()
 	var text bytes.Buffer
@@ -106,7 +106,8 @@ func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
 	return rec
 }
 
-// read reads a file, and checks that the spells tile the life of each thread, and that their times add up.
+// read reads a file. It checks that each thread's spells cover its life without gaps and overlaps, and that their times
+// add up.
 func read(t *testing.T, text string) *recorded {
 	t.Helper()
 	x := &recorded{names: map[int]string{}, locks: map[int]*wall.Lock{}}
@@ -148,7 +149,7 @@ func read(t *testing.T, text string) *recorded {
 	return x
 }
 
-// of returns the spells of the threads with a name.
+// of returns the spells of all threads with the given name.
 func (x *recorded) of(name string) (spells []*wall.Spell) {
 	for _, s := range x.spells {
 		if x.names[s.Thread] == name {
@@ -158,7 +159,7 @@ func (x *recorded) of(name string) (spells []*wall.Spell) {
 	return spells
 }
 
-// threadsNamed returns how many threads have a name.
+// threadsNamed returns the number of threads with the given name.
 func (x *recorded) threadsNamed(name string) (n int) {
 	for _, of := range x.names {
 		if of == name {

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// reasons are what the native frames of a stack say about why a thread waits in the JVM.
+// reasons says what the native frames of a stack show about why a thread waits in the JVM.
 type reasons struct{ safepoint, collection bool }
 
 // place returns the place at which a blocked thread was found.
@@ -31,7 +31,7 @@ func (r *Recorder) place(t *thread, k *threaddump.Look) (s wall.Spell) {
 	return s
 }
 
-// push returns the stack that consists of frames, innermost first.
+// push writes the stack with these frames, innermost first, and returns its id.
 func (r *Recorder) push(frames []callstack.Frame) (id callstack.ID) {
 	for _, f := range slices.Backward(frames) {
 		id = r.out.Push(id, f)
@@ -93,7 +93,7 @@ func (r *Recorder) state(t *thread, k *threaddump.Look) (wall.State, string) {
 	return wall.NativeCall, detail
 }
 
-// limited is what a Look says of a wait with a time limit.
+// limited is how a Look describes a wait with a time limit.
 const limited = "for a limited time"
 
 // waitState returns the state of a thread that waits for another one, or for time to pass.
@@ -121,7 +121,7 @@ type takenKey struct {
 	owner  *thread
 }
 
-// taken is where a thread got a lock.
+// A taken is the stack at which a thread got a lock.
 type taken struct{ stack callstack.ID }
 
 // lock returns the number of the lock that a thread waits for.
@@ -140,8 +140,8 @@ func (r *Recorder) lock(t *thread, k *threaddump.Look) int {
 	return r.out.Lock(l)
 }
 
-// takenAt returns the stack of a lock's owner from the frame outwards that holds the lock. It is looked for once a second at
-// most.
+// takenAt returns the part of a lock owner's stack from the frame that holds the lock outwards. It reads the stack once
+// a second at most.
 func (r *Recorder) takenAt(owner *thread, object uint64) callstack.ID {
 	key := takenKey{object, owner}
 	if known, ok := r.taken[key]; ok {

@@ -25,37 +25,37 @@ type Recorder struct {
 	stop    chan struct{}
 	once    sync.Once
 	done    chan struct{}
-	threads []*thread // those that run, in the order of their ids
+	threads []*thread // the running ones, sorted by id
 	byTID   map[int]*thread
 	byJava  map[uint64]*thread
-	turn    int // the thread that is asked first in the next round
-	count   int // of threads, when they were listed last
+	turn    int // index of the thread that is asked first in the next round
+	count   int // number of threads when they were listed last
 	listed  int64
-	listing time.Duration // how long listing them took, of processor time
+	listing time.Duration // processor time of the last listing
 	second  int64         // when everySecond was called last
 	from    int64         // when the recording began
 	stopped bool          // the process is stopped
-	begun   bool          // each thread has been looked at
+	begun   bool          // each thread was looked at
 	result  Result
 	clamped int64
 	taken   map[takenKey]taken
 }
 
-// A thread is a thread that is recorded.
+// A thread is a thread that is being recorded.
 type thread struct {
 	life
 	number   int
 	known    *threaddump.Known
-	met      int64 // when it was met
+	met      int64 // when it was found
 	renewed  int64 // when its name was read last
 	due      int64 // when it is asked next whether it has run
-	quiet    int   // how often it had not run when it was asked
-	opened   int64 // where the spell begins that was written as open
+	quiet    int   // how often in a row it had not run when it was asked
+	opened   int64 // beginning of the spell that was written as open
 	reasons  reasons
-	previous wall.Spell // the place of the last look, for a stack that is the same
+	previous wall.Spell // what the last look found, for reuse if the stack is the same
 }
 
-// Start begins to record a JVM. The error says why its threads can't be read.
+// Start begins to record a JVM. If its threads can't be read, the error says why.
 func Start(pid int, o Options) (*Recorder, error) {
 	looker, err := threaddump.NewLooker(o.JVMs, pid)
 	if err != nil {
@@ -68,7 +68,7 @@ func Start(pid int, o Options) (*Recorder, error) {
 	r.out = wall.NewWriter(o.Out, wall.Head{PID: pid, Hertz: r.hertz, FromMonoNanos: now})
 	began := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the budget counts the time of this thread; it ends with the goroutine
+		runtime.LockOSThread() // the budget counts the time of this OS thread, which ends with the goroutine
 		err := r.list(now)
 		r.budget = newBudget(cmp.Or(o.Share, defaultShare), len(r.threads))
 		if err == nil && len(r.threads) == 0 {
@@ -114,7 +114,7 @@ func (r *Recorder) run() {
 			ended = true
 		case <-timer.C:
 			ended = !r.round()
-			// The pauses have no rhythm, in case the program has one.
+			// The pauses are random, so that they can't coincide with a rhythm of the program.
 			timer.Reset(time.Duration((0.5 + rand.Float64()) * float64(r.period())))
 		}
 	}
@@ -128,20 +128,20 @@ func (r *Recorder) close() {
 	r.looker.Close()
 }
 
-// period is the time between two rounds, on average.
+// period returns the average time between two rounds.
 func (r *Recorder) period() time.Duration { return time.Second / time.Duration(r.hertz) }
 
 const (
-	// listEvery is how often the threads are listed at least, unless that takes too long. They are listed at once if their
-	// number has changed.
+	// listEvery is the longest time between two lists of the threads, unless listing takes too long. If the number of
+	// threads has changed, they are listed at once.
 	listEvery = int64(time.Second)
-	// 1/changedEvery and 1/sameEvery are how much of a processor listing the threads may take, if their number has changed and
-	// if it has not.
+	// Listing the threads may take 1/changedEvery of a processor's time while the number of threads changes, and
+	// 1/sameEvery while it does not.
 	changedEvery, sameEvery = 200, 400
 )
 
-// round asks all threads that are due whether they have run, and looks at those that have. It returns false if the JVM has
-// ended.
+// round asks all threads that are due whether they have run, and looks at those that have. It returns false if the JVM
+// has ended.
 func (r *Recorder) round() bool {
 	now := monotonic.Nanos()
 	count, err := r.looker.ThreadCount()
@@ -171,10 +171,10 @@ func (r *Recorder) round() bool {
 	return true
 }
 
-// askAll asks all threads that are due. It begins with another thread each time, so that those looks that are left out are
-// not always of the same threads.
+// askAll asks all threads that are due whether they have run. It begins with another thread each time, so that it is
+// not always the same threads whose looks are left out.
 func (r *Recorder) askAll(now int64) {
-	all := slices.Clone(r.threads) // because those that have ended are removed
+	all := slices.Clone(r.threads) // a copy, because ended threads are removed from r.threads
 	first := r.turn % len(all)
 	r.turn = first
 	began, n, looks := threadCPU(), 0, r.result.Looks
@@ -223,8 +223,8 @@ func (r *Recorder) ask(t *thread) {
 	r.look(t, now)
 }
 
-// postpone chooses when a thread is asked next that has not run for some time, or that could not be looked at. With many
-// threads, that is later than in the next round.
+// postpone chooses the next time to ask a thread that has not run for some time, or that could not be looked at. With
+// many threads, this is later than the next round.
 func (r *Recorder) postpone(t *thread, now int64) {
 	if pause := r.budget.pause(len(r.threads)); pause > r.period() {
 		t.due = now + int64((0.5+rand.Float64())*float64(pause))
@@ -252,7 +252,7 @@ func (r *Recorder) look(t *thread, now int64) {
 	}
 }
 
-// renew reads a thread's name again, and writes it if it has another one.
+// renew reads a thread's name again, and writes it if it has changed.
 func (r *Recorder) renew(t *thread, now int64) {
 	t.renewed = now
 	name, java, id := t.known.Name, t.known.Java, t.known.ID
@@ -277,12 +277,12 @@ func (r *Recorder) writeThread(t *thread) {
 	r.out.Thread(&wall.Thread{Number: t.number, TID: k.TID, NID: k.NID, JavaID: k.ID, BornMonoNanos: t.met, Name: k.Name})
 }
 
-// youth is how long after its start a thread may become a Java thread. HotSpot puts it into the list of Java threads when it
-// has begun to run.
+// youth is how long after its start a thread may become a Java thread: HotSpot adds it to the list of Java threads only
+// after it has been scheduled.
 const youth = int64(3 * time.Second)
 
-// list lists the threads: it meets new ones, and ends those that are gone. It returns an error if not one of them can be
-// read.
+// list lists the threads. It begins to record new ones, and ends the lives of those that are gone. It returns an error
+// if no thread can be read.
 func (r *Recorder) list(now int64) error {
 	r.listed = now
 	tids := r.looker.Threads()
@@ -339,7 +339,7 @@ func (r *Recorder) meet(tid int) error {
 	return nil
 }
 
-// ended ends a thread that is gone.
+// ended writes the end of a thread that is gone.
 func (r *Recorder) ended(t *thread, now int64) {
 	t.unseen(threaddump.Runs{}, now, "")
 	t.end()
@@ -353,10 +353,10 @@ func (r *Recorder) ended(t *thread, now int64) {
 	r.threads = slices.DeleteFunc(r.threads, func(o *thread) bool { return o == t })
 }
 
-// openAfter is how long a spell must last before it is written as open.
+// openAfter is how long a spell must have lasted before it is written as open.
 const openAfter = int64(5 * time.Second)
 
-// everySecond writes what a killed gasm should not lose, and forgets what may be outdated.
+// everySecond writes what must not be lost if gasm is killed, and forgets what may be outdated.
 func (r *Recorder) everySecond(now int64) {
 	for _, t := range r.threads {
 		if s := &t.spell; s.State != 0 && t.opened != s.FromMonoNanos && now-s.FromMonoNanos > openAfter {
@@ -377,7 +377,7 @@ func (r *Recorder) everySecond(now int64) {
 	clear(r.taken)
 }
 
-// lastTime limits how much processor time the last round takes.
+// lastTime is an upper bound for the processor time of the last round.
 const lastTime = 200 * time.Millisecond
 
 // lastRound looks at all threads once more.
@@ -392,7 +392,7 @@ func (r *Recorder) lastRound() {
 func (r *Recorder) finish() {
 	now := monotonic.Nanos()
 	for _, t := range r.threads {
-		runs, _ := r.looker.Runs(t.known) // not known after an error
+		runs, _ := r.looker.Runs(t.known) // not Known after an error
 		if t.phase == blocked && runs.Known && runs.Count == t.runs.Count {
 			t.still(now)
 		} else {

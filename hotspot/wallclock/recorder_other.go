@@ -15,5 +15,5 @@ func Start(int, Options) (*Recorder, error) {
 // Done returns nil.
 func (r *Recorder) Done() <-chan struct{} { return nil }
 
-// Stop returns a Result without content.
+// Stop returns an empty Result.
 func (r *Recorder) Stop() Result { return Result{} }

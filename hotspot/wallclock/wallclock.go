@@ -10,14 +10,14 @@ import (
 const (
 	// DefaultHertz is how often each thread that has run is looked at, per second.
 	DefaultHertz = 20
-	// MaxHertz is an upper bound for that. A look takes some 50 µs.
+	// MaxHertz is an upper bound for Options.Hertz. A look takes about 50 µs.
 	MaxHertz = 1000
 )
 
 // Options say how a JVM is recorded.
 type Options struct {
-	JVMs *shared.JVMs // the JVMs that are open already
-	Out  io.Writer    // gets the text of package wall
+	JVMs *shared.JVMs // JVMs that are open already
+	Out  io.Writer    // gets text in the format of package wall
 	// Hertz is how often each thread that has run is looked at, per second; 0 means DefaultHertz.
 	Hertz int
 	// Share is how much of a processor the looks may take, from 0 to 1; 0 means 0.02.
@@ -27,17 +27,17 @@ type Options struct {
 // defaultShare is the default of Options.Share.
 const defaultShare = 0.02
 
-// A Result is what became of a recording.
+// A Result says how a recording went.
 type Result struct {
 	Looks, Moved, Unread int64
 	Left                 int64 // looks that were left out because they would have cost too much
 	Threads              int
-	// CPU is how much processor time the recorder has taken.
+	// CPU is how much processor time the recorder has used.
 	CPU time.Duration
-	// First is how much of that it had taken when each thread had been looked at, and FirstTook how long that took. Both are 0
-	// if it did not come to that.
+	// First is the processor time that had been used when every thread had been looked at once, and FirstTook is how
+	// long that took. Both are 0 if the recording ended before that.
 	First, FirstTook time.Duration
-	// Write is the first error of writing the text, and Read says why the JVM's threads were not read to the end. Either
-	// may be nil.
+	// Write is the first error of writing the text, and Read is the error that ended the reading of the JVM's threads.
+	// Either may be nil.
 	Write, Read error
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFrameLimit: a function whose rows would have too many frames has none, and leaves room for the next one.
+// TestFrameLimit checks that a function whose rows would have too many frames gets no rows, and leaves room for the
+// next function.
 func TestFrameLimit(t *testing.T) {
 	of := func(lines, depth int) *function {
 		w := &function{Range: Range{0, uint64(lines)}}
@@ -30,7 +31,7 @@ func TestFrameLimit(t *testing.T) {
 	assert.Nil(t, of(1, 1).rows(&left))
 }
 
-// TestLineNumbers: what can't be the number of a line is an unknown line.
+// TestLineNumbers checks that a number that can't be a line number means an unknown line.
 func TestLineNumbers(t *testing.T) {
 	f := finder{wanted: []function{{Range: Range{0, 10}}}}
 	numbers := []int{7, -1, 1 << 40, 1<<31 - 1}
@@ -44,7 +45,7 @@ func TestLineNumbers(t *testing.T) {
 	assert.Equal(t, []int{7, 0, 0, 1<<31 - 1}, got)
 }
 
-// TestNameLimits: names are limited, one by one and together.
+// TestNameLimits checks that each name is limited in length, and so are all names together.
 func TestNameLimits(t *testing.T) {
 	f := finder{wanted: []function{{Range: Range{0, 10}}}, demangle: func(name string) string { return name }, names: map[dwarf.Offset]string{}}
 	add := func(attr dwarf.Attr, name string) string {

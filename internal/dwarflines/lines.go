@@ -22,11 +22,11 @@ const (
 	// mostLines limits the lines and inlined ranges of all functions together, before equal neighbours are joined.
 	// Functions beyond that limit have no lines.
 	mostLines = 16 * nativecode.MaxRows
-	// mostFrames limits the frames in the rows of all functions together. With more, the other functions have no lines.
-	// Few lines and a few functions around all of them make very many frames.
+	// mostFrames is the maximum number of frames in the rows of all functions together. Functions beyond it have no
+	// lines. The limit is necessary because a few lines inside a few nested functions can make very many frames.
 	mostFrames = 4 * nativecode.MaxFrames
-	// longestName limits the length of a function's name, and mostNamed that of all names together, in bytes. Functions with
-	// other names are unnamed.
+	// longestName is the maximum length of a function's name, and mostNamed is that of all names together, in bytes.
+	// Functions beyond these limits have no name.
 	longestName, mostNamed = 1 << 14, 64 << 20
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
@@ -93,7 +93,7 @@ type finder struct {
 	names    map[dwarf.Offset]string
 	files    []*dwarf.LineFile // of the current unit
 	lined    int               // lines and inlined ranges of all functions
-	named    int               // bytes of the names of functions
+	named    int               // bytes of all names of functions
 }
 
 // within returns the wanted functions that overlap a range.

@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
-// rows joins the lines of a function with the functions that are inlined there. It returns nil if the ranges of these
-// overlap more than entries can be nested, or if they have more than left frames. Otherwise it subtracts their frames
-// from left.
+// rows joins the lines of a function with the functions that are inlined in it. It returns nil if the ranges of inlined
+// functions overlap more than entries can be nested, or if the rows would have more than *left frames. Otherwise it
+// subtracts the number of their frames from *left.
 func (w *function) rows(left *int) []nativecode.Row {
 	if w.tooMuch || len(w.lines) == 0 {
 		return nil
@@ -18,7 +18,7 @@ func (w *function) rows(left *int) []nativecode.Row {
 	slices.SortStableFunc(w.inlined, func(a, b inlined) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.depth, b.depth)) })
 	var rows []nativecode.Row
 	at := w.Lo
-	var open []inlined // those around the present address, outermost first
+	var open []inlined // the inlined functions at the current address, outermost first
 	next, most := 0, *left
 	for _, l := range w.lines {
 		for lo := max(l.Lo, at); lo < l.Hi; {
@@ -51,7 +51,7 @@ func (w *function) rows(left *int) []nativecode.Row {
 	return rows
 }
 
-// frames returns the frames of a line. around are the functions that contain it, in any order.
+// frames returns the frames of a line. around holds the inlined functions that contain it, in any order.
 func frames(l line, around []inlined) []nativecode.Frame {
 	around = slices.Clone(around)
 	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })

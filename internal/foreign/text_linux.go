@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Text is an open file of a process in /proc, whose text is read again and again. It is much cheaper than Process.Read:
-// a reading is one system call, made by the caller's thread. Only one goroutine may use it.
+// A Text is an open file of a process in /proc, whose text is read again and again. It is much cheaper than
+// Process.Read: each reading is one system call, made by the caller's OS thread. Only one goroutine may use a Text.
 type Text struct {
 	fd   int
 	name string
 }
 
-// againTexts are the files of a thread that an OpenText may open, because reading them never waits for the process.
+// againTexts are the files of a thread that OpenText opens. Reading them never waits for the process.
 var againTexts = map[string]bool{"schedstat": true, "syscall": true, "stat": true}
 
-// OpenText opens a file of a thread: "schedstat", "syscall" or "stat". It stays the file of that thread when the thread
-// has ended, and can't be read then.
+// OpenText opens a file of a thread: "schedstat", "syscall" or "stat". After the thread has ended, reading the Text
+// returns an error, even if another thread has got its id.
 func (p *Process) OpenText(tid int, name string) (*Text, error) {
 	if !againTexts[name] {
 		return nil, fmt.Errorf("%s is not a file that can be read again and again", name)
@@ -34,7 +34,7 @@ func (p *Process) OpenText(tid int, name string) (*Text, error) {
 	return t, nil
 }
 
-// Read reads the text as it is now into buf. It returns as much as there is room for.
+// Read reads the present text into buf. It returns as much of it as fits.
 func (t *Text) Read(buf []byte) ([]byte, error) {
 	n, err := unix.Pread(t.fd, buf, 0)
 	if err == unix.ESRCH {
@@ -55,8 +55,9 @@ func (t *Text) Close() {
 	}
 }
 
-// ThreadCount returns the number of the process's threads. It is much cheaper than the length of Threads, because the
-// kernel has the number as the count of links to the folder of threads (proc_task_getattr in fs/proc/base.c).
+// ThreadCount returns the number of the process's threads. It is much cheaper than counting the elements of Threads,
+// because the kernel reports the number as the link count of the folder of threads (proc_task_getattr in
+// fs/proc/base.c).
 func (p *Process) ThreadCount() (int, error) {
 	s, err := p.stat("task")
 	if err != nil || s.Nlink < 2 {

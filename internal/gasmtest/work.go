@@ -21,9 +21,9 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	})
 }
 
-// AwaitOf waits until a process has done something, as done reports. What it waits for is in the messages. The test
-// fails if the process ends before that, or if it gets no CPU time for a minute: on a busy machine it may take long, but
-// as long as the process works there is reason to wait.
+// AwaitOf waits until done returns true. what describes that in messages. The test fails if the process ends first, or
+// if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take long, but as long as the
+// process works, it makes progress.
 func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
 	tb.Helper()
 	used, since := time.Duration(-1), time.Now()

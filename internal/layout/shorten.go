@@ -19,7 +19,7 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	}
 	parts := strings.Split(holder, ".")
 	over := escapedWidth(holder+"::"+method) - width
-	for i := 0; i < len(parts)-1 && over > 0; i++ { // a hostile name has ten thousands of parts
+	for i := 0; i < len(parts)-1 && over > 0; i++ { // a hostile name has tens of thousands of parts
 		_, size := utf8.DecodeRuneInString(parts[i])
 		over -= escapedWidth(parts[i][size:])
 		parts[i] = parts[i][:size]

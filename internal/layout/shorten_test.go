@@ -33,8 +33,8 @@ func TestShortMethod(t *testing.T) {
 	check("StubRoutines::jlong_disjoint_arraycopy", 33, "StubRo…::jlong_disjoint_arraycopy")
 }
 
-// A hostile class has a name with ten thousands of packages. Shortening it takes a time that is proportional to its
-// length: each package costs no copy of the name.
+// TestShortMethodOfManyPackages checks that shortening a name with tens of thousands of packages, as a hostile class
+// has it, takes time in proportion to the name's length: the name is not copied for each package.
 func TestShortMethodOfManyPackages(t *testing.T) {
 	name := strings.Repeat("ab.", 2000) + "Class::method"
 	allocations := testing.AllocsPerRun(1, func() {

@@ -21,7 +21,7 @@ const (
 	MaxRows, MaxFrames = 1 << 18, 1 << 20
 	// MaxInlined is the maximum number of frames in a [Row].
 	MaxInlined = 64
-	// MaxTargets is the maximum number of targets of a function, and maxAllTargets that of all functions together.
+	// MaxTargets is the maximum number of targets of a function, and maxAllTargets is that of all functions together.
 	MaxTargets, maxAllTargets = 1 << 13, 1 << 18
 	// maxPlaces is the maximum number of places of all functions together.
 	maxPlaces = 1 << 18
@@ -71,7 +71,7 @@ type Table struct {
 	code      int // bytes of code in all functions
 	rows      int // rows in all functions
 	frames    int // frames in all rows
-	targets   int // targets of all functions
+	targets   int // number of targets of all functions
 	places    []place
 	kernel    []place // of the functions that have no Places
 	bad       int     // number of skipped lines
@@ -85,8 +85,8 @@ type place struct {
 	function int // index in Table.Functions
 }
 
-// Add adds a function. It returns false, and does nothing, if the table has no room for it. If there is no room for its
-// rows or for its targets, it is added without them.
+// Add adds a function. If the table has no room for it, Add returns false and does nothing. If there is only no room
+// for its rows or its targets, the function is added without them.
 func (t *Table) Add(f Function) bool {
 	if len(f.Code) == 0 || len(f.Code) > MaxSize || t.code+len(f.Code) > MaxCode || len(t.Functions) == MaxFunctions ||
 		len(t.places)+len(f.Places) > maxPlaces || f.Lo+uint64(len(f.Code)) < f.Lo {

@@ -7,14 +7,15 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxBack limits how far before a copy the value that it copies is looked for, in instructions.
+// maxBack is how many instructions before a copy the computation of the copied value is searched for.
 const maxBack = 40
 
-// definition returns the instruction that has computed the value that instruction i copies from one register to
-// another. It returns none if i is not such a copy, or if the value does not come from the straight code before it.
+// definition returns the index of the instruction that has computed the value that instruction i copies from one
+// register to another. It returns none if i is not such a copy, or if the value was not computed in the straight code
+// before it.
 //
-// C2's register allocator makes these copies last of all, wherever it needs a value in another register. What they
-// belong to cannot be told from where they are. In code with all records, they are most often in the method that has
+// C2's register allocator makes these copies last of all, wherever it needs a value in another register. Their position
+// does not show which method they belong to. In code with all records, they are most often in the method that has
 // computed the value.
 func (s *spreader) definition(i int) int {
 	register := copied(&s.insts[i])
@@ -42,14 +43,15 @@ func (s *spreader) definition(i int) int {
 // isResult reports whether a call returns its result in a register.
 func isResult(register string) bool { return register == "ax" || register == "x0" }
 
-// copied returns the register that an instruction copies to another register, or "" if it is not such a copy.
+// copied returns the register that an instruction copies to another register, or "" if the instruction is not such a
+// copy.
 func copied(in *printassembly.Instruction) string {
 	operands, ok := strings.CutPrefix(in.Text, "mov ")
 	if !ok || in.Kind != disasm.Plain || strings.IndexByte(operands, '(') >= 0 || strings.IndexByte(operands, '[') >= 0 {
 		return ""
 	}
 	first, second, _ := strings.Cut(operands, ",")
-	if !strings.Contains(first, "%") { // all other syntaxes have the destination first
+	if !strings.Contains(first, "%") { // the other syntaxes have the destination first
 		first, second = second, first
 	}
 	if family(second) == "" {

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	// maxCounter limits the code that updates a profile once, in instructions. A receiver's class is compared with those
-	// of two rows of the profile; that takes some 30 instructions.
+	// maxCounter is the maximum length of the code that updates a profile once, in instructions. Comparing a receiver's
+	// class with the classes in two rows of the profile takes some 30 instructions.
 	maxCounter = 60
-	// maxUnused limits the instructions between two accesses to a profile for the same update.
+	// maxUnused is the maximum number of instructions between two accesses to a profile for the same update.
 	maxUnused = 8
 )
 
@@ -39,8 +39,8 @@ func Counters(insts []printassembly.Instruction) []string {
 	return methods
 }
 
-// counterEnd returns the last instruction of the update that begins at instruction i, which loads the address of the
-// MethodData.
+// counterEnd returns the index of the last instruction of the update that begins at instruction i, which loads the
+// address of the MethodData.
 func counterEnd(insts []printassembly.Instruction, i int) int {
 	address, end := written(&insts[i]), i
 	for k := i + 1; k < len(insts) && k < i+maxCounter && k <= end+maxUnused && address != ""; k++ {
@@ -58,9 +58,9 @@ func counterEnd(insts []printassembly.Instruction, i int) int {
 	return overflowEnd(insts, end)
 }
 
-// overflowEnd returns the last instruction of an update whose last access to the MethodData is instruction i. After the
-// counter of calls has been written, the code checks whether it has reached a limit: it masks the number, compares it
-// and jumps.
+// overflowEnd returns the index of the last instruction of an update whose last access to the MethodData is instruction
+// i. After the code has written the counter of calls, it checks whether the counter has reached a limit: it masks the
+// number, compares it and jumps.
 func overflowEnd(insts []printassembly.Instruction, i int) int {
 	for k := i + 1; k < len(insts) && k <= i+3; k++ {
 		name, _, _ := strings.Cut(insts[k].Text, " ")
@@ -74,7 +74,7 @@ func overflowEnd(insts []printassembly.Instruction, i int) int {
 	return i
 }
 
-// based reports whether an instruction accesses memory at an address that is in a register.
+// based reports whether an instruction accesses memory at an address in the given register.
 func based(in *printassembly.Instruction, register string) bool {
 	open := strings.IndexByte(in.Text, '(')
 	if open < 0 {
@@ -90,7 +90,7 @@ func based(in *printassembly.Instruction, register string) bool {
 	return family(base) == register
 }
 
-// written returns the register that an instruction writes, or "" if it writes memory, or nothing but flags.
+// written returns the register that an instruction writes, or "" if it writes memory, or only flags.
 func written(in *printassembly.Instruction) string {
 	name, operands, _ := strings.Cut(in.Text, " ")
 	if in.Kind != disasm.Plain || strings.HasPrefix(name, "cmp") || strings.HasPrefix(name, "test") || strings.HasPrefix(name, "st") {
@@ -104,8 +104,8 @@ func written(in *printassembly.Instruction) string {
 	return family(first)
 }
 
-// family returns a name that all parts of a register have in common: "r10" for %r10 and %r10d, "ax" for %rax and eax,
-// "x1" for x1 and w1. It returns "" if the text is not the name of a register.
+// family returns a name for all parts of the same register: "r10" for %r10 and %r10d, "ax" for %rax and eax, "x1" for
+// x1 and w1. It returns "" if the text is not the name of a register.
 func family(register string) string {
 	r := strings.TrimPrefix(strings.TrimSpace(register), "%")
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// assemble makes instructions of lines such as "mov %rax,%rbx ; {comment}". Each has one byte.
+// assemble converts lines such as "mov %rax,%rbx ; {comment}" to instructions of one byte each.
 func assemble(text string) (insts []printassembly.Instruction) {
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		code, note, _ := strings.Cut(line, ";")
@@ -41,7 +41,7 @@ const (
 func TestCounters(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
-		want       string // a letter for each instruction: the method whose profile it updates, or a dot
+		want       string // one character per instruction: the letter of the method whose profile it updates, or a dot
 	}{
 		{"no profile", `
 			mov 0x8(%rax),%ebx

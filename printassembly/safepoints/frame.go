@@ -24,7 +24,7 @@ func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 	switch name, operands := split(in); name {
 	case "push", "pop", "stp", "ldp":
 		return savesFrame(in)
-	case "mov": // also one that touches the pages below the stack, to find an overflow early
+	case "mov": // also a write to the pages below the stack, which HotSpot makes to find an overflow early
 		return savesFrame(in) || strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") || strings.Contains(operands, "[rsp-0x")
 	case "sub":
 		return movesStack(operands) && (i > 0 && savesFrame(&insts[i-1]) || i+1 < len(insts) && savesFrame(&insts[i+1]))

@@ -12,7 +12,7 @@ import (
 func TestSetsUpFrame(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
-		want       string // f for each instruction of the frame, a dot for others
+		want       string // one character per instruction: f if it belongs to the frame, otherwise a dot
 	}{
 		{"a prolog and an epilog", `
 			mov %eax,-0x14000(%rsp)
@@ -65,7 +65,7 @@ func TestSetsUpFrame(t *testing.T) {
 	}
 }
 
-// The code of the frame and copies of registers, between the records of inlined methods.
+// TestFrameAndCopies tests instructions for the frame, and copies of registers, between the records of inlined methods.
 func TestFrameAndCopies(t *testing.T) {
 	insts := assemble(`
 		push %rbp
@@ -95,7 +95,7 @@ func TestFrameAndCopies(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
-		want       int // of the last instruction
+		want       int // index of the last instruction
 	}{
 		{"a load", "mov 0x8(%rax),%ebx\nadd $0x1,%ecx\nmov %rbx,%rdx", 0},
 		{"a copy of a copy", "mov 0x8(%rax),%ebx\nmov %rbx,%rcx\nmov %rcx,%rdx", 0},

@@ -77,7 +77,7 @@ func open(t *testing.T, path string) (*printassembly.Log, map[int]map[uint64]int
 	return l, samples
 }
 
-// TestOracle takes methods with all records, hides those that a JVM without DebugNonSafepoints does not keep, and has
+// TestOracle takes methods with all records, hides those that a JVM without DebugNonSafepoints does not keep, and lets
 // both rules guess them. Only the log of JRuby has the bodies of methods.
 func TestOracle(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.xz")
@@ -94,7 +94,8 @@ func TestOracle(t *testing.T) {
 			t.Logf("with records of other code: %d samples; wrong by address: method %.1f %%; by flow: method %.1f %%",
 				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples))
 			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), 0.5*float64(next.Samples-next.Method), "the innermost method is wrong too often")
-			// With the records of other code, even a rule that is always right does not reach half: PERFORMANCE.md.
+			// If records of other code counted, even a rule that is always right would not reach half; see
+			// PERFORMANCE.md.
 			program, _, _ := strings.Cut(name, "-")
 			most := cmp.Or(map[string]float64{"javac": 0.67, "jruby": 0.58, "scala": 0.72}[program], 0.5)
 			assert.LessOrEqual(t, float64(allFlow.Samples-allFlow.Method), most*float64(allNext.Samples-allNext.Method), "with records of other code")

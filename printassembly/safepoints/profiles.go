@@ -11,7 +11,7 @@ import (
 // bytecode, even if the method is inlined. So an instruction between two updates for the same method is probably in
 // this method, even if no record mentions it.
 type profiles struct {
-	counters   []string   // the method whose profile each instruction updates, see Counters
+	counters   []string   // the method whose profile each instruction updates; see Counters
 	last, next []profiled // of each instruction
 }
 
@@ -75,11 +75,11 @@ func profiledMethod(in *printassembly.Instruction) string {
 // a number: "a/B$$Lambda+0x00007f5c08001800" is "a.B$$Lambda/0x00007f5c08001800".
 var externalName = strings.NewReplacer("/", ".", "+", "/")
 
-// profiled corrects the guess for an instruction that updates a profile: it is in the method of that profile. It also
-// corrects the guess for an instruction between two updates if the last profile (MethodData) that the code updates
-// before it and the next one after it are those of the same method: the instruction is then probably in that method. It
-// does not correct the guess after an implicit null check, which C1 makes where it inlines a call. The code there may
-// belong to the inlined method, which may have no profile.
+// profiled corrects the guess for an instruction that updates a profile: the instruction is in the method of that
+// profile. It also corrects the guess for an instruction between two updates, if the last profile (MethodData) that the
+// code updates before it and the next one after it belong to the same method: the instruction is then probably in that
+// method. It does not correct the guess after an implicit null check, which C1 makes where it inlines a call. The code
+// there may belong to the inlined method, which may have no profile.
 func (s *spreader) profiled(i int, at guess) guess {
 	p := s.profiles
 	if p == nil || at.record < 0 {
@@ -101,8 +101,8 @@ func (s *spreader) profiled(i int, at guess) guess {
 	return s.inMethod(i, at, method)
 }
 
-// inMethod changes the guess for an instruction so that it is in a method. If one of the nearest records has a frame of
-// the method, the guess is that frame. Otherwise the method is taken as inlined where the guess was before.
+// inMethod changes the guess for an instruction so that it is in the given method. If one of the nearest records has a
+// frame of the method, that frame is the guess. Otherwise the method is assumed to be inlined where the old guess was.
 func (s *spreader) inMethod(i int, at guess, method string) guess {
 	if s.insts[at.record].Frames[at.cut].Method == method {
 		return at

@@ -89,7 +89,7 @@ func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies) {
 	}
 }
 
-// A spreader has all that is needed to find the frames of a method's instructions.
+// A spreader holds all that is needed to find the frames of a method's instructions.
 type spreader struct {
 	*graph
 	pace          pace
@@ -125,7 +125,7 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	return s.made.chain(s.guess(i), s.agreed[i])
 }
 
-// outermost returns the guess that an instruction is in the compiled method itself, and not in an inlined one.
+// outermost returns the guess that instruction i is in the compiled method itself, and not in an inlined one.
 func (s *spreader) outermost(i int) guess {
 	record := s.ahead[i].record
 	if s.behind[i].record >= 0 {

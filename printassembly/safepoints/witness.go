@@ -49,8 +49,8 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 // an instruction gets the record of the allocation, which is in its slow path.
 const initializing = 12
 
-// guess returns the guess for an instruction without a record. Code right before an access mostly prepares it, so it
-// has the same guess. An update of a profile shows the method itself.
+// guess returns the guess for an instruction without a record. The code right before a field access mostly prepares it,
+// so it has the same guess. An instruction that updates a profile is in the method of that profile.
 func (s *spreader) guess(i int) guess {
 	counts := s.profiles != nil && s.profiles.counters[i] != ""
 	if s.witness != nil && !counts {
@@ -68,7 +68,7 @@ func (s *spreader) guess(i int) guess {
 	return s.profiled(i, s.choose(s.ahead[i], s.behind[i], s.pace))
 }
 
-// A candidate is a bytecode that an access may have been made for.
+// A candidate is a bytecode that may be the one for which the compiler made an access.
 type candidate struct {
 	record int32 // its Frames[cut:] are the outer frames of the bytecode, and calls the inner ones
 	cut    int
@@ -82,15 +82,15 @@ type search struct {
 	bodies *printassembly.Bodies
 	access access
 	found  []candidate
-	seen   int // how many references were looked at
+	seen   int // number of references examined
 }
 
 const (
-	// maxCandidates limits the candidates for an access. If there are that many, the access says little.
+	// maxCandidates is the maximum number of candidates for an access. An access with that many says little.
 	maxCandidates = 64
-	// maxSeen limits the references that are looked at for an access. Some hundred are common.
+	// maxSeen is the maximum number of references that are examined for an access. Some hundred are common.
 	maxSeen = 1 << 12
-	// maxUnrecorded limits how many methods without a record call each other.
+	// maxUnrecorded is the maximum length of a chain of methods without a record that call one another.
 	maxUnrecorded = 4
 	// endOfMethod is a bci after all bytecodes of a method.
 	endOfMethod = 1 << 16
@@ -127,8 +127,8 @@ func (w *search) between(ahead, behind int32) {
 	}
 }
 
-// called looks for candidates in a method that the record's bytecode calls. A check for null that is made for such a
-// call may be combined with the first access of the method that is called.
+// called looks for candidates in a method that the record's bytecode calls. HotSpot may combine the null check for such
+// a call with the first access of the called method.
 func (w *search) called(record int32) {
 	f := &w.insts[record].Frames[0]
 	w.in(record, 0, f.BCI, f.BCI)
@@ -145,8 +145,8 @@ func (w *search) in(record int32, cut, first, last int) {
 	}
 }
 
-// body looks for candidates in a method and in those that it calls and that HotSpot may have inlined without a record.
-// depth is the number of at.calls.
+// body looks for candidates in a method, and in the methods that it calls and that HotSpot may have inlined without a
+// record. depth is the number of elements of at.calls.
 func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first, last int) {
 	for i := range body.Refs {
 		if w.seen++; w.seen > maxSeen || len(w.found) == maxCandidates {
@@ -166,8 +166,8 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first
 	}
 }
 
-// best returns the first candidate in the method that would be guessed for the instruction if it accessed nothing. If
-// no candidate is in that method, it returns the first one. It returns nil if there are no candidates.
+// best returns the first candidate in the method that would be the guess for the instruction if the instruction did not
+// access anything. If no candidate is in that method, best returns the first candidate, or nil if there are none.
 func (w *search) best(i int) *candidate {
 	if len(w.found) == 0 {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// An Outcome is what became of a call that the code has.
+// An Outcome says why compiled code contains a call, which the compiler has not inlined.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Unknown  Outcome = iota // no source says why the code has the call
-	Refused                 // the compiler has refused to inline it, and has said why
+	Unknown  Outcome = iota // the reason for the call is not known
+	Refused                 // the compiler refused to inline the callee, and gave a reason
 	Virtual                 // the compiler found no likely receiver, or no method that it could inline
 	Rest                    // the methods of likely receivers are inlined, and the call is for other receivers
 	Reversed                // the compiler has decided to inline the callee, and yet the code has the call
@@ -30,18 +30,20 @@ func (o Outcome) String() string { return outcomes[o] }
 type Call struct {
 	Lo uint64 // the address of the instruction
 	Hi uint64 // the address after it, to which the callee returns
-	// Frames are the frames at the call, innermost first: the first one is of the method whose bytecode calls.
+	// Frames are the frames at the call, innermost first: the first frame is that of the method whose bytecode makes
+	// the call.
 	Frames []printassembly.Frame
-	// Callee is the method that is called: with its class if a decision names it, without if only the bytecode does, and
-	// "" if it is unknown.
+	// Callee is the method that is called. It includes the class if a decision names the method, but not if only the
+	// bytecode does. It is "" if the method is unknown.
 	Callee string
-	// Dispatched is true if the call looks for the method of the receiver's class, and false if it always calls the same.
+	// Dispatched is true if the call looks up the method of the receiver's class, and false if it always calls the same
+	// method.
 	Dispatched bool
-	// Interface is true if the call's bytecode is invokeinterface. HotSpot finds the method for such a call by a search.
+	// Interface is true if the call's bytecode is invokeinterface. HotSpot searches for the method of such a call.
 	Interface bool
 	Outcome
-	// Reasons are the compiler's, without repetitions. Only a refused call has any. It has several if the method was
-	// inlined at several places, with different decisions.
+	// Reasons are the compiler's reasons for its decisions, without repetitions. Only a refused call has any. It has
+	// several if the method was inlined at several places, with different decisions.
 	Reasons []string
 	// Size is the size of the callee's bytecode in bytes; 0 if it is unknown.
 	Size int
@@ -81,7 +83,7 @@ func (c *Call) Reason() string {
 	return ""
 }
 
-// dispatch returns what the call is, if it looks for the method of the receiver's class.
+// dispatch returns "virtual" or "interface call", depending on how the call finds the method of the receiver's class.
 func (c *Call) dispatch() string {
 	if c.Interface {
 		return "interface call"
@@ -104,9 +106,9 @@ func (c *Call) andReceivers() string {
 	return ""
 }
 
-// String returns the comment about the call for a listing: "not inlined: too big: 60 bytecodes, MaxInlineSize 35". Of a
-// virtual call, it does not repeat what the comment about HotSpot's profile says. It returns "" if there is nothing to
-// say.
+// String returns the comment about the call for a listing: "not inlined: too big: 60 bytecodes, MaxInlineSize 35". For
+// a virtual call, it does not repeat the content of the comment about HotSpot's profile. It returns "" if there is
+// nothing to say.
 func (c *Call) String() string {
 	switch c.Outcome {
 	case Refused, Reversed:
@@ -141,12 +143,13 @@ func shortNames(methods []string) string {
 	return strings.Join(names, ", ")
 }
 
-// addReason adds a reason, unless the call has it.
+// addReason adds a reason, unless the call has that reason already.
 func (c *Call) addReason(reason string) {
 	if !slices.Contains(c.Reasons, reason) && len(c.Reasons) < maxReasons {
 		c.Reasons = append(c.Reasons, reason)
 	}
 }
 
-// maxReasons limits the reasons of a call. Compilers have some fifty different ones; more than two for a call are rare.
+// maxReasons is the maximum number of reasons of a call. Compilers have some fifty different ones; more than two for a
+// call are rare.
 const maxReasons = 8

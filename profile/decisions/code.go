@@ -10,10 +10,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// A Code says what became of the calls of a piece of code.
+// A Code says which calls in a piece of code were inlined, and why the others were not.
 type Code struct {
-	Calls []*Call // that the code has, in the order of their addresses
-	// At has the Calls by their addresses.
+	Calls []*Call // the calls that the code contains, in the order of their addresses
+	// At holds the Calls by their addresses.
 	At map[uint64]*Call
 	// Inlined is the number of calls whose callee is part of the code. If the code has several copies of a call, it
 	// counts once.
@@ -32,25 +32,25 @@ func (c *Code) CallAt(lo uint64) *Call {
 
 // A Source has what is known about a piece of code.
 type Source struct {
-	// Decided are the decisions of the compilation. Complete is true if none can be missing. If it is false, the compiler may
-	// have decided before they were recorded.
+	// Decided are the decisions of the compilation. Complete is true if none can be missing. If it is false, the
+	// compiler may have made decisions before the recording began.
 	Decided  []event.Inlined
 	Complete bool
-	// Sizes returns the sizes of the bytecode of all methods with a name, in bytes.
+	// Sizes returns the bytecode sizes, in bytes, of all methods with the given name.
 	Sizes  func(method string) []int
 	Limits Limits
-	// Notes are what HotSpot's profile says, by the addresses of instructions.
+	// Notes are what HotSpot's profile says, by instruction address.
 	Notes map[uint64]*jitprofile.Note
 }
 
 const (
-	// maxCalls limits the calls of a piece of code. Code of C2 has some hundred.
+	// maxCalls limits the number of calls of a piece of code. Code of C2 has a few hundred.
 	maxCalls = 1 << 16
-	// maxDecided limits the decisions about a bytecode. More than ten that differ are rare.
+	// maxDecided limits the number of decisions about a bytecode. More than ten different ones are rare.
 	maxDecided = 100
 )
 
-// Of returns what became of the calls of some code. insts are all of its instructions.
+// Of returns what is known about the calls in some code. insts are all instructions of the code.
 func Of(insts []printassembly.Instruction, s *Source) *Code {
 	c := &Code{At: map[uint64]*Call{}, Complete: s.Complete}
 	f := finder{Source: s, decided: map[place][]*event.Inlined{}}
@@ -84,8 +84,8 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 // A shape knows what is inlined in a piece of code.
 type shape struct {
 	chains  printassembly.Chains
-	inlined map[int]bool         // chains at whose innermost frame a method is inlined
-	callers map[int]map[int]bool // by the number of a method: the chains that it is inlined at, or 0 for the outermost
+	inlined map[int]bool         // chains at whose innermost frame a call was inlined
+	callers map[int]map[int]bool // by the number of a method: the chains at which it is inlined, or 0
 }
 
 // add adds the frames of an instruction.
@@ -108,9 +108,9 @@ func (s *shape) add(in *printassembly.Instruction) {
 	}
 }
 
-// mayBeElsewhere reports whether the code has several copies of the method with this call, and this copy has nothing of
-// the methods that were inlined at the call's bytecode. Then they may have been inlined in another copy only. But a
-// small method may leave no trace in the code, so they may have been inlined in this one, too.
+// mayBeElsewhere reports whether the code has several copies of the method with this call, and this copy has no frame
+// of the methods that were inlined at the call's bytecode. Then these methods may have been inlined only in another
+// copy. But a small method may leave no trace in the code, so they may have been inlined in this one, too.
 func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
 	n := s.chains.Number(in.Frames)
 	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
@@ -186,8 +186,8 @@ func (f *finder) add(c *Call, d *event.Inlined) {
 	c.addReason(cmp.Or(d.Message, noReason))
 }
 
-// about returns the decisions that name the given method as the callee. If none does, it returns all: decisions about a
-// method handle name the method that the handle stands for.
+// about returns the decisions that name the given method as the callee. If none does, it returns all decisions, because
+// those about a method handle name the method that the handle stands for.
 func about(all []*event.Inlined, callee string) []*event.Inlined {
 	var named []*event.Inlined
 	for _, d := range all {
@@ -201,8 +201,8 @@ func about(all []*event.Inlined, callee string) []*event.Inlined {
 	return all
 }
 
-// called returns the bytecode of a call, and the name of the method that it names, without its class. Both are "" if there
-// is no such comment.
+// called returns the bytecode of a call, and the name of the method in the bytecode, without its class. Both are "" if
+// the instruction has no such comment.
 func called(in *printassembly.Instruction) (bytecode, name string) {
 	for _, comment := range in.Comments {
 		if text := strings.TrimSpace(comment); strings.HasPrefix(text, "*invoke") {
@@ -219,8 +219,8 @@ func linksHandle(name string) bool {
 	return name == "invokeBasic" || strings.HasPrefix(name, "linkTo") && name != "linkToTargetMethod" && name != "linkToCallSite"
 }
 
-// size returns the size of the callee's bytecode in bytes, or 0. If there are several methods of that name, it returns the
-// size of the only one that agrees with the compiler's reasons.
+// size returns the size of the callee's bytecode in bytes, or 0 if it is unknown. If there are several methods with
+// that name, it returns the only size that agrees with the compiler's reasons.
 func (f *finder) size(c *Call) (found int) {
 	for _, size := range f.Sizes(c.Callee) {
 		if slices.ContainsFunc(c.Reasons, func(r string) bool { return !fits(r, size, f.Limits) }) {

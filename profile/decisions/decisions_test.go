@@ -45,7 +45,7 @@ func TestOf(t *testing.T) {
 		outcome  Outcome
 		reason   string
 		comment  string
-		contains string // in what would change it
+		contains string // in the advice about what would change it
 	}{
 		{"refused, with size and limit", call(1, "static_call", "invokestatic big", "p.A::m@3"), []event.Inlined{no("p.A::m", 3, "p.B::big", "hot method too big")}, false, nil,
 			Refused, "hot method too big: 412 bytecodes, FreqInlineSize 325", "not inlined: hot method too big: 412 bytecodes, FreqInlineSize 325", "CompileCommand=inline,p.B::big"},
@@ -135,7 +135,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// FuzzOf: whatever a recording says, there are no panics, and what is said is bounded.
+// FuzzOf checks that no recording makes Of panic, and that the length of the result is bounded.
 func FuzzOf(f *testing.F) {
 	f.Add("p.A::m", "p.B::big", "hot method too big", "big", 3, 412, true)
 	f.Add("p.A::m", "p.B::%s%n", "too big", "", -1, -5, false)

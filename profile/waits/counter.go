@@ -12,16 +12,16 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Config says what counts.
+// A Config says which time counts.
 type Config struct {
 	Trials    int
-	Timelines map[int]*windows.Timeline // by process id; the time of other JVMs is not counted
-	// EventWindows and MethodWindows narrow the windows for single threads. They may be nil.
+	Timelines map[int]*windows.Timeline // by process id; JVMs without a timeline do not count
+	// EventWindows and MethodWindows narrow the windows, separately for each thread. They may be nil.
 	EventWindows  *windows.OfThreads
 	MethodWindows windows.InsideMethod
 	Threads       threads.Choice
-	// Under and Inside, if they are not nil, leave out all time without a certain method on the stack. They differ only in
-	// the row of the Account that has this time.
+	// Under and Inside may be nil. If they are not, they leave out all time without a certain method on the stack. They
+	// differ only in the row of the Account that counts the time that was left out.
 	Under, Inside calltree.Matcher
 }
 
@@ -33,60 +33,60 @@ type Counter struct {
 	locks   []Lock
 	details index
 	trees   callstack.Tree   // the stacks of all files
-	stacks  *calltree.Stacks // of trees, after the last file
+	stacks  *calltree.Stacks // made from trees after the last file
 	jvms    map[int]*recorded
 	trials  []*trial
 	spans   spanBudget
 	virtual []virtuals
-	cells   int   // in all trials
-	full    int64 // ns that are counted without their stack, because there are too many cells
+	cells   int   // number of cells in all trials
+	full    int64 // ns that are counted without their stack, because there were too many cells
 }
 
-// A thread is what a Counter knows of a thread.
+// A thread holds what a Counter knows of a thread.
 type thread struct {
 	pid, tid int
 	name     string
 	chosen   bool
 	kind     string
 	javaID   int64
-	first    int64 // when its first spell begins
+	first    int64 // the beginning of its first spell
 	last     wait
 }
 
-// A recorded is what the file of a JVM says about the recording.
+// A recorded holds what the file of a JVM says about the recording.
 type recorded struct {
 	hertz    int
 	from, to int64
-	total    int64 // the time of all threads
+	total    int64 // the sum of all threads' times
 	end      *wall.End
 }
 
-// A cell is what the time of a thread is counted by.
+// A cell is the key by which the time of a thread is counted.
 type cell struct {
 	thread       int32
 	stack        callstack.ID
-	lock, detail int32 // 1 + the index; 0 for none
+	lock, detail int32 // 1 + the index; 0 if there is none
 	state        wall.State
 }
 
-// A trial has the counts of a trial.
+// A trial holds the counts of a trial.
 type trial struct {
 	account Account
 	cells   map[cell]int64
-	spans   map[int32][]Span // by thread, in the order of time
+	spans   map[int32][]Span // by index of the thread; sorted by time
 }
 
 const (
 	// maxThreads is the maximum number of threads whose time is counted separately.
 	maxThreads = 1 << 20
-	// maxCells is the maximum number of cells of all trials. Time beyond it counts without its stack, lock and detail. A
-	// cell takes about 60 bytes.
+	// maxCells is the maximum number of cells of all trials together. Time for which a new cell would be needed beyond
+	// it counts without its stack, lock and detail. A cell takes about 60 bytes.
 	maxCells = 1 << 20
 	// maxTreeNodes is the maximum number of nodes in the tree of all files' stacks.
 	maxTreeNodes = 4 * callstack.MaxNodes
 )
 
-// NewCounter returns a Counter without time.
+// NewCounter returns a Counter that has not read a file yet.
 func NewCounter(c Config) *Counter {
 	x := &Counter{config: c, names: threads.NewTable(c.Threads), jvms: map[int]*recorded{}, details: newIndex()}
 	for range c.Trials {
@@ -99,20 +99,20 @@ func NewCounter(c Config) *Counter {
 type file struct {
 	*Counter
 	pid           int // in the capture
-	first         int // the id that the process had, which is that of its first thread
+	first         int // the process's own id, which is also that of its first thread
 	jvm           *recorded
 	timeline      *windows.Timeline
-	numbers       []int32      // by the thread's number in the file - 1: its index in Counter.threads, or -1
+	numbers       []int32      // index in Counter.threads by the thread's number in the file - 1, or -1
 	firstLock     int          // index in Counter.locks of the file's first lock
-	firstStack    callstack.ID // what a stack's number in the file is added to
+	firstStack    callstack.ID // add this to a stack's number in the file
 	stacks        *callstack.Tree
 	under, inside *calltree.Under
 	bad           int
 	firstBad      error
 }
 
-// Read counts the time in the file of a JVM. The notes say what could not be read. A file that ends early, because gasm
-// was killed, has no note.
+// Read counts the time in a JVM's file. The notes say what could not be read. If a file ends early because gasm was
+// killed, there is no note about that.
 func (x *Counter) Read(r *wall.Reader, pid int) (notes []string) {
 	f := &file{Counter: x, pid: pid, jvm: &recorded{}, timeline: x.config.Timelines[pid], firstLock: len(x.locks), firstStack: callstack.ID(x.trees.Len()), stacks: r.Stacks()}
 	if f.timeline == nil || x.jvms[pid] != nil {
@@ -169,7 +169,7 @@ func (x *Counter) ReadFiles(c *capture.Capture) (notes []string) {
 // closeRead closes a file that was only read, so that no data can be lost.
 func closeRead(c io.Closer) { _ = c.Close() }
 
-// add adds a record.
+// add processes a record of the file.
 func (f *file) add(record any) {
 	switch r := record.(type) {
 	case *wall.Head:
@@ -192,7 +192,7 @@ func (f *file) add(record any) {
 	}
 }
 
-// thread adds a thread, or gives it another name.
+// thread adds a thread, or renames it if it exists.
 func (f *file) thread(r *wall.Thread) {
 	for len(f.numbers) < r.Number {
 		f.numbers = append(f.numbers, -1)
@@ -214,7 +214,7 @@ func (f *file) thread(r *wall.Thread) {
 	t.tid, t.name, t.javaID, t.kind, t.chosen = r.TID, r.Name, r.JavaID, found.Kind, found.Chosen
 }
 
-// index returns the index of a thread in Counter.threads, or -1 if there is none.
+// index returns the index of a thread in Counter.threads, or -1 if the number is unknown.
 func (f *file) index(number int) int32 {
 	if number <= 0 || number > len(f.numbers) {
 		return -1
@@ -222,12 +222,12 @@ func (f *file) index(number int) int32 {
 	return f.numbers[number-1]
 }
 
-// lock adds a lock. The file numbers them without gaps.
+// lock adds a lock. Locks are numbered without gaps in the file.
 func (f *file) lock(r *wall.Lock) {
 	f.locks = append(f.locks, Lock{PID: f.pid, Kind: r.Kind, Class: r.Class, Of: r.Of, Address: r.Address, Owner: int(f.index(r.Owner)), Taken: f.stack(r.Taken)})
 }
 
-// stack returns the stack's ID in Counter.trees.
+// stack converts a stack's number in the file to its ID in Counter.trees.
 func (f *file) stack(id callstack.ID) callstack.ID {
 	if id == 0 {
 		return 0
@@ -235,7 +235,7 @@ func (f *file) stack(id callstack.ID) callstack.ID {
 	return f.firstStack + id
 }
 
-// lockOf returns 1 + the index of a lock in Counter.locks, or 0.
+// lockOf converts the number of a lock in the file to 1 + its index in Counter.locks. It returns 0 if there is none.
 func (f *file) lockOf(number int) int32 {
 	if number == 0 {
 		return 0
@@ -243,7 +243,7 @@ func (f *file) lockOf(number int) int32 {
 	return int32(f.firstLock + number)
 }
 
-// spell counts a spell in the windows that it is in.
+// spell counts the parts of a spell that are in windows.
 func (f *file) spell(s *wall.Spell) {
 	i := f.index(s.Thread)
 	length := s.ToMonoNanos - s.FromMonoNanos
@@ -273,7 +273,7 @@ func (f *file) spell(s *wall.Spell) {
 
 func length64(s capture.Span) int64 { return s.ToMonoNanos - s.FromMonoNanos }
 
-// count counts a part of a spell that is in a trial.
+// count counts the part of a spell that is in a window of the trial to.
 func (f *file) count(to *trial, i int32, s *wall.Spell, part capture.Span) {
 	ran, runnable, blocked := divide(s, part)
 	at := cell{thread: i, stack: f.stack(s.Stack), lock: f.lockOf(s.Lock), state: s.State}
@@ -281,7 +281,7 @@ func (f *file) count(to *trial, i int32, s *wall.Spell, part capture.Span) {
 		at.detail = f.details.of(s.Detail)
 	}
 	has := func(u *calltree.Under, known bool) bool { return u == nil || known && u.HasStack(s.Stack) }
-	counted := func(at cell, n int64) bool { // known: the thread was at the spell's stack
+	counted := func(at cell, n int64) bool { // adds n ns to a cell, unless they are not chosen
 		known := at.stack != 0
 		switch {
 		case n == 0:
@@ -314,7 +314,7 @@ func (f *file) count(to *trial, i int32, s *wall.Spell, part capture.Span) {
 	}
 }
 
-// spanOf returns the span of a part of a spell. Its state is the one that took most of the time.
+// spanOf returns the Span for a part of a spell. Its state is the one that took most of the time.
 func spanOf(place cell, part capture.Span, ran, runnable, blocked int64) Span {
 	s := Span{Span: part, State: wall.OnProcessor}
 	switch {
@@ -326,7 +326,7 @@ func spanOf(place cell, part capture.Span, ran, runnable, blocked int64) Span {
 	return s
 }
 
-// bump counts ns of a thread.
+// bump adds n ns to a cell.
 func (x *Counter) bump(to *trial, at cell, n int64) {
 	if _, known := to.cells[at]; !known {
 		if x.cells >= maxCells && (at.stack != 0 || at.lock != 0 || at.detail != 0) {
@@ -339,7 +339,7 @@ func (x *Counter) bump(to *trial, at cell, n int64) {
 	to.account.Profiled += n
 }
 
-// dropStacks makes all time of the file count without a stack.
+// dropStacks removes the stacks from the time of the file that was counted so far.
 func (f *file) dropStacks() {
 	for i := range f.locks[f.firstLock:] {
 		f.locks[f.firstLock+i].Taken = 0

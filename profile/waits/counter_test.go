@@ -21,7 +21,7 @@ import (
 
 const pid = 4711
 
-// A recording writes a file for a test.
+// A recording writes a file in the format of package wall.
 type recording struct {
 	*wall.Writer
 	text    bytes.Buffer
@@ -34,14 +34,14 @@ func record() *recording {
 	return r
 }
 
-// thread adds a Java thread that is born at a time, and returns its number.
+// thread adds a Java thread that is born at the time born, and returns its number.
 func (r *recording) thread(name string, born int64) int {
 	r.threads++
 	r.Thread(&wall.Thread{Number: r.threads, TID: 100 + r.threads, NID: r.threads, JavaID: int64(r.threads), BornMonoNanos: born, Name: name})
 	return r.threads
 }
 
-// stack returns a stack of Java methods, the outermost one first.
+// stack returns a stack of Java methods, which are listed from the outermost one.
 func (r *recording) stack(methods ...string) (id callstack.ID) {
 	for i, m := range methods {
 		id = r.Push(id, callstack.Frame{Kind: callstack.Interpreted, BCI: 1, Line: 10 * (i + 1), Name: m})
@@ -49,7 +49,7 @@ func (r *recording) stack(methods ...string) (id callstack.ID) {
 	return id
 }
 
-// spell adds a spell whose time is all of its state.
+// spell adds a spell whose whole time counts as its state.
 func (r *recording) spell(thread int, from, to int64, state wall.State, stack callstack.ID, lock int, detail string) {
 	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: to, State: state, Stack: stack, Lock: lock, Detail: detail}
 	switch state {
@@ -82,7 +82,7 @@ func (r *recording) table(t *testing.T) *Table {
 	return table
 }
 
-// checkSums checks what adds up in any table.
+// checkSums checks sums that must be right in every table.
 func checkSums(t *testing.T, table *Table) {
 	t.Helper()
 	a := table.Account
@@ -134,13 +134,14 @@ func checkSums(t *testing.T, table *Table) {
 	assert.Equal(t, a.Profiled, sums)
 }
 
-// A slowThread sums up a thread's time moment by moment: each ns of a spell has a part of its three times.
+// A slowThread adds up a thread's time moment by moment: each ns of a spell gets the same part of its three times.
 type slowThread struct {
 	wall  int64
 	times [wall.Unseen + 1]float64
 }
 
-// The times of each thread add up to its wall clock in the windows, and are those of a slow computation.
+// TestThreadsAddUp checks that the times of each thread add up to the wall clock's time in the windows, and equal those
+// of a slow computation.
 func TestThreadsAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for run := range 40 {
@@ -199,7 +200,7 @@ func TestThreadsAddUp(t *testing.T) {
 			for state, n := range th.Times {
 				if measured.Windows == nil {
 					assert.InDelta(t, want.times[state], float64(n), 0.01)
-				} else { // a window rounds the times of each spell that it cuts
+				} else { // each window that cuts a spell rounds its times
 					assert.InDelta(t, want.times[state], float64(n), 2*cuts/5)
 				}
 			}
@@ -211,7 +212,8 @@ func TestThreadsAddUp(t *testing.T) {
 	}
 }
 
-// Threads, windows of threads and methods on the stack choose what counts, and the account has the rest.
+// TestChoices checks that threads, windows of threads and methods on the stack choose what counts, and that the account
+// has the rest.
 func TestChoices(t *testing.T) {
 	r := record()
 	main, other := r.thread("main", 0), r.thread("other", 0)
@@ -250,7 +252,8 @@ func TestChoices(t *testing.T) {
 	assert.Nil(t, r.counter(t, Config{}).Table(0, []int{1}, event.SiteOwn), "another JVM")
 }
 
-// Places have their threads, their time and their callers, and what differs from thread to thread is folded.
+// TestPlaces checks the threads, times and callers of places, and that details that differ only from thread to thread
+// are one place.
 func TestPlaces(t *testing.T) {
 	r := record()
 	take := r.stack("java.lang.Thread::run", "acme.Server::handle", "acme.Db::read", "java.net.SocketInputStream::read")
@@ -287,7 +290,7 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// A thread is idle if it did nothing but wait in its pool's queue.
+// TestIdle checks that a thread is idle if it did nothing but wait in its pool's queue.
 func TestIdle(t *testing.T) {
 	queue := []string{"java.lang.Thread::run", "java.util.concurrent.ThreadPoolExecutor::runWorker", "java.util.concurrent.ThreadPoolExecutor::getTask", "java.util.concurrent.locks.LockSupport::park"}
 	fork := []string{"java.util.concurrent.ForkJoinWorkerThread::run", "java.util.concurrent.ForkJoinPool::runWorker"}
@@ -328,7 +331,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Too many spans are joined, but they still tile the thread's life, and long ones stay as they are.
+// TestCoarsen checks that if there are too many spans, short ones are joined without gaps or overlaps, and long ones
+// are not changed.
 func TestCoarsen(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 200 {
@@ -385,7 +389,7 @@ func TestManySpans(t *testing.T) {
 	assert.EqualValues(t, 1000*step, table.Times.Sum())
 }
 
-// What remains of a recording that was cut off counts.
+// TestCutOff checks that what was recorded counts if the recording was cut off.
 func TestCutOff(t *testing.T) {
 	r := record()
 	n := r.thread("main", 0)

@@ -8,11 +8,11 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Deadlock is a cycle of threads. Each waits for a lock that the next one has, and the last one for a lock of the first
-// one. Deadlocks are found in the whole recording, whatever the windows are.
+// A Deadlock is a cycle of threads, each of which waits for a lock that the next one has; the last one waits for a lock
+// of the first one. Deadlocks are found in the whole recording, whatever the windows are.
 type Deadlock struct {
 	PID                        int
-	FromMonoNanos, ToMonoNanos int64 // when all of them waited
+	FromMonoNanos, ToMonoNanos int64 // when all threads of the cycle waited
 	Threads                    []Deadlocked
 }
 
@@ -25,7 +25,7 @@ type Deadlocked struct {
 	Frame event.Frame // where it waits; without Method if that is not known
 }
 
-// A wait is what a thread waited for last.
+// A wait holds what a thread waited for last.
 type wait struct {
 	lock     int32 // 1 + the index in Counter.locks; 0 if it did not wait for a lock
 	from, to int64
@@ -33,8 +33,8 @@ type wait struct {
 	stack    callstack.ID // in Counter.trees
 }
 
-// follow adds the next spell of the thread. lock and stack are those of the spell, in the Counter. A spell of which nothing
-// is known, such as one after the last look, changes nothing.
+// follow adds the next spell of the thread. lock and stack are the spell's, as numbers of the Counter. A spell about
+// which nothing is known changes nothing, such as the one after the last look.
 func (w *wait) follow(lock int32, stack callstack.ID, s *wall.Spell) {
 	if s.State == wall.Unseen {
 		return
@@ -49,8 +49,9 @@ func (w *wait) follow(lock int32, stack callstack.ID, s *wall.Spell) {
 	w.to, w.state, w.stack = s.ToMonoNanos, s.State, stack
 }
 
-// addDeadlocks finds the threads that waited for one another at the end. Each thread waits for one lock, and a lock has one
-// owner, so the threads that can be reached from one are a chain. A thread is in one cycle at most.
+// addDeadlocks finds the threads that waited for one another at the end. Each thread waits for one lock at most, and a
+// lock has one owner at most, so the threads that can be reached from a thread are a chain, and a thread is in one
+// cycle at most.
 func (b *builder) addDeadlocks() {
 	all := b.Counter.threads
 	next := func(i int) int {

@@ -7,15 +7,16 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// divide returns how much of the times of a spell belongs to a part of it, in proportion. Their sum is exactly the length
-// of the part.
+// divide returns how much of each of a spell's three times belongs to a part of the spell, in proportion to its length.
+// The sum of the results is exactly the length of the part.
 func divide(s *wall.Spell, part capture.Span) (ran, runnable, blocked int64) {
 	length := s.ToMonoNanos - s.FromMonoNanos
 	from, to := part.FromMonoNanos-s.FromMonoNanos, part.ToMonoNanos-s.FromMonoNanos
 	if from == 0 && to == length {
 		return s.Ran, s.Runnable, s.Blocked
 	}
-	// The parts of a spell take what the numbers of ns up to their ends differ by, so all parts together have all of it.
+	// A part gets the difference between the rounded shares at its end and at its beginning, so the parts add up to the
+	// whole spell.
 	ran = share(s.Ran, to, length) - share(s.Ran, from, length)
 	runnable = max(share(s.Ran+s.Runnable, to, length)-share(s.Ran+s.Runnable, from, length)-ran, 0)
 	return ran, runnable, to - from - ran - runnable

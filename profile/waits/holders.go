@@ -12,16 +12,16 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Lock is an object that threads waited for, while it had a certain owner.
+// A Lock is an object that threads waited for while it had a certain owner. With another owner, it is another Lock.
 type Lock struct {
 	PID     int
 	Kind    wall.LockKind
 	Class   string
-	Of      string // the class that a java.lang.Class stands for; "" for other objects
-	Address uint64 // when it was read
-	// Owner is a number of the Counter's; -1 if the owner is not known, or if there was none.
+	Of      string // the class that the object represents if it is a java.lang.Class, or else ""
+	Address uint64 // of the object, when it was read
+	// Owner is the Counter's index of the owning thread; -1 if the owner is not known, or if there was none.
 	Owner int
-	Taken callstack.ID // where the owner got it; 0 if it is not known
+	Taken callstack.ID // the stack where the owner got it; 0 if that is not known
 }
 
 // Name returns the class of the lock: "com.acme.Pool", or "class com.acme.Pool" for a java.lang.Class.
@@ -32,7 +32,7 @@ func (l *Lock) Name() string {
 	return l.Class
 }
 
-// OwnerOf returns the name of a lock's owner, or "" if it is not known.
+// OwnerOf returns the name of the thread that owns a lock, or "" if it is not known.
 func (t *Table) OwnerOf(l *Lock) string {
 	if l.Owner < 0 {
 		return ""
@@ -40,22 +40,24 @@ func (t *Table) OwnerOf(l *Lock) string {
 	return t.owners[l.Owner].name
 }
 
-// A Holder is a thread that had a lock, or several locks of one class that it got in one method, for which other threads
-// waited.
+// A Holder is a thread that had a lock for which other threads waited. If it got several locks of one class in one
+// method, they are one Holder.
 type Holder struct {
 	PID     int
 	Kind    wall.LockKind
 	Class   string // Lock.Name
-	Address uint64 // 0 if there are several
-	Objects int    // number of addresses; objects move, so one lock may have had several
+	Address uint64 // 0 if there are several locks
+	Objects int    // number of different addresses; objects move, so one lock may have had several
 	Owner   string // the name of the thread
 	TID     int
-	// Taken is the frame that held the lock, at the line at which it was most of the time. It has no Method if it is not known.
+	// Taken is the frame that held the lock, at the line where it was for most of the time. It has no Method if it is
+	// not known.
 	Taken event.Frame
-	// Threads is how many threads waited, and Most how many did so at the same time.
+	// Threads is how many threads waited, and Most is how many of them waited at once.
 	Threads, Most int
 	Nanos         int64 // how long they waited, all together
-	// HeldNanos is for how long at least one of them waited. Meanwhile are what the owner did in that time, longest first.
+	// HeldNanos is for how long at least one of them waited. Meanwhile says what the owner did in that time, longest
+	// first.
 	HeldNanos int64
 	Meanwhile []Meanwhile
 	// Next is the index of the Holder for which this one's owner waited longest; -1 if it waited for none.
@@ -70,24 +72,24 @@ type Meanwhile struct {
 	Nanos int64
 }
 
-// A holderKey tells holders apart.
+// A holderKey identifies a Holder.
 type holderKey struct {
 	owner int
 	kind  wall.LockKind
 	class string
-	taken string // the method
+	taken string // the name of the method that got the lock
 }
 
-// mostMeanwhile is the number of holders of which it is found out what their owners did.
+// mostMeanwhile is the number of Holders, those with the longest waits, whose owners' activity is determined.
 const mostMeanwhile = 1000
 
-// A holding is a Holder that is being made.
+// A holding is a Holder under construction.
 type holding struct {
 	Holder
 	key       holderKey
 	addresses map[uint64]bool
 	waiters   map[int32]bool
-	lines     map[event.Frame]int64 // ns by Taken
+	lines     map[event.Frame]int64 // ns by line of Taken
 	spans     []capture.Span
 }
 
@@ -144,7 +146,7 @@ func (b *builder) addHolders(cells []counted) {
 	}
 }
 
-// holding returns what a cell's thread waited for, or nil if that has no known owner.
+// holding returns the Holder for which a cell's thread waited, or nil if the cell has no lock with a known owner.
 func (b *builder) holding(c *counted, all map[holderKey]*holding, byLock map[int32]*holding) *holding {
 	if c.lock == 0 || !Waits(c.state) {
 		return nil
@@ -175,7 +177,7 @@ func compareFrames(x, y event.Frame) int {
 // takenAt returns the frame of a lock's owner that held the lock.
 func (b *builder) takenAt(l *Lock) event.Frame { return byLine(b.places.frame(l.Taken, wall.Monitor)) }
 
-// addMeanwhile finds out how many threads waited at the same time, and what the owner did meanwhile.
+// addMeanwhile determines how many threads waited at once, and what the owner did meanwhile.
 func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[*holding]int) {
 	var joined []capture.Span
 	joined, h.Most = overlaps(h.spans)
@@ -217,7 +219,7 @@ func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[
 	}
 }
 
-// overlaps joins spans that overlap. most is the largest number of spans at one moment. It sorts its argument.
+// overlaps joins overlapping spans. most is the largest number of spans at one moment. overlaps sorts its argument.
 func overlaps(spans []capture.Span) (joined []capture.Span, most int) {
 	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	ends := make([]int64, len(spans))
@@ -240,8 +242,8 @@ func overlaps(spans []capture.Span) (joined []capture.Span, most int) {
 	return joined, most
 }
 
-// Chain returns the indexes of a holder and of those that it waited for, one after the other. If they wait in a circle,
-// the chain ends before the first one that it already has.
+// Chain returns the indexes of a holder, of the one that it waited for, and so on. If they wait in a circle, the chain
+// ends before the first one that is already in it.
 func (t *Table) Chain(holder int) (chain []int) {
 	for holder >= 0 && !slices.Contains(chain, holder) {
 		chain = append(chain, holder)

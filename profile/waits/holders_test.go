@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// Threads wait for a lock whose owner waits for another one, whose owner runs.
+// TestHolders has threads wait for a lock whose owner waits for another lock, whose owner runs.
 func TestHolders(t *testing.T) {
 	r := record()
 	first, second := r.thread("http-27", 0), r.thread("writer", 0)
@@ -48,7 +48,7 @@ func TestHolders(t *testing.T) {
 	assert.Empty(t, table.Deadlocks)
 }
 
-// The largest number of threads at the same time is that of a slow count.
+// TestOverlaps compares the largest number of threads at once with a slow count.
 func TestOverlaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
@@ -76,15 +76,15 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
-// A deadlock of three threads, a thread that waits for it, and two threads that waited for each other, but not at the
-// same time.
+// TestDeadlocks has a deadlock of three threads, a thread that waits for one of them, and two threads that waited for
+// each other, but not at the same time.
 func TestDeadlocks(t *testing.T) {
 	r := record()
 	var threads, locks []int
 	for i := range 6 {
 		threads = append(threads, r.thread(fmt.Sprintf("t%d", i), 0))
 	}
-	for _, owner := range []int{1, 2, 0, 0, 5, 4} { // of the lock that the thread waits for
+	for _, owner := range []int{1, 2, 0, 0, 5, 4} { // owner of the lock that the thread waits for
 		locks = append(locks, r.Lock(wall.Lock{Kind: wall.MonitorLock, Address: uint64(0x100 + len(locks)), Class: "A", Owner: threads[owner]}))
 	}
 	at := r.stack("Main::main", "Main::lock")
@@ -103,7 +103,7 @@ func TestDeadlocks(t *testing.T) {
 		r.spell(n, int64(10*i+5), 70, wall.Monitor, at, locks[i], "")
 		r.spell(n, 70, 100, wall.Monitor, at, locks[i], "")
 		if i == 1 {
-			r.spell(n, 100, 120, wall.Unseen, 0, 0, "") // after the last look
+			r.spell(n, 100, 120, wall.Unseen, 0, 0, "") // the time after the last look
 		}
 	}
 	table := r.table(t)
@@ -118,7 +118,7 @@ func TestDeadlocks(t *testing.T) {
 	assert.Equal(t, []string{"t0", "t1", "t2"}, names)
 }
 
-// Counts of virtual threads are means over all counts of the JVM.
+// TestVirtual checks that numbers of virtual threads are means over all counts in the JVM.
 func TestVirtual(t *testing.T) {
 	r := record()
 	n := r.thread("main", 0)

@@ -28,8 +28,8 @@ var queueFrames = []string{
 	"java.lang.ref.Reference::waitForReferencePendingList",
 }
 
-// workFrames are methods that a pool calls when it has work. Frames inside of them are those of the work, even if a
-// queueFrame is outside of them, as in ForkJoinPool::runWorker.
+// workFrames are methods that a pool calls when it has work. Frames that they call belong to the work, even if one of
+// queueFrames is further out, as ForkJoinPool::runWorker is.
 var workFrames = []string{"java.util.concurrent.ForkJoinTask::doExec", "java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec"}
 
 // queued reports whether a thread was blocked in its pool's queue.
@@ -43,8 +43,8 @@ func (b *builder) queued(c *counted) bool {
 	return c.stack != 0 && b.places.inQueue(c.stack)
 }
 
-// inQueue reports whether a thread with a stack waits in its pool's queue: the first of queueFrames and workFrames from
-// the inside is one of queueFrames.
+// inQueue reports whether a thread with this stack waits in its pool's queue: from the innermost frame outwards, a
+// frame of queueFrames is found before one of workFrames.
 func (p *placeFinder) inQueue(stack callstack.ID) bool {
 	in, known := p.queues[stack]
 	if !known {
@@ -69,7 +69,7 @@ func (p *placeFinder) findQueue(stack callstack.ID) bool {
 
 // isIdle reports whether a thread is idle; see the package comment.
 func isIdle(t *Thread) bool {
-	const ran, unknown = 1000, 20 // the largest shares, as divisors
+	const ran, unknown = 1000, 20 // divisors: the largest parts of a thread's time
 	all := t.Times.Sum()
 	return t.Queued > 0 && t.Queued == t.Times.Blocked() &&
 		t.Times[wall.OnProcessor]*ran <= all && (t.Times[wall.Runnable]+t.Times[wall.Unseen])*unknown <= all

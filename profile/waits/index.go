@@ -8,7 +8,7 @@ type index struct {
 
 func newIndex() index { return index{numbers: map[string]int32{}} }
 
-// of returns the number of a text.
+// of returns the number of a text, which gets a new number if it has none.
 func (x *index) of(text string) int32 {
 	n, ok := x.numbers[text]
 	if !ok {
@@ -19,7 +19,7 @@ func (x *index) of(text string) int32 {
 	return n
 }
 
-// text returns the text with a number, or "" for 0.
+// text returns the text that has the number n, or "" for 0.
 func (x *index) text(n int32) string {
 	if n == 0 {
 		return ""

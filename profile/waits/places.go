@@ -12,25 +12,25 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Place is where threads of a pool waited, in one state, for one kind of thing.
+// A Place is where threads of a pool waited, in one state, for things of one kind.
 type Place struct {
 	Pool    string
-	Kind    string // of the threads, as in package threads
+	Kind    string // of thread, as in package threads
 	State   wall.State
 	Frame   event.Frame // the frame that the rule for places chose; without Method if the stack is not known
-	For     string      // the class of the lock, or what else it was: "read from socket to 127.0.0.1:5432"; may be ""
-	Queue   bool        // they waited in the pool's queue
+	For     string      // the class of the lock, or another thing: "read from socket to 127.0.0.1:5432"; may be ""
+	Queue   bool        // it is the pool's queue
 	Threads int         // number of threads
 	Idle    int         // how many of them are idle
 	Nanos   int64
-	// IdleNanos is the part of Nanos of the idle threads.
+	// IdleNanos is the part of Nanos that belongs to idle threads.
 	IdleNanos int64
-	// Stacks are from the place outwards, those with the longest time first. Their Weight is in ns, and their Count in
-	// threads. Only the first mostCallers places have them.
+	// Stacks are the stacks from the place outwards, those with the longest time first. Their Weight is in ns, and
+	// their Count is a number of threads. Only the first mostCallers places have Stacks.
 	Stacks []sites.Stack
 }
 
-// mostCallers is the number of places that have stacks, and mostStacks the number of stacks of a place.
+// mostCallers is the number of places that have stacks, and mostStacks is the maximum number of stacks of a place.
 const mostCallers, mostStacks = 1000, 1000
 
 // A placeFinder finds the places of stacks.
@@ -41,7 +41,7 @@ type placeFinder struct {
 	queues map[callstack.ID]bool
 }
 
-// A stateAt is a stack, and the state of a thread at it.
+// A stateAt is a stack and a thread's state when it had that stack.
 type stateAt struct {
 	stack callstack.ID
 	state wall.State
@@ -67,8 +67,8 @@ func (p *placeFinder) frame(stack callstack.ID, state wall.State) event.Frame {
 	return f
 }
 
-// place returns the frame that the rule chooses from a stack, and its callers. If the stack has no Java frames, that is
-// its innermost frame with a name. cut is true if outer frames are missing.
+// place returns the frame that the rule chooses from a stack, followed by its callers. If the stack has no Java frames,
+// it returns the innermost frame that has a name. cut is true if outer frames are missing.
 func (p *placeFinder) place(stack callstack.ID, state wall.State) (frames []event.Frame, cut bool) {
 	var native event.Frame
 	for f := range p.stacks.Frames(stack) {
@@ -90,16 +90,16 @@ func (p *placeFinder) place(stack callstack.ID, state wall.State) (frames []even
 	return nil, cut
 }
 
-// Waits reports whether a state is one of waiting: the thread was blocked, and it is known where.
+// Waits reports whether a state is one of waiting: the thread was blocked, and its place is known.
 func Waits(s wall.State) bool {
 	return s != wall.OnProcessor && s != wall.Runnable && s != wall.Unseen
 }
 
-// A placeKey tells places apart.
+// A placeKey identifies a Place.
 type placeKey struct {
 	pool, kind string
 	state      wall.State
-	frame      event.Frame // without BCI if the line is known
+	frame      event.Frame // BCI is 0 if the line is known
 	about      string
 	queue      bool
 }
@@ -109,7 +109,7 @@ func (b *builder) addPlaces(cells []counted) {
 	type placed struct {
 		Place
 		stacks map[callstack.ID]*sites.Stack
-		last   int32 // the last thread that was counted; cells are sorted by thread
+		last   int32 // the thread counted last; cells are sorted by thread
 	}
 	all := map[placeKey]*placed{}
 	for i := range cells {
@@ -188,8 +188,8 @@ func byLine(f event.Frame) event.Frame {
 	return f
 }
 
-// about returns what a thread waited for, by the numbers of a cell or a Span: the class of the lock, or else the detail, without what differs from one
-// connection to the next.
+// about returns what a thread waited for: the class of the lock, or else the folded detail. lock and detail are the
+// numbers in a cell or a Span.
 func (b *builder) about(lock, detail int32) string {
 	if lock > 0 {
 		return b.Locks[lock-1].Name()
@@ -198,10 +198,10 @@ func (b *builder) about(lock, detail int32) string {
 }
 
 // Folded returns a spell's detail without what differs from one connection to the next: the address of this side of the
-// connection, and a port of the other side that the kernel has chosen. "read from socket 10.0.0.1:40512 to
+// connection, and the port of the other side if the kernel has chosen it. "read from socket 10.0.0.1:40512 to
 // 10.0.0.2:5432" becomes "read from socket to 10.0.0.2:5432".
 func Folded(detail string) string {
-	const firstEphemeral = 32768 // net.ipv4.ip_local_port_range
+	const firstEphemeral = 32768 // the default in net.ipv4.ip_local_port_range
 	before, peer, ok := strings.Cut(detail, " to ")
 	if !ok || !strings.Contains(before, "socket ") {
 		return detail
@@ -222,7 +222,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// atoi returns the value of a port's decimal digits.
+// atoi parses the decimal digits of a port.
 func atoi(s string) (n int, ok bool) {
 	for _, c := range []byte(s) {
 		if c < '0' || c > '9' || n > 65535 {

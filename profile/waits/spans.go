@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Span is an interval in the life of a thread that is in a window. Its state is the one in which the thread was most
-// of the time: so the lengths of spans are not the Times of a thread, but close to them.
+// A Span is an interval in the life of a thread that is in a window. Its state is the one in which the thread was for
+// most of the interval. So the lengths of a thread's spans add up to nearly its Times, but not exactly.
 type Span struct {
 	capture.Span
 	State        wall.State
@@ -15,22 +15,22 @@ type Span struct {
 	Lock, Detail int32        // 1 + the index in Table.Locks and in Table.Details; 0 for none
 }
 
-// same reports whether two spans are at the same place, in the same state.
+// same reports whether two spans have the same place and state.
 func (s *Span) same(other *Span) bool {
 	return s.State == other.State && s.Stack == other.Stack && s.Lock == other.Lock && s.Detail == other.Detail
 }
 
-// maxSpans is the maximum number of spans of a Counter. A span takes 40 bytes. It is a variable for tests.
+// maxSpans is the maximum number of spans of a Counter. A span takes 40 bytes. Tests change it.
 var maxSpans = 1 << 20
 
-// A spanBudget says how many spans there are, and from which length on they are kept.
+// A spanBudget holds the number of spans, and the length below which spans are joined.
 type spanBudget struct {
 	n    int
-	step int64 // in ns; 0 as long as all are kept
+	step int64 // in ns; 0 as long as no spans are joined
 }
 
-// firstStep is the length in ns below which spans are joined at first, if there are too many. maxStep is the largest one: a
-// day. If there are more threads than spans, no step makes the spans few enough.
+// firstStep is the length in ns below which spans are joined when there are too many for the first time. Later, the
+// step grows up to maxStep, which is a day. If there are more threads than maxSpans, no step is large enough.
 const firstStep, maxStep = 1e6, 24 * 3600e9
 
 // addSpan adds a span of a thread. If there are too many spans, short ones are joined.
@@ -65,12 +65,12 @@ func (x *Counter) joinSpans() {
 	}
 }
 
-// Coarsen joins spans of a thread that are shorter than step, in ns, with those that follow without a gap, until
-// together they are not shorter. The longest of them says what the thread did. Coarsen changes the list in place, and
-// returns what is left of it.
+// Coarsen joins each span that is shorter than step (in ns) with those that follow it without a gap, until together
+// they are at least as long as step. A joined span has the state and place of the longest one. Coarsen changes list in
+// place, and returns the shortened list.
 func Coarsen(list []Span, step int64) []Span {
 	out := list[:0]
-	longest := int64(0) // of the spans that the last one in out was joined from
+	longest := int64(0) // length of the longest span that the last one in out was joined from
 	for _, s := range list {
 		length := length64(s.Span)
 		if n := len(out); n > 0 && out[n-1].ToMonoNanos == s.FromMonoNanos {

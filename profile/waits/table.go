@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// Times are ns by state.
+// Times holds ns by state.
 type Times [wall.Unseen + 1]int64
 
 // Sum returns the sum of all states.
@@ -31,29 +31,30 @@ func (t *Times) Add(other *Times) {
 
 // A Table says what the threads of a trial did. Times are in ns.
 type Table struct {
-	// JVMs are those of the trial of which it was recorded what their threads did.
+	// JVMs are the JVMs of the trial for which it was recorded what their threads did.
 	JVMs    []JVM
 	Account Account
 	Times   Times // of all threads; adds up to Account.Profiled
-	// Threads are those with time in the trial, by JVM, pool and name.
+	// Threads are the threads with time in the trial, by JVM, pool and name.
 	Threads []Thread
-	// Pools have the times of threads with the same name but for the number at its end. The ones that waited most, outside
-	// of their queues, come first.
+	// Pools have the times of threads whose names differ only in the number at the end. The pools that waited longest,
+	// outside of their queues, come first.
 	Pools []Pool
-	// Idle sums up the idle threads. Pools and Places have their time, too.
+	// Idle sums up the idle threads. Pools and Places include their time.
 	Idle Idle
 	// Places are where threads waited, the longest time first.
 	Places []Place
-	// Holders are the owners of locks that other threads waited for, those with the longest time first.
+	// Holders are the owners of locks that other threads waited for. Those with the longest waits come first.
 	Holders []Holder
 	// Deadlocks are cycles of threads that waited for one another when the recording ended.
 	Deadlocks []Deadlock
-	// Virtual are the places of virtual threads that were not mounted on a thread, those with the most threads first.
+	// Virtual are the places where virtual threads were that were not mounted on a thread. Those with the most threads
+	// come first.
 	Virtual []VirtualPlace
 
 	// Sums are the times of threads by state and stack.
 	Sums []Sum
-	// Stacks has all stacks, of all trials. Locks and Details are what Spans refer to.
+	// Stacks has all stacks of all trials. Spans refer to Locks and Details.
 	Stacks  *calltree.Stacks
 	Locks   []Lock
 	Details []string
@@ -66,7 +67,7 @@ type JVM struct {
 	Hertz int // looks at each thread per second
 	// FromMonoNanos and ToMonoNanos are the recorded time.
 	FromMonoNanos, ToMonoNanos int64
-	// End has the account of the looks; nil if the recording was cut off.
+	// End has the counts of looks; nil if the recording was cut off.
 	End *wall.End
 }
 
@@ -74,7 +75,7 @@ type JVM struct {
 type Account struct {
 	Total         int64
 	OutsideWindow int64
-	OtherThread   int64 // of threads that are not chosen
+	OtherThread   int64 // time of threads that are not chosen
 	OutsideMethod int64
 	NotUnder      int64
 	Profiled      int64
@@ -83,14 +84,14 @@ type Account struct {
 // A Thread is a thread with time in a trial.
 type Thread struct {
 	PID, TID int
-	Name     string // the last one that it had
+	Name     string // its last name
 	Pool     string // see PoolOf
 	Kind     string // as in package threads
 	JavaID   int64  // 0 for the JVM's own threads
 	Times    Times  // add up to the thread's wall clock in the windows
-	Queued   int64  // the part of Times in which it was blocked in its pool's queue
+	Queued   int64  // the part of Times for which it was blocked in its pool's queue
 	Idle     bool   // see the package comment
-	Spans    []Span // in the order of time; they must not be changed
+	Spans    []Span // sorted by time; they must not be changed
 }
 
 // Blocked returns how long the thread was blocked.
@@ -104,7 +105,7 @@ type Pool struct {
 	Threads, Idle int // number of threads, and how many of them are idle
 	Times         Times
 	Queued        int64
-	IdleNanos     int64 // all time of the idle ones
+	IdleNanos     int64 // all time of its idle threads
 }
 
 // Waited returns how long the pool's threads waited outside of the pool's queue.
@@ -114,7 +115,7 @@ func (p *Pool) Waited() int64 { return p.Times.Blocked() - p.Queued }
 type Idle struct {
 	Threads int
 	Nanos   int64
-	Queued  int64 // the time that other threads were blocked in the queues of their pools
+	Queued  int64 // the time for which other threads were blocked in the queues of their pools
 }
 
 // A Sum is the time that the threads of a pool spent in a state at a stack.
@@ -123,11 +124,11 @@ type Sum struct {
 	Pool  string
 	State wall.State
 	Stack callstack.ID // 0 if it is not known
-	Idle  bool         // the threads are idle
+	Idle  bool         // true if the time is that of idle threads
 	Nanos int64
 }
 
-// PoolOf returns the name of a thread's pool: the name of the thread with a * in place of the number at its end, as
+// PoolOf returns the name of a thread's pool: the thread's name with * in place of a number at its end, such as
 // "http-nio-8080-exec-*".
 func PoolOf(name string) string {
 	if base := strings.TrimRight(name, "0123456789"); base != name {
@@ -136,8 +137,8 @@ func PoolOf(name string) string {
 	return name
 }
 
-// Table returns the table of a trial. pids are the JVMs of the trial, and rule names places. Table returns nil if nothing
-// was recorded of these JVMs.
+// Table returns the table of the trial with the given number. pids are the JVMs of the trial, and rule chooses the
+// frames that name places. Table returns nil if nothing was recorded of these JVMs.
 func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
 	x.finish()
 	from := x.trials[number]
@@ -165,7 +166,7 @@ func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
 	return t
 }
 
-// finish makes what all tables share, when the first one is made.
+// finish makes what all tables share. Only its first call does something.
 func (x *Counter) finish() {
 	if x.stacks == nil {
 		x.stacks = calltree.NewStacks(&x.trees)
@@ -180,13 +181,13 @@ type builder struct {
 	places *placeFinder
 }
 
-// A counted is a cell with its time.
+// A counted is a cell with its sum of times.
 type counted struct {
 	cell
 	nanos int64
 }
 
-// sorted returns cells in an order that does not depend on the map.
+// sorted returns cells in a fixed order.
 func (b *builder) sorted(cells map[cell]int64) []counted {
 	list := make([]counted, 0, len(cells))
 	for at, n := range cells {
@@ -198,7 +199,7 @@ func (b *builder) sorted(cells map[cell]int64) []counted {
 	return list
 }
 
-// addThreads adds the threads, and finds out which are idle.
+// addThreads adds the threads, and determines which are idle.
 func (b *builder) addThreads(cells []counted, spans map[int32][]Span) {
 	type found struct {
 		Thread

@@ -10,17 +10,17 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A VirtualPlace is where virtual threads that were not mounted on a thread waited.
+// A VirtualPlace is a place where virtual threads waited that were not mounted on a thread.
 type VirtualPlace struct {
 	State wall.State
 	Frame event.Frame
 	For   string // the class of the lock; may be ""
-	// Mean is how many threads were there in the mean of all counts of their JVMs, and Most the largest number.
+	// Mean is the mean number of threads there over all counts of their JVMs, and Most is the largest number.
 	Mean float64
 	Most int
 }
 
-// A virtuals is a count of virtual threads at a place.
+// A virtuals is one count of virtual threads at a place.
 type virtuals struct {
 	trial, pid int
 	at         int64
@@ -30,7 +30,7 @@ type virtuals struct {
 	state      wall.State
 }
 
-// maxVirtuals is the maximum number of counts that are kept.
+// maxVirtuals is the maximum number of counts that are kept. Further ones are ignored.
 const maxVirtuals = 1 << 20
 
 // addVirtuals adds a count, if its time is in a window.

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// Cut calls yield for each part of a span of time that is in a window of the JVM, in the order of time. trial is the
-// trial of that window. Without windows, the JVM is measured all the time.
+// Cut calls yield for each part of s that is in a window of the JVM, in the order of time. trial is the index of the
+// trial with that window. If there are no windows, the JVM is measured all the time.
 func (l *Timeline) Cut(s capture.Span, yield func(trial int, part capture.Span)) {
 	if len(l.windows) == 0 {
 		if !l.out && s.FromMonoNanos < s.ToMonoNanos {
@@ -23,8 +23,7 @@ func (l *Timeline) Cut(s capture.Span, yield func(trial int, part capture.Span))
 	}
 }
 
-// Cut calls yield for each part of a span of time at which a thread counts, in the order of time. If t is nil, that is
-// the whole span.
+// Cut calls yield for each part of s in which the thread counts, in the order of time. If t is nil, this is all of s.
 func (t *OfThreads) Cut(pid, tid int, s capture.Span, yield func(part capture.Span)) {
 	if t == nil {
 		yield(s)
@@ -47,8 +46,8 @@ func (t *OfThreads) Cut(pid, tid int, s capture.Span, yield func(part capture.Sp
 	}
 }
 
-// Cut calls yield for each part of a span of time at which a thread was in the method, in the order of time. If m is
-// nil, that is the whole span.
+// Cut calls yield for each part of s in which the thread was in the method, in the order of time. If m is nil, this is
+// all of s.
 func (m InsideMethod) Cut(pid, tid int, s capture.Span, yield func(part capture.Span)) {
 	if m == nil {
 		yield(s)
@@ -57,7 +56,7 @@ func (m InsideMethod) Cut(pid, tid int, s capture.Span, yield func(part capture.
 	cut(m[threadID{pid, tid}], s, yield)
 }
 
-// cut calls yield for each part of a span that is in one of the spans of a list. The list ascends without overlaps.
+// cut calls yield for each part of s that is in one of the spans of list, which must be sorted and must not overlap.
 func cut(list []capture.Span, s capture.Span, yield func(part capture.Span)) {
 	first := sort.Search(len(list), func(i int) bool { return list[i].ToMonoNanos > s.FromMonoNanos })
 	for i := first; i < len(list) && list[i].FromMonoNanos < s.ToMonoNanos; i++ {
@@ -67,7 +66,7 @@ func cut(list []capture.Span, s capture.Span, yield func(part capture.Span)) {
 	}
 }
 
-// common returns the time that two spans have in common. It is empty if they have none.
+// common returns the intersection of two spans. It is empty if they do not overlap.
 func common(a, b capture.Span) capture.Span {
 	return capture.Span{FromMonoNanos: max(a.FromMonoNanos, b.FromMonoNanos), ToMonoNanos: min(a.ToMonoNanos, b.ToMonoNanos)}
 }

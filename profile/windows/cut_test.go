@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// What is cut out of a span is what Find and Has say of each moment in it.
+// TestCut checks that what Cut yields for a span agrees with Find and Has at each moment of the span.
 func TestCut(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const end = 60
@@ -66,7 +66,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Without anything to narrow it, a span is whole.
+// TestCutNothing checks that a span is whole if nothing narrows it.
 func TestCutNothing(t *testing.T) {
 	whole := capture.Span{FromMonoNanos: 5, ToMonoNanos: 9}
 	var got []capture.Span

@@ -2,7 +2,7 @@
 //
 //	2026-11-27T13/20261127T130215Z-shop-4711.pb.gz
 //
-// The size of all files is limited: the oldest ones are removed. Other files in the folder are left alone.
+// The total size of the files is limited: the oldest ones are removed. Other files in the folder are left alone.
 package folder
 
 import (
@@ -27,7 +27,8 @@ const (
 	timeLayout = "20060102T150405Z"
 )
 
-// The names that a Folder gives. A file whose name ends with .part was not complete when gasm was killed.
+// Patterns for the names of a Folder's own folders and files. A file whose name ends with .part is incomplete, because
+// gasm was killed while it wrote the file.
 var (
 	hourName = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d$`)
 	fileName = regexp.MustCompile(`^\d{8}T\d{6}Z-[A-Za-z0-9._-]*\.pb\.gz(\.part)?$`)
@@ -41,8 +42,8 @@ type Folder struct {
 	size  int64 // of all files
 }
 
-// Open makes the folder, if it does not exist yet, and finds out what is in it already. limit is the maximum size of all
-// files, in bytes.
+// Open creates the folder if it does not exist, and adds up the files in it. limit is the maximum size of all files, in
+// bytes.
 func Open(path string, limit int64) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
@@ -65,15 +66,15 @@ func Open(path string, limit int64) (*Folder, error) {
 	return f, nil
 }
 
-// String returns the folder's name as the flag --to has it.
+// String returns the folder's name in the form that the flag --to has.
 func (f *Folder) String() string { return "dir:" + f.path }
 
-// hours returns the folders of hours, oldest first.
+// hours returns the names of the folders for an hour, oldest first.
 func (f *Folder) hours() (names []string, err error) {
 	return f.names(".", func(e fs.DirEntry) bool { return e.IsDir() && hourName.MatchString(e.Name()) })
 }
 
-// names returns the names of the entries of a folder that are wanted, in order.
+// names returns the names of those entries of a folder for which wanted returns true, sorted.
 func (f *Folder) names(folder string, wanted func(fs.DirEntry) bool) (names []string, err error) {
 	dir, err := f.root.Open(folder)
 	if err != nil {
@@ -95,14 +96,14 @@ func (f *Folder) eachFile(hour string, yield func(name string, size int64) bool)
 	names, err := f.names(hour, func(e fs.DirEntry) bool { return e.Type().IsRegular() && fileName.MatchString(e.Name()) })
 	for _, name := range names {
 		name = path.Join(hour, name)
-		if info, err := f.root.Lstat(name); err == nil && !yield(name, info.Size()) { // otherwise somebody has removed it
+		if info, err := f.root.Lstat(name); err == nil && !yield(name, info.Size()) { // an error: somebody has removed it
 			break
 		}
 	}
 	return err
 }
 
-// Send writes a profile to a file. Before that, it removes the oldest files if there would be too much.
+// Send writes a profile to a file. Before that, it removes the oldest files if the limit would be exceeded.
 func (f *Folder) Send(_ context.Context, p *push.Profile) error {
 	size := int64(len(p.Pprof))
 	if size > f.limit {
@@ -140,8 +141,8 @@ func nameOf(p *push.Profile) string {
 	return fmt.Sprintf("%s-%s-%s.pb.gz", p.To.UTC().Format(timeLayout), service, p.Label(push.ProcessID))
 }
 
-// makeRoom removes the oldest files until there is room for a number of bytes, and the folders of hours that are empty
-// then.
+// makeRoom removes the oldest files until there is room for the given number of bytes, and then the empty folders of
+// hours.
 func (f *Folder) makeRoom(bytes int64) error {
 	if f.size+bytes <= f.limit {
 		return nil
@@ -174,7 +175,7 @@ func (f *Folder) makeRoom(bytes int64) error {
 			break
 		}
 		if hour != present {
-			_ = f.root.Remove(hour) // it stays if it has other files
+			_ = f.root.Remove(hour) // fails if other files are in it
 		}
 	}
 	if f.size+bytes > f.limit {

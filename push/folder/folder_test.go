@@ -18,7 +18,7 @@ func profileAt(to time.Time, service string, pid, bytes int) *push.Profile {
 		Labels: []push.Label{{Name: push.ProcessID, Value: strconv.Itoa(pid)}, {Name: push.ServiceName, Value: service}}}
 }
 
-// files returns the paths of all files below a folder.
+// files returns the paths of all files below dir.
 func files(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -31,7 +31,8 @@ func files(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestFolder: the oldest files are removed when there are too many bytes, also those of an earlier run, and no others.
+// TestFolder checks that the oldest files are removed when there are too many bytes, also files of an earlier run, and
+// no other files.
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	start := time.Date(2026, 11, 27, 13, 59, 30, 0, time.UTC)
@@ -57,7 +58,8 @@ func TestFolder(t *testing.T) {
 	assert.Equal(t, "dir:"+dir, f.String())
 }
 
-// TestFolderNames: a service's name, which comes from the program, leads to no other folder.
+// TestFolderNames checks that the service's name, which comes from the profiled program, can't make gasm write to
+// another folder.
 func TestFolderNames(t *testing.T) {
 	at := time.Date(2026, 11, 27, 13, 0, 0, 0, time.UTC)
 	for service, want := range map[string]string{"../../x": "20261127T130000Z-.._.._x-1.pb.gz", "a b/ü\x00": "20261127T130000Z-a_b____-1.pb.gz", "": "20261127T130000Z-java-1.pb.gz"} {

@@ -1,10 +1,10 @@
-// Package lines writes profiles as JSON, one on a line:
+// Package lines writes profiles as JSON, one per line:
 //
 //	{"from":"2026-11-27T13:02:00Z","to":"2026-11-27T13:02:15Z","labels":{"service.name":"shop","process.pid":"4711"},
 //	 "samples":136,"cpu_nanoseconds":1346534653,"lost":0,"stacks":[{"samples":7,"frames":["org.acme.Shop::main:12","org.acme.Cart::sum:40"]}]}
 //
-// The frames of a stack are from the outermost to the innermost, with inlined methods as frames of their own. A frame ends
-// with the number of its line if that is known.
+// The frames of a stack are listed from the outermost to the innermost, and inlined methods have frames of their own. A
+// frame ends with its line number if that is known.
 package lines
 
 import (
@@ -28,10 +28,10 @@ type Writer struct {
 	closed func(error)
 }
 
-// New returns a Writer. It calls closed when w returns an error. Further profiles are refused then.
+// New returns a Writer. After the first error of w, the Writer calls closed with it, and refuses all further profiles.
 func New(w io.Writer, closed func(error)) *Writer { return &Writer{w, closed} }
 
-// String returns what the flag --to calls the standard output.
+// String returns "-", which is how the flag --to names the standard output.
 func (w *Writer) String() string { return "-" }
 
 type line struct {

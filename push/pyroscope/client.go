@@ -21,28 +21,28 @@ import (
 	"github.com/gasm-profiler/gasm/push"
 )
 
-// Options say which server gets the profiles.
+// Options say to which server profiles are sent, and how.
 type Options struct {
-	URL    string // "https://host:4040/prefix"; without the path of the method, and without a user's name and password
+	URL    string // "https://host:4040/prefix"; without the path /push.v1…, and without a user's name and password
 	Tenant string // the header X-Scope-OrgID; "" for none
-	// TokenFile and BasicFile are files with a bearer token, or with USER:PASSWORD. They are read again for each profile,
-	// so that they can be replaced. At most one of them is set.
+	// TokenFile and BasicFile are the names of files with a bearer token, or with USER:PASSWORD. The files are read
+	// again for each profile, so that the secrets can be replaced. At most one of the two is set.
 	TokenFile, BasicFile string
-	CAFile               string // certificates in PEM that are trusted instead of the system's; "" for none
+	CAFile               string // file with certificates in PEM that are trusted instead of the system's; "" for none
 	Gasm                 string // the version of gasm, for the header User-Agent
 }
 
-// Limits for the server.
+// Limits for what a server may do.
 const (
 	timeout    = 30 * time.Second // for a whole request
-	maxAnswer  = 64 << 10         // bytes of the answer that are read
+	maxAnswer  = 64 << 10         // bytes of an answer that are read
 	maxHeaders = 64 << 10
 	maxFile    = 64 << 10 // bytes of a file with a secret
 	maxCAFile  = 16 << 20
 	maxMessage = 200 // bytes of the server's message that are reported
 )
 
-// method is the path of the method below Options.URL.
+// method is the URL path of the RPC method, below Options.URL.
 const method = "/push.v1.PusherService/Push"
 
 // A Client sends profiles to a server.
@@ -57,7 +57,7 @@ func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil:
-		return nil, errors.New("the URL can't be read") // the error of package url may contain a password
+		return nil, errors.New("the URL can't be read") // the error of package url is left out: it may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("the URL must begin with http:// or https:// and a host")
 	case u.User != nil:
@@ -94,7 +94,7 @@ func New(o Options) (*Client, error) {
 // String returns the server's URL.
 func (c *Client) String() string { return "pyroscope+" + c.url.Scheme + "://" + c.url.Host }
 
-// sameOrigin refuses redirects to other servers, which would get the profile and its labels.
+// sameOrigin refuses redirects to other servers, because these would get the profile and its labels.
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if req.URL.Scheme != first.Scheme || req.URL.Host != first.Host || len(via) > 3 || req.Method != http.MethodPost {
@@ -103,7 +103,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// secrets are what must not be reported.
+// secrets holds the texts that must not appear in messages.
 type secrets struct{ user, password, token string }
 
 // secrets reads the files with secrets.
@@ -131,7 +131,7 @@ func (c *Client) secrets() (s secrets, err error) {
 	return s, nil
 }
 
-// The body of a request.
+// The types of a request's body.
 type (
 	request struct {
 		Series []series `json:"series"`
@@ -150,8 +150,8 @@ type (
 	}
 )
 
-// labelsOf returns the labels of a profile as Pyroscope names them: the name that it expects of CPU profiles, and all
-// others with _ in place of dots.
+// labelsOf returns the labels of a profile for Pyroscope: the __name__ that it expects of CPU profiles, and all labels
+// with _ in place of dots.
 func labelsOf(p *push.Profile) []label {
 	all := []label{{"__name__", "process_cpu"}}
 	for _, l := range p.Labels {
@@ -198,7 +198,7 @@ func (c *Client) Send(ctx context.Context, p *push.Profile) error {
 	return judge(res, answer, secret)
 }
 
-// reasonOf returns the text of an error of package http without the method and the URL.
+// reasonOf returns the message of an error of package http, without the method and the URL.
 func reasonOf(err error) string {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
@@ -206,7 +206,8 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// judge returns nil if the server has taken the profile, and otherwise what is to be done.
+// judge returns nil if the server has accepted the profile, and otherwise an error for package push, which says whether
+// to try again.
 func judge(res *http.Response, answer []byte, secret secrets) error {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	isJSON := kind == "application/json"
@@ -229,7 +230,7 @@ func judge(res *http.Response, answer []byte, secret secrets) error {
 	return &push.RefusedError{Reason: text}
 }
 
-// retryAfter returns the time in a header Retry-After, or 0.
+// retryAfter parses the header Retry-After. It returns 0 if there is no valid one.
 func retryAfter(header string) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -240,7 +241,7 @@ func retryAfter(header string) time.Duration {
 	return 0
 }
 
-// short returns the beginning of a text.
+// short returns the beginning of a text, as long as a message may be.
 func short(text string) string {
 	if len(text) > maxMessage {
 		return strings.ToValidUTF8(text[:maxMessage], "") + "…"
@@ -248,7 +249,7 @@ func short(text string) string {
 	return text
 }
 
-// hide replaces the secrets in a text, which comes from a server that has got them.
+// hide replaces the secrets in a text that comes from the server, which was sent them.
 func (s secrets) hide(text string) string {
 	basic := ""
 	if s.password != "" {

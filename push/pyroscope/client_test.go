@@ -26,14 +26,14 @@ import (
 	"github.com/gasm-profiler/gasm/push"
 )
 
-// A server checks requests as Pyroscope does, and adds up what it gets.
+// A server checks requests as Pyroscope does, and adds up the samples that it receives.
 type server struct {
 	t  *testing.T
 	mu sync.Mutex
-	// answer, if it is not nil, answers a request in place of the server. It returns false for a request that the server
-	// is to take.
+	// answer, if it is not nil, is called first with each request. If it returns true, it has answered the request
+	// itself.
 	answer  func(n int, w http.ResponseWriter, r *http.Request) bool
-	n       int // requests
+	n       int // number of requests
 	ids     map[string]int
 	sums    map[string]int64 // by service and type of sample
 	headers http.Header      // of the last request
@@ -146,8 +146,8 @@ func TestSend(t *testing.T) {
 	assert.Empty(t, s.headers.Get("Authorization"))
 }
 
-// TestSecrets: tokens and passwords are sent, are read again when their file was replaced, and are in no message, even if
-// the server repeats them.
+// TestSecrets checks that tokens and passwords are sent, that they are read again when their file was replaced, and
+// that they are in no message, even if the server repeats them.
 func TestSecrets(t *testing.T) {
 	s := newServer(t)
 	s.answer = func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -182,14 +182,14 @@ func TestSecrets(t *testing.T) {
 	assert.ErrorIs(t, c.Send(t.Context(), profileOf(t, "a", 1)), os.ErrNotExist, "to be tried again")
 }
 
-// TestAnswers: what is tried again, and what is not.
+// TestAnswers checks after which answers a profile is sent again, and after which it is not.
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		answer  http.HandlerFunc
-		refused string        // the reason, if it is refused
-		busy    string        // the reason, if it is to be tried again
-		after   time.Duration // after that pause
+		refused string        // the reason, if the profile is refused
+		busy    string        // the reason, if the profile is to be sent again
+		after   time.Duration // the pause before that
 	}{
 		{"429", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -229,8 +229,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestRedirects: a redirect to another host, or to plain HTTP, is not followed, so that nobody else gets the profile. One
-// within the server is.
+// TestRedirects checks that a redirect to another host or to plain HTTP is not followed, so that nobody else gets the
+// profile, and that a redirect within the server is followed.
 func TestRedirects(t *testing.T) {
 	other := newServer(t)
 	thief := httptest.NewServer(other)
@@ -253,14 +253,15 @@ func TestRedirects(t *testing.T) {
 	require.NoError(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
 	assert.Equal(t, 2, s.n)
 	assert.Equal(t, map[string]int{"a": 1}, s.ids)
-	s.answer = func(_ int, w http.ResponseWriter, r *http.Request) bool { // for ever
+	s.answer = func(_ int, w http.ResponseWriter, r *http.Request) bool { // redirects without end
 		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		return true
 	}
 	require.Error(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "b", 1)))
 }
 
-// TestHostileServer: a server that answers for ever, with huge headers, or not at all, costs no more than its request.
+// TestHostileServer checks that a server that answers without end, with huge headers, or not at all costs no more than
+// its request.
 func TestHostileServer(t *testing.T) {
 	var written atomic.Int64
 	endless := func(w http.ResponseWriter, _ *http.Request) {
@@ -303,7 +304,7 @@ func TestHostileServer(t *testing.T) {
 			require.Error(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
 		})
 	}
-	assert.Less(t, written.Load(), int64(64<<20), "the rest is not read") // sockets have buffers
+	assert.Less(t, written.Load(), int64(64<<20), "the rest is not read") // less, but sockets have buffers
 	t.Run("silent", func(t *testing.T) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -317,7 +318,7 @@ func TestHostileServer(t *testing.T) {
 	})
 }
 
-// TestTLS: a certificate that nobody has signed is refused, unless it is in CAFile.
+// TestTLS checks that a self-signed certificate is refused, unless it is in CAFile.
 func TestTLS(t *testing.T) {
 	s := newServer(t)
 	web := httptest.NewTLSServer(s)
@@ -358,8 +359,8 @@ func TestNew(t *testing.T) {
 	assert.Equal(t, "https://host:4040/a/push.v1.PusherService/Push", c.url.String())
 }
 
-// TestQueueAndServer: over a server that is away, busy, broken and slow, each profile arrives once, and the sums at the
-// server are those of the sender.
+// TestQueueAndServer checks that each profile arrives once at a server that is in turn down, busy, broken and slow, and
+// that the sums at the server are those of the sender.
 func TestQueueAndServer(t *testing.T) {
 	s := newServer(t)
 	s.answer = func(n int, w http.ResponseWriter, r *http.Request) bool {
@@ -368,7 +369,7 @@ func TestQueueAndServer(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		case 2:
 			w.WriteHeader(http.StatusInternalServerError)
-		case 3: // cut before anything is stored
+		case 3: // the connection breaks before anything is stored
 			_, _ = io.CopyN(io.Discard, r.Body, 10)
 			panic(http.ErrAbortHandler)
 		case 4:

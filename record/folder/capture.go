@@ -93,7 +93,7 @@ func checkWritable(dir string) error {
 	return nil
 }
 
-// Size returns the size of the files in the folder, in bytes, as far as it can be found out.
+// Size returns the size of the files in the folder, in bytes. It leaves out files whose size can't be read.
 func (c *Capture) Size() (bytes int64) {
 	entries, _ := os.ReadDir(c.Path)
 	for _, e := range entries {

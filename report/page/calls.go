@@ -87,7 +87,7 @@ type callsWriter struct {
 	*htmlpage.CallWriter
 	at    *places
 	tree  *calltree.Tree
-	kind  func(*calltree.Node) int // the index of a node's kind in frameKinds
+	kind  func(*calltree.Node) int // returns the index of a node's kind in frameKinds
 	codes map[calltree.Code]int
 }
 

@@ -33,7 +33,7 @@ type Input struct {
 	Top          int    // the value of --top, which limits the rows of a table; 0 for all rows
 	Unit         string // the unit of counts at first: "percent", "raw" or "norm"
 	Intel        bool   // instructions are in Intel's syntax
-	Idle         bool   // show idle threads, too; see package waits
+	Idle         bool   // show idle threads, too; package waits says what these are
 }
 
 //go:embed page.html.tmpl
@@ -45,7 +45,7 @@ var scriptText string
 //go:embed calls.js
 var callsText string
 
-// The script and the style sheet of the time lanes of threads.
+// The script and the style sheet for the time lanes of threads.
 var (
 	//go:embed lanes.js
 	lanesText string

@@ -400,9 +400,9 @@ func checkSelfContained(t *testing.T, text string) {
 	}
 }
 
-// The script and the style sheet are small enough to be in every report. The flame graph has more scripts, which are only in
-// reports with call stacks. The time lanes of threads have a script and a style sheet of their own, which are only in reports
-// about a capture that says what threads did by the wall clock.
+// TestFilesAreSmall checks that the script and the style sheet are small enough to be in every report. The flame graph
+// has more scripts, which are only in reports with call stacks. The time lanes of threads have a script and a style
+// sheet of their own, which are only in reports about captures with what threads did by the wall clock.
 func TestFilesAreSmall(t *testing.T) {
 	size := func(names ...string) (sum int) {
 		for _, name := range names {

@@ -32,9 +32,9 @@ type view struct {
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 	HasCalls          bool
-	HasWaits          bool        // a profile has what threads did by the wall clock
+	HasWaits          bool        // a profile has tables of what threads did by the wall clock
 	Kinds             []frameKind // the legend of the flame graph
-	States            []stateKey  // its legend for time by the wall clock
+	States            []stateKey  // the legend of states in the flame graph of time by the wall clock
 }
 
 // A fact is a line about what was run.
@@ -52,8 +52,8 @@ type profileView struct {
 	Tables   []*table
 	Code     []*codeView
 	Calls    template.JS // the tree of calls; "" if there are no call stacks
-	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. They are "" and nil if it was not
-	// recorded what threads did.
+	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. If it was not recorded what
+	// threads did, they are "" and nil.
 	WaitCalls template.JS
 	Lanes     *lanesView
 	Unlisted  string

@@ -17,7 +17,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A stateKey is a state of threads in a legend. The style sheet has the colour --f-KIND.
+// A stateKey is an entry of the legend of states. The style sheet has the state's colour in the variable --f-KIND.
 type stateKey struct {
 	Kind   string // "s-page-fault"
 	Name   string
@@ -36,11 +36,11 @@ func keyOf(s wall.State) stateKey {
 	return stateKey{"s-" + strings.ReplaceAll(s.String(), " ", "-"), s.String(), int(s)}
 }
 
-// stateModule is the module of frames that stand for a state.
+// stateModule is the module of the frames that represent states.
 const stateModule = "[state]"
 
-// waitCalls returns the tree of calls by the wall clock as JSON, or "" if it was not recorded what threads did. The innermost
-// frame of each stack is the state, and parts of the tree are the numbers of states. Counts are in ns.
+// waitCalls returns the tree of calls by the wall clock as JSON, or "" if it was not recorded what threads did. The
+// innermost frame of each stack is the state, and the tree can be filtered by the numbers of states. Counts are in ns.
 func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 	if p.Waits == nil {
 		return ""
@@ -61,7 +61,7 @@ func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 		}
 		set.AddPart(s.Pool, leaves[s.State], stack, int(s.State), tally.Counts{s.Nanos})
 	}
-	const most = mostCalls / 2 // nodes; numbers of ns are long
+	const most = mostCalls / 2 // maximum number of nodes, halved because numbers of ns are long
 	tree := set.TopDown(calltree.Limits{Least: leastCall, Nodes: max(most/len(b.in.Profiles.Trials), 500), FromJava: true, Details: true})
 	compiled := compilationsOf(p, b.in.Profiles.Capture.JVMs)
 	w := newCallsWriter(tree, 1, at, func(n *calltree.Node) int {
@@ -80,9 +80,9 @@ func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 type lanesView struct {
 	ID     string
 	Note   string
-	Idle   string // the text beside the box that shows idle threads, or "" if there are none
+	Idle   string // the label of the box that shows idle threads, or "" if there are none
 	States []stateKey
-	// ShowIdle is true if they are shown at first.
+	// ShowIdle is true if idle threads are shown at first.
 	ShowIdle bool
 	Data     template.JS
 }
@@ -91,23 +91,24 @@ type lanesView struct {
 const (
 	mostLanes = 5_000
 	mostSpans = 40_000
-	mostNodes = 30_000 // of the stacks
+	mostNodes = 30_000 // nodes of the tree of stacks
 )
 
-// lanesData is what the script needs to draw the lanes. Times are in µs.
+// A lanesData is what the script needs to draw the lanes. Times are in µs.
 type lanesData struct {
 	From  int64    `json:"from"` // of CLOCK_MONOTONIC
 	To    int64    `json:"to"`   // since From
 	Names []string `json:"names"`
-	// States are the names of the states by their numbers, and their kinds.
+	// States holds the name and the kind of each state, by number.
 	States [][2]string `json:"states"`
-	// Nodes has two numbers for each stack: 1 + the index of its caller, or 0, and the index of its frame's text in Names.
+	// Nodes has two numbers for each node of the stacks: 1 + the index of its caller, or 0, and the index of its
+	// frame's text in Names.
 	Nodes []int `json:"nodes"`
 	// Lanes are the threads, by JVM, pool and name.
 	Lanes []laneData `json:"lanes"`
 }
 
-// laneData is the lane of a thread.
+// A laneData is the lane of a thread.
 type laneData struct {
 	Name int `json:"n"` // index in Names
 	Pool int `json:"p"`
@@ -129,7 +130,7 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 		threads[i] = &w.Threads[i]
 	}
 	left := 0
-	if most := max(mostLanes/profiles, 1); len(threads) > most { // idle ones are left out first
+	if most := max(mostLanes/profiles, 1); len(threads) > most { // drops idle ones first
 		slices.SortStableFunc(threads, func(x, y *waits.Thread) int { return cmp.Compare(idleOrder(x), idleOrder(y)) })
 		left = len(threads) - most
 		threads = threads[:most]
@@ -144,7 +145,7 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 	}
 	text, err := json.Marshal(l.data)
 	if err != nil {
-		return nil // can't happen: these are strings and numbers
+		return nil // can't happen, because there are only strings and numbers
 	}
 	v := &lanesView{ID: "p" + strconv.Itoa(b.listingProfile(p)) + "-lanes", States: statesOf(w), ShowIdle: b.in.Idle, Data: template.JS(text)}
 	if n := w.Idle.Threads; n > 0 {
@@ -167,7 +168,7 @@ func idleOrder(t *waits.Thread) int {
 	return 0
 }
 
-// statesOf returns the legend of the states that a table has.
+// statesOf returns the legend of the states that occur in a table.
 func statesOf(w *waits.Table) (keys []stateKey) {
 	for _, key := range stateKeys() {
 		if w.Times[key.Number] > 0 {
@@ -177,8 +178,8 @@ func statesOf(w *waits.Table) (keys []stateKey) {
 	return keys
 }
 
-// spansOf returns the spans of threads. If there are more than most, short ones are joined: step is the length in ns below
-// which they are, or 0.
+// spansOf returns the spans of threads. If there are more than most of them, it joins those that are shorter than step,
+// in ns; otherwise step is 0.
 func spansOf(threads []*waits.Thread, most int) (spans [][]waits.Span, step int64) {
 	n := 0
 	for _, t := range threads {
@@ -196,12 +197,12 @@ func spansOf(threads []*waits.Thread, most int) (spans [][]waits.Span, step int6
 	return spans, step
 }
 
-// A lanesWriter makes the lanesData.
+// A lanesWriter builds a lanesData.
 type lanesWriter struct {
 	data  lanesData
 	table *waits.Table
 	names map[string]int
-	nodes map[callstack.ID]int // 1 + the index; 0 for stacks that are left out
+	nodes map[callstack.ID]int // 1 + the index in Nodes; 0 for stacks that are left out
 }
 
 func newLanesWriter(w *waits.Table) *lanesWriter {
@@ -223,7 +224,7 @@ func newLanesWriter(w *waits.Table) *lanesWriter {
 	return l
 }
 
-// name returns the index of a text.
+// name returns the index of a text in Names, and adds the text if it is new.
 func (l *lanesWriter) name(text string) int {
 	i, ok := l.names[text]
 	if !ok {
@@ -251,7 +252,7 @@ func (l *lanesWriter) lane(t *waits.Thread, spans []waits.Span) {
 	l.data.Lanes = append(l.data.Lanes, lane)
 }
 
-// about returns what a thread waits for: "acme.Pool@7f0010, held by http-27", or the detail of the span.
+// about returns what a thread waits for: "acme.Pool@7f0010, held by http-27" for a lock, or else the span's detail.
 func (l *lanesWriter) about(s *waits.Span) string {
 	if s.Lock > 0 {
 		lock := &l.table.Locks[s.Lock-1]
@@ -267,9 +268,9 @@ func (l *lanesWriter) about(s *waits.Span) string {
 	return ""
 }
 
-// node returns 1 + the index of a stack, or 0 if it is not known or left out.
+// node returns 1 + the index of a stack in Nodes, or 0 if the stack is not known or left out.
 func (l *lanesWriter) node(id callstack.ID) int {
-	var path []callstack.ID // those that are new, the innermost first
+	var path []callstack.ID // nodes that are new, the innermost one first
 	at := 0
 	for id != 0 {
 		if known, ok := l.nodes[id]; ok {

@@ -47,7 +47,7 @@ func (t *tableBuilder) waitPlaces() *table {
 	return t.cut(out, full+t.leftOut().Places)
 }
 
-// leftOut returns how many elements the lists of the JSON report do not have.
+// leftOut returns the numbers of elements that are missing in the lists of the JSON report.
 func (t *tableBuilder) leftOut() schema.WaitsLeftOut {
 	if t.r.Waits.LeftOut == nil {
 		return schema.WaitsLeftOut{}
@@ -63,7 +63,7 @@ func (t *tableBuilder) waitPools() *table {
 		numbers = append(numbers, key.Name)
 	}
 	out := t.eventTable("pools", "Threads by state", "shares of the wall clock of a pool's threads", numbers, []string{"pool"})
-	out.Columns[0].Sorted = false // rows are ordered by how long threads waited outside of the queues
+	out.Columns[0].Sorted = false // rows are sorted by the time outside of queues, which is not shown
 	full := 0
 	for i := range t.p.Waits.Pools {
 		p := &t.p.Waits.Pools[i]
@@ -103,7 +103,8 @@ func taken(at *schema.Frame) string {
 	return site(at)
 }
 
-// meanwhile returns what the owner of a lock did while others waited for it, and the chain of owners that it waited for.
+// meanwhile returns what the owner of a lock did while others waited for it, and the chain of owners for which it
+// waited.
 func meanwhile(w *waits.Table, holder int) string {
 	var parts []string
 	h := &w.Holders[holder]
@@ -137,7 +138,7 @@ func (t *tableBuilder) deadlocks() *table {
 		}
 	}
 	if len(out.Columns) > 0 {
-		out.Columns[0].Sorted = false // ascending
+		out.Columns[0].Sorted = false // they are in ascending order
 	}
 	return t.cut(out, full)
 }

@@ -21,7 +21,7 @@ type Trace struct {
 	Capture *capture.Description
 	// Events are in the order of their start.
 	Events []event.Event
-	// Waits are the files that say what threads did by the wall clock.
+	// Waits are the files with what threads did by the wall clock.
 	Waits []capture.WallFile
 	Sites event.SiteRule // chooses the frame that names the place of an event
 	// SourceFile returns the name of the file that a method's class was made from, or "" if it is unknown.
@@ -84,7 +84,7 @@ type builder struct {
 	last    int64 // the time of the latest sample
 
 	crowded, timeless int
-	unread            []string // notes about files of Waits
+	unread            []string // about files of Waits that could not be read completely
 }
 
 func newBuilder(w io.Writer, t *Trace) *builder {
@@ -127,7 +127,7 @@ func (b *builder) snapshot() {
 	b.write(m)
 }
 
-// A trackKey identifies a track: that of a thread, of a process (tid 0, no kind), of one kind of events of a process, or of
+// A trackKey identifies the track of a thread, of a process (tid 0, no kind), of one kind of events of a process, or of
 // the states of a thread (waitKind).
 type trackKey struct {
 	pid, tid int
@@ -151,7 +151,7 @@ func (b *builder) trackOf(key trackKey, kernel string) *track {
 			b.trackOf(trackKey{pid: key.pid}, "") // the process comes first
 		}
 		if key.kind == waitKind {
-			b.trackOf(trackKey{pid: key.pid, tid: key.tid}, kernel) // the thread
+			b.trackOf(trackKey{pid: key.pid, tid: key.tid}, kernel) // the parent is the thread's track
 		}
 		b.uuids++
 		t.uuid = b.uuids

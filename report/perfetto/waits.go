@@ -9,10 +9,10 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// waitSequence is the number of the sequence with the states of threads.
+// waitSequence is the number of the packet sequence with the states of threads.
 const waitSequence = firstSamples + capture.MaxEvents
 
-// waitKind is the kind of the tracks with the states of threads, and the category of their slices.
+// waitKind is the kind of tracks that show the states of threads, and the category of their slices.
 const waitKind event.Kind = "wall clock"
 
 // A waitStack identifies a stack in one of the files.
@@ -21,14 +21,14 @@ type waitStack struct {
 	stack callstack.ID
 }
 
-// A stateWriter writes what the threads of one JVM did by the wall clock: a track for each thread, with a slice for each
-// spell. Spells that follow each other in the same state and at the same place are one slice.
+// A stateWriter writes what the threads of one JVM did by the wall clock: a track for each thread, with a slice for
+// each spell. Consecutive spells with the same state and place are joined to one slice.
 type stateWriter struct {
 	*builder
 	*sequence[waitStack]
 	pid, file int
 	tree      *callstack.Tree
-	threads   map[int]*stateTrack // by their numbers in the file
+	threads   map[int]*stateTrack // by number in the file
 	locks     []wall.Lock
 }
 
@@ -37,7 +37,7 @@ type stateTrack struct {
 	tid   int
 	name  string
 	track *track
-	slice wall.Spell // what was not written yet; without a length if there is nothing
+	slice wall.Spell // what is not written yet; its length is 0 if there is nothing
 }
 
 // waits writes what the threads of all JVMs did.
@@ -104,7 +104,7 @@ func (w *stateWriter) spell(s *wall.Spell) {
 	t.slice = *s
 }
 
-// end writes what is left.
+// end writes the last slice of each thread.
 func (w *stateWriter) end() {
 	for i := 1; i <= len(w.threads); i++ {
 		if t := w.threads[i]; t != nil {
@@ -113,7 +113,7 @@ func (w *stateWriter) end() {
 	}
 }
 
-// flush writes the slice of a thread.
+// flush writes the pending slice of a thread.
 func (w *stateWriter) flush(t *stateTrack) {
 	last := &t.slice
 	if last.ToMonoNanos <= last.FromMonoNanos {
@@ -166,7 +166,7 @@ func (w *stateWriter) describeSlice(s *wall.Spell) {
 	w.number("blocked (ns)", s.Blocked)
 }
 
-// argument begins an argument in this sequence. The caller appends its value, and then calls builder.endArg.
+// argument begins an argument of an event. The caller appends its value, and then calls builder.endArg.
 func (w *stateWriter) argument(name string) *message {
 	m := w.builder.scratch[:0]
 	m.uint(argName, w.string(internedArgNames, name))
@@ -184,7 +184,7 @@ func (w *stateWriter) number(name string, value int64) {
 	w.endArg()
 }
 
-// stackOf returns the number of a stack.
+// stackOf returns the number of a stack in the trace.
 func (w *stateWriter) stackOf(id callstack.ID) uint64 {
 	return w.stack(waitStack{w.file, id}, func(ids []uint64) []uint64 {
 		for f := range w.tree.Frames(id) {

@@ -18,8 +18,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// serverTrace returns the trace of a capture whose threads did what a reporttest.Server says, without samples, and the
-// folder of the capture.
+// serverTrace returns the trace of a capture without samples, whose threads did what a reporttest.Server describes, and
+// the capture.
 func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *capture.Capture) {
 	t.Helper()
 	dir := gasmtest.UnpackFolder(t, "stacks")
@@ -40,7 +40,8 @@ func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *captu
 	return decode(t, b.Bytes()), c
 }
 
-// Each thread has one lane, whose slices tile its life. Their times are those of the file.
+// TestStates checks that each thread has one lane, whose slices cover its life without gaps or overlaps, and that their
+// times are those of the file.
 func TestStates(t *testing.T) {
 	trace, c := serverTrace(t, 20, 0)
 	r, closer, err := c.WallFiles()[0].Open()
@@ -86,7 +87,7 @@ func TestStates(t *testing.T) {
 	assert.EqualValues(t, 12, s.Stack[0].Line)
 }
 
-// A file that was cut off has a trace, too.
+// TestStatesCutOff checks that a file that was cut off can be converted to a trace.
 func TestStatesCutOff(t *testing.T) {
 	trace, _ := serverTrace(t, 5, 300)
 	assert.NotEmpty(t, trace.Slices)

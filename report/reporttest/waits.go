@@ -14,20 +14,20 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A Server writes what the threads of an invented server did, in the form of package wall. The workers wait for a
-// socket, run, and wait for a lock that the first worker has, who waits for a lock of a writer. Two threads wait for each
-// other from the middle on. As many threads as there are workers are idle.
+// A Server writes what the threads of an imaginary server did, in the format of package wall. The workers wait for a
+// socket, run, and wait for a lock of the first worker, which itself waits for a lock of a writer thread. From the
+// middle of the time, two threads wait for each other. There are as many idle threads as workers.
 type Server struct {
 	PID      int
 	From, To int64 // the recorded time, in ns of CLOCK_MONOTONIC
 	Workers  int
-	Suffix   string // is appended to all names
+	Suffix   string // appended to all names
 }
 
-// Threads is how many threads there are besides the workers and the idle ones.
+// Threads is the number of threads apart from the workers and the idle ones.
 const Threads = 7
 
-// Write writes the file. It is always the same for a Server.
+// Write writes the file. It writes the same text each time.
 func (s Server) Write(out io.Writer) error {
 	w := &server{Server: s, Writer: wall.NewWriter(out, wall.Head{PID: s.PID, Hertz: 20, FromMonoNanos: s.From}), random: rand.New(rand.NewPCG(1, uint64(s.Workers)))}
 	main := w.thread("main", true)
@@ -55,7 +55,7 @@ func (s Server) Write(out io.Writer) error {
 	return w.Flush()
 }
 
-// Waits returns what the threads of a server did, of which nothing is left out.
+// Waits returns the table of what a server's threads did, with nothing left out.
 func (s Server) Waits(tb testing.TB) *waits.Table {
 	tb.Helper()
 	var text bytes.Buffer
@@ -70,7 +70,7 @@ func (s Server) Waits(tb testing.TB) *waits.Table {
 	return x.Table(0, []int{s.PID}, event.SiteOwn)
 }
 
-// A server is a Server that is being written.
+// A server is a Server whose file is being written.
 type server struct {
 	Server
 	*wall.Writer
@@ -88,7 +88,7 @@ func (w *server) thread(name string, java bool) int {
 	return w.threads
 }
 
-// java returns a stack of Java methods with their lines ("acme.Main::main:12"), the outermost one first.
+// java returns a stack of Java methods with their lines ("acme.Main::main:12"), listed from the outermost one.
 func (w *server) java(frames ...string) (id callstack.ID) {
 	for _, text := range frames {
 		f := callstack.Frame{Kind: callstack.Interpreted, BCI: 5}
@@ -120,7 +120,7 @@ func (w *server) spell(thread int, from, to int64, state wall.State, stack calls
 	w.Spell(&s)
 }
 
-// writes has the writer sync a file, except for some time in which it runs.
+// writes lets the writer thread sync a file, except for some time in which it runs.
 func (w *server) writes(writer int) {
 	stack := w.java("acme.Writer::run:20", "acme.Journal::sync:77", "java.nio.channels.FileChannel::force:1")
 	for at := w.From; at < w.To; at += 300e6 {
@@ -129,7 +129,7 @@ func (w *server) writes(writer int) {
 	}
 }
 
-// deadlock has two threads run to the middle, and then wait for each other.
+// deadlock lets two threads run until the middle of the time, and then wait for each other.
 func (w *server) deadlock() {
 	left, right := w.thread("left", true), w.thread("right", true)
 	of := func(owner int, class string, at string) int {
@@ -143,7 +143,7 @@ func (w *server) deadlock() {
 	}
 }
 
-// workers has the workers do what a Server says.
+// workers writes what the workers of a Server do.
 func (w *server) workers(writer int) {
 	handle := "acme.Server::handle:40"
 	read := w.java("java.lang.Thread::run:840", handle, "acme.Db::read:88", "java.net.SocketInputStream::read:181")

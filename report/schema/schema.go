@@ -100,8 +100,8 @@ type Profile struct {
 	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
 	// is the longest of their times.
 	UnrecordedSeconds float64 `json:"unrecorded_seconds,omitempty"`
-	// Sites says which frame of a stack is the place of a lock, a park, an allocation or a wait: "own" for the innermost frame
-	// outside the JDK, or "innermost". It is absent if there are none of them.
+	// Sites says which frame of a stack is the place of a lock, a park, an allocation or a wait: "own" for the
+	// innermost frame outside the JDK, or "innermost". It is absent if the profile has no such places.
 	Sites string `json:"sites,omitempty"`
 	// Compilations are the versions of the hottest methods' code, ordered by method and then by the time at which they
 	// were made. If there are several JVMs, the versions of a method are from the JVM with the most samples of that

@@ -1,18 +1,18 @@
 package schema
 
-// Waits says what the threads of a profile did by the wall clock. All times are in ns; a time on its own (at_ns) is of
-// CLOCK_MONOTONIC.
+// Waits says what the threads of a profile did by the wall clock. All durations are in ns. Points in time, such as
+// at_ns, are CLOCK_MONOTONIC times in ns.
 type Waits struct {
 	JVMs    []WaitsJVM   `json:"jvms"`
 	Account WaitsAccount `json:"account"`
 	// States are the times of all threads by state; they add up to Account.Profiled.
 	States map[string]int64 `json:"states"`
-	// IdleThreads is how many threads only waited in the queues of their pools, and IdleNS is their time. QueuedNS is how
-	// long other threads waited in the queues of their pools. All other numbers include these.
+	// IdleThreads is how many threads only waited in the queues of their pools, and IdleNS is their time. QueuedNS is
+	// how long other threads waited in the queues of their pools. All other sums include these times.
 	IdleThreads int   `json:"idle_threads"`
 	IdleNS      int64 `json:"idle_ns"`
 	QueuedNS    int64 `json:"queued_ns"`
-	// Pools, Threads, Places and Holders are lists that may be cut; what is left out is counted at the end.
+	// Pools, Threads, Places and Holders are lists of limited length. LeftOut has the numbers of elements beyond that.
 	Pools     []WaitsPool    `json:"pools"`
 	Threads   []WaitsThread  `json:"threads"`
 	Places    []WaitPlace    `json:"places"`
@@ -22,7 +22,7 @@ type Waits struct {
 	LeftOut   *WaitsLeftOut  `json:"left_out,omitempty"`
 }
 
-// A WaitsLeftOut has the numbers of elements that the lists of Waits do not have.
+// A WaitsLeftOut has the numbers of elements that are missing in the lists of Waits.
 type WaitsLeftOut struct {
 	Pools   int `json:"pools"`
 	Threads int `json:"threads"`
@@ -30,18 +30,18 @@ type WaitsLeftOut struct {
 	Holders int `json:"lock_owners"`
 }
 
-// A WaitsJVM says how the threads of a JVM were looked at.
+// A WaitsJVM says how the threads of a JVM were observed.
 type WaitsJVM struct {
 	PID    int   `json:"pid"`
 	Hertz  int   `json:"hertz"`
-	FromNS int64 `json:"from_ns"` // of CLOCK_MONOTONIC
+	FromNS int64 `json:"from_ns"` // CLOCK_MONOTONIC
 	ToNS   int64 `json:"to_ns"`
 	// CutOff is true if the recording has no end, because gasm was killed. Then the numbers of looks are not known.
 	CutOff    bool  `json:"cut_off,omitempty"`
 	Looks     int64 `json:"looks"`
-	Moved     int64 `json:"moved"`    // looks at a thread that ran each time it was read
+	Moved     int64 `json:"moved"`    // looks that found that the thread ran each time while it was read
 	Unread    int64 `json:"unread"`   // looks at a thread that could not be read
-	LeftOut   int64 `json:"left_out"` // looks that were left out to save time
+	LeftOut   int64 `json:"left_out"` // looks that were left out because they would have cost too much
 	ClampedNS int64 `json:"clamped_ns"`
 }
 
@@ -55,14 +55,14 @@ type WaitsAccount struct {
 	ProfiledNS      int64 `json:"profiled_ns"`
 }
 
-// A WaitsPool sums up threads whose names differ only in the number at the end, which is a * here.
+// A WaitsPool sums up threads whose names differ only in the number at the end. Name has a * in its place.
 type WaitsPool struct {
 	Name    string           `json:"name"`
 	Kind    string           `json:"kind"` // as in ThreadKind
 	Threads int              `json:"threads"`
 	Idle    int              `json:"idle"` // how many of them are idle
 	States  map[string]int64 `json:"states"`
-	// QueuedNS is how long they waited in the pool's queue.
+	// QueuedNS is how long its threads waited in the pool's queue.
 	QueuedNS int64 `json:"queued_ns"`
 }
 
@@ -83,12 +83,13 @@ type WaitPlace struct {
 	State   string `json:"state"`
 	At      *Frame `json:"at,omitempty"`    // absent if the stack is not known
 	For     string `json:"for,omitempty"`   // the class of the lock, or what else they waited for
-	Queue   bool   `json:"queue,omitempty"` // they waited for work in the pool's queue
+	Queue   bool   `json:"queue,omitempty"` // it is the pool's queue
 	Threads int    `json:"threads"`
 	Idle    int    `json:"idle"` // how many of them are idle
 	NS      int64  `json:"ns"`
 	IdleNS  int64  `json:"idle_ns"`
-	// Callers are the callers of the place; Count is in threads. Only the first places have them, see SiteCaller.
+	// Callers are the callers of the place. Their Count is a number of threads. Only the first places have Callers, see
+	// SiteCaller.
 	Callers []SiteCaller `json:"callers,omitempty"`
 }
 
@@ -98,17 +99,17 @@ type LockHolder struct {
 	Kind    string `json:"kind"` // "monitor" or "synchronizer"
 	Class   string `json:"class"`
 	Address string `json:"address,omitempty"` // hexadecimal; absent if there were several
-	Objects int    `json:"objects"`           // number of addresses; objects move
+	Objects int    `json:"objects"`           // number of addresses; objects move, so one may have several
 	Owner   string `json:"owner"`
 	TID     int    `json:"tid"`
 	TakenAt *Frame `json:"taken_at,omitempty"`
 	Threads int    `json:"threads"` // how many waited
-	AtOnce  int    `json:"at_once"` // the largest number of them at the same time
+	AtOnce  int    `json:"at_once"` // the largest number that waited at once
 	NS      int64  `json:"ns"`      // how long they waited, all together
 	HeldNS  int64  `json:"held_ns"` // for how long at least one of them waited
-	// Meanwhile is what the owner did in that time, the longest first.
+	// Meanwhile is what the owner did in that time, longest first.
 	Meanwhile []HolderDid `json:"meanwhile"`
-	// Next is the index of the element for which the owner waited longest; -1 if there is none.
+	// Next is the index in Holders of the one for which the owner waited longest; -1 if there is none.
 	Next int `json:"next"`
 }
 
@@ -120,11 +121,11 @@ type HolderDid struct {
 	NS    int64  `json:"ns"`
 }
 
-// A Deadlock is a cycle of threads. Each waits for a lock that the next one has, and the last one for one of the first
-// one's.
+// A Deadlock is a cycle of threads, each of which waits for a lock that the next one has; the last one waits for a lock
+// of the first one.
 type Deadlock struct {
 	PID     int          `json:"pid"`
-	FromNS  int64        `json:"from_ns"` // of CLOCK_MONOTONIC
+	FromNS  int64        `json:"from_ns"` // CLOCK_MONOTONIC
 	ToNS    int64        `json:"to_ns"`
 	Threads []Deadlocked `json:"threads"`
 }
@@ -139,11 +140,11 @@ type Deadlocked struct {
 	At      *Frame `json:"at,omitempty"`
 }
 
-// A VirtualWaits counts virtual threads at a place that were not mounted on a thread.
+// A VirtualWaits counts the virtual threads that waited at a place and were not mounted on a thread.
 type VirtualWaits struct {
 	State string  `json:"state"`
 	At    *Frame  `json:"at,omitempty"`
 	For   string  `json:"for,omitempty"`
-	Mean  float64 `json:"mean"` // of all counts
+	Mean  float64 `json:"mean"` // over all counts
 	Most  int     `json:"most"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// A stackLocations turns stacks of one tree into locations of pprof.
+// A stackLocations converts stacks of one tree to locations of pprof.
 type stackLocations struct {
 	*pprofBuilder
 	stacks *calltree.Stacks // nil if there are no stacks
@@ -35,7 +35,7 @@ const (
 	marks       = "[stack]" // what stands in place of frames
 )
 
-// mapCallers extends the mapping of a process's code cache so that it contains the addresses of a stack.
+// mapCallers extends the mapping of a process's code cache so that the mapping contains the addresses of a stack.
 func (b *stackLocations) mapCallers(pid int, id callstack.ID) {
 	if b.stacks == nil {
 		return
@@ -86,7 +86,7 @@ func (b *pprofBuilder) mark(code calltree.Code) *pprof.Location {
 	return b.namedMark(code.Label())
 }
 
-// namedMark returns the location of a frame that is no function of the program.
+// namedMark returns the location of a frame that is not a function of the program.
 func (b *pprofBuilder) namedMark(name string) *pprof.Location {
 	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(name, "")}})
 }

@@ -42,8 +42,8 @@ func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	})
 }
 
-// WriteCollapsedWaits writes what threads did by the wall clock in the same form, in ns. The innermost frame of a stack is
-// the state of the threads in brackets. Idle threads are left out, unless idle is true.
+// WriteCollapsedWaits writes what threads did by the wall clock in the same format, with ns as counts. The innermost
+// frame of a stack is the state of the threads, in brackets. Idle threads are left out, unless idle is true.
 //
 //	http-nio-8080-exec-*;java.lang.Thread::run;acme.Server::handle;acme.Pool::take;[monitor] 61000000
 func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
@@ -57,7 +57,7 @@ func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
 	})
 }
 
-// writeCollapsed writes the stacks that a function adds for each profile.
+// writeCollapsed writes the stacks that add puts into the map for each profile.
 func writeCollapsed(w io.Writer, ps *profile.Profiles, add func(stacks map[string]int64, root string, p *profile.Profile)) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {

@@ -34,10 +34,10 @@ import (
 //     values. Their labels are pid, jvm, thread, trial and state ("monitor"), and their stacks those where threads
 //     waited. Idle threads are left out, unless idle is true.
 //
-// Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The label tier has the same
-// text as the Source column of the text report. The label during names the events that were going on when the sample
-// was taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's label is its name
-// without the number at its end.
+// Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The
+// label tier has the same text as the Source column of the text report. The label during names the events that were
+// going on when the sample was taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's
+// label is its name without the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
@@ -46,10 +46,10 @@ func WritePprof(w io.Writer, ps *profile.Profiles, gasm string, idle bool) error
 	return newPprof(ps, gasm, idle, false).Write(w)
 }
 
-// WriteSeries is like WritePprof, for servers that keep profiles. Samples have no labels, because a server makes a series
-// of each distinct set of labels. Locations have no addresses, so that stacks with equal lines are one sample. Samples of
-// the JVM's own threads have their kind as the outermost frame: the Location's Thread, as "[garbage collector]". For
-// threads of the application, Thread must be "".
+// WriteSeries is like WritePprof, for servers that store profiles. Its samples have no labels, because a server creates
+// a series for each distinct set of labels. Its locations have no addresses, so that stacks with equal lines are one
+// sample. Samples of the JVM's own threads have the kind of the thread as their outermost frame, such as "[garbage
+// collector]", from the Location's Thread. For threads of the application, Thread must be "".
 func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
 	return newPprof(ps, gasm, false, true).Write(w)
 }
@@ -161,8 +161,8 @@ type pprofBuilder struct {
 	callers   stackLocations
 	programs  map[int]string // by process id
 	all       *profile.Profiles
-	series    bool                     // for WriteSeries
-	byFrames  map[string]*pprof.Sample // by the IDs of its locations; only for WriteSeries
+	series    bool                     // made by WriteSeries
+	byFrames  map[string]*pprof.Sample // by the IDs of the sample's locations; only for WriteSeries
 }
 
 // A scale converts the counts of an event to the values of a sample type.
@@ -246,7 +246,7 @@ func (b *pprofBuilder) sampleTypes(events []string, frequency int) {
 	}
 }
 
-// Period returns the CPU time that a sample stands for, in ns, if hertz samples are taken per second.
+// Period returns the CPU time in ns that a sample stands for if hertz samples are taken per second.
 func Period(hertz int) int64 { return (1e9 + int64(hertz)/2) / int64(hertz) }
 
 // sampleType adds one sample type.
@@ -380,7 +380,7 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 	}
 }
 
-// sample returns the sample for a key, and creates it when there is none with these frames and labels.
+// sample returns the sample for a key. It creates the sample if none has these frames and labels.
 func (b *pprofBuilder) sample(key sampleKey, l *profile.Location) *pprof.Sample {
 	s := &pprof.Sample{Location: b.callers.append([]*pprof.Location{key.location}, l.PID, l.Stack),
 		Value: make([]int64, len(b.out.SampleType))}

@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
-// TestSeries: a profile for a server has no labels and no addresses, samples with equal lines are one, and the JVM's own
-// threads are apart.
+// TestSeries checks that a profile for a server has no labels and no addresses, that samples with equal lines are
+// joined, and that the JVM's own threads are separate.
 func TestSeries(t *testing.T) {
 	frames := []printassembly.Frame{{Method: "java.util.HashMap::get", Line: 7}, {Method: "org.acme.Shop::main", Line: 12}}
 	at := func(pc uint64, thread string, n int64) profile.Location {

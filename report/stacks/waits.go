@@ -20,7 +20,7 @@ func hasWaits(ps *profile.Profiles) bool {
 	return slices.ContainsFunc(ps.Trials, func(p profile.Profile) bool { return p.Waits != nil })
 }
 
-// errNoWaits is the error for a report about a capture without such a recording.
+// errNoWaits is the error for a capture in which it was not recorded what threads did by the wall clock.
 var errNoWaits = errors.New("the capture does not have what threads did by the wall clock: gasm profile --wall and gasm attach --wall record it")
 
 // addWaits adds what threads did by the wall clock to collapsed stacks; see WriteCollapsedWaits.
@@ -47,11 +47,11 @@ func addWaits(stacks map[string]int64, root string, w *waits.Table, idle bool) {
 	}
 }
 
-// A pprofWaits adds the sample type wall to a profile of pprof. It does nothing if b is nil.
+// A pprofWaits adds the sample type wall to a profile in pprof's format. It does nothing if b is nil.
 type pprofWaits struct {
 	b       *pprofBuilder
 	callers stackLocations
-	states  [wall.Unseen + 1]*pprof.Location // what threads did whose stack is not known
+	states  [wall.Unseen + 1]*pprof.Location // frames for threads whose stack is not known, by state
 	idle    waits.Idle                       // of all profiles
 	samples map[waitKey]*pprof.Sample
 }
@@ -64,7 +64,7 @@ type waitKey struct {
 	stack       callstack.ID
 }
 
-// mapWaits adds the sample type wall, if there is something of it, and extends the mappings of code caches so that they
+// mapWaits adds the sample type wall if any profile has waits. It also extends the mappings of code caches so that they
 // contain the stacks of waiting threads.
 func (b *pprofBuilder) mapWaits() *pprofWaits {
 	w := &pprofWaits{samples: map[waitKey]*pprof.Sample{}}
@@ -91,7 +91,7 @@ func (b *pprofBuilder) mapWaits() *pprofWaits {
 	return w
 }
 
-// add adds the samples of a profile. The other samples already have a value for each sample type, except for wall.
+// add adds the samples of a profile. All earlier samples already have a value for each sample type, except for wall.
 func (w *pprofWaits) add(p *profile.Profile, idle bool) {
 	if w.b == nil || p.Waits == nil {
 		return
@@ -120,7 +120,8 @@ func (w *pprofWaits) add(p *profile.Profile, idle bool) {
 	}
 }
 
-// locations returns the stack of a sample, the innermost frame first. If the stack is not known, that is the state.
+// locations returns the stack of a sample, the innermost frame first. If the stack is not known, it has a single frame
+// for the state.
 func (w *pprofWaits) locations(s *waits.Sum) []*pprof.Location {
 	if s.Stack != 0 {
 		return w.callers.append(nil, s.PID, s.Stack)
@@ -132,7 +133,7 @@ func (w *pprofWaits) locations(s *waits.Sum) []*pprof.Location {
 	return []*pprof.Location{*l}
 }
 
-// comments says how many idle threads are left out.
+// comments returns a comment that says how many idle threads are left out.
 func (w *pprofWaits) comments(idle bool) []string {
 	if w.idle.Threads == 0 || idle {
 		return nil

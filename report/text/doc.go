@@ -50,6 +50,6 @@
 // formats of amounts (amounts.go) and names (shortnames.go). Each part of the report is written with a view: the
 // overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), callers
 // (callers.go), the rankings (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of
-// events and what belongs to them (events.go, delays.go, sites.go, probes.go), those of waiting threads (waits.go), compilations.go, forks.go, and the
-// account (account.go).
+// events and what belongs to them (events.go, delays.go, sites.go, probes.go), those of waiting threads (waits.go),
+// compilations.go, forks.go, and the account (account.go).
 package text

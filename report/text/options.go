@@ -17,7 +17,7 @@ type Options struct {
 	Margins     bool    // show in tables how far shares may be off, given the number of samples
 	Callers     int     // frames whose callers are shown; 0 for none
 	SiteCallers int     // places of locks, parks and allocations whose callers are shown; 0 for none
-	Idle        bool    // show idle threads, too; see package waits
+	Idle        bool    // show idle threads, too; package waits says what these are
 	Tree        float64 // share of the samples that a call needs to be in the tree of calls; 0 for no tree
 	// TreeFrom is the method with which the tree of calls begins. If it is "", the tree begins with the threads.
 	TreeFrom calltree.Pattern

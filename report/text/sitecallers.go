@@ -33,9 +33,8 @@ func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
 const ofEvents = "Flight Recorder keeps the innermost frames of a deep stack (64, or -XX:FlightRecorderOptions=stackdepth=N), " +
 	"and USDT's allocations have only what was inlined"
 
-// writeSiteCallers writes a small tree of callers for each of the places. The argument of is the word for what is
-// shared out among the callers, for example "waits", and whyCut says why callers may be missing. writeSiteCallers writes
-// nothing if no place has a stack.
+// writeSiteCallers writes a small tree of callers for each of the places. It writes nothing if no place has a stack. of
+// is the word for what is divided among the callers, for example "waits". whyCut says why callers may be missing.
 func writeSiteCallers(v *view, title, of, whyCut string, places []place) {
 	if !slices.ContainsFunc(places, func(p place) bool { return len(p.stacks) > 0 }) {
 		return

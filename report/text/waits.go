@@ -30,8 +30,8 @@ func writeWaitingThreads(v *view) {
 // tableSeconds formats a number of ns as a number of seconds.
 func tableSeconds(nanos int64) string { return fmt.Sprintf("%.2f", float64(nanos)/1e9) }
 
-// shownPlaces returns the places outside of the queues of pools, or all with Options.Idle, and how long threads waited at
-// them.
+// shownPlaces returns the places that are shown, and how long threads waited at them. With Options.Idle, these are all
+// places; otherwise they are those outside of the queues of pools.
 func shownPlaces(v *view) (places []waits.Place, total int64) {
 	places = slices.Clone(v.p.Waits.Places)
 	if !v.opts.Idle {
@@ -106,7 +106,7 @@ func writeCallersOfPlaces(v *view, waited []waits.Place, total int64) {
 	writeSiteCallers(v, "Callers of Waits", "waits", "the stack could not be followed to its end", places)
 }
 
-// writeLeft writes a table whose columns from left on are text.
+// writeLeft writes a table whose columns from index left on are aligned left, because they are text.
 func writeLeft(v *view, header []string, left int, rows [][]string) {
 	aligns := make([]layout.Align, len(header))
 	for i := range aligns {
@@ -120,7 +120,7 @@ func writeLeft(v *view, header []string, left int, rows [][]string) {
 	v.EndRule()
 }
 
-// statesIn returns the states that have time, in the order in which reports have them.
+// statesIn returns the states that have time, in the order of a report.
 func statesIn(times *waits.Times) (states []wall.State) {
 	for _, s := range wall.States() {
 		if times[s] > 0 {
@@ -155,7 +155,8 @@ func writePools(v *view) {
 	v.Line("")
 }
 
-// statesOf returns the states that pools have, those of threads that run first, and then those with the most time.
+// statesOf returns the states that occur in pools: first those of running threads, then the others by time, longest
+// first.
 func statesOf(pools []waits.Pool) []wall.State {
 	var times waits.Times
 	for i := range pools {
@@ -174,7 +175,7 @@ func statesOf(pools []waits.Pool) []wall.State {
 	return states
 }
 
-// poolLines returns the lines of a table with a column for each of the first n states. The others share a column.
+// poolLines returns the lines of a table with a column for each of the first n states, and one column for all others.
 func poolLines(pools []waits.Pool, states []wall.State, n int) []string {
 	header, aligns := []string{"pool", "threads", "idle", "s"}, []layout.Align{layout.Left, layout.Right, layout.Right, layout.Right}
 	for i := range states[:n] {
@@ -206,7 +207,7 @@ func poolLines(pools []waits.Pool, states []wall.State, n int) []string {
 	return layout.Table(header, rows, aligns)
 }
 
-// sharePercent returns a share with one decimal and without a sign: "64.3"; "" for 0.
+// sharePercent returns n as a percentage of all, with one decimal and without a sign: "64.3". It returns "" for 0.
 func sharePercent(n, all int64) string {
 	if n == 0 {
 		return ""
@@ -214,7 +215,7 @@ func sharePercent(n, all int64) string {
 	return fmt.Sprintf("%.1f", 100*float64(n)/float64(all))
 }
 
-// idlePoolsNote returns a sentence about n pools of which all threads are idle.
+// idlePoolsNote returns a sentence about n pools whose threads are all idle.
 func idlePoolsNote(n int) string {
 	if n == 0 {
 		return ""
@@ -226,7 +227,7 @@ func idlePoolsNote(n int) string {
 	return fmt.Sprintf(" %s with only idle threads %s left out (--idle-threads).", layout.Plural(n, "pool"), verb)
 }
 
-// writeHolders writes the owners of the locks that threads waited for, and what they did meanwhile.
+// writeHolders writes the owners of locks that threads waited for, and what the owners did meanwhile.
 func writeHolders(v *view) {
 	w := v.p.Waits
 	if len(w.Holders) == 0 {
@@ -258,10 +259,11 @@ func writeHolders(v *view) {
 	v.Line("")
 }
 
-// leastHolder is the share of the time that an owner of a lock must have to be in the text report, unless --top is 0.
+// leastHolder is the smallest share of the waiting time with which a lock's owner is in the text report. With --top 0,
+// all are.
 const leastHolder = 0.01
 
-// holdersLeftOut returns a sentence about n owners that are not shown, or "".
+// holdersLeftOut returns a sentence about n owners that are not shown, or "" if n is 0.
 func holdersLeftOut(n int) string {
 	if n == 0 {
 		return ""
@@ -269,7 +271,7 @@ func holdersLeftOut(n int) string {
 	return fmt.Sprintf(" %s left out (--top 0 shows all).", layout.Plural(n, "more owner"))
 }
 
-// waiters returns how many threads waited for a lock: "280 threads wait, up to 275 at once".
+// waiters returns how many threads waited for a lock, as text: "280 threads wait, up to 275 at once".
 func waiters(h *waits.Holder) string {
 	if h.Threads == 1 {
 		return "1 thread waits"
@@ -302,7 +304,7 @@ type holderDid struct {
 	*waits.Meanwhile
 }
 
-// did returns what the owner did, as text.
+// did returns a text about what the owner did.
 func (d *holderDid) did(v *view) string {
 	if d.Meanwhile == nil {
 		return "other"
@@ -332,7 +334,8 @@ func meanwhile(h *waits.Holder) (list []holderDid) {
 	return list
 }
 
-// writeIndented writes text after a beginning. It is wrapped, and its further lines are indented by the beginning's width.
+// writeIndented writes begin, followed by text. The text is wrapped, and its further lines are indented by the width of
+// begin.
 func writeIndented(v *view, begin, text string) {
 	for i, line := range layout.Wrap(text, max(v.Columns(layout.RuleWidth)-len(begin), leastName)) {
 		if i > 0 {
@@ -360,7 +363,7 @@ func writeDeadlocks(v *view) {
 	v.Line("")
 }
 
-// writeVirtual writes where virtual threads were that were not mounted on a thread.
+// writeVirtual writes the places of virtual threads that were not mounted on a thread.
 func writeVirtual(v *view) {
 	list := v.p.Waits.Virtual
 	if len(list) == 0 {
@@ -377,7 +380,7 @@ func writeVirtual(v *view) {
 	v.Line("")
 }
 
-// writeWallAccount writes where the recorded time of all threads went, and how threads were looked at.
+// writeWallAccount writes where the recorded time of all threads went, and how the threads were observed.
 func writeWallAccount(v *view) {
 	w := v.p.Waits
 	a := &w.Account
@@ -423,7 +426,7 @@ func writeWallAccount(v *view) {
 	v.Line("")
 }
 
-// looks returns sentences about how the threads of a JVM were looked at.
+// looks returns sentences about how the threads of a JVM were observed.
 func looks(v *view, j *waits.JVM) string {
 	text := fmt.Sprintf("Threads%s were looked at %d times a second, for %s.", v.inJVM(j.PID), j.Hertz, seconds(j.ToMonoNanos-j.FromMonoNanos))
 	if len(v.p.PIDs) > 1 {
@@ -434,13 +437,13 @@ func looks(v *view, j *waits.JVM) string {
 		return text + " The recording was cut off."
 	}
 	text += fmt.Sprintf(" Of %d looks, %d found a thread that ran each time it was read, %d could not read the thread, and %d were left out to save time.", e.Looks+e.Left, e.Moved, e.Unread, e.Left)
-	if e.Clamped >= 5e6 { // less would be 0.00 s
+	if e.Clamped >= 5e6 { // less would be shown as 0.00 s
 		text += fmt.Sprintf(" %s were taken off the kernel's counters, which said more than the clock.", seconds(e.Clamped))
 	}
 	return text
 }
 
-// wallSummary returns the line of the overview about waiting threads, or "" if there is none.
+// wallSummary returns the overview's line about waiting threads, or "" if there is none.
 func wallSummary(v *view) string {
 	if v.p.Waits == nil {
 		return ""

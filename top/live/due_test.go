@@ -15,7 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// TestIsDue: the next recording begins when the present one is long or large, or when JVMs are not recorded that should be.
+// TestIsDue checks that the next recording begins when the present one is long or large, or when there are JVMs that
+// should be recorded but are not.
 func TestIsDue(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "samples.txt"), make([]byte, 100), 0o600))
@@ -53,7 +54,8 @@ func TestIsDue(t *testing.T) {
 	}
 }
 
-// TestRefused: a JVM that can't be recorded is reported, and tried again after a time that doubles up to an hour.
+// TestRefused checks that a JVM that can't be recorded is reported, and that further attempts follow after pauses that
+// double up to an hour.
 func TestRefused(t *testing.T) {
 	var said []string
 	s := &Session{jvms: map[int]*watched{7: {}, 8: {}}}

@@ -27,19 +27,19 @@ type segment struct {
 	began      chan struct{} // closed when the sampling has begun
 	over       chan struct{} // closed when the recording has ended, or could not begin
 	err        error         // why it could not begin; set before over is closed
-	release    chan struct{} // closed when nobody wants to keep the recording any more
-	ended      chan struct{} // closed when its folder is removed
+	release    chan struct{} // closed when nobody will ask to keep the recording any more
+	ended      chan struct{} // closed after its folder was removed
 	startMono  int64
-	hertz      int // the frequency; set before began is closed
+	hertz      int // the frequency of sampling; set before began is closed
 	releasing  sync.Once
-	before     *segment     // whose place it takes; nil for the first one
-	keep       chan keeping // what becomes of the recording
+	before     *segment     // the segment that it replaces; nil for the first one
+	keep       chan keeping // a request to keep the recording
 }
 
 // A keeping says that a recording is to be kept as a capture.
 type keeping struct {
 	dir string // a new folder
-	// The samples between these times count.
+	// Samples between these times are kept.
 	fromMono, toMono int64
 	done             func(err error)
 }
@@ -48,7 +48,7 @@ type keeping struct {
 func (s *segment) Begin(hertz int, events []sampler.Event) {
 	if s.before != nil {
 		s.Follow(s.before.Segment, monotonic.Nanos())
-		s.before = nil // which may be freed then
+		s.before = nil // so that it can be freed
 	}
 	s.hertz = hertz
 	s.Segment.Begin(hertz, events)
@@ -120,13 +120,13 @@ func (g *segment) finish(ctx context.Context) {
 		}
 	}
 	select {
-	case k := <-g.keep: // it came before the release
+	case k := <-g.keep: // a request that came before the release
 		k.done(g.save(ctx, k, finish))
 	default:
 	}
 }
 
-// keepAs has the recording kept when it has ended.
+// keepAs requests that the recording is kept when it has ended.
 func (g *segment) keepAs(k keeping) {
 	select {
 	case g.keep <- k:
@@ -135,7 +135,7 @@ func (g *segment) keepAs(k keeping) {
 	}
 }
 
-// giveUp tells whoever wants to keep the recording that there is none any more.
+// giveUp answers all requests to keep the recording with an error: there is none any more.
 func (g *segment) giveUp() {
 	select {
 	case k := <-g.keep:
@@ -166,7 +166,7 @@ func (g *segment) save(ctx context.Context, k keeping, finish func() error) erro
 	return d.Write(to.Path)
 }
 
-// narrow limits the windows of a capture to a time.
+// narrow limits the windows of a capture to the time between two CLOCK_MONOTONIC times.
 func narrow(d *capture.Description, fromMono, toMono int64) {
 	for i := range d.Trials {
 		for j := range d.Trials[i].Windows {

@@ -1,7 +1,7 @@
 // Package live records running JVMs for gasm top. A recording writes to the disk all the time. So a [Session] consists
-// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends when
-// other JVMs are to be recorded, or when the user wants to keep it as a capture. The next one begins before it ends, so
-// no time is missing.
+// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends
+// when other JVMs are to be recorded, or when the user wants to keep it as a capture. The next recording begins before
+// the previous one ends, so no time is missing.
 //
 // Everything that gasm attach promises holds here, because the recordings are those of gasm attach.
 package live
@@ -29,35 +29,36 @@ import (
 type Options struct {
 	Gasm string // the version of gasm
 	JVMs []attach.Process
-	// Wanted reports whether a JVM that starts later is recorded, too. If it is nil, only JVMs are recorded.
+	// Wanted reports whether a JVM is recorded that is not in the field JVMs. If it is nil, only the JVMs in that field
+	// are recorded.
 	Wanted func(*attach.Process) bool
-	// Activity is true if the Model gets what the performance data of the JVMs say.
+	// Activity is true if the Model also gets the JVMs' performance data.
 	Activity       bool
 	Counters       []sampler.Event // as in record.AttachOptions
 	Frequency      int
 	FixedFrequency bool
 	Stacks         record.StackChoice
 	Segment        time.Duration // how long a recording is; 0 for the default
-	ListEvery      time.Duration // the time between two looks for new JVMs; 0 for the default
-	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins earlier; 0 for no
-	// limit. They are looked at every few seconds, so they may be a little larger.
+	ListEvery      time.Duration // time between two searches for new JVMs; 0 for the default
+	// SegmentBytes is the size of a recording's files, in bytes, at which the next recording begins early; 0 for no
+	// limit. The size is checked every few seconds, so the files may become a little larger.
 	SegmentBytes int64
-	// Unrecorded is called by Step with each wanted JVM that can't be recorded, each time that this is noticed. Its
-	// Unreadable says why. It may be nil.
+	// Unrecorded, if it is not nil, is called by Step with each wanted JVM that can't be recorded, each time that this
+	// is noticed. The JVM's field Unreadable says why.
 	Unrecorded func(*attach.Process)
 }
 
 const (
-	// samplePause is the longest time after which a sample is looked at. A view that is drawn once a second needs no
-	// shorter one, and each look costs 0.2 ms of CPU time.
+	// samplePause is the longest time until a sample is processed. A view that is drawn once a second does not need a
+	// shorter time, and each processing costs 0.2 ms of CPU time.
 	samplePause = 150 * time.Millisecond
 	segmentTime = 5 * time.Minute
-	// listEvery is the time between two looks for new JVMs. A look costs about as much as a second of sampling.
+	// listEvery is the time between two searches for new JVMs. A search costs about as much as a second of sampling.
 	listEvery = 5 * time.Second
-	// watchEvery is the time between two looks at a JVM's performance data.
+	// watchEvery is the time between two readings of a JVM's performance data.
 	watchEvery = 500 * time.Millisecond
-	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example because
-	// it had just started. Each try that fails doubles the time, up to mostRetryAfter.
+	// retryAfter is the time after which gasm tries again to record a JVM that could not be recorded, for example
+	// because it had just started. Each failed try doubles the time, up to mostRetryAfter.
 	retryAfter     = 30 * time.Second
 	mostRetryAfter = time.Hour
 )
@@ -70,8 +71,8 @@ type Session struct {
 	end   context.CancelFunc
 
 	present *segment
-	next    *segment // it takes the place of present when its sampling has begun
-	kept    *keeping // what becomes of present then
+	next    *segment // replaces present when its sampling has begun
+	kept    *keeping // what is to be done with present then
 	ending  []*segment
 	jvms    map[int]*watched
 	noted   chan reading
@@ -79,15 +80,15 @@ type Session struct {
 	lister  attach.Lister // used by one goroutine at a time
 	listing bool
 	listAt  time.Time
-	beginAt time.Time // when the last call of begin was
-	sizeAt  time.Time // when the size of the present recording was looked at
-	cpu     int64     // CPU time that gasm had taken at the last Step, in ns
+	beginAt time.Time // time of the last call of begin
+	sizeAt  time.Time // when the size of the present recording was read last
+	cpu     int64     // CPU time that gasm had used by the last Step, in ns
 	cpuMono int64
 
 	mu      sync.Mutex
 	closed  bool
 	failure error              // the last problem
-	refused []*record.JVMError // JVMs that could not be recorded; only if others are wanted, too
+	refused []*record.JVMError // JVMs that could not be recorded; empty without Options.Unrecorded
 }
 
 // A watched is a JVM whose performance data are read.
@@ -96,20 +97,21 @@ type watched struct {
 	ticks uint64
 	stop  chan struct{}
 	ended bool
-	// tries counts the recordings that have failed for this JVM, and tryAt is when the next one may begin. tryAt is zero
+	// tries counts the recordings of this JVM that have failed, and tryAt is when the next one may begin. tryAt is zero
 	// if the JVM is recorded.
 	tries int
 	tryAt time.Time
 }
 
-// A reading is what the performance data of a JVM said at a time.
+// A reading is what the performance data of a JVM said at a certain time.
 type reading struct {
 	pid       int
 	monoNanos int64
 	activity  attach.Activity
 }
 
-// Start begins to record. It returns when the sampling has begun, or could not begin. Without JVMs, it returns at once.
+// Start begins to record. It returns when the sampling has begun, or has failed to begin. Without JVMs, it returns at
+// once.
 func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1)}
 	if len(o.JVMs) > 0 {
@@ -138,8 +140,8 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	}
 }
 
-// know notes which JVMs are recorded now. Those that are known already, and are missing from the list although they run,
-// because they could not be read for a moment, go on being known.
+// know notes which JVMs are recorded from now on. Known JVMs that run, but are missing from the list because they could
+// not be read for a moment, stay known.
 func (s *Session) know(jvms []attach.Process) {
 	var known []top.JVM
 	for _, j := range jvms {
@@ -171,8 +173,8 @@ func (s *Session) know(jvms []attach.Process) {
 	s.model.SetJVMs(known)
 }
 
-// isNew reports whether a JVM that was listed is none of those that are known. It compares the start ticks, because
-// StartMonoNanos is computed from two readings of clocks, and so differs a little each time.
+// isNew reports whether a listed JVM is not known yet. It compares the start ticks, because StartMonoNanos is computed
+// from two readings of clocks, and so differs a little each time.
 func (s *Session) isNew(j *attach.Process) bool {
 	w := s.jvms[j.PID]
 	if w == nil {
@@ -193,7 +195,7 @@ func (w *watched) leave() {
 func (w *watched) watch(ctx context.Context, to chan<- reading) {
 	data, err := attach.StartWatch(ctx, w.PID)
 	if err != nil {
-		return // the view shows that they are not known
+		return // the view shows that the data are not known
 	}
 	defer data.Close()
 	ticker := time.NewTicker(watchEvery)
@@ -202,7 +204,7 @@ func (w *watched) watch(ctx context.Context, to chan<- reading) {
 		if a, known := data.Read(); known {
 			select {
 			case to <- reading{w.PID, monotonic.Nanos(), a}:
-			default: // nobody takes them
+			default: // nobody takes the readings
 			}
 		}
 		select {
@@ -215,8 +217,8 @@ func (w *watched) watch(ctx context.Context, to chan<- reading) {
 	}
 }
 
-// Step does what is due: it passes on what was read, notices ends, and begins the next recording. It is called before
-// each Tick of the Model, and does not wait for anything.
+// Step does what is due: it passes on what was read, notices JVMs that have ended, and begins the next recording. It is
+// called before each Tick of the Model. It never blocks.
 func (s *Session) Step() {
 	for len(s.noted) > 0 {
 		r := <-s.noted
@@ -238,7 +240,7 @@ func (s *Session) Step() {
 	s.noteRefused()
 }
 
-// Alive returns the JVMs that run.
+// Alive returns the running JVMs.
 func (s *Session) Alive() (jvms []attach.Process) {
 	for _, w := range s.jvms {
 		if !w.ended {
@@ -249,7 +251,7 @@ func (s *Session) Alive() (jvms []attach.Process) {
 	return jvms
 }
 
-// measure tells the Model what gasm itself costs.
+// measure tells the Model how much CPU time gasm itself uses.
 func (s *Session) measure() {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
@@ -262,7 +264,7 @@ func (s *Session) measure() {
 	s.cpu, s.cpuMono = cpu, now
 }
 
-// list looks for JVMs that have started, in a goroutine of its own.
+// list searches for new JVMs, in a goroutine of its own.
 func (s *Session) list() {
 	if s.o.Wanted == nil {
 		return
@@ -283,13 +285,13 @@ func (s *Session) list() {
 	if !s.listing && time.Since(s.listAt) > s.o.ListEvery {
 		s.listing, s.listAt = true, time.Now()
 		go func() {
-			jvms, _ := s.lister.List(s.ctx) // after an error, there are none
+			jvms, _ := s.lister.List(s.ctx) // the list is empty after an error
 			s.listed <- jvms
 		}()
 	}
 }
 
-// readable returns those of the JVMs that are wanted and can be recorded.
+// readable returns the JVMs that are wanted and can be recorded.
 func (s *Session) readable(jvms []attach.Process) (readable []attach.Process) {
 	for i := range jvms {
 		switch j := &jvms[i]; {
@@ -303,7 +305,7 @@ func (s *Session) readable(jvms []attach.Process) (readable []attach.Process) {
 	return readable
 }
 
-// isDue reports whether it is time for the next recording of the JVMs that run.
+// isDue reports whether it is time to begin the next recording.
 func (s *Session) isDue(alive []attach.Process) bool {
 	if len(alive) == 0 {
 		return false
@@ -311,7 +313,7 @@ func (s *Session) isDue(alive []attach.Process) bool {
 	over := s.present == nil || isClosed(s.present.over)
 	if s.o.Wanted != nil && slices.ContainsFunc(alive, func(j attach.Process) bool {
 		w := s.jvms[j.PID]
-		if w.tryAt.IsZero() { // it should be recorded
+		if w.tryAt.IsZero() { // it is not recorded, but should be
 			return over && time.Since(s.beginAt) > retryAfter
 		}
 		return time.Now().After(w.tryAt)
@@ -331,7 +333,7 @@ func (s *Session) isDue(alive []attach.Process) bool {
 	return s.present.folder.Size() > s.o.SegmentBytes
 }
 
-// noteRefused notes when to try again to record the JVMs that could not be recorded.
+// noteRefused determines when to try again to record the JVMs that could not be recorded.
 func (s *Session) noteRefused() {
 	s.mu.Lock()
 	refused := s.refused
@@ -379,7 +381,7 @@ func (s *Session) turn() {
 		if s.present != nil {
 			s.present.startMono = monotonic.Nanos() // try again later
 		}
-		for _, w := range s.jvms { // noteRefused may know of other times
+		for _, w := range s.jvms { // noteRefused may set other times
 			w.tryAt = time.Now().Add(retryAfter)
 		}
 		s.giveUpKeeping(s.next.err)
@@ -389,7 +391,8 @@ func (s *Session) turn() {
 	if !began {
 		return
 	}
-	// A frequency is drawn once, so that all samples of the session stand for the same time.
+	// The first recording chooses the frequency, and all others use it, so that all samples of the session stand for
+	// the same time.
 	s.o.Frequency, s.o.FixedFrequency = s.next.hertz, true
 	if s.present != nil {
 		if s.kept != nil {
@@ -412,8 +415,8 @@ func (s *Session) giveUpKeeping(err error) {
 	}
 }
 
-// Keep writes the samples between two times (CLOCK_MONOTONIC, in ns) as a capture into a new folder, as far as the present
-// recording has them. It returns at once. done is called once, usually from another goroutine.
+// Keep writes the samples between two CLOCK_MONOTONIC times (in ns) as a capture into a new folder, as far as the
+// present recording has them. It returns at once. done is called once, usually from another goroutine.
 func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error)) {
 	k := keeping{dir, fromMono, toMono, done}
 	switch {
@@ -437,7 +440,7 @@ func (s *Session) Failure() (err error) {
 	return err
 }
 
-// problem notes a problem. That one of many JVMs has ended is not a problem.
+// problem notes a problem. If one of many JVMs has ended, that is not a problem.
 func (s *Session) problem(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range joined.Unwrap() {
@@ -457,7 +460,7 @@ func (s *Session) problem(err error) {
 	s.failure = err
 }
 
-// Close ends all recordings, and removes their folders. What is to be kept is written before.
+// Close ends all recordings, and removes their folders. Recordings that are to be kept are written first.
 func (s *Session) Close() {
 	if s.kept != nil && s.present != nil {
 		s.present.keepAs(*s.kept)

@@ -65,15 +65,15 @@ func cpuSeconds(t *testing.T, pid int) float64 {
 	return float64(user+system) / 100
 }
 
-// A counter samples a process as a recording does, and counts the samples.
+// A counter samples a process in the same way as a recording, and counts the samples.
 type counter struct {
 	set   *perfevent.Set
 	mu    sync.Mutex
-	times []int64 // of the samples, on CLOCK_MONOTONIC
+	times []int64 // of the samples, in ns of CLOCK_MONOTONIC
 	lost  int64
 }
 
-// startCounter starts a counter. It ends with the test.
+// startCounter starts a counter. It stops at the end of the test.
 func startCounter(t *testing.T, pid, hertz int) *counter {
 	t.Helper()
 	clock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
@@ -109,7 +109,7 @@ func (c *counter) drain() {
 	})
 }
 
-// between returns the number of samples from one time to another.
+// between returns the number of samples between two CLOCK_MONOTONIC times.
 func (c *counter) between(from, to int64) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +121,8 @@ func (c *counter) between(from, to int64) (n int) {
 	return n
 }
 
-// TestSession: recordings that take the place of one another together have each sample once. When the JVM has ended, the
-// last one can still be kept, at once and more than once.
+// TestSession checks that recordings that replace one another have each sample exactly once, all together. When the JVM
+// has ended, it must still be possible to keep the last recording, at once and more than once.
 //
 // The CPU time says how many samples there may be, but not how many there must be: if a hypervisor stops a virtual CPU,
 // the kernel counts some of that time as the program's, but the timer that takes the samples fires once only. So
@@ -142,7 +142,8 @@ func TestSession(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	began := monotonic.Nanos()
-	// The samplers' timers fire at different moments, so with few samples their numbers prove little.
+	// The two samplers' timers fire at different moments, so if there are few samples, a difference of their numbers
+	// proves little.
 	const enough = 200
 	for turns, deadline := 0, time.Now().Add(2*time.Minute); turns < 3 || beside.between(began, math.MaxInt64) < enough; {
 		require.Less(t, time.Now(), deadline)
@@ -243,7 +244,7 @@ func TestProblemOfMany(t *testing.T) {
 	}
 }
 
-// TestKeepAndClose: what is to be kept is written, also if the session ends at once.
+// TestKeepAndClose checks that a recording that is to be kept is written, even if the session ends at once.
 func TestKeepAndClose(t *testing.T) {
 	t.Parallel()
 	jvm := startPhases(t)
@@ -265,12 +266,12 @@ func TestKeepAndClose(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestKeepFailed: who wants to keep a recording that could not begin is told so.
+// TestKeepFailed checks that a request to keep a recording is answered if the recording could not begin.
 func TestKeepFailed(t *testing.T) {
 	g := &segment{keep: make(chan keeping, 1)}
 	var got error
 	g.keep <- keeping{done: func(err error) { got = err }}
 	g.giveUp()
 	assert.ErrorIs(t, got, errNoRecording)
-	g.giveUp() // nobody wants to keep it now
+	g.giveUp() // there is no request now
 }

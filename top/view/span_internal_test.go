@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestCutText: a text is cut to its width at once, also if it has ten thousands of characters without a width.
+// TestCutText checks that cutting a text to its width is fast, even if it has tens of thousands of characters without a
+// width.
 func TestCutText(t *testing.T) {
 	accents := strings.Repeat("\u0301", 50_000)
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
-// Package labels finds the labels of a JVM's profiles, by which users of a server for profiles look for them. Names are
-// those of OpenTelemetry's conventions:
+// Package labels finds the labels of a JVM's profiles, by which users of a profile server search for them. Their names
+// follow OpenTelemetry's conventions:
 //
 //   - service.name: OTEL_SERVICE_NAME or service.name in OTEL_RESOURCE_ATTRIBUTES of the JVM's own environment, else the
 //     jar without .jar or the main class
@@ -7,8 +7,8 @@
 //   - container.id, if the JVM runs in a container, from its cgroup
 //   - service.version, deployment.environment, k8s.pod.name and a few more, from OTEL_RESOURCE_ATTRIBUTES
 //
-// What comes from the JVM is hostile: only these attributes are taken, so that a program can't add labels, and their
-// values are cut and cleaned.
+// What comes from the JVM is not trusted. Only these attributes are used, so a program can't add labels of its own, and
+// their values are shortened and cleaned.
 package labels
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/gasm-profiler/gasm/push"
 )
 
-// attributes are the attributes of a JVM's own environment that become labels.
+// attributes are the OpenTelemetry attributes that become labels if they are set in a JVM's environment.
 var attributes = []string{push.ServiceName, "service.namespace", "service.version",
 	"deployment.environment", "deployment.environment.name", "k8s.cluster.name", "k8s.namespace.name", "k8s.deployment.name",
 	"k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region"}
@@ -36,15 +36,15 @@ const containerIDName = "container.id"
 
 // Limits for what is read from a JVM.
 const (
-	maxText  = 1 << 20 // bytes of its environment and of the list of its cgroups
+	maxText  = 1 << 20 // bytes of its environment, and of the list of its cgroups
 	maxValue = 200     // bytes of a label's value
 )
 
-// Of returns the labels of a JVM, sorted by name. Those that the user has set take precedence. It may wait for some
-// seconds if the JVM does not answer.
+// Of returns the labels of a JVM, sorted by name. The labels in set, which come from the user, take precedence. Of may
+// take some seconds if the JVM does not answer.
 func Of(j *attach.Process, set []push.Label) []push.Label {
 	var environment, cgroups string
-	if p, err := foreign.Open(j.PID); err == nil { // what can't be read is missing
+	if p, err := foreign.Open(j.PID); err == nil { // labels that can't be read are left out
 		text, _ := p.Read("environ", maxText)
 		environment = string(text)
 		text, _ = p.Read("cgroup", maxText)
@@ -55,7 +55,7 @@ func Of(j *attach.Process, set []push.Label) []push.Label {
 	return of(j, set, host, environment, cgroups)
 }
 
-// Basic returns the labels of a JVM without those that its own files have.
+// Basic returns the labels of a JVM that can be had without reading the files of its process.
 func Basic(j *attach.Process, set []push.Label) []push.Label {
 	host, _ := os.Hostname()
 	return of(j, set, host, "", "")
@@ -79,8 +79,8 @@ func of(j *attach.Process, set []push.Label, host, environment, cgroups string) 
 	return labels
 }
 
-// fromEnvironment returns the attributes that OpenTelemetry's variables set. OTEL_SERVICE_NAME takes precedence, as
-// OpenTelemetry demands.
+// fromEnvironment returns the attributes that OpenTelemetry's variables set. OTEL_SERVICE_NAME takes precedence, as the
+// specification of OpenTelemetry requires.
 func fromEnvironment(environment string) map[string]string {
 	found := map[string]string{}
 	service := ""
@@ -108,8 +108,7 @@ func fromEnvironment(environment string) map[string]string {
 	return found
 }
 
-// clean returns a value that every server takes: UTF-8, not too long, and with _ in place of characters that can't be
-// printed.
+// clean returns a value that every server accepts: UTF-8, not too long, and with _ in place of unprintable characters.
 func clean(value string) string {
 	value = strings.ToValidUTF8(value, "_")
 	value = strings.Map(func(r rune) rune {
@@ -128,7 +127,7 @@ func clean(value string) string {
 // "/kubepods/besteffort/podX/ID", "…/cri-containerd-ID.scope".
 var container = regexp.MustCompile(`(?:^|[/:-])([0-9a-f]{64})(?:\.scope)?$`)
 
-// containerID returns the id of the container that a process with these cgroups is in, or "".
+// containerID returns the id of the container of a process with these cgroups, or "".
 func containerID(cgroups string) string {
 	for line := range strings.Lines(cgroups) {
 		if found := container.FindStringSubmatch(strings.TrimSpace(line)); found != nil {
@@ -138,7 +137,7 @@ func containerID(cgroups string) string {
 	return ""
 }
 
-// Parse returns the label in a text such as "team=shop".
+// Parse parses a label such as "team=shop".
 func Parse(text string) (l push.Label, ok bool) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || !labelName.MatchString(name) || strings.HasPrefix(name, "__") || value == "" || clean(value) != value {
@@ -147,7 +146,7 @@ func Parse(text string) (l push.Label, ok bool) {
 	return push.Label{Name: canonical(name), Value: value}, true
 }
 
-// canonical returns the name that this package has for a label whose dots may be written as _, as Pyroscope does.
+// canonical returns this package's spelling of a label's name, in which Pyroscope writes _ for dots.
 func canonical(name string) string {
 	for _, known := range append([]string{push.HostName, push.ProcessID, containerIDName}, attributes...) {
 		if strings.ReplaceAll(known, ".", "_") == strings.ReplaceAll(name, ".", "_") {
@@ -157,5 +156,5 @@ func canonical(name string) string {
 	return name
 }
 
-// labelName is what all servers take as a name, with the dots that Pyroscope takes as _.
+// labelName matches the names that all servers accept. Pyroscope reads their dots as _.
 var labelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]{0,99}$`)

@@ -27,7 +27,7 @@ func TestLabels(t *testing.T) {
 		main                 string
 		set                  []push.Label
 		environment, cgroups string
-		want                 map[string]string // besides host.name and process.pid
+		want                 map[string]string // without host.name and process.pid
 	}{
 		{"a class", "org.acme.Server", nil, "HOME=/root\x00", "0::/user.slice\n", map[string]string{"service.name": "org.acme.Server"}},
 		{"a jar", "shop.jar", nil, "", "", map[string]string{"service.name": "shop"}},

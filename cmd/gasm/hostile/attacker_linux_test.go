@@ -283,7 +283,7 @@ func attackerProgram(t *testing.T) string {
 	return path
 }
 
-// spin is the command of a JVM that does nothing but spin, for a fifth of the time.
+// spin is the command line of a JVM that spins for a fifth of the time, and does nothing else.
 func spin(t *testing.T, j gasmtest.JDK) []string {
 	t.Helper()
 	return []string{j.Java(), "-Xmx64m", "-XX:+UseSerialGC", "-Dsec=600", "-Drest=4", "-cp", programs(t), "Spin"}

@@ -75,8 +75,8 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	gasmtest.Sampled(t, r.code, r.stderr)
 }
 
-// runSoon runs gasm, which must end within ten seconds on an idle machine. If it waited for a file system that does not
-// answer, it would not end.
+// runSoon runs gasm, and fails if that takes longer than ten seconds of an idle machine: then gasm waits for a file
+// system that never answers.
 func runSoon(t *testing.T, args ...string) run {
 	t.Helper()
 	late := gasmtest.Lateness(t)

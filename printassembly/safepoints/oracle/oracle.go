@@ -4,9 +4,9 @@
 // [Hide] removes the records that a JVM without the flag does not keep. A rule then has to find the frames of the
 // instructions again, and a [Score] compares what it has found with the records.
 //
-// The records that are hidden are not always right themselves. Where HotSpot's source says that a record is that of other
-// code, there is nothing to compare with: see [Reason]. Besides, C2 gives code that it has moved or made anew the bytecode
-// that it happened to be at. So no rule can reach 100 %.
+// The hidden records are not always right themselves. If HotSpot's source shows that a record is that of other code,
+// there is nothing to compare with: see [Reason]. Besides, C2 gives a node that it has moved or newly made the bytecode
+// that it was processing at that time. So no rule can reach 100 %.
 package oracle
 
 import (
@@ -112,7 +112,7 @@ func ByAddress(insts []printassembly.Instruction) {
 type Sampled struct {
 	Samples int
 	// Recorded is what HotSpot has recorded: the record of the instruction itself or, if it has none, that of the next
-	// instruction which has one. Record is what to compare with, and nil if there is a Reason.
+	// instruction with a record. Record is what guesses are compared with. It is nil if there is a Reason.
 	Recorded, Record  []printassembly.Frame
 	Reason            Reason
 	ByAddress, ByFlow []printassembly.Frame

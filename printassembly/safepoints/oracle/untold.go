@@ -9,32 +9,33 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly/safepoints"
 )
 
-// A Reason says why the record that HotSpot has for an instruction is known to be that of other code. It is "" for all
-// other instructions.
+// A Reason says why HotSpot's record for an instruction is known to describe other code. It is "" if there is no such
+// reason.
 type Reason string
 
-// HotSpot's compilers write a record for the nodes (C2) or operations (C1) of which they know the bytecode. For all
-// others, the next record by address counts, whatever it is of.
+// HotSpot's compilers write a record for each node (C2) or operation (C1) whose bytecode they know. Any other
+// instruction gets the next record by address, which may describe other code.
 const (
 	// LateInlining is for records of a call that C2 has inlined after it had parsed the method. Before it does that, it sets
 	// the bytecode that new nodes get to that of the call (LateInlineCallGenerator::do_late_inline_helper). Nothing resets
 	// it. So all nodes that C2 makes from then on, for whatever code, have the record of such a call. See leftovers.
 	LateInlining Reason = "late inlining"
-	// Counter is for updates of a profile by C1 ([safepoints.Counters]) whose record does not have the profile's method.
-	// C1 has no bytecode for them, because ProfileCall and ProfileInvoke have no state
-	// (LIR_Assembler::process_debug_info).
+	// Counter is for instructions with which C1 updates a profile ([safepoints.Counters]), if their record names
+	// another method than the one that has the profile. C1 has no bytecode for them, because ProfileCall and
+	// ProfileInvoke have no state (LIR_Assembler::process_debug_info).
 	Counter Reason = "counter"
 )
 
-// A judge finds out which records of a method are not those of the code that they are at.
+// A judge finds the records of a method that describe other code than the instruction they are at.
 type judge struct {
-	insts     []printassembly.Instruction // with all records
+	insts     []printassembly.Instruction // with all records of HotSpot
 	c2        bool
 	counters  []string // see safepoints.Counters
 	leftovers map[string]bool
 }
 
-// newJudge returns the judge of a method. kept are its instructions without the records that the rules do not get.
+// newJudge returns the judge of a method. kept holds its instructions without the records that are hidden from the
+// rules.
 func newJudge(b *printassembly.Blob, insts, kept []printassembly.Instruction) *judge {
 	j := &judge{insts: insts, c2: b.Compiler == "c2"}
 	if j.c2 {
@@ -45,10 +46,10 @@ func newJudge(b *printassembly.Blob, insts, kept []printassembly.Instruction) *j
 	return j
 }
 
-// record returns the frames to compare with for instruction i, or a reason why there are none. These frames are those of
-// the record, with two exceptions. C2 has no bytecode for the nodes that set up and remove the frame of the compiled
-// method (it makes them in PhaseOutput::Output): they belong to that method itself. And the method of an update of a
-// profile by C1 is known by the profile.
+// record returns the frames that are expected for instruction i, or the reason why they are not known. They are the
+// frames of HotSpot's record, with two exceptions. The instructions that set up and remove the frame of the compiled
+// method belong to that method itself; C2 has no bytecode for their nodes (it makes them in PhaseOutput::Output). And
+// if C1 updates a profile, the profile shows the method.
 func (j *judge) record(i int, isKept bool) ([]printassembly.Frame, Reason) {
 	frames := j.insts[i].Frames
 	switch {
@@ -67,13 +68,14 @@ func (j *judge) record(i int, isKept bool) ([]printassembly.Frame, Reason) {
 	return frames, ""
 }
 
-// scattered is the least number of separate pieces of code with the record of one call at which that record is taken for
-// one that was left over. A call that was inlined has a few, such as the check of the receiver's class, also if C2 has
-// copied them with a loop. In methods with late inlining, the number is mostly 30 to 800.
+// scattered is the minimum number of separate pieces of code with the record of the same call for which that record is
+// taken as left over from late inlining. A call that was inlined has a few such pieces, such as the check of the
+// receiver's class, even if C2 has copied them with a loop. In methods with late inlining, the number is mostly 30 to
+// 800.
 const scattered = 8
 
-// leftovers returns the chains of frames that are left over from late inlining: those at a call's bytecode that are the
-// records of many separate pieces of code which are not calls.
+// leftovers returns the chains of frames that are left over from late inlining: those that have a call's bytecode, but
+// are the records of many separate pieces of code which are not calls.
 func leftovers(insts, kept []printassembly.Instruction) map[string]bool {
 	pieces, last := map[string]int{}, ""
 	for i := range insts {
@@ -95,7 +97,7 @@ func leftovers(insts, kept []printassembly.Instruction) map[string]bool {
 	return found
 }
 
-// isInvoke reports whether a comment says that the record is of a call's bytecode: "*invokevirtual equals {reexecute=0".
+// isInvoke reports whether a record's comment has the bytecode of a call: "*invokevirtual equals {reexecute=0".
 func isInvoke(comment string) bool { return strings.HasPrefix(comment, "*invoke") }
 
 func chainKey(frames []printassembly.Frame) string {

@@ -17,11 +17,12 @@ func frames(methods ...string) (chain []printassembly.Frame) {
 	return chain
 }
 
-// scatter returns n pieces of code with the record of the same bytecode in b, each before the record of other code.
+// scatter returns n pieces of code with the record of the same bytecode in b, each followed by the record of other
+// code.
 func scatter(n int, kind disasm.Kind, bytecode string) (insts []printassembly.Instruction) {
 	for i := range n {
 		insts = append(insts,
-			printassembly.Instruction{Text: "cmp %eax,%ebx"}, // has the next record
+			printassembly.Instruction{Text: "cmp %eax,%ebx"}, // it has the next record
 			printassembly.Instruction{Kind: kind, OwnFrames: true, Frames: frames("b", "a"), Comments: []string{bytecode}},
 			printassembly.Instruction{OwnFrames: true, Frames: frames("c"+strconv.Itoa(i), "a"), Comments: []string{"*getfield x"}})
 	}
@@ -65,7 +66,7 @@ func TestLateInlining(t *testing.T) {
 	}
 }
 
-// What an instruction does can show its method better than its record.
+// TestRecordOfCode checks that the oracle prefers the method that an instruction shows to the one in its record.
 func TestRecordOfCode(t *testing.T) {
 	const data = "{metadata(method data for {method} {0x00007f011b57d540} 'x' '()V' in 'p/C')}"
 	counter := printassembly.Instruction{Text: "movabs $0x7f011b57d540,%rax", Comments: []string{data}}

@@ -25,7 +25,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// serverCapture returns the folder of a capture whose threads did what a reporttest.Server says.
+// serverCapture returns the folder of a capture whose threads did what a reporttest.Server describes.
 func serverCapture(t *testing.T, workers int) string {
 	t.Helper()
 	dir := gasmtest.UnpackFolder(t, "stacks")
@@ -39,7 +39,7 @@ func serverCapture(t *testing.T, workers int) string {
 	return dir
 }
 
-// serverPage returns the page of such a capture, and what its threads did.
+// serverPage returns the path of the page for such a capture, and the table of what its threads did.
 func serverPage(t *testing.T, workers int) (path string, table *waits.Table) {
 	t.Helper()
 	dir := serverCapture(t, workers)
@@ -52,7 +52,7 @@ func serverPage(t *testing.T, workers int) (path string, table *waits.Table) {
 	return gasm(t, fmt.Sprintf("server-%d", workers), "report", "--format", "html", "--instructions", "200", dir), ps.Trials[0].Waits
 }
 
-// stateAt returns the state of a thread at a time on CLOCK_MONOTONIC, or 0 if it was not there.
+// stateAt returns the state of a thread at a CLOCK_MONOTONIC time, or 0 if there is no span at that time.
 func stateAt(t *waits.Thread, at int64) wall.State {
 	for _, s := range t.Spans {
 		if at >= s.FromMonoNanos && at < s.ToMonoNanos {
@@ -62,7 +62,7 @@ func stateAt(t *waits.Thread, at int64) wall.State {
 	return 0
 }
 
-// shownThreads returns the threads whose lanes are shown at first, from the top down.
+// shownThreads returns the threads whose lanes are shown at first, in the order of the lanes.
 func shownThreads(table *waits.Table) (list []*waits.Thread) {
 	for i := range table.Threads {
 		if !table.Threads[i].Idle {
@@ -76,11 +76,11 @@ const (
 	lanesSize  = `+document.querySelector(".lane-box [role=option]").ariaSetSize`
 	laneCursor = `document.querySelector(".lane-box [aria-selected=true]").textContent`
 	laneWhere  = `document.querySelector(".lane-where").textContent`
-	// laneView scrolls the lanes into view, and returns where they are: left and top in the window, where the lanes begin,
-	// and where they end.
+	// laneView scrolls the lanes into view. It returns the left and top edges of the drawing in the window, and the
+	// left and right ends of the lanes in the drawing.
 	laneView = `(() => { const box = document.querySelector(".lane-box"); box.scrollIntoView({ block: "center" }); const r = box.getBoundingClientRect();
 		return [r.left + 1, r.top + 1, Math.min(Math.round(box.clientWidth * 0.22), 260), box.clientWidth] })()`
-	// laneColour returns the colour at a point of the drawing, and that of a variable of the style sheet.
+	// laneColour returns the colour at a point of the drawing, and the colour in a variable of the style sheet.
 	laneColour = `(() => { const canvas = document.querySelector(".lane-box canvas"); const ratio = canvas.width / canvas.clientWidth;
 		const copy = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); copy.drawImage(canvas, -%d * ratio, -%d * ratio);
 		const [r, g, b] = copy.getImageData(0, 0, 1, 1).data;
@@ -88,13 +88,13 @@ const (
 		const want = getComputedStyle(el).color; el.remove(); return [%s, want] })()`
 )
 
-// A moment is a point of the drawing.
+// A moment is a point of the drawing, and the time that it shows.
 type moment struct {
-	x, y float64 // in the drawing
+	x, y float64 // within the drawing
 	at   int64   // CLOCK_MONOTONIC
 }
 
-// pointOf returns the point of a thread at a part of the time in view, which is [from, to).
+// pointOf returns the point of a thread's lane at a fraction of the time in view, which is [from, to).
 func pointOf(view []float64, row int, part float64, from, to int64) moment {
 	x := view[2] + part*(view[3]-view[2])
 	x = float64(int(x)) + 0.5
@@ -102,7 +102,8 @@ func pointOf(view []float64, row int, part float64, from, to int64) moment {
 	return moment{x, 16 + 15*float64(row) + 7, from + int64(part*float64(to-from))}
 }
 
-// The lanes have the colours of the states, a click shows the stacks of all threads at that moment, and a drag zooms.
+// TestLanes checks that lanes have the colours of the states, that a click shows the stacks of all threads at that
+// moment, and that dragging zooms.
 func TestLanes(t *testing.T) {
 	path, table := serverPage(t, 30)
 	for name, l := range map[string]look{"light": {}, "dark": {dark: true}} {
@@ -144,7 +145,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// checkColours compares points of the drawing with the states of threads. [from, to) is the time in view.
+// checkColours compares the colours at points of the drawing with the states of threads. [from, to) is the time in
+// view.
 func checkColours(t *testing.T, p *tab, threads []*waits.Thread, view []float64, from, to int64) {
 	t.Helper()
 	checked := map[wall.State]bool{}
@@ -154,7 +156,7 @@ func checkColours(t *testing.T, p *tab, threads []*waits.Thread, view []float64,
 			pixel := int64(float64(to-from) / (view[3] - view[2]))
 			state := stateAt(threads[row], at.at)
 			if state == 0 || stateAt(threads[row], at.at-pixel) != state || stateAt(threads[row], at.at+pixel) != state {
-				continue // a border between two states is near
+				continue // too close to a border between two states
 			}
 			checked[state] = true
 			colours := eval[[]string](p, laneColour, int(at.x), int(at.y), strings.ReplaceAll(state.String(), " ", "-"), "`rgb(${r}, ${g}, ${b})`")
@@ -178,7 +180,8 @@ func drag(p *tab, fromX, fromY, toX, toY float64) {
 	}
 }
 
-// Everything can be done with the keyboard, and the page's own keys do not get in the way.
+// TestLanesByKeyboard checks that everything can be done with the keyboard, and that the page's own keys do not
+// interfere.
 func TestLanesByKeyboard(t *testing.T) {
 	path, table := serverPage(t, 30)
 	p := open(t, path, "#p0-lanes", look{})
@@ -229,7 +232,7 @@ func TestLanesAccessible(t *testing.T) {
 	}
 }
 
-// Thousands of threads are no trouble: only the lanes in view are drawn.
+// TestManyLanes checks that thousands of threads can be shown, because only the lanes in view are drawn.
 func TestManyLanes(t *testing.T) {
 	path, table := serverPage(t, 2000)
 	info, err := os.Stat(path)
@@ -250,7 +253,8 @@ func TestManyLanes(t *testing.T) {
 	t.Logf("a frame: %.1f ms", eval[float64](p, `(() => { const box = document.querySelector(".lane-box"); return new Promise((done) => { box.scrollTop = 5000; requestAnimationFrame(() => { const t = performance.now(); requestAnimationFrame(() => done(performance.now() - t)) }) }) })()`))
 }
 
-// The flame graph has the time of threads by the wall clock, and only that in the chosen states.
+// TestCallsByTheWallClock checks that the flame graph shows the time of threads by the wall clock, and only in the
+// chosen states.
 func TestCallsByTheWallClock(t *testing.T) {
 	path, table := serverPage(t, 30)
 	p := open(t, path, "#p0-lanes", look{})
@@ -295,7 +299,7 @@ func TestCallsByTheWallClock(t *testing.T) {
 	assert.Contains(t, eval[string](p, frameAt), "acme.Pool::take")
 }
 
-// The page has the tables that the JSON report has.
+// TestWaitTables checks that the page has the tables that the JSON report has.
 func TestWaitTables(t *testing.T) {
 	path, _ := serverPage(t, 30)
 	text, err := os.ReadFile(gasm(t, "server-json", "report", "--format", "json", serverCapture(t, 30)))

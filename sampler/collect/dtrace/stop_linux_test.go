@@ -160,7 +160,7 @@ func TestSudoRunsOut(t *testing.T) {
 	for _, s := range samples {
 		last = max(last, s.MonoNanos)
 	}
-	// The samples that DTrace had when it should be stopped are there. The process has just used its CPU.
+	// DTrace must deliver the samples that it had when it was asked to stop. The process has used CPU time until then.
 	if last < asked-int64(500*time.Millisecond) {
 		t.Errorf("%d samples, the last one %v before Stop", len(samples), time.Duration(asked-last))
 	}
@@ -210,7 +210,7 @@ func TestGasmKilled(t *testing.T) {
 		}
 	}
 	check(1103, "direct", 0)
-	early := time.Duration(1 + rand.Int64N(int64(time.Second))) // it takes half a second to begin, or longer
+	early := time.Duration(1 + rand.Int64N(int64(time.Second))) // dtrace needs half a second or more to begin
 	t.Log("killed after", early)
 	check(1104, "direct", early)
 	needSudo(t)
