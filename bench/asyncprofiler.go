@@ -17,7 +17,8 @@ const stackFrequency = 499
 
 // startAsyncProfiler loads async-profiler into a running JVM, and starts it. It samples the same event as gasm.
 func (s *setup) startAsyncProfiler(ctx context.Context, j installedJDK, pid int) error {
-	return s.askAsyncProfiler(ctx, j, pid, fmt.Sprintf("start,event=cpu,interval=%dus,cstack=vmx", 1_000_000/stackFrequency))
+	return s.askAsyncProfiler(ctx, j, pid, fmt.Sprintf("start,event=cpu,interval=%dus,cstack=vmx",
+		1_000_000/stackFrequency))
 }
 
 // stopAsyncProfiler stops async-profiler, and returns what it has seen.
@@ -37,7 +38,8 @@ func (s *setup) stopAsyncProfiler(ctx context.Context, j installedJDK, pid int) 
 // askAsyncProfiler sends a command to async-profiler.
 func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, command string) error {
 	library := applicationPath("async-profiler", "linux-x64", "libasyncProfiler.so")
-	r, err := run(ctx, []string{j.tool("jcmd"), strconv.Itoa(pid), "JVMTI.agent_load", library, `"` + command + `"`}, nil) // jcmd splits arguments at commas and equals signs
+	// jcmd splits arguments at commas and equals signs
+	r, err := run(ctx, []string{j.tool("jcmd"), strconv.Itoa(pid), "JVMTI.agent_load", library, `"` + command + `"`}, nil)
 	if err == nil && !strings.Contains(r.stdout, "return code: 0") {
 		err = fmt.Errorf("async-profiler does not %s: %s", command, strings.TrimSpace(r.stdout))
 	}
@@ -104,7 +106,8 @@ func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
 // brokenFrame reports whether a frame is one that async-profiler writes in place of frames that it could not find, such
 // as "[unknown]" and "[break_compiled]".
 func brokenFrame(frame string) bool {
-	return strings.HasPrefix(frame, "[unknown") || strings.HasPrefix(frame, "[break_") || strings.HasPrefix(frame, "[not_walkable") ||
+	return strings.HasPrefix(frame, "[unknown") || strings.HasPrefix(frame, "[break_") ||
+		strings.HasPrefix(frame, "[not_walkable") ||
 		strings.HasPrefix(frame, "[no_Java_frame")
 }
 

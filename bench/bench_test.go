@@ -147,7 +147,8 @@ func TestParseResult(t *testing.T) {
 }
 
 func TestParseScores(t *testing.T) {
-	two := `[{"primaryMetric": {"score": 20, "scoreUnit": "ns/op"}}, {"primaryMetric": {"score": 500, "scoreUnit": "ns/op"}}]`
+	two :=
+		`[{"primaryMetric": {"score": 20, "scoreUnit": "ns/op"}}, {"primaryMetric": {"score": 500, "scoreUnit": "ns/op"}}]`
 	check := func(want float64, text string, benchmarks int) {
 		t.Helper()
 		mean, err := parseScores([]byte(text), benchmarks)
@@ -170,7 +171,8 @@ func TestParseScores(t *testing.T) {
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	writeTable(&b, []section{
-		{name: "small", figures: []figure{{"report", []float64{0.012, 0.010, 0.020}, inMillis, "<= 60 ms"}, {"again", []float64{1}, asRatio, ""}}},
+		{name: "small", figures: []figure{{"report", []float64{0.012, 0.010, 0.020}, inMillis, "<= 60 ms"},
+			{"again", []float64{1}, asRatio, ""}}},
 		{name: "steady", err: missing("there is no perf")},
 		{name: "latency", err: io.ErrUnexpectedEOF},
 	})

@@ -31,7 +31,8 @@ type linesProgram struct {
 var linesPrograms = []linesProgram{
 	{"JRuby", "", []string{"org.jruby.Main", gasmtest.Testdata("applications", "src", "main", "ruby", "work.rb")}},
 	{"javac", "jdk.compiler", []string{"-Dclasses=20000", "Compile"}},
-	{"Scala's compiler", "", []string{"org.acme.build.CompileScala", gasmtest.Testdata("applications", "target", "scala")}},
+	{"Scala's compiler", "", []string{"org.acme.build.CompileScala",
+		gasmtest.Testdata("applications", "target", "scala")}},
 	{"H2", "", []string{"-Dsec=100000", "Database"}},
 }
 
@@ -61,7 +62,10 @@ func measureLines(ctx context.Context, s *setup) ([]figure, error) {
 			if !strings.Contains(p.name, s.application) || p.module != "" && !j.has(ctx, p.module) {
 				continue
 			}
-			if all, err = s.addLines(all, j, p.name, func(dir string) error { return s.attachTo(ctx, j, p, classes, dir) }); err != nil {
+			if all, err = s.addLines(all, j, p.name, func(dir string) error {
+				return s.attachTo(ctx, j, p, classes,
+					dir)
+			}); err != nil {
 				return all, err
 			}
 		}
@@ -94,7 +98,8 @@ func (j installedJDK) has(ctx context.Context, module string) bool {
 // profileJMH profiles JMH's benchmarks during their measured iterations.
 func (s *setup) profileJMH(ctx context.Context, j installedJDK, dir string) error {
 	n := strconv.FormatInt(s.size(4, 1), 10)
-	_, err := run(ctx, []string{s.gasm, "profile", "--code", "copy", "--events", "none", "-o", dir, "--report", os.DevNull, "--skip-asm", "--",
+	_, err := run(ctx, []string{s.gasm, "profile", "--code", "copy", "--events", "none", "-o", dir, "--report", os.DevNull,
+		"--skip-asm", "--",
 		j.tool("java"), "-jar", s.jar, "-f", "1", "-wi", n, "-w", "1", "-i", n, "-r", "1", "-jvmArgs", allRecords}, nil)
 	return err
 }
@@ -117,7 +122,8 @@ func (s *setup) attachTo(ctx context.Context, j installedJDK, p linesProgram, cl
 	}
 	// gasm uses at most 4 % of a CPU for copying methods. The methods have many debug records here, so in a shorter
 	// time gasm would not copy all of them.
-	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length", fmt.Sprintf("%ds", s.size(100, 3)),
+	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "off", "--events", "none", "--length",
+		fmt.Sprintf("%ds", s.size(100, 3)),
 		"-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(program.cmd.Process.Pid)}, nil)
 	return err
 }
@@ -147,8 +153,10 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 			return all, fmt.Errorf("%s, %s: %w", name, j.label(), err)
 		}
 		next, flow = append(next, wrong(&c.byAddress, c.byAddress.Method)), append(flow, wrong(&c.byFlow, c.byFlow.Method))
-		recorded = append(recorded, wrong(&c.recordedFlow, c.recordedFlow.Method)/wrong(&c.recordedAddress, c.recordedAddress.Method))
-		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow, wrong(&c.byFlow, c.byFlow.Line))
+		recorded = append(recorded, wrong(&c.recordedFlow, c.recordedFlow.Method)/wrong(&c.recordedAddress,
+			c.recordedAddress.Method))
+		lineNext, lineFlow = append(lineNext, wrong(&c.byAddress, c.byAddress.Line)), append(lineFlow,
+			wrong(&c.byFlow, c.byFlow.Line))
 		certain = append(certain, 1-wrong(&c.byFlow, c.byFlow.Certain))
 		others = append(others, wrong(&c.otherFlow, c.otherFlow.Method)/wrong(&c.otherAddress, c.otherAddress.Method))
 		all := max(1, float64(c.recordedFlow.Samples))

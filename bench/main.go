@@ -177,9 +177,12 @@ func (s *setup) parse(args []string) ([]measurement, error) {
 	flags.BoolVar(&s.short, "short", false, "small inputs and one round, "+
 		"to see whether the measurements work: the figures mean nothing")
 	flags.StringVar(&s.jar, "jar", "testdata/benchmarks/target/benchmarks.jar", "the `JAR` with the JMH benchmarks")
-	flags.StringVar(&s.application, "application", "", "of the measurements stacks and lines, only the programs whose name has this `TEXT`")
-	flags.StringVar(&s.options, "options", "", "of the measurement stacks, further `OPTIONS` of the JVMs, separated by blanks")
-	flags.StringVar(&s.differences, "differences", "", "keep what the measurements stacks and lines compare in the existing `FOLDER`")
+	flags.StringVar(&s.application, "application", "",
+		"of the measurements stacks and lines, only the programs whose name has this `TEXT`")
+	flags.StringVar(&s.options, "options", "",
+		"of the measurement stacks, further `OPTIONS` of the JVMs, separated by blanks")
+	flags.StringVar(&s.differences, "differences", "",
+		"keep what the measurements stacks and lines compare in the existing `FOLDER`")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,8 @@ func (s *setup) compareStacks(ctx context.Context, a *application, j installedJD
 		whole, cut = append(whole, of(account.Whole)), append(cut, of(account.Cut))
 		frozen, unwalked = append(frozen, of(account.Frozen)), append(unwalked, of(account.Unwalked))
 		broken = append(broken, float64(ap.broken)/float64(ap.all))
-		javaA, javaB = append(javaA, float64(len(p.samples))/float64(p.all)), append(javaB, float64(len(ap.samples))/float64(ap.all))
+		javaA, javaB = append(javaA, float64(len(p.samples))/float64(p.all)), append(javaB,
+			float64(len(ap.samples))/float64(ap.all))
 		depthA, depthB = append(depthA, meanDepth(p.samples)), append(depthB, meanDepth(ap.samples))
 		for k, v := range slices.Concat(views, []view{callersView}) {
 			x, y := p.samples, ap.samples
@@ -108,7 +109,8 @@ func meanDepth(samples []stackSample) float64 {
 }
 
 // bothStacks runs an application, and profiles it with both profilers once it has run for a while.
-func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) (_ *profiledStacks, account profile.Account, ap *profiledStacks, err error) {
+func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) (_ *profiledStacks,
+	account profile.Account, ap *profiledStacks, err error) {
 	pid, stop, err := a.run(ctx, j, s.options)
 	if err != nil {
 		return nil, account, nil, err
@@ -131,8 +133,10 @@ func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) 
 	} else {
 		defer os.RemoveAll(dir)
 	}
-	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "--event", "cpu-clock", "--frequency", strconv.Itoa(stackFrequency),
-		"--length", fmt.Sprintf("%ds", s.size(30, 2)), "-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(pid)}, nil)
+	_, err = run(ctx, []string{s.gasm, "attach", "--stacks", "--event", "cpu-clock", "--frequency",
+		strconv.Itoa(stackFrequency),
+		"--length", fmt.Sprintf("%ds", s.size(30, 2)), "-o", dir, "--report", os.DevNull, "--skip-asm", strconv.Itoa(pid)},
+		nil)
 	if err != nil {
 		return nil, account, nil, err
 	}

@@ -45,9 +45,11 @@ func TestViews(t *testing.T) {
 	for _, v := range views {
 		got = append(got, strings.Join(v.keys(deep), " "))
 	}
-	assert.Equal(t, []string{"1;2;3;4;5;6;7;8;9;10;11;12;12;13", "1;2;3;4;5;6;7;8;9;10;11;12", "1;2;3;4;5;6;7;8;9;10;11;12", "1 10 11 12 13 2 3 4 5 6 7 8 9", "13"}, got)
+	assert.Equal(t, []string{"1;2;3;4;5;6;7;8;9;10;11;12;12;13", "1;2;3;4;5;6;7;8;9;10;11;12",
+		"1;2;3;4;5;6;7;8;9;10;11;12", "1 10 11 12 13 2 3 4 5 6 7 8 9", "13"}, got)
 	var b strings.Builder
-	views[4].writeDifferences(&b, []stackSample{methods("x"), methods("y")}, []stackSample{methods("x"), methods("x"), methods("x"), methods("z")}, 2)
+	views[4].writeDifferences(&b, []stackSample{methods("x"), methods("y")},
+		[]stackSample{methods("x"), methods("x"), methods("x"), methods("z")}, 2)
 	assert.Equal(t, "methods' own: gasm, async-profiler\n 50.00%   0.00%  y\n 50.00%  75.00%  x\n", b.String())
 }
 
@@ -63,10 +65,12 @@ func TestWalkable(t *testing.T) {
 }
 
 func TestParseAnnotated(t *testing.T) {
-	p, err := parseAnnotated([]byte("clone3;start_thread;JavaMain;org/acme/Main.main_[0];java/util/Map.get_[j];java/lang/String.equals_[i] 2\n" +
-		"[unknown_Java];java/lang/String.indexOf_[1];sys_read_[k] 3\nclone3;G1 Conc#1 5\n"))
+	p, err :=
+		parseAnnotated([]byte("clone3;start_thread;JavaMain;org/acme/Main.main_[0];java/util/Map.get_[j];java/lang/String.equals_[i] 2\n" +
+			"[unknown_Java];java/lang/String.indexOf_[1];sys_read_[k] 3\nclone3;G1 Conc#1 5\n"))
 	require.NoError(t, err)
-	whole, broken := methods("org.acme.Main.main", "java.util.Map.get", "java.lang.String.equals"), methods("java.lang.String.indexOf")
+	whole, broken := methods("org.acme.Main.main", "java.util.Map.get",
+		"java.lang.String.equals"), methods("java.lang.String.indexOf")
 	whole.inlined, broken.broken = 1, true
 	assert.Equal(t, &profiledStacks{samples: []stackSample{whole, whole, broken, broken, broken}, all: 10, broken: 3}, p)
 	_, err = parseAnnotated([]byte("main;run\n"))
@@ -82,9 +86,13 @@ func TestNormalName(t *testing.T) {
 		}
 	}
 	check("java.util.HashMap.get", "java.util.HashMap::get", "java/util/HashMap.get")
-	check("org.acme.Shop$$Lambda.test", "org.acme.Shop$$Lambda/0x00007f1e8c0a1000::test", "org/acme/Shop$$Lambda.0x00007f1e8c0a1000.test",
-		"org/acme/Shop$$Lambda+0x00007f1e8c0a1000.test", "org.acme.Shop$$Lambda$14/0x0000000800c03000::test", "org/acme/Shop$$Lambda$14.test")
-	check("java.lang.invoke.LambdaForm$MH.invoke", "java.lang.invoke.LambdaForm$MH/0x00007f1e8c0a1000::invoke", "java/lang/invoke/LambdaForm$MH.0x00007f1e8c0a1000.invoke")
-	check("java.lang.invoke.MethodHandle.invokeBasic", "java.lang.invoke.MethodHandle::invokeBasic(L)L", "java/lang/invoke/MethodHandle.invokeBasic")
+	check("org.acme.Shop$$Lambda.test", "org.acme.Shop$$Lambda/0x00007f1e8c0a1000::test",
+		"org/acme/Shop$$Lambda.0x00007f1e8c0a1000.test",
+		"org/acme/Shop$$Lambda+0x00007f1e8c0a1000.test", "org.acme.Shop$$Lambda$14/0x0000000800c03000::test",
+		"org/acme/Shop$$Lambda$14.test")
+	check("java.lang.invoke.LambdaForm$MH.invoke", "java.lang.invoke.LambdaForm$MH/0x00007f1e8c0a1000::invoke",
+		"java/lang/invoke/LambdaForm$MH.0x00007f1e8c0a1000.invoke")
+	check("java.lang.invoke.MethodHandle.invokeBasic", "java.lang.invoke.MethodHandle::invokeBasic(L)L",
+		"java/lang/invoke/MethodHandle.invokeBasic")
 	check("jdk.proxy2.$Proxy14.name", "jdk.proxy2.$Proxy14::name")
 }

@@ -132,7 +132,8 @@ func (s *setup) attachDeep(ctx context.Context, p *running, stacks string) (c at
 	dir := filepath.Join(s.dir, "attached")
 	defer os.RemoveAll(dir)
 	seconds := s.size(8, 2)
-	argv := []string{s.gasm, "attach", "--stacks=" + stacks, "--length", fmt.Sprintf("%ds", seconds), "--skip-asm", "--report", os.DevNull,
+	argv := []string{s.gasm, "attach", "--stacks=" + stacks, "--length", fmt.Sprintf("%ds", seconds), "--skip-asm",
+		"--report", os.DevNull,
 		"--output", dir, strconv.Itoa(p.cmd.Process.Pid)}
 	before, used, err := roundsOf(p)
 	if err != nil {

@@ -15,7 +15,8 @@ func BenchmarkRead(b *testing.B) {
 	for i := range 4000 {
 		var at ID
 		for depth := range 40 {
-			at = w.Push(at, Frame{Kind: Compiled, PC: uint64(0x7f3c44d00000 + 64*(i>>(max(0, 12-depth/3))) + depth), CompileID: depth, BCI: 1, Line: depth,
+			at = w.Push(at, Frame{Kind: Compiled, PC: uint64(0x7f3c44d00000 + 64*(i>>(max(0, 12-depth/3))) + depth),
+				CompileID: depth, BCI: 1, Line: depth,
 				Name: fmt.Sprintf("org.acme.app.Handler%d::handle%d", i%100, depth)})
 		}
 		nodes = int(at)

@@ -14,8 +14,10 @@ import (
 
 func TestWriteRead(t *testing.T) {
 	stacks := [][]Frame{
-		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown}, {Kind: Compiled, PC: 0x7f00, CompileID: 138, BCI: 17, Line: 42, Name: "Foo::bar"}},
-		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown}, {Kind: Interpreted, BCI: 0, Line: Unknown, Name: "Foo::\"\n\u202e\xff"}},
+		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown},
+			{Kind: Compiled, PC: 0x7f00, CompileID: 138, BCI: 17, Line: 42, Name: "Foo::bar"}},
+		{{Kind: Native, PC: 0x7f3c5a09caa3, Module: "libc.so.6", Name: "clone3", BCI: Unknown, Line: Unknown},
+			{Kind: Interpreted, BCI: 0, Line: Unknown, Name: "Foo::\"\n\u202e\xff"}},
 		{{Kind: Chain, BCI: Unknown, Line: Unknown}, {Kind: Code, PC: 0x7f00, BCI: Unknown, Line: Unknown}},
 		{{Kind: Cut, BCI: Unknown, Line: Unknown}, {Kind: Inlined, PC: 0x7f00, CompileID: 138, BCI: 1, Line: 2, Name: ""}},
 	}
@@ -78,8 +80,10 @@ func TestPush(t *testing.T) {
 
 func TestReadBadLines(t *testing.T) {
 	const frame = "f 1 native 7f - - - \"\" \"\"\n"
-	for _, bad := range []string{"", "x", "s 1 0 1", frame + "s 2 0 1", frame + "s 1 1 1", frame + "s 1 0 2", frame + "s 1 0 0", frame + "s 1 0", frame + "s 1 0 -1",
-		"f 2 native 7f - - - \"\" \"\"", "f 1 other 7f - - - \"\" \"\"", "f 1 native 7x - - - \"\" \"\"", "f 1 native 7f - - - \"\"", "f 1 native 7f - - -1 \"\" \"\"", "f 1 native 7f - - - \"\" \"\" x"} {
+	for _, bad := range []string{"", "x", "s 1 0 1", frame + "s 2 0 1", frame + "s 1 1 1", frame + "s 1 0 2",
+		frame + "s 1 0 0", frame + "s 1 0", frame + "s 1 0 -1",
+		"f 2 native 7f - - - \"\" \"\"", "f 1 other 7f - - - \"\" \"\"", "f 1 native 7x - - - \"\" \"\"",
+		"f 1 native 7f - - - \"\"", "f 1 native 7f - - -1 \"\" \"\"", "f 1 native 7f - - - \"\" \"\" x"} {
 		_, err := Read(strings.NewReader(head+bad+"\n"), "stacks.txt")
 		var syntax *lines.SyntaxError
 		assert.True(t, errors.As(err, &syntax), bad)

@@ -20,7 +20,8 @@ const (
 )
 
 // kinds are the words of the kinds in stacks.txt.
-var kinds = [...]string{Compiled: "compiled", Inlined: "inlined", Interpreted: "interpreted", Stub: "stub", Native: "native", Kernel: "kernel",
+var kinds = [...]string{Compiled: "compiled", Inlined: "inlined", Interpreted: "interpreted", Stub: "stub",
+	Native: "native", Kernel: "kernel",
 	Cut: "cut", Frozen: "frozen", Unwalked: "unwalked", NoCaller: "nocaller", Chain: "chain", Code: "code"}
 
 func (k Kind) String() string { return kinds[k] }

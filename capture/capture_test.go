@@ -24,7 +24,8 @@ func TestDescriptionRoundTrip(t *testing.T) {
 		Clocks: []Clock{{MonoNanos: 1, WallNanos: 1_700_000_000_000_000_001}},
 		JVMs: []JVM{
 			{PID: 7, Main: "bench.jar", Version: "17.0.15+6", LogFile: "asm-7.log", StartMonoNanos: 5},
-			{PID: 8, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", LogFile: "asm-8.log", StartMonoNanos: 6, Fork: 1},
+			{PID: 8, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", LogFile: "asm-8.log", StartMonoNanos: 6,
+				Fork: 1},
 		},
 		Trials:   []Trial{{Name: "a.B.c (size=10)", Windows: []Window{{8, Span{10, 20}}}}},
 		ExitCode: 3,
@@ -90,8 +91,10 @@ func TestOpenUnfinished(t *testing.T) {
 func TestOpenCutOff(t *testing.T) {
 	for _, samples := range []string{"", "java 4711/4712  1.000000001: cpu-clock:  7f45a793878c [unknown] (//anon) #1\n"} {
 		dir := t.TempDir()
-		for name, text := range map[string]string{LogFile(4711): "<hotspot_log version='160 1' process='4711'>\n", "samples.part": samples,
-			"stacks.part": "gasm stacks 1\nf 1 native 7f08f46428ec - - - \"libc.so.6\" \"clone3\"\ns 1 0 1\n", WallText(4711): "gasm wall 1 4711 20 1\n"} {
+		for name, text := range map[string]string{LogFile(4711): "<hotspot_log version='160 1' process='4711'>\n",
+			"samples.part": samples,
+			"stacks.part":  "gasm stacks 1\nf 1 native 7f08f46428ec - - - \"libc.so.6\" \"clone3\"\ns 1 0 1\n",
+			WallText(4711): "gasm wall 1 4711 20 1\n"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +104,8 @@ func TestOpenCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if !c.Guessed || len(c.WallFiles()) != 1 || !strings.Contains(strings.Join(c.Notes, "\n"), "the recording is not finished") {
+		if !c.Guessed || len(c.WallFiles()) != 1 || !strings.Contains(strings.Join(c.Notes, "\n"),
+			"the recording is not finished") {
 			t.Errorf("%v %v", c.Notes, c.WallFiles())
 		}
 		if tree, notes := c.ReadStacks(); tree == nil || tree.Len() != 1 || len(notes) > 0 {
@@ -126,7 +130,8 @@ func TestReadDescriptionErrors(t *testing.T) {
 		}
 	}
 	check(`{"schema":3,"gasm":"v9"}`, "has schema 3, but this gasm reads schemas 1 and 2: use the gasm that made it (v9)")
-	check(`{"schema":2,"gasm":"v9","stacks":3}`, "have call stacks of version 3, but this gasm reads versions up to 2: use the gasm that made it (v9)")
+	check(`{"schema":2,"gasm":"v9","stacks":3}`,
+		"have call stacks of version 3, but this gasm reads versions up to 2: use the gasm that made it (v9)")
 	check(`{"schema":"1"}`, "not a capture's description")
 	check("{}", "not a capture's description")
 	check("[]", "not a capture's description")
@@ -143,11 +148,13 @@ func TestLostDamaged(t *testing.T) {
 	check := func(lost string, want int64, notes int) {
 		t.Helper()
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, DescriptionFile), []byte(`{"schema":1,"lost":`+lost+`}`), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, DescriptionFile), []byte(`{"schema":1,"lost":`+lost+`}`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		d, err := ReadDescription(dir)
-		if err != nil || d.Lost != want || len(d.Notes) != notes || notes > 0 && !strings.Contains(d.Notes[0], "lost "+lost+" samples") {
+		if err != nil || d.Lost != want || len(d.Notes) != notes || notes > 0 &&
+			!strings.Contains(d.Notes[0], "lost "+lost+" samples") {
 			t.Errorf("%s: got %+v, %v", lost, d, err)
 		}
 	}
@@ -163,7 +170,8 @@ func TestLogs(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{LogFile(123), LogFile(45), LogFile(6), "asm.log", "asm-pid7.log.tmp", "asm-pidx.log.x", "samples.txt"} {
+	for _, name := range []string{LogFile(123), LogFile(45), LogFile(6), "asm.log", "asm-pid7.log.tmp", "asm-pidx.log.x",
+		"samples.txt"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}

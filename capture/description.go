@@ -114,7 +114,8 @@ func ReadDescription(dir string) (*Description, error) {
 		return nil, fmt.Errorf("%s: not a capture's description: no schema", path)
 	}
 	if d.Schema != 1 && d.Schema != stacksSchema {
-		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schemas 1 and %d: use the gasm that made it (%s)", path, d.Schema, stacksSchema, d.Gasm)
+		return nil, fmt.Errorf("%s: has schema %d, but this gasm reads schemas 1 and %d: use the gasm that made it (%s)",
+			path, d.Schema, stacksSchema, d.Gasm)
 	}
 	if d.Stacks < 0 || d.Stacks > ChainsVersion {
 		return nil, fmt.Errorf("%s: its samples have call stacks of version %d, but this gasm reads versions up to %d: use the gasm that made it (%s)", path, d.Stacks, ChainsVersion, d.Gasm)

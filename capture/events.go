@@ -94,7 +94,10 @@ func mergeEvents(logged, recorded []event.Event) []event.Event {
 		}
 		return true
 	})
-	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool { return e.Kind != event.Compilation && inLog[e.Kind] })
+	recorded = slices.DeleteFunc(recorded, func(e event.Event) bool {
+		return e.Kind != event.Compilation &&
+			inLog[e.Kind]
+	})
 	return append(logged, recorded...)
 }
 
@@ -119,7 +122,8 @@ func (c *Capture) eventsOf(j *JVM, b *eventBudget) (events []event.Event, note s
 				e.TID = own
 			}
 			if !b.take(&e) {
-				return events, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out", j.EventLog, r.Lines())
+				return events, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out", j.EventLog,
+					r.Lines())
 			}
 			events = append(events, e)
 		case *hslog.SyntaxError:

@@ -28,12 +28,14 @@ func TestReadEvents(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	c := &Capture{dir: dir, Description: Description{JVMs: []JVM{{PID: 1, EventLog: "ev-1.log"}, {PID: 2, EventLog: "ev-2.log"}, {PID: 3},
+	c := &Capture{dir: dir, Description: Description{JVMs: []JVM{{PID: 1, EventLog: "ev-1.log"},
+		{PID: 2, EventLog: "ev-2.log"}, {PID: 3},
 		{PID: 4, EventLog: "ev-4.log"}, {PID: 5, EventLog: "ev-1.log"}}}}
 	events, notes := c.ReadEvents()
 	var got []string
 	for i := range events {
-		got = append(got, fmt.Sprintf("%d %s %d-%d", events[i].PID, events[i].Name, events[i].MonoNanos/1e6, events[i].EndMonoNanos()/1e6))
+		got = append(got, fmt.Sprintf("%d %s %d-%d", events[i].PID, events[i].Name, events[i].MonoNanos/1e6,
+			events[i].EndMonoNanos()/1e6))
 	}
 	assert.Equal(t, []string{"1 Pause Full 2-3", "2 Pause Full 3-4", "1 Pause Full 4-5", "1 Pause Young 6-8"}, got)
 	require.Len(t, notes, 2)
@@ -49,9 +51,12 @@ func TestMergeEvents(t *testing.T) {
 	}
 	osr := event.Arg{Name: "osr", Value: "true"}
 	size := event.Arg{Name: event.BytecodeSize, Value: "38"}
-	logged := []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size), compiled("2", 0, size), compiled("2", 0, osr), {Kind: event.Discard}}
-	recorded := []event.Event{{Kind: event.GC, Name: "of the recording"}, {Kind: event.Deopt}, compiled("2", 7), compiled("3", 8)}
-	assert.ElementsMatch(t, []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size), compiled("2", 0, osr), {Kind: event.Discard},
+	logged := []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size), compiled("2", 0, size),
+		compiled("2", 0, osr), {Kind: event.Discard}}
+	recorded := []event.Event{{Kind: event.GC, Name: "of the recording"}, {Kind: event.Deopt}, compiled("2", 7),
+		compiled("3", 8)}
+	assert.ElementsMatch(t, []event.Event{{Kind: event.GC, Name: "of the log"}, compiled("1", 0, size),
+		compiled("2", 0, osr), {Kind: event.Discard},
 		{Kind: event.Deopt}, compiled("2", 7, size), compiled("3", 8)}, mergeEvents(logged, recorded))
 }
 

@@ -69,7 +69,9 @@ func Reads(path, file string) bool {
 		more, _ := matching(path, glob)
 		inputs = append(inputs, more...)
 	}
-	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile), filepath.Join(path, SymbolsFile), filepath.Join(path, NativeCodeFile), filepath.Join(path, StacksFile), filepath.Join(path, partSamples), filepath.Join(path, partStacks))
+	inputs = append(inputs, path, filepath.Join(path, DescriptionFile), filepath.Join(path, SamplesFile),
+		filepath.Join(path, SymbolsFile), filepath.Join(path, NativeCodeFile), filepath.Join(path, StacksFile),
+		filepath.Join(path, partSamples), filepath.Join(path, partStacks))
 	return slices.ContainsFunc(inputs, func(input string) bool {
 		in, err := os.Stat(input)
 		return err == nil && os.SameFile(in, info)

@@ -20,8 +20,8 @@ type Inlining struct {
 }
 
 // maxInlined limits the decisions that are read of a capture, maxInlinedText the bytes of their different texts, and
-// maxInlinedRead the bytes of the texts of all decisions, with repetitions. C2 makes some twenty decisions per compilation,
-// and it compiles some ten thousand methods of the largest programs.
+// maxInlinedRead the bytes of the texts of all decisions, with repetitions. C2 makes some twenty decisions per
+// compilation, and it compiles some ten thousand methods of the largest programs.
 const (
 	maxInlined     = 1 << 20
 	maxInlinedText = 64 << 20
@@ -32,7 +32,8 @@ const (
 // result has an Inlining by process id for each JVM whose recordings have decisions or should have them. The notes say
 // what could not be read, apart from what ReadEvents says about the same recordings.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
-	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined, text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
+	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined,
+		text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
 	if len(c.parts) == 0 {
 		r.capture(c, func(pid int) int { return pid })
 	}
@@ -45,7 +46,8 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 		}
 	}
 	if r.full() {
-		notes = append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls, or too long ones: the rest is left out", maxInlined))
+		notes =
+			append(notes, fmt.Sprintf("the recordings have more than %d decisions about calls, or too long ones: the rest is left out", maxInlined))
 	}
 	return r.byPID, notes
 }

@@ -72,7 +72,8 @@ func parts(dir string) ([]string, error) {
 	}
 	err := look(dir, 1)
 	if len(found) > maxJoined {
-		err = fmt.Errorf("%s has %d captures, but gasm reads at most %d as one: name one of its folders", dir, len(found), maxJoined)
+		err = fmt.Errorf("%s has %d captures, but gasm reads at most %d as one: name one of its folders", dir, len(found),
+			maxJoined)
 	}
 	return found, err
 }
@@ -100,7 +101,8 @@ func openParts(dir string) (_ *Capture, err error) {
 		}
 		c.parts = append(c.parts, part{Capture: next, pids: map[int]int{}})
 		if len(c.parts) > 1 && !slices.Equal(c.Events, next.Events) {
-			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one", path, eventsText(next), paths[0], eventsText(c))
+			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one", path, eventsText(next),
+				paths[0], eventsText(c))
 		}
 		j.join(&c.parts[len(c.parts)-1])
 	}
@@ -184,7 +186,8 @@ func (c *joiner) joinFrequencies() {
 // joinTrial adds a trial of one of the captures to the joined capture's trial of the same name and mode.
 func (c *joiner) joinTrial(p *part, t Trial) {
 	if c.windows += len(t.Windows); c.windows > maxWindows || len(c.Trials) == maxTrials {
-		c.Notes.Add(fmt.Sprintf("the captures have more than %d trials or %d windows: the others are left out", maxTrials, maxWindows))
+		c.Notes.Add(fmt.Sprintf("the captures have more than %d trials or %d windows: the others are left out", maxTrials,
+			maxWindows))
 		return
 	}
 	t.Windows = slices.Clone(t.Windows)

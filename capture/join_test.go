@@ -32,7 +32,8 @@ func writePart(t *testing.T, dir, trial string, fork int, change func(*Descripti
 	require.NoError(t, os.WriteFile(filepath.Join(dir, LogFile(pid)), log, 0o600))
 	d := Description{Schema: 1, Events: []string{"cpu-clock"}, Frequency: 1001, Code: CodePrinted, Notes: Notes{"a note"},
 		JVMs: []JVM{{PID: pid, LogFile: LogFile(pid), Fork: fork}},
-		Trials: []Trial{{Name: trial, Operations: 100, Score: &Score{Mode: "avgt", Unit: "ns/op", Value: 5, Forks: [][]float64{{4, 6}}},
+		Trials: []Trial{{Name: trial, Operations: 100, Score: &Score{Mode: "avgt", Unit: "ns/op", Value: 5,
+			Forks: [][]float64{{4, 6}}},
 			Windows: []Window{{PID: pid, Span: Span{FromMonoNanos: 1, ToMonoNanos: 1 << 60}}}}}}
 	if change != nil {
 		change(&d)
@@ -100,7 +101,8 @@ func TestOpenPartsOddly(t *testing.T) {
 	require.Len(t, c.Trials, 3, "a trial without a score is not joined to one with a mode")
 	assert.Equal(t, "a, thrpt", c.Trials[2].Name)
 	assert.Equal(t, CodeMixed, c.Code)
-	assert.Contains(t, strings.Join(c.Notes, "\n"), "the captures were sampled at 501 to 1001 Hz: JVMs that were sampled more often count for up to 100 % more")
+	assert.Contains(t, strings.Join(c.Notes, "\n"),
+		"the captures were sampled at 501 to 1001 Hz: JVMs that were sampled more often count for up to 100 % more")
 	assert.Equal(t, 834, c.Frequency, "the mean of 1001, 501 and 1001")
 
 	writePart(t, filepath.Join(dir, "d"), "a", 1, func(d *Description) { d.Events = []string{"cycles"} })
@@ -138,7 +140,8 @@ func TestReadStacks(t *testing.T) {
 	for _, s := range []struct {
 		part     int
 		id, want callstack.ID
-	}{{0, 0, 0}, {0, 2, 2}, {0, 3, unknownStack}, {1, 1, unknownStack}, {2, 1, 3}, {2, 2, unknownStack}, {3, 1, unknownStack}} {
+	}{{0, 0, 0}, {0, 2, 2}, {0, 3, unknownStack}, {1, 1, unknownStack}, {2, 1, 3}, {2, 2, unknownStack}, {3, 1,
+		unknownStack}} {
 		sample := sampler.Sample{Stack: s.id}
 		c.parts[s.part].joinStack(&sample)
 		assert.Equal(t, s.want, sample.Stack, "%+v", s)

@@ -95,7 +95,8 @@ func mainOf(command string) string {
 
 // JVMCI reports whether the JVM has code of a JVMCI compiler, such as Graal, which replaces C2.
 func (j *JVM) JVMCI() bool {
-	return j.Log != nil && slices.ContainsFunc(j.Log.Blobs, func(b printassembly.Blob) bool { return b.Compiler == "jvmci" })
+	return j.Log != nil && slices.ContainsFunc(j.Log.Blobs,
+		func(b printassembly.Blob) bool { return b.Compiler == "jvmci" })
 }
 
 // String returns the JVM in words: "fork 2, pid 25190, Workload, 17.0.15+6". It leaves out what is unknown.

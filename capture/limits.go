@@ -93,7 +93,8 @@ func parseDescription(text []byte) (*Description, error) {
 			if what == "events" { // an incomplete list would be wrong; each sample has the name of its event anyway
 				d.Events = nil
 			}
-			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s; the others are left out", DescriptionFile, limit, what))
+			d.Notes.Add(fmt.Sprintf("%s is damaged: it has more than %d %s; the others are left out", DescriptionFile, limit,
+				what))
 		}
 	}
 	return d, nil

@@ -22,7 +22,8 @@ func writeCode(t *testing.T, dir string, lo uint64, code ...byte) {
 	table := &nativecode.Table{}
 	require.True(t, table.Add(nativecode.Function{Module: "libx.so", Symbol: "f", Arch: "amd64", Lo: 0x10, Code: code,
 		Places: []nativecode.Place{{PID: pid, Lo: lo}, {PID: pid + 1, Lo: lo}}}))
-	require.True(t, table.Add(nativecode.Function{Module: "kernel", Symbol: "k", Arch: "amd64", Lo: 0xffff_ffff_8100_0000, Code: code}))
+	require.True(t, table.Add(nativecode.Function{Module: "kernel", Symbol: "k", Arch: "amd64", Lo: 0xffff_ffff_8100_0000,
+		Code: code}))
 	var text bytes.Buffer
 	require.NoError(t, table.Write(&text))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, NativeCodeFile), text.Bytes(), 0o600))
@@ -69,7 +70,8 @@ func TestJoinNativeCode(t *testing.T) {
 func TestDamagedNativeCode(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a")
 	writePart(t, dir, "a", 1, nil)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, NativeCodeFile), []byte("function libx.so amd64 0x10 f\ncode zz\ncode 90\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, NativeCodeFile),
+		[]byte("function libx.so amd64 0x10 f\ncode zz\ncode 90\n"), 0o600))
 	c, err := Open(dir)
 	require.NoError(t, err)
 	defer c.Close()

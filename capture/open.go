@@ -104,7 +104,8 @@ func OpenFiles(samples string, logs []string) (*Capture, error) {
 // OpenUnsaved opens a capture that could not be written completely because the disk is full. It reads only the logs
 // from the folder. The description, the table of native symbols and the native code come from memory; the tables may be
 // nil. The samples come from the reader that open() returns.
-func OpenUnsaved(dir string, d Description, table *native.Table, code *nativecode.Table, open func() (io.ReadCloser, error)) (*Capture, error) {
+func OpenUnsaved(dir string, d Description, table *native.Table, code *nativecode.Table,
+	open func() (io.ReadCloser, error)) (*Capture, error) {
 	c := &Capture{dir: dir, Description: d, symbols: table, native: code, samples: source{name: SamplesFile, open: open}}
 	logs, err := Logs(dir)
 	if err != nil {

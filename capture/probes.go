@@ -78,8 +78,9 @@ func (c *Capture) ReadProbes() (all []Probes, notes []string) {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", c.JVMs[i].PID, err))
 		}
 		if (p.Header.Refused > 0 || p.Uncounted > 0) && len(notes) < maxMissing {
-			notes = append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and other threads could not count those of %d methods: there was no room "+
-				"in the folder of its files (use TMPDIR, or -o DIR on another file system)", p.Header.Refused, p.PID, p.Uncounted))
+			notes =
+				append(notes, fmt.Sprintf("%d threads of JVM %d could not count their calls, and other threads could not count those of %d methods: there was no room "+
+					"in the folder of its files (use TMPDIR, or -o DIR on another file system)", p.Header.Refused, p.PID, p.Uncounted))
 		}
 		all = append(all, p)
 	}
@@ -117,7 +118,8 @@ func (c *Capture) readProbes(pid int, see func(*Probes, *rings.Ring)) (p Probes,
 			if see != nil {
 				see(&p, rec)
 			}
-			p.Threads = append(p.Threads, rings.Ring{Slot: rec.Slot, TID: rec.TID, Thread: rec.Thread, Written: rec.Written, Dropped: rec.Dropped})
+			p.Threads = append(p.Threads, rings.Ring{Slot: rec.Slot, TID: rec.TID, Thread: rec.Thread, Written: rec.Written,
+				Dropped: rec.Dropped})
 		}
 	}
 	if r.Err() != nil {
@@ -169,7 +171,8 @@ func (c *Capture) ReadCalls() (calls []event.Event, notes []string) {
 			notes = append(notes, fmt.Sprintf("the probes of JVM %d could not all be read: %v", j.PID, err))
 		}
 		if dropped > 0 && len(notes) < maxMissing {
-			notes = append(notes, fmt.Sprintf("the probes of JVM %d were passed too often to keep all calls: the oldest %d entries and exits are not listed; they are in the counts of the report", j.PID, dropped))
+			notes =
+				append(notes, fmt.Sprintf("the probes of JVM %d were passed too often to keep all calls: the oldest %d entries and exits are not listed; they are in the counts of the report", j.PID, dropped))
 		}
 	}
 	event.Sort(calls)

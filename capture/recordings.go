@@ -48,7 +48,8 @@ func (c *Capture) AddRecording(path string, chosen func(*JVM) bool) error {
 		}
 	}
 	if len(of) != 1 {
-		return fmt.Errorf("%s does not say which of the capture's %d JVMs it belongs to: choose one with --pid", path, len(c.JVMs))
+		return fmt.Errorf("%s does not say which of the capture's %d JVMs it belongs to: choose one with --pid", path,
+			len(c.JVMs))
 	}
 	if c.foreign == nil {
 		c.foreign = map[int][]string{}
@@ -155,15 +156,18 @@ func withoutWeight(j *JVM, events []event.Event, numbers []int) (note string) {
 
 // recordingEvents appends the events of one file to a list of events and returns the result. It also passes each event
 // to firsts.See. The note says what could not be read.
-func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples, events []event.Event) (all []event.Event, note string) {
+func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *jfr.FirstSamples,
+	events []event.Event) (all []event.Event, note string) {
 	before := len(events)
 	anchor, note, err := c.anchor(j, path)
 	if err != nil {
-		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
+		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v",
+			j.PID, err)
 	}
 	f, r, err := openRecording(path)
 	if err != nil {
-		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v", j.PID, err)
+		return events, fmt.Sprintf("the recording of JVM %d could not be read, and its events are not in the report: %v",
+			j.PID, err)
 	}
 	defer f.Close()
 	starts := !j.StartsUnasked || len(c.foreign[j.PID]) > 0
@@ -178,7 +182,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 			e.TID = own
 		}
 		if !b.take(&e) {
-			return events, fmt.Sprintf("%s has more events than gasm reads: those after the first %d are left out", filepath.Base(path), len(events)-before)
+			return events, fmt.Sprintf("%s has more events than gasm reads: those after the first %d are left out",
+				filepath.Base(path), len(events)-before)
 		}
 		firsts.See(x, len(events))
 		events = append(events, e)
@@ -188,10 +193,12 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 	case r.Err() != nil:
 		note = fmt.Sprintf("the recording of JVM %d could not be read to the end: %v", j.PID, r.Err())
 	case damage.Any():
-		note = fmt.Sprintf("%s is damaged; %d of its events are in the report: %s", filepath.Base(path), len(events)-before, damage.First[0])
+		note = fmt.Sprintf("%s is damaged; %d of its events are in the report: %s", filepath.Base(path), len(events)-before,
+			damage.First[0])
 	}
 	if lost := r.Lost(); lost > 0 {
-		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("Flight Recorder had no room for %d bytes of the events of JVM %d: they are missing", lost, j.PID)
+		note = strings.TrimPrefix(note+"; ", "; ") +
+			fmt.Sprintf("Flight Recorder had no room for %d bytes of the events of JVM %d: they are missing", lost, j.PID)
 	}
 	return events, note
 }
@@ -200,7 +207,8 @@ func (c *Capture) recordingEvents(j *JVM, path string, b *eventBudget, firsts *j
 // to the samples' clock. If it is not exact, the note says so.
 func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Anchor, note string, err error) {
 	if len(c.Clocks) == 0 {
-		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown", DescriptionFile)
+		return nil, "", fmt.Errorf("the capture has no %s with clocks, so the time of the recording is unknown",
+			DescriptionFile)
 	}
 	f, r, err := openRecording(path)
 	if err != nil {
@@ -215,7 +223,8 @@ func (c *Capture) anchor(j *JVM, path string) (anchor func(*jfr.Chunk) jfr.Ancho
 	case !ok && damage.Any():
 		return nil, "", fmt.Errorf("%s: %s", filepath.Base(path), damage.First[0])
 	case !exact && ok:
-		note = fmt.Sprintf("events of JVM %d may be up to a millisecond off: its JDK records the start of a recording in whole milliseconds", j.PID)
+		note =
+			fmt.Sprintf("events of JVM %d may be up to a millisecond off: its JDK records the start of a recording in whole milliseconds", j.PID)
 		if j.EventLog == "" {
 			note += "; HotSpot's log makes it exact (--events default,…)"
 		}

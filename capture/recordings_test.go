@@ -42,14 +42,16 @@ func writeCapture(t *testing.T, files map[string][]byte, jvms ...JVM) *Capture {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
-	return &Capture{dir: dir, Description: Description{JVMs: jvms, Clocks: []Clock{{MonoNanos: 5_000_000_000, WallNanos: begunWall}}}}
+	return &Capture{dir: dir, Description: Description{JVMs: jvms,
+		Clocks: []Clock{{MonoNanos: 5_000_000_000, WallNanos: begunWall}}}}
 }
 
 // The times of a recording's events are on the samples' clock, and threads have the same ids as in samples. An event
 // that is also in the log is returned once.
 func TestReadRecording(t *testing.T) {
 	log := "[5000002000ns][9][gc] GC(7) Pause Young (b) 1M->1M(2M) 0.001ms\n"
-	c := writeCapture(t, map[string][]byte{"ev-1.log": []byte(log), "ev-1.jfr": begunRecording(t, recorded(3), recorded(1))},
+	c := writeCapture(t, map[string][]byte{"ev-1.log": []byte(log),
+		"ev-1.jfr": begunRecording(t, recorded(3), recorded(1))},
 		JVM{PID: 1, EventLog: "ev-1.log", Recordings: []string{"ev-1.jfr"}, Threads: map[int]int{4711: 71}})
 	events, notes := c.ReadEvents()
 	assert.Empty(t, notes)
@@ -73,10 +75,12 @@ func TestDamagedRecordings(t *testing.T) {
 		want string
 		n    int
 	}{
-		"cut in an event":  {good[:len(good)-3], "", 1},
-		"cut in the types": {good[:300], "the recording of JVM 1 could not be read, and its events are not in the report: ev-1.jfr: the JVM ended while it wrote a chunk", 0},
-		"foreign":          {[]byte("PK\x03\x04 something else"), "is not a recording of Java Flight Recorder: it begins with \"PK", 0},
-		"empty":            {nil, "ev-1.jfr is empty: the JVM writes a recording when it ends", 0},
+		"cut in an event": {good[:len(good)-3], "", 1},
+		"cut in the types": {good[:300],
+			"the recording of JVM 1 could not be read, and its events are not in the report: ev-1.jfr: the JVM ended while it wrote a chunk", 0},
+		"foreign": {[]byte("PK\x03\x04 something else"),
+			"is not a recording of Java Flight Recorder: it begins with \"PK", 0},
+		"empty": {nil, "ev-1.jfr is empty: the JVM writes a recording when it ends", 0},
 	} {
 		of := writeCapture(t, map[string][]byte{"ev-1.jfr": c.file}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}})
 		events, notes := of.ReadEvents()
@@ -103,8 +107,10 @@ func TestAddRecording(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "own.jfr")
 	require.NoError(t, os.WriteFile(own, begunRecording(t, recorded(1), recorded(2)), 0o600))
 	all := func(*JVM) bool { return true }
-	c := writeCapture(t, map[string][]byte{"ev-1.jfr": begunRecording(t, recorded(9))}, JVM{PID: 1, Recordings: []string{"ev-1.jfr"}}, JVM{PID: 2})
-	assert.ErrorContains(t, c.AddRecording(own, all), "own.jfr does not say which of the capture's 2 JVMs it belongs to: choose one with --pid")
+	c := writeCapture(t, map[string][]byte{"ev-1.jfr": begunRecording(t, recorded(9))},
+		JVM{PID: 1, Recordings: []string{"ev-1.jfr"}}, JVM{PID: 2})
+	assert.ErrorContains(t, c.AddRecording(own, all),
+		"own.jfr does not say which of the capture's 2 JVMs it belongs to: choose one with --pid")
 	require.NoError(t, c.AddRecording(own, func(j *JVM) bool { return j.PID == 1 }))
 	events, notes := c.ReadEvents()
 	assert.Empty(t, notes)

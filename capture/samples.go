@@ -44,7 +44,8 @@ func (s *source) check(mayBeEmpty bool) error {
 	f, size, err := regular.Open(s.name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && unfinished(filepath.Dir(s.name)):
-		return fmt.Errorf("there are no samples: the recording in %s is not finished: gasm is still running, or was killed", filepath.Dir(s.name))
+		return fmt.Errorf("there are no samples: the recording in %s is not finished: gasm is still running, or was killed",
+			filepath.Dir(s.name))
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there are no samples: %s does not exist", s.name)
 	case err != nil:

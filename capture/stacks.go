@@ -70,7 +70,8 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 		}
 		var ok bool
 		if p.firstStack, ok = tree.Append(of, maxStacks); !ok {
-			notes = append(notes, fmt.Sprintf("the captures have more than %d call stacks: those of %s are left out", maxStacks, p.dir))
+			notes = append(notes, fmt.Sprintf("the captures have more than %d call stacks: those of %s are left out", maxStacks,
+				p.dir))
 			continue
 		}
 		p.stacks = of.Len()
@@ -81,7 +82,8 @@ func (c *Capture) ReadStacks() (tree *callstack.Tree, notes []string) {
 // HasChains reports whether stacks of the capture may be chains of return addresses that were not checked yet; see
 // package callstack.
 func (c *Capture) HasChains() bool {
-	return c.chains || c.Guessed || c.Stacks == ChainsVersion || slices.ContainsFunc(c.parts, func(p part) bool { return p.HasChains() })
+	return c.chains || c.Guessed || c.Stacks == ChainsVersion ||
+		slices.ContainsFunc(c.parts, func(p part) bool { return p.HasChains() })
 }
 
 // ownStacks reads the stacks.txt of a single capture, as opposed to a folder of captures.

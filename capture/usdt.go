@@ -35,7 +35,8 @@ func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event
 func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (events []event.Event, notes []string) {
 	f, _, err := regular.Open(filepath.Join(c.dir, filepath.Base(j.USDT)))
 	if err != nil {
-		return nil, []string{fmt.Sprintf("the USDT events of JVM %d could not be read, and are not in the report: %v", j.PID, err)}
+		return nil, []string{fmt.Sprintf("the USDT events of JVM %d could not be read, and are not in the report: %v", j.PID,
+			err)}
 	}
 	defer f.Close()
 	r := usdt.NewReader(f, j.USDT, j.PID)
@@ -47,11 +48,13 @@ func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (
 				usdt.Plain(rec)
 			}
 			if !b.take(rec) {
-				return events, append(notes, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out", j.USDT, r.Lines()))
+				return events, append(notes, fmt.Sprintf("%s has more events than gasm reads: those after line %d are left out",
+					j.USDT, r.Lines()))
 			}
 			events = append(events, *rec)
 		case *usdt.Lost:
-			notes = append(notes, fmt.Sprintf("%d USDT events of JVM %d were lost, because they came faster than they were read", rec.Events, j.PID))
+			notes = append(notes, fmt.Sprintf("%d USDT events of JVM %d were lost, because they came faster than they were read",
+				rec.Events, j.PID))
 		case *usdt.SyntaxError:
 			if bad++; bad == 1 {
 				first = rec.Error()

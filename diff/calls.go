@@ -40,7 +40,8 @@ func callsOf(s *schema.Stacks, event string) []Call {
 		if n.Parent >= i || (n.Parent < 0) != (i == 0) {
 			return nil
 		}
-		c := Call{Parent: max(n.Parent, -1), callKey: callKey{Module: n.Module, Name: n.Name}, Self: n.Self.Of(event), Omitted: n.Omitted.Of(event), Others: n.Others}
+		c := Call{Parent: max(n.Parent, -1), callKey: callKey{Module: n.Module, Name: n.Name}, Self: n.Self.Of(event),
+			Omitted: n.Omitted.Of(event), Others: n.Others}
 		if len(n.Kinds) > 0 {
 			c.Kind = n.Kinds[0]
 		}

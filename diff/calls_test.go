@@ -76,8 +76,10 @@ func TestCalls(t *testing.T) {
 	reports := []*schema.Report{stackReport(t, ""), stackReport(t, "app")}
 	a, b := FromReport("all", reports[0]), FromReport("app", reports[1])
 	calls := compareCalls(a.Trials[0].Calls, b.Trials[0].Calls)
-	assert.Equal(t, pathSums(reports[0].Profiles[0].Stacks), comparedSums(calls, func(c *comparedCall) *Call { return &c.Call }))
-	assert.Equal(t, pathSums(reports[1].Profiles[0].Stacks), comparedSums(calls, func(c *comparedCall) *Call { return &c.b }))
+	assert.Equal(t, pathSums(reports[0].Profiles[0].Stacks),
+		comparedSums(calls, func(c *comparedCall) *Call { return &c.Call }))
+	assert.Equal(t, pathSums(reports[1].Profiles[0].Stacks),
+		comparedSums(calls, func(c *comparedCall) *Call { return &c.b }))
 
 	r := Compare(a, b, options())
 	room := maxHTMLCalls
@@ -110,7 +112,8 @@ func TestJoinCalls(t *testing.T) {
 	}
 	both, err := Join([]*Side{FromReport("one", rep), FromReport("two", rep)})
 	require.NoError(t, err)
-	assert.Equal(t, twice, comparedSums(compareCalls(both.Trials[0].Calls, nil), func(c *comparedCall) *Call { return &c.Call }))
+	assert.Equal(t, twice, comparedSums(compareCalls(both.Trials[0].Calls, nil),
+		func(c *comparedCall) *Call { return &c.Call }))
 	assert.Nil(t, joinCalls(one, nil))
 	assert.Nil(t, joinCalls(nil, one))
 }
@@ -129,7 +132,8 @@ func TestDamagedCalls(t *testing.T) {
 
 // A report with too many calls is refused, like one that exceeds any other limit.
 func TestTooManyCalls(t *testing.T) {
-	text := fmt.Sprintf(`{"schema": 1, "capture": {}, "profiles": [{"stacks": {"least": 1, "nodes": [%s{}]}}]}`, strings.Repeat("{},", maxCalls))
+	text := fmt.Sprintf(`{"schema": 1, "capture": {}, "profiles": [{"stacks": {"least": 1, "nodes": [%s{}]}}]}`,
+		strings.Repeat("{},", maxCalls))
 	_, err := ReadJSON(strings.NewReader(text), "x")
 	assert.ErrorContains(t, err, fmt.Sprintf("more than %d nodes", maxCalls))
 }
@@ -139,7 +143,8 @@ func TestHostileCalls(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m\u2028"
 	a, b := hostileSides("")
 	for _, s := range []*Side{a, b} {
-		s.Trials[0].Calls = []Call{{Parent: -1}, {Parent: 0, callKey: callKey{evil, evil, evil}, Self: 10, Omitted: 3, Others: 2}}
+		s.Trials[0].Calls = []Call{{Parent: -1}, {Parent: 0, callKey: callKey{evil, evil, evil}, Self: 10, Omitted: 3,
+			Others: 2}}
 	}
 	text := writeHTML(t, Compare(a, b, options()))
 	gasmtest.TerminalText(t, indents.ReplaceAllString(text, "\n"), false)

@@ -24,7 +24,8 @@ func writeText(t *testing.T, r *Result, o TextOptions) []byte {
 }
 
 func TestText(t *testing.T) {
-	none, hsdis, jdk25 := captureSide(t, "jdk17-lean-none"), captureSide(t, "jdk17-full-hsdis"), captureSide(t, "jdk25-lean-none")
+	none, hsdis, jdk25 := captureSide(t, "jdk17-lean-none"), captureSide(t, "jdk17-full-hsdis"), captureSide(t,
+		"jdk25-lean-none")
 	cases := []struct {
 		name    string
 		a, b    *Side
@@ -68,7 +69,8 @@ func TestReadJSON(t *testing.T) {
 	}
 	require.NotEmpty(t, cases)
 	for _, c := range cases {
-		t.Run(fmt.Sprintf("%q, %d forks, from %g", c.trial, c.forks, c.hot), func(t *testing.T) { testReadJSON(t, c.trial, c.forks, c.hot) })
+		t.Run(fmt.Sprintf("%q, %d forks, from %g", c.trial, c.forks, c.hot),
+			func(t *testing.T) { testReadJSON(t, c.trial, c.forks, c.hot) })
 	}
 }
 

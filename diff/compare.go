@@ -83,7 +83,8 @@ func (r *Row) size() float64 { return max(math.Abs(r.Change), r.Code) }
 
 // compareRows orders rows by the size of their change, the largest first.
 func compareRows(a, b *Row) int {
-	return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)), strings.Compare(a.Name, b.Name))
+	return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)),
+		strings.Compare(a.Name, b.Name))
 }
 
 // Compare compares two sides, trial by trial or program by program.
@@ -126,10 +127,12 @@ func (r *Result) note(a, b *TrialSide) {
 		say("A ran on JDK " + a.JDK + ", B on JDK " + b.JDK + ": stubs and native functions may only have other names")
 	}
 	if r.A.Chosen != r.B.Chosen {
-		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") + "): their shares can't be compared")
+		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") +
+			"): their shares can't be compared")
 	}
 	if r.A.Selection != r.B.Selection {
-		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" + cmp.Or(r.B.Selection, "all") +
+		say("HotSpot printed other code in A (" + cmp.Or(r.A.Selection, "all") + ") than in B (" +
+			cmp.Or(r.B.Selection, "all") +
 			"): inlining is known only for the methods that HotSpot printed, so frames are not compared")
 	}
 	if !sameSyntax(a, b) {
@@ -232,7 +235,8 @@ func itemPairs(a, b *TrialSide, itemsA, itemsB []Item) []itemPair {
 	}
 	for i := range itemsB {
 		if item := &itemsB[i]; inA[item.key()] == nil {
-			pairs = append(pairs, itemPair{source: item.Source, name: item.Name, countB: item.Count, spreadError: spreadError(a, b, nil, item)})
+			pairs = append(pairs, itemPair{source: item.Source, name: item.Name, countB: item.Count,
+				spreadError: spreadError(a, b, nil, item)})
 		}
 	}
 	return pairs

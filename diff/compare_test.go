@@ -90,9 +90,12 @@ func TestNoSamples(t *testing.T) {
 }
 
 var (
-	sumLoop  = []string{"100 mov 0x10(%rax),%r8d", "100 add %r8d,%r9d", "100 inc %ecx", "100 cmp %edx,%ecx", "100 jl 0x1000"}
-	mulLoop  = []string{"100 mov 0x10(%rax),%r8d", "300 imul %r8d,%r9d", "100 rol %r9d", "100 inc %ecx", "100 cmp %edx,%ecx", "100 jl 0x1000"}
-	walkLoop = []string{"250 mov 0x8(%rsi),%rsi", "100 test %rsi,%rsi", "50 mov 0x20(%rsi),%r11", "50 shr $0x3,%r11", "50 jne 0x1000"}
+	sumLoop = []string{"100 mov 0x10(%rax),%r8d", "100 add %r8d,%r9d", "100 inc %ecx", "100 cmp %edx,%ecx",
+		"100 jl 0x1000"}
+	mulLoop = []string{"100 mov 0x10(%rax),%r8d", "300 imul %r8d,%r9d", "100 rol %r9d", "100 inc %ecx",
+		"100 cmp %edx,%ecx", "100 jl 0x1000"}
+	walkLoop = []string{"250 mov 0x8(%rsi),%rsi", "100 test %rsi,%rsi", "50 mov 0x20(%rsi),%r11", "50 shr $0x3,%r11",
+		"50 jne 0x1000"}
 )
 
 // A loop whose code changed comes before code whose share only shrank because of it.

@@ -42,7 +42,8 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 		pid := log.PID + i
 		j := capture.JVM{PID: pid, Main: "Workload", Version: log.Version(), Log: log, StartMonoNanos: start}
 		jvms = append(jvms, j)
-		benchmark.Windows = append(benchmark.Windows, capture.Window{PID: pid, Span: capture.Span{FromMonoNanos: start, ToMonoNanos: start + 1e9}})
+		benchmark.Windows = append(benchmark.Windows, capture.Window{PID: pid,
+			Span: capture.Span{FromMonoNanos: start, ToMonoNanos: start + 1e9}})
 	}
 	var trials []capture.Trial // none for the whole run
 	if trial != "" {
@@ -62,8 +63,9 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	o.HotThreshold, o.MergeMargin = 0.01, MergeMargin
 	built := b.Build(o)
 	require.NotEmpty(t, built)
-	return &profile.Profiles{Trials: built, Capture: capture.Description{Sampler: "perf", Events: built[0].Counters, Frequency: 1001,
-		Command: []string{"java", "-Dsec=2", "Workload"}, JVMs: jvms}}
+	return &profile.Profiles{Trials: built, Capture: capture.Description{Sampler: "perf", Events: built[0].Counters,
+		Frequency: 1001,
+		Command:   []string{"java", "-Dsec=2", "Workload"}, JVMs: jvms}}
 }
 
 // captureSide returns a committed capture as one side of a comparison: the whole run of one JVM.
@@ -92,7 +94,8 @@ func code(lo uint64, lines ...string) []asm.Line {
 
 // region makes a region of code, with the samples of its lines.
 func region(method string, id int, lines []asm.Line) Region {
-	r := Region{Source: "c2, level 4", Method: method, CompileID: id, Lo: lines[0].Addr, Hi: lines[len(lines)-1].Addr + 4, Lines: lines}
+	r := Region{Source: "c2, level 4", Method: method, CompileID: id, Lo: lines[0].Addr, Hi: lines[len(lines)-1].Addr + 4,
+		Lines: lines}
 	for _, l := range lines {
 		r.Count += l.Count
 	}

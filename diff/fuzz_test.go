@@ -18,7 +18,8 @@ import (
 // have not changed.
 func FuzzReadJSON(f *testing.F) {
 	var small bytes.Buffer
-	require.NoError(f, report.WriteJSON(&small, &profile.Profiles{Capture: capture.Description{Events: []string{"cycles"}}}, report.Options{}))
+	require.NoError(f, report.WriteJSON(&small,
+		&profile.Profiles{Capture: capture.Description{Events: []string{"cycles"}}}, report.Options{}))
 	f.Add(small.Bytes())
 	f.Add([]byte(`{"schema":1,"capture":{"events":["cycles"]},"profiles":[{"trial":"b","jvms":[{"counts":{"cycles":50}},{"counts":{"cycles":50}}],
 "account":{"cycles":{"profiled":100}},"methods":[{"source":"c2, level 4, osr","name":"A::a","counts":{"cycles":90},"per_jvm":[{"cycles":40},{"cycles":50}]}],

@@ -106,7 +106,8 @@ func (c *Comparison) measures() (m []measure) {
 	if okA && okB && isTime(a) && isTime(b) {
 		m = append(m, measure{a, b, false})
 	}
-	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; isTime(a) && isTime(b) && (len(m) == 0 || len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1) {
+	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; isTime(a) && isTime(b) &&
+		(len(m) == 0 || len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1) {
 		m = append(m, measure{a, b, true})
 	}
 	return m
@@ -232,7 +233,8 @@ func meanVariance(values []float64) float64 {
 func (c *Comparison) shareRows(percent float64) []GateRow {
 	var rows []GateRow
 	judge := func(r *Row) {
-		row := GateRow{Trial: c.A.Title(), Name: strings.TrimSpace(r.Source + " " + r.Name), Before: r.ShareA, After: r.ShareB,
+		row := GateRow{Trial: c.A.Title(), Name: strings.TrimSpace(r.Source + " " + r.Name), Before: r.ShareA,
+			After:  r.ShareB,
 			Change: 100 * r.Change, Noise: 100 * r.Threshold, NoiseKnown: true}
 		if row.Failed = row.Change-row.Noise > percent; row.Failed {
 			rows = append(rows, row)
@@ -259,7 +261,8 @@ func (r *GateRow) text() string {
 		noise = "not judged: " + noiseUnknown
 	}
 	if r.Name != "" {
-		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before), percentText(r.After), r.Change, noise)
+		return fmt.Sprintf("%s: %s has %s -> %s of the profile, %+.1f points (%s)", r.Trial, r.Name, percentText(r.Before),
+			percentText(r.After), r.Change, noise)
 	}
 	what := "per operation"
 	if r.CPU {
@@ -268,7 +271,8 @@ func (r *GateRow) text() string {
 	if r.LeftOut > 0 {
 		what += fmt.Sprintf(", without the slowest %d of each side", r.LeftOut)
 	}
-	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change, noise)
+	return fmt.Sprintf("%s: %s -> %s %s, %+.1f %% (%s)", r.Trial, nanosText(r.Before), nanosText(r.After), what, r.Change,
+		noise)
 }
 
 // maxGateLines is the maximum number of failed rows that an error lists.
@@ -290,5 +294,6 @@ func (g *Gate) Err() error {
 		}
 		lines = append(lines, g.Rows[i].text())
 	}
-	return fmt.Errorf("slower by more than the %g %% of --fail-above, beyond noise: %s", g.Percent, strings.Join(lines, "; "))
+	return fmt.Errorf("slower by more than the %g %% of --fail-above, beyond noise: %s", g.Percent,
+		strings.Join(lines, "; "))
 }

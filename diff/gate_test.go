@@ -52,7 +52,8 @@ func TestGateOfBenchmark(t *testing.T) {
 		})
 	}
 	g := judge(before, benchmark("b", []float64{13, 13.1, 12.9}, []float64{13, 13.05, 12.95}), 5)
-	assert.ErrorContains(t, g.Err(), "slower by more than the 5 % of --fail-above, beyond noise: p.B.run: 10 us -> 13 us per operation, +30.0 % (noise ")
+	assert.ErrorContains(t, g.Err(),
+		"slower by more than the 5 % of --fail-above, beyond noise: p.B.run: 10 us -> 13 us per operation, +30.0 % (noise ")
 	assert.False(t, judge(benchmark("a", []float64{10}), benchmark("b", []float64{20}), 5).Rows[0].NoiseKnown)
 }
 
@@ -70,8 +71,10 @@ func TestGateOfThroughput(t *testing.T) {
 
 // For a program, the gate judges the shares of methods. Two compilations of one method count together.
 func TestGateOfProgram(t *testing.T) {
-	a := side("a", trial(10000, region("p.A::a", 7, code(0x1000, "8000 nop")), region("p.A::b", 8, code(0x2000, "2000 nop"))))
-	b := side("b", trial(10000, region("p.A::a", 7, code(0x1000, "5000 nop")), region("p.A::b", 9, code(0x2000, "5000 nop"))))
+	a := side("a", trial(10000, region("p.A::a", 7, code(0x1000, "8000 nop")),
+		region("p.A::b", 8, code(0x2000, "2000 nop"))))
+	b := side("b", trial(10000, region("p.A::a", 7, code(0x1000, "5000 nop")),
+		region("p.A::b", 9, code(0x2000, "5000 nop"))))
 	g := judge(a, b, 10)
 	require.Len(t, g.Rows, 1)
 	assert.Equal(t, "p.A::b", g.Rows[0].Name)
@@ -125,11 +128,13 @@ func TestGateFalseAlarms(t *testing.T) {
 
 // The result of a gate is in the text and in the JSON.
 func TestGateShown(t *testing.T) {
-	r := Compare(benchmark("a", []float64{10, 10.1}, []float64{10, 10.1}), benchmark("b", []float64{20, 20.1}, []float64{20, 20.1}), options())
+	r := Compare(benchmark("a", []float64{10, 10.1}, []float64{10, 10.1}),
+		benchmark("b", []float64{20, 20.1}, []float64{20, 20.1}), options())
 	r.Gate = r.Judge(5)
 	var text, out bytes.Buffer
 	require.NoError(t, r.WriteText(&text, TextOptions{}))
-	assert.Contains(t, text.String(), "Limit:     5 % (--fail-above): failed\n  failed: p.B.run: 10.1 us -> 20.1 us per operation, +99.5 %")
+	assert.Contains(t, text.String(),
+		"Limit:     5 % (--fail-above): failed\n  failed: p.B.run: 10.1 us -> 20.1 us per operation, +99.5 %")
 	assert.Contains(t, text.String(), "Score:     A 10.050 ±")
 	require.NoError(t, r.WriteJSON(&out, "v1"))
 	var got jsonDiff
@@ -145,11 +150,13 @@ func TestJoin(t *testing.T) {
 		s := benchmark(fmt.Sprint("c", score), []float64{score, score + 0.1})
 		s.Trials[0].Samples, s.Trials[0].Methods[0].Count, s.Trials[0].Frames[0].Count = samples, samples*9/10, samples*9/10
 		s.Trials[0].NanosPerOp, s.Trials[0].Operations = 1000*score, 100
-		s.Trials[0].Slices, s.Trials[0].Methods[0].Slices, s.Trials[0].Frames[0].Slices = []int64{samples / 2, samples / 2}, []int64{1, 2}, []int64{1, 2}
+		s.Trials[0].Slices, s.Trials[0].Methods[0].Slices, s.Trials[0].Frames[0].Slices = []int64{samples / 2,
+			samples / 2}, []int64{1, 2}, []int64{1, 2}
 		return s
 	}
 	other := one(12, 500)
-	other.Trials[0].Methods = append(other.Trials[0].Methods, Item{Source: "libc.so.6", Name: "memcpy", Count: 50, Slices: []int64{25, 25}})
+	other.Trials[0].Methods = append(other.Trials[0].Methods,
+		Item{Source: "libc.so.6", Name: "memcpy", Count: 50, Slices: []int64{25, 25}})
 	all, err := Join([]*Side{one(10, 1000), other, one(11, 700)})
 	require.NoError(t, err)
 	assert.Equal(t, "c10, c12, c11", all.Name)

@@ -229,7 +229,8 @@ func (c *Comparison) htmlFacts() []htmlFact {
 		return escaped(facts)
 	}
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
-		facts = append(facts, htmlFact{"CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a)})
+		facts = append(facts, htmlFact{"CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a),
+			nanosText(b), 100*(b-a)/a)})
 	}
 	if text := c.scoreText(false); text != "" {
 		facts = append(facts, htmlFact{"Score", text})
@@ -304,7 +305,8 @@ func htmlRows(rows []changedRow) []htmlRow {
 		if largest > 0 {
 			width = fmt.Sprintf("%.1f", 100*math.Abs(r.Change)/largest)
 		}
-		out = append(out, htmlRow{A: cells[0], B: cells[1], Change: cells[2], SamplesA: r.SamplesA, SamplesB: r.SamplesB, Width: width, Grew: r.Change > 0,
+		out = append(out, htmlRow{A: cells[0], B: cells[1], Change: cells[2], SamplesA: r.SamplesA, SamplesB: r.SamplesB,
+			Width: width, Grew: r.Change > 0,
 			Source: layout.Escape(r.Source), Name: layout.Escape(r.Name), Detail: layout.Escape(r.detail), Link: r.link})
 	}
 	return out

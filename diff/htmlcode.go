@@ -68,8 +68,9 @@ var jumpLabel = regexp.MustCompile(`^(.*[ ,])(L\d+)$`)
 // htmlCode returns the aligned code of a region in the form that the page's template shows. id is the HTML id of the
 // region. All ids inside the region begin with it.
 func (c *Comparison) htmlCode(r *RegionRow, id string) htmlCode {
-	code := htmlCode{ID: id, Title: layout.Escape(r.Name), About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
-		percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
+	code := htmlCode{ID: id, Title: layout.Escape(r.Name),
+		About: layout.Escape(fmt.Sprintf("%s · A %s, B %s: %+.2f · %s", r.Source, percentText(r.ShareA),
+			percentText(r.ShareB), 100*r.Change, r.details(r.codeText())))}
 	frame := ""
 	for n, lines := range blocksOf(r.Listing) {
 		b := c.htmlBlock(lines, id, &frame)
@@ -146,7 +147,8 @@ func (c *Comparison) htmlBlock(lines []asm.ListingLine, id string, frame *string
 	}
 	shareA, shareB := shareOf(b.SamplesA, c.A.Samples), shareOf(b.SamplesB, c.B.Samples)
 	b.change = shareB - shareA
-	b.A, b.B, b.Change = cmp.Or(linePercent(b.SamplesA, c.A), "0%"), cmp.Or(linePercent(b.SamplesB, c.B), "0%"), fmt.Sprintf("%+.2f", 100*b.change)
+	b.A, b.B, b.Change = cmp.Or(linePercent(b.SamplesA, c.A), "0%"), cmp.Or(linePercent(b.SamplesB, c.B),
+		"0%"), fmt.Sprintf("%+.2f", 100*b.change)
 	b.About = layout.Plural(len(b.Lines), "line")
 	if b.Differ > 0 {
 		b.About += ", " + layout.Plural(b.Differ, "instruction") + " that the other side lacks"
@@ -195,7 +197,8 @@ func (c *Comparison) htmlLine(a, b *asm.ListingLine, id string, frame *string) h
 }
 
 func htmlInstructionOf(l *asm.ListingLine, n int64, side *TrialSide, id string) *htmlInstruction {
-	in := &htmlInstruction{Share: linePercent(n, side), Heat: heatOf(shareOf(n, side.Samples)), Samples: n, Label: l.Label, Text: layout.Escape(l.Text)}
+	in := &htmlInstruction{Share: linePercent(n, side), Heat: heatOf(shareOf(n, side.Samples)), Samples: n, Label: l.Label,
+		Text: layout.Escape(l.Text)}
 	if m := jumpLabel.FindStringSubmatch(in.Text); m != nil && endsBlock.MatchString(in.Text) {
 		in.Text, in.Target, in.Link = m[1], m[2], id+"-"+m[2]
 	}

@@ -24,7 +24,8 @@ func Join(sides []*Side) (*Side, error) {
 		names = append(names, s.Name)
 		if s.Selection != all.Selection || s.Chosen != all.Chosen {
 			return nil, fmt.Errorf("%s has other samples or other code (%s) than %s (%s): they can't be one side", s.Name,
-				cmp.Or(strings.TrimSpace(s.Chosen+" "+s.Selection), "all"), sides[0].Name, cmp.Or(strings.TrimSpace(all.Chosen+" "+all.Selection), "all"))
+				cmp.Or(strings.TrimSpace(s.Chosen+" "+s.Selection), "all"), sides[0].Name,
+				cmp.Or(strings.TrimSpace(all.Chosen+" "+all.Selection), "all"))
 		}
 		all.JVMs = append(all.JVMs, s.JVMs...)
 		for _, note := range s.Notes {
@@ -42,7 +43,8 @@ func Join(sides []*Side) (*Side, error) {
 				continue
 			}
 			if t.Samples > 0 && all.Trials[at].Samples > 0 && t.Event != all.Trials[at].Event {
-				return nil, fmt.Errorf("%s has samples of %s, %s of %s: they can't be one side", s.Name, t.Event, sides[0].Name, all.Trials[at].Event)
+				return nil, fmt.Errorf("%s has samples of %s, %s of %s: they can't be one side", s.Name, t.Event, sides[0].Name,
+					all.Trials[at].Event)
 			}
 			all.Trials[at].add(t)
 		}
@@ -164,7 +166,8 @@ func (g groups) join(items, more []Item) []Item {
 		if others[more[i].key()] == nil {
 			continue
 		}
-		item := Item{Source: more[i].Source, Name: more[i].Name, Forks: make([]int64, g.forks), Slices: make([]int64, g.slices)}
+		item := Item{Source: more[i].Source, Name: more[i].Name, Forks: make([]int64, g.forks),
+			Slices: make([]int64, g.slices)}
 		g.add(&item, &more[i])
 		items = append(items, item)
 	}

@@ -95,7 +95,8 @@ func (r *Result) markdownHead(v verdict) string {
 	if v.Judged {
 		mark = verdictMark(v.Failed) + " "
 	}
-	return fmt.Sprintf("### %sgasm: %s\n\nBefore: %s. After: %s.\n\n", mark, v.Text, codeSpan(r.A.Name), codeSpan(r.B.Name))
+	return fmt.Sprintf("### %sgasm: %s\n\nBefore: %s. After: %s.\n\n", mark, v.Text, codeSpan(r.A.Name),
+		codeSpan(r.B.Name))
 }
 
 // verdictMark returns the sign for a failure or for a success.
@@ -122,7 +123,8 @@ func (v *verdict) markdown() string {
 		if v.Judged {
 			mark = verdictMark(row.Failed)
 		}
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(row.Title), row.Before, row.After, row.Change, row.Noise, row.Changed)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s |\n", mark, codeSpan(row.Title), row.Before, row.After,
+			row.Change, row.Noise, row.Changed)
 	}
 	if v.More > 0 {
 		fmt.Fprintf(&out, "| | %d more | | | | | |\n", v.More)
@@ -246,7 +248,8 @@ func markdownRows(rows []Row, what string) string {
 			name += " " + markdownText(r.Source)
 		}
 		cells := shareCells(r)
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", cells[0], cells[1], cells[2], name, markdownText(r.details(codeDifference(r.Code))))
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", cells[0], cells[1], cells[2], name,
+			markdownText(r.details(codeDifference(r.Code))))
 	}
 	return out.String()
 }
@@ -280,7 +283,8 @@ func (c *Comparison) markdownListing(r *RegionRow) string {
 		}
 		frame = l.Frame
 		op := strings.ReplaceAll(l.Op, "=", " ")
-		code.WriteString(strings.TrimRight(fmt.Sprintf("%s %7s %7s  %s", op, linePercent(l.A, c.A), linePercent(l.B, c.B), cut(layout.Escape(text))), " ") + "\n")
+		code.WriteString(strings.TrimRight(fmt.Sprintf("%s %7s %7s  %s", op, linePercent(l.A, c.A), linePercent(l.B, c.B),
+			cut(layout.Escape(text))), " ") + "\n")
 	}
 	if skipped {
 		code.WriteString("  …\n")
@@ -290,7 +294,8 @@ func (c *Comparison) markdownListing(r *RegionRow) string {
 	}
 	fence := strings.Repeat("`", max(3, longestRun(code.String(), '`')+1))
 	return fmt.Sprintf("\n<details><summary>Code of <code>%s</code> (<code>%s</code>): %.0f %% of the lines are the same, %s → %s of the profile</summary>\n\n%sdiff\n%s%s\n\n</details>\n",
-		summaryText(r.Name), summaryText(r.Source), 100*r.Same, percentText(r.ShareA), percentText(r.ShareB), fence, code.String(), fence)
+		summaryText(r.Name), summaryText(r.Source), 100*r.Same, percentText(r.ShareA), percentText(r.ShareB), fence,
+		code.String(), fence)
 }
 
 // cut shortens a name or an instruction that is longer than maxMarkdownName.
@@ -323,7 +328,8 @@ func codeSpan(text string) string {
 		return ""
 	}
 	ticks := strings.Repeat("`", longestRun(text, '`')+1)
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") &&
+		strings.HasSuffix(text, " ") {
 		text = " " + text + " "
 	}
 	return ticks + strings.ReplaceAll(text, "|", `\|`) + ticks
@@ -362,7 +368,8 @@ func markdownText(text string) string {
 func summaryText(text string) string {
 	var out strings.Builder
 	for _, c := range cut(layout.Escape(text)) {
-		if c < 0x80 && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune(" .,:;/$()-+%'", c)) {
+		if c < 0x80 && !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+			strings.ContainsRune(" .,:;/$()-+%'", c)) {
 			fmt.Fprintf(&out, "&#%d;", c)
 		} else {
 			out.WriteRune(c)

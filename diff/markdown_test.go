@@ -71,7 +71,8 @@ func markdownOf(t *testing.T, r *Result, gasm string) (written string, doc ast.N
 func TestMarkdown(t *testing.T) {
 	a, b := hostileSides("")
 	a.Trials[0].Name, b.Trials[0].Name = "p.B.run (size=10)", "p.B.run (size=10)"
-	a.Trials[0].Score, b.Trials[0].Score = benchmark("a", []float64{10, 10.1}, []float64{10, 10.1}).Trials[0].Score, benchmark("b", []float64{20, 20.1}, []float64{20, 20.1}).Trials[0].Score
+	a.Trials[0].Score, b.Trials[0].Score = benchmark("a", []float64{10, 10.1},
+		[]float64{10, 10.1}).Trials[0].Score, benchmark("b", []float64{20, 20.1}, []float64{20, 20.1}).Trials[0].Score
 	r := Compare(a, b, options())
 	written, _ := markdownOf(t, r, "v1")
 	assert.Contains(t, written, "### gasm: 1 benchmark compared\n")
@@ -104,7 +105,8 @@ func TestMarkdownOfMuch(t *testing.T) {
 			before = append(before, fmt.Sprintf("%d add $%d,%%eax", 1+k%3, k))
 			after = append(after, fmt.Sprintf("%d mul $%d,%%ebx", 1+k%3, k*7))
 		}
-		x, y := trial(1000, region("p.A::a", 7, code(0x1000, before...))), trial(1000, region("p.A::a", 7, code(0x1000, after...)))
+		x, y := trial(1000, region("p.A::a", 7, code(0x1000, before...))), trial(1000,
+			region("p.A::a", 7, code(0x1000, after...)))
 		x.Name = fmt.Sprintf("p.B.run%d (text=%s)", i, strings.Repeat("x", 100))
 		y.Name = x.Name
 		a.Trials, b.Trials = append(a.Trials, x), append(b.Trials, y)
@@ -125,7 +127,8 @@ func TestMarkdownListing(t *testing.T) {
 				before[k], after[k] = fmt.Sprintf("%d sub $%d,%%eax", 50+k%3, k), fmt.Sprintf("50 mul $%d,%%ebx", k*7)
 			}
 		}
-		r := Compare(side("before", trial(int64(60*n), region("p.A::a", 7, code(0x1000, before...)))), side("after", trial(int64(60*n), region("p.A::a", 7, code(0x1000, after...)))), options())
+		r := Compare(side("before", trial(int64(60*n), region("p.A::a", 7, code(0x1000, before...)))),
+			side("after", trial(int64(60*n), region("p.A::a", 7, code(0x1000, after...)))), options())
 		require.NotEmpty(t, r.Trials)
 		require.NotEmpty(t, r.Trials[0].Regions)
 		c, row := &r.Trials[0], &r.Trials[0].Regions[0]
@@ -149,14 +152,16 @@ func TestMarkdownListing(t *testing.T) {
 		}
 		assert.Equal(t, differ, listed+left, text)
 		assert.LessOrEqual(t, shown, maxMarkdownLines)
-		assert.Equal(t, shown < len(row.Listing), strings.Contains(text, "\n  …\n"), "%d of %d lines: %s", shown, len(row.Listing), text)
+		assert.Equal(t, shown < len(row.Listing), strings.Contains(text, "\n  …\n"), "%d of %d lines: %s", shown,
+			len(row.Listing), text)
 		assert.Equal(t, n > 10, left > 0)
 	}
 }
 
 // No text in a report can break out of its place in the Markdown.
 func FuzzMarkdown(f *testing.F) {
-	for _, text := range []string{"", "`", "``` ~~~", "|", "a|b\\", "\\|", "](http://x)", "![x](y)", "<details>", "</details>", "</summary><script>", "&lt;b&gt;", "http://example.org", "www.example.org", "@name", "#1",
+	for _, text := range []string{"", "`", "``` ~~~", "|", "a|b\\", "\\|", "](http://x)", "![x](y)", "<details>",
+		"</details>", "</summary><script>", "&lt;b&gt;", "http://example.org", "www.example.org", "@name", "#1",
 		"- [ ] x", "\n\n# head\n", "<!--", "*a* _b_ ~~c~~", "a@b.org", "\x1b[31m", "\u202e", " ` ", "日本"} {
 		f.Add(text)
 	}

@@ -223,7 +223,10 @@ func (p *pairing) mergeCompilations(pairs []regionPair, least float64) []regionP
 
 // paired reports whether a region is in one of the pairs.
 func paired(pairs []regionPair, r *Region) bool {
-	return slices.ContainsFunc(pairs, func(q regionPair) bool { return slices.Contains(q.a, r) || slices.Contains(q.b, r) })
+	return slices.ContainsFunc(pairs, func(q regionPair) bool {
+		return slices.Contains(q.a, r) ||
+			slices.Contains(q.b, r)
+	})
 }
 
 // totalCount returns the number of samples in regions.

@@ -30,7 +30,8 @@ func ReadJSON(r io.Reader, name string) (*Side, error) {
 	}
 	switch {
 	case rep.Schema != 0 && rep.Schema != schema.Version:
-		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name, rep.Schema, schema.Version)
+		return nil, fmt.Errorf("%s has schema %d; this gasm reads schema %d only: use the gasm that wrote it", name,
+			rep.Schema, schema.Version)
 	case rep.Schema == 0 || rep.Capture == nil || rep.Profiles == nil:
 		return nil, fmt.Errorf("%s is JSON, but not a report: 'gasm report --format json' makes one", name)
 	}

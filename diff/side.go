@@ -92,7 +92,8 @@ func (s *Side) Empty() bool {
 func FromReport(name string, rep *schema.Report) *Side {
 	c := rep.Capture
 	about := capture.Description{Sampler: c.Sampler, Events: c.Events[:min(1, len(c.Events))], Frequency: c.Frequency}
-	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Chosen: rep.Chosen, Notes: c.Notes, Sampler: about.SamplerText()}
+	s := &Side{Name: name, Command: c.Command, Selection: c.Selection, Chosen: rep.Chosen, Notes: c.Notes,
+		Sampler: about.SamplerText()}
 	for _, p := range c.JVMs {
 		j := capture.JVM{PID: p.PID, Main: p.Main, Version: p.Version}
 		s.JVMs = append(s.JVMs, j.String())

@@ -9,7 +9,8 @@ import (
 // intrinsics of java.lang.Math. In JDK 17 their names refer to HotSpot's own libm (libmSin), in JDK
 // 25 only to what they compute (dsin).
 var renamedStubs = map[string]string{
-	"StubRoutines::libmSin": "StubRoutines::dsin", "StubRoutines::libmCos": "StubRoutines::dcos", "StubRoutines::libmTan": "StubRoutines::dtan",
+	"StubRoutines::libmSin": "StubRoutines::dsin", "StubRoutines::libmCos": "StubRoutines::dcos",
+	"StubRoutines::libmTan": "StubRoutines::dtan",
 	"StubRoutines::libmExp": "StubRoutines::dexp", "StubRoutines::libmPow": "StubRoutines::dpow",
 	"StubRoutines::libmLog": "StubRoutines::dlog", "StubRoutines::libmLog10": "StubRoutines::dlog10",
 }

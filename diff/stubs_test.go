@@ -45,6 +45,7 @@ func TestPairStubs(t *testing.T) {
 	check(side("libmLog", "libmSin", "call_stub"), side("call_stub", "dlog"),
 		[]string{"StubRoutines::dlog (libmLog in A)", "StubRoutines::libmSin", "StubRoutines::call_stub"},
 		[]string{"StubRoutines::call_stub", "StubRoutines::dlog (libmLog in A)"})
-	check(side("dpow"), side("libmPow"), []string{"StubRoutines::dpow (libmPow in B)"}, []string{"StubRoutines::dpow (libmPow in B)"})
+	check(side("dpow"), side("libmPow"), []string{"StubRoutines::dpow (libmPow in B)"},
+		[]string{"StubRoutines::dpow (libmPow in B)"})
 	check(side("libmLog"), side("libmLog"), []string{"StubRoutines::libmLog"}, []string{"StubRoutines::libmLog"})
 }

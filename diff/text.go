@@ -165,7 +165,8 @@ func (c *Comparison) unchanged() bool { return len(c.Methods)+len(c.Frames)+len(
 
 // String returns "365 methods and native functions, 45 frames, 71 regions".
 func (n Compared) String() string {
-	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method")+" and native functions", layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
+	return fmt.Sprintf("%s, %s, %s", layout.Plural(n.Methods, "method")+" and native functions",
+		layout.Plural(n.Frames, "frame"), layout.Plural(n.Regions, "region"))
 }
 
 // samplesText returns "3057 in 3.01 s (1016/s), 2 forks".
@@ -183,8 +184,9 @@ func (t *TrialSide) samplesText() string {
 // noiseText explains which changes are shown.
 func (c *Comparison) noiseText() string {
 	n := &c.Noise
-	text := fmt.Sprintf("changes that chance alone can explain are not shown: a change must reach %s points, and %.1f standard errors of the sampling, "+
-		"which are %s points at a share of 10%%. ", points(n.MinChange), n.Factor, points(n.At10))
+	text :=
+		fmt.Sprintf("changes that chance alone can explain are not shown: a change must reach %s points, and %.1f standard errors of the sampling, "+
+			"which are %s points at a share of 10%%. ", points(n.MinChange), n.Factor, points(n.At10))
 	var over []string
 	if n.Slices {
 		over = append(over, "slices of the time")
@@ -196,10 +198,12 @@ func (c *Comparison) noiseText() string {
 		text += fmt.Sprintf("If the share differs more between %s, the change must reach %.1f standard errors of that. ",
 			strings.Join(over, " or "), n.SpreadFactor)
 	}
-	text += fmt.Sprintf("Of %.0f comparisons of a program with itself, one shows such a change by chance, in any of the %s that are "+
-		"large enough. Rows whose machine code differs are shown too.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
+	text +=
+		fmt.Sprintf("Of %.0f comparisons of a program with itself, one shows such a change by chance, in any of the %s that are "+
+			"large enough. Rows whose machine code differs are shown too.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
 	if !n.Forks {
-		text += " Differences between one JVM and the next are not taken into account, because that needs several forks on each side."
+		text +=
+			" Differences between one JVM and the next are not taken into account, because that needs several forks on each side."
 	}
 	if !n.Slices && c.A.Name != "" && c.B.Name != "" {
 		text += " Differences over time are not taken into account, because that needs counts over time on each side."

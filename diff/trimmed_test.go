@@ -14,7 +14,8 @@ import (
 
 // captures returns a side with a capture of one fork for each of the given times, in ns.
 func captures(name string, times ...float64) *Side {
-	t := TrialSide{Name: "p.B.run", Samples: 1000, Event: "cpu-clock", Runs: times, Score: &capture.Score{Mode: "avgt", Unit: "ns/op"}}
+	t := TrialSide{Name: "p.B.run", Samples: 1000, Event: "cpu-clock", Runs: times,
+		Score: &capture.Score{Mode: "avgt", Unit: "ns/op"}}
 	for _, x := range times {
 		t.Score.Forks = append(t.Score.Forks, []float64{x, x, x})
 	}
@@ -33,7 +34,8 @@ func TestGateOfDisturbedMachine(t *testing.T) {
 		{"one after", []float64{300, 303, 305}, []float64{700, 705, 1900}, 1},
 		{"one before", []float64{300, 900, 305}, []float64{700, 705, 720}, 1},
 		{"one of each", []float64{300, 305, 900}, []float64{1900, 705, 720}, 1},
-		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0}, // no need to leave any out
+		// no need to leave any out
+		{"two of six", []float64{300, 305, 302, 306, 301, 303}, []float64{700, 1200, 720, 710, 1900, 715}, 0},
 		{"two of three", []float64{300, 305, 302}, []float64{700, 1200, 1900}, -1},
 		{"one of two", []float64{300, 305}, []float64{700, 1900}, -1},
 		{"the same code", []float64{300, 305, 302}, []float64{900, 306, 301}, -1},
@@ -50,7 +52,8 @@ func TestGateOfDisturbedMachine(t *testing.T) {
 	}
 	r := Compare(captures("a", 300, 303, 305), captures("b", 700, 705, 1900), options())
 	r.Gate = r.Judge(5)
-	assert.ErrorContains(t, r.Gate.Err(), "302 ns -> 702 ns per operation, without the slowest 1 of each side, +133.0 % (noise ")
+	assert.ErrorContains(t, r.Gate.Err(),
+		"302 ns -> 702 ns per operation, without the slowest 1 of each side, +133.0 % (noise ")
 	var text bytes.Buffer
 	require.NoError(t, r.WriteMarkdown(&text, "v1"))
 	assert.Contains(t, text.String(), " %, without the slowest 1 of each side |")
@@ -102,7 +105,8 @@ func TestGateFalseAlarmsOfNoise(t *testing.T) {
 			for range runs {
 				failed := false
 				for range c.benchmarks {
-					r := Result{Trials: []Comparison{{A: &captures("a", times()...).Trials[0], B: &captures("b", times()...).Trials[0]}}}
+					r := Result{Trials: []Comparison{{A: &captures("a", times()...).Trials[0],
+						B: &captures("b", times()...).Trials[0]}}}
 					m := r.Trials[0].measures()[0]
 					plain := r.Trials[0].timeRow(m, c.benchmarks)
 					without, ok := r.Trials[0].trimmedRow(m, c.benchmarks)

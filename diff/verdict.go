@@ -49,14 +49,16 @@ func (r *Result) verdict() verdict {
 			}
 			failed[row.trial] = true
 			if row.Name != "" && i < maxVerdictRows {
-				v.Methods = append(v.Methods, failedMethod{row.trial, row.Name, fmt.Sprintf("%s → %s of the profile, %+.1f points (noise %.1f)",
-					percentText(row.Before), percentText(row.After), row.Change, row.Noise)})
+				v.Methods = append(v.Methods, failedMethod{row.trial, row.Name,
+					fmt.Sprintf("%s → %s of the profile, %+.1f points (noise %.1f)",
+						percentText(row.Before), percentText(row.After), row.Change, row.Noise)})
 			}
 		}
 		v.Judged, v.Failed = true, len(failed) > 0
 		v.Text = fmt.Sprintf("nothing is slower by more than %g %%", g.Percent)
 		if v.Failed {
-			v.Text = fmt.Sprintf("%d of %s slower by more than %g %%", len(failed), layout.Plural(len(r.Trials), r.kind()), g.Percent)
+			v.Text = fmt.Sprintf("%d of %s slower by more than %g %%", len(failed), layout.Plural(len(r.Trials), r.kind()),
+				g.Percent)
 		}
 		switch n := r.notJudged(); {
 		case n == len(r.Trials):

@@ -24,7 +24,8 @@ import (
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()
-	attached, events = Finding{area, "attach", OK, "", ""}, Finding{area, "events", Note, "not tried: no JVM could be started", ""}
+	attached, events = Finding{area, "attach", OK, "", ""}, Finding{area, "events", Note,
+		"not tried: no JVM could be started", ""}
 	jvm, err := startOrphan(j.java())
 	if err != nil {
 		attached.Status, attached.Text = Note, "gasm attach can't read a JVM's code: java does not run: "+err.Error()
@@ -36,7 +37,9 @@ func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached,
 		attached.Status = Note
 		attached.Text, attached.Fix = fix.Parts(fmt.Errorf("gasm attach can't read a JVM's code: %w", err))
 	} else {
-		attached.Text = fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started", methods)
+		attached.Text =
+			fmt.Sprintf("gasm attach and gasm profile read a running JVM's code: %d methods of one that has just started",
+				methods)
 	}
 	return attached, j.checkEvents(ctx, area, jvm.pid)
 }
@@ -75,7 +78,8 @@ func startOrphan(java string) (*orphan, error) {
 		return nil, err
 	}
 	defer in.Close()
-	shell := exec.Command("/bin/sh", "-c", `"$@" <&3 >/dev/null 2>&1 3<&- & echo $!`, "sh", java, "sun.security.tools.keytool.Main", "-printcert")
+	shell := exec.Command("/bin/sh", "-c", `"$@" <&3 >/dev/null 2>&1 3<&- & echo $!`, "sh", java,
+		"sun.security.tools.keytool.Main", "-printcert")
 	shell.ExtraFiles = []*os.File{in}
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	text, err := shell.Output()

@@ -8,7 +8,8 @@ import "context"
 // process only on Linux.
 func (j *foundJDK) checkAttach(_ context.Context, area, _ string) (attached, events Finding) {
 	return Finding{area, "attach", Note, "gasm attach works only on Linux", ""},
-		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux", ""}
+		Finding{area, "events", OK, "from HotSpot's log (gc, safepoint) of JDK 9 and newer; Flight Recorder's only on Linux",
+			""}
 }
 
 // checkWall returns a finding that gasm can't look at the threads of JVMs on this system.

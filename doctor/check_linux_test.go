@@ -50,7 +50,8 @@ func TestCheck(t *testing.T) {
 	assert.Equal(t, OK, finding(t, r.Checks, "system", "os").Status)
 	assert.Regexp(t, `^/.*/perf, version \d`, finding(t, r.Checks, "perf", "found").Text)
 	for _, area := range []string{"native", "perf"} {
-		assert.Regexp(t, `^samples `+r.Event+`; a busy process gave [1-9]\d* samples`, finding(t, r.Checks, area, "sampling").Text)
+		assert.Regexp(t, `^samples `+r.Event+`; a busy process gave [1-9]\d* samples`,
+			finding(t, r.Checks, area, "sampling").Text)
 		assert.Contains(t, finding(t, r.Checks, area, "events").Text, r.Event)
 	}
 	assert.Regexp(t, `^\d+ allowed: enough for a command`, finding(t, r.Checks, "native", "open files").Text)
@@ -59,7 +60,8 @@ func TestCheck(t *testing.T) {
 	home := "jdk " + filepath.Dir(filepath.Dir(java))
 	assert.Contains(t, finding(t, r.Checks, home, "version").Text, "(PATH")
 	assert.Regexp(t, `HotSpot prints (bytes|text)`, finding(t, r.Checks, home, "code").Text)
-	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, inlining, lock`, finding(t, r.Checks, home, "events").Text)
+	assert.Regexp(t, `^from HotSpot's log: gc, safepoint; from Flight Recorder: compile, inlining, lock`,
+		finding(t, r.Checks, home, "events").Text)
 	if runtime.GOARCH == "amd64" {
 		assert.Regexp(t, `^\d+ of \d+ whole, all as expected`, finding(t, r.Checks, home, "stacks").Text)
 	}
@@ -96,7 +98,8 @@ func TestNoSampler(t *testing.T) {
 	r := helperAsUser(t, "check-blocked", "java", "sh")
 	assert.False(t, r.CanProfile)
 	native := finding(t, r.Checks, "native", "sampling")
-	assert.Equal(t, Finding{"native", "sampling", Problem, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)",
+	assert.Equal(t, Finding{"native", "sampling", Problem,
+		"perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)",
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"}, native)
 	if stacks := finding(t, r.Checks, "jdk", "stacks"); runtime.GOARCH == "amd64" {
 		assert.Equal(t, Finding{stacks.Area, "stacks", Note, "no call stacks: " + native.Text, native.Fix}, stacks)
@@ -152,7 +155,8 @@ func TestSeccomp(t *testing.T) {
 	assert.Contains(t, f.Text, "the kernel blocks perf_event_open")
 	assert.Contains(t, f.Fix, "docker run --cap-add PERFMON --security-opt seccomp=unconfined")
 	assert.Equal(t, f.Fix, perf.fix)
-	assert.Equal(t, "none of cycles:P, cycles, instructions, cpu-clock opens", finding(t, perf.checks, "perf", "events").Text)
+	assert.Equal(t, "none of cycles:P, cycles, instructions, cpu-clock opens",
+		finding(t, perf.checks, "perf", "events").Text)
 }
 
 // If a counter can be opened but never fires, its recording has no samples.
@@ -230,7 +234,8 @@ func TestDTraceSudo(t *testing.T) {
 	var r samplerResult
 	r.tryWithAndWithoutSudo(t.Context(), t.TempDir(), false)
 	assert.True(t, r.works && r.sudo, r.cause)
-	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs only with sudo, which asks for no password", "gasm profile --sampler dtrace --sudo ..."}, r.checks[0])
+	assert.Equal(t, Finding{"dtrace", "sampling", Note, "runs only with sudo, which asks for no password",
+		"gasm profile --sampler dtrace --sudo ..."}, r.checks[0])
 
 	script(t, filepath.Join(dir, "sudo"), "echo 'sudo: a password is required' >&2; exit 1")
 	r = samplerResult{}

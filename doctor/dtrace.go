@@ -63,10 +63,12 @@ func (r *samplerResult) tryWithAndWithoutSudo(ctx context.Context, dir string, r
 		}
 		switch {
 		case refused != nil:
-			c.Status, c.Text, c.Fix = Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
+			c.Status, c.Text, c.Fix =
+				Note, c.Text+"; sudo asks for a password", "sudo -v && gasm profile --sampler dtrace --sudo ..."
 		case err == nil:
 			r.works, r.sudo = true, true
-			c.Status, c.Text, c.Fix = Note, "runs only with sudo, which asks for no password", "gasm profile --sampler dtrace --sudo ..."
+			c.Status, c.Text, c.Fix =
+				Note, "runs only with sudo, which asks for no password", "gasm profile --sampler dtrace --sudo ..."
 		default:
 			c.Text, c.Fix = explain(err)
 		}
@@ -155,7 +157,8 @@ func checkLeft(file string, lines []string, runs func(pid string) bool) []Findin
 		owners = fmt.Sprintf("%d DTrace processes that were killed have", len(left))
 	}
 	return []Finding{{"dtrace", "left", Note, owners + " left probes in " + file + ", which cost nothing",
-		"sudo sh -c 'for p in $(grep -o \"dt_[0-9]*_dtrace/[A-Z]*\" " + file + "); do echo \"-:$p\" >>" + file + "; done' 2>/dev/null"}}
+		"sudo sh -c 'for p in $(grep -o \"dt_[0-9]*_dtrace/[A-Z]*\" " + file + "); do echo \"-:$p\" >>" + file +
+			"; done' 2>/dev/null"}}
 }
 
 // isDTrace reports whether a process with this id runs and has the name dtrace.

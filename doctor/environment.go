@@ -58,7 +58,8 @@ func checkTemp(dir string, refused error) Finding {
 		if errors.As(refused, &at) {
 			refused = at.Err // leave out the error's path, because that file no longer exists
 		}
-		c.Status, c.Text, c.Fix = Problem, fmt.Sprintf("%s can't be written: %s", dir, firstLine(refused.Error())), "export TMPDIR=/var/tmp"
+		c.Status, c.Text, c.Fix = Problem, fmt.Sprintf("%s can't be written: %s", dir,
+			firstLine(refused.Error())), "export TMPDIR=/var/tmp"
 		return c
 	}
 	var stat unix.Statfs_t
@@ -184,7 +185,8 @@ func checkTerminal(o Options) Finding {
 	}
 	if 0 < o.Columns && o.Columns < wideEnough {
 		c.Status = Note
-		c.Text += fmt.Sprintf(": names are shortened, and lines of code run over; reports look best in %d and more", wideEnough)
+		c.Text += fmt.Sprintf(": names are shortened, and lines of code run over; reports look best in %d and more",
+			wideEnough)
 	}
 	return c
 }

@@ -27,7 +27,8 @@ func (j *foundJDK) checkEvents(ctx context.Context, area string, pid int) Findin
 		c.Status = Note
 		c.Text, c.Fix = fix.Parts(fmt.Errorf("%s; whether it has Flight Recorder could not be found out: %w", log, err))
 	case recorder:
-		c.Text = log + "; from Flight Recorder: compile, inlining, lock, alloc, park, sleep, class, thread, and the program's own"
+		c.Text =
+			log + "; from Flight Recorder: compile, inlining, lock, alloc, park, sleep, class, thread, and the program's own"
 	default:
 		c.Status, c.Text = Note, log+"; it has no Flight Recorder (the module jdk.jfr)"
 	}

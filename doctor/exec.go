@@ -39,7 +39,8 @@ func run(ctx context.Context, command ...string) (stdout, stderr string, err err
 
 // runWithin is like run, but with the given limit, and with env as the program's environment. Both functions set
 // LC_ALL=C, so that messages are in English. If the limit is reached, err is a noAnswerError.
-func runWithin(ctx context.Context, limit time.Duration, env []string, command ...string) (stdout, stderr string, err error) {
+func runWithin(ctx context.Context, limit time.Duration, env []string, command ...string) (stdout, stderr string,
+	err error) {
 	ctx, cancel := withLimit(ctx, limit)
 	defer cancel()
 	cmd := tool.Command(ctx, command[0], command[1:]...)
@@ -83,7 +84,8 @@ func startTarget() (*target, error) {
 		return nil, err
 	}
 	defer says.Close()
-	cmd := exec.Command("/bin/sh", "-c", "read go && exec /bin/sh -c 'echo; i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
+	cmd := exec.Command("/bin/sh", "-c",
+		"read go && exec /bin/sh -c 'echo; i=0; while [ $i -lt 3000000 ]; do i=$((i+1)); done'")
 	cmd.Stdin, cmd.Stdout = theirs, says
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
 	if err := cmd.Start(); err != nil {

@@ -133,5 +133,8 @@ func hasProbes(libjvm string) bool {
 		return false
 	}
 	defer done()
-	return slices.ContainsFunc(f.Sections, func(s *macho.Section) bool { return strings.HasPrefix(s.Name, "__dof_hotspot") })
+	return slices.ContainsFunc(f.Sections, func(s *macho.Section) bool {
+		return strings.HasPrefix(s.Name,
+			"__dof_hotspot")
+	})
 }

@@ -68,7 +68,8 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 	}
 	switch {
 	case len(found) == 0:
-		checks = append(checks, Finding{"jdk", "java", Problem, "there is no JDK on PATH, in JAVA_HOME, or where one is installed",
+		checks = append(checks, Finding{"jdk", "java", Problem,
+			"there is no JDK on PATH, in JAVA_HOME, or where one is installed",
 			installJDK(osRelease())})
 	case pathErr != nil:
 		checks = append(checks, Finding{"jdk", "java", Note, pathErr.Error(), "export PATH=" + found[0].home + "/bin:$PATH"})
@@ -80,13 +81,15 @@ func findJDKs(ctx context.Context) (found []*foundJDK, checks []Finding) {
 // user's home folder, by version managers, IDEs and build tools. user is the home folder, or "" if there is none.
 func jdkPatterns(user string) []string {
 	patterns := []string{
-		"/usr/lib/jvm/*", "/usr/lib64/jvm/*", "/usr/java/*", "/opt/java", "/opt/java/*", "/opt/jdk*", "/opt/openjdk*", "/opt/jvm/*", "/opt/graalvm*",
+		"/usr/lib/jvm/*", "/usr/lib64/jvm/*", "/usr/java/*", "/opt/java", "/opt/java/*", "/opt/jdk*", "/opt/openjdk*",
+		"/opt/jvm/*", "/opt/graalvm*",
 		"/usr/local/openjdk*", "/usr/local/jdk*",
 		"/Library/Java/JavaVirtualMachines/*/Contents/Home",
 		"/opt/homebrew/opt/openjdk*", "/usr/local/opt/openjdk*", "/home/linuxbrew/.linuxbrew/opt/openjdk*",
 	}
 	for _, p := range []string{
-		".sdkman/candidates/java/*", ".jdks/*", ".jdks/*/Contents/Home", ".asdf/installs/java/*", ".local/share/mise/installs/java/*",
+		".sdkman/candidates/java/*", ".jdks/*", ".jdks/*/Contents/Home", ".asdf/installs/java/*",
+		".local/share/mise/installs/java/*",
 		".jabba/jdk/*", ".gradle/jdks/*", ".gradle/jdks/*/*", "Library/Java/JavaVirtualMachines/*/Contents/Home",
 	} {
 		if user != "" {
@@ -133,7 +136,8 @@ func homeOnPath(ctx context.Context) (string, error) {
 	if m := homeProperty.FindStringSubmatch(stderr); err == nil && m != nil {
 		return m[1], nil
 	}
-	return "", fmt.Errorf("%s, on PATH, does not run: %s", path, cmp.Or(firstLine(stderr), "it does not tell its java.home"))
+	return "", fmt.Errorf("%s, on PATH, does not run: %s", path,
+		cmp.Or(firstLine(stderr), "it does not tell its java.home"))
 }
 
 // homeProperty matches the line with the JDK's home in the output of java -XshowSettings:properties:

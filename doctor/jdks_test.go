@@ -37,7 +37,8 @@ func examine(t *testing.T, home string) (r jdkResult, code Finding) {
 
 // writesLog is a java that writes a text to the log file that its options name.
 func writesLog(text string) string {
-	return `for o in $JAVA_TOOL_OPTIONS; do case $o in *-XX:LogFile=*) echo '` + text + `' >"${o#*-XX:LogFile=}";; esac; done`
+	return `for o in $JAVA_TOOL_OPTIONS; do case $o in *-XX:LogFile=*) echo '` + text +
+		`' >"${o#*-XX:LogFile=}";; esac; done`
 }
 
 func TestOpenJ9(t *testing.T) {
@@ -78,7 +79,8 @@ func TestNamesOnly(t *testing.T) {
 
 func TestBrokenJDKs(t *testing.T) {
 	release := `JAVA_VERSION="21"` + "\n" + `IMPLEMENTOR="x"`
-	_, code := examine(t, fakeJDK(t, release, "echo 'Picked up JAVA_TOOL_OPTIONS: x' >&2; echo 'Error: no VM' >&2; exit 1"))
+	_, code := examine(t, fakeJDK(t, release,
+		"echo 'Picked up JAVA_TOOL_OPTIONS: x' >&2; echo 'Error: no VM' >&2; exit 1"))
 	assert.Equal(t, Problem, code.Status)
 	assert.Equal(t, "java does not run: Error: no VM", code.Text)
 	_, code = examine(t, fakeJDK(t, release, ""))
@@ -97,7 +99,8 @@ func TestBrokenJDKs(t *testing.T) {
 	assert.Less(t, time.Since(began), 100*time.Second, "nothing waits for sleep, which is killed too")
 
 	// The JVM was killed after its time limit. What it printed before that is not the error.
-	_, code = examine(t, fakeJDK(t, release, `echo 'openjdk version "25.0.5" 2026-10-20' >&2; case $JAVA_TOOL_OPTIONS in *LogFile*) exec `+sleep+";; esac"))
+	_, code = examine(t, fakeJDK(t, release,
+		`echo 'openjdk version "25.0.5" 2026-10-20' >&2; case $JAVA_TOOL_OPTIONS in *LogFile*) exec `+sleep+";; esac"))
 	assert.Regexp(t, `^java does not run: no answer within [0-9.]+m?s$`, code.Text)
 }
 
@@ -108,7 +111,8 @@ func TestPatience(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, text, `openjdk version "21"`)
 	assert.GreaterOrEqual(t, j.startTime, 200*time.Millisecond)
-	for start, limit := range map[time.Duration]time.Duration{50 * time.Millisecond: 20 * time.Second, 10 * time.Second: 100 * time.Second, 50 * time.Second: 180 * time.Second} {
+	for start, limit := range map[time.Duration]time.Duration{50 * time.Millisecond: 20 * time.Second,
+		10 * time.Second: 100 * time.Second, 50 * time.Second: 180 * time.Second} {
 		assert.Equal(t, limit, (&foundJDK{startTime: start}).limit())
 	}
 }
@@ -155,7 +159,8 @@ func TestFindJDKs(t *testing.T) {
 	script(t, filepath.Join(dir, "shims/java"), "echo 'No version is set' >&2; exit 126")
 	_, checks = findJDKs(t.Context())
 	require.Len(t, checks, 2)
-	assert.Equal(t, Finding{"jdk", "JAVA_HOME", Note, filepath.Join(dir, "none") + " has no bin/java", "unset JAVA_HOME"}, checks[0])
+	assert.Equal(t, Finding{"jdk", "JAVA_HOME", Note, filepath.Join(dir, "none") + " has no bin/java", "unset JAVA_HOME"},
+		checks[0])
 	assert.Contains(t, checks[1].Text, "shims/java, on PATH, does not run: No version is set")
 	assert.Regexp(t, `^export PATH=/.*/bin:\$PATH$`, checks[1].Fix)
 }
@@ -201,12 +206,14 @@ func TestOldPlugin(t *testing.T) {
 	require.NoError(t, err)
 	home, code, hsdis := tryPlugin(t, path)
 	assert.Contains(t, code.Text, "HotSpot prints bytes")
-	assert.Equal(t, Finding{"jdk " + home, "hsdis", Note, path + " lacks decode_instructions_virtual: HotSpot does not use it; not needed", ""}, hsdis)
+	assert.Equal(t, Finding{"jdk " + home, "hsdis", Note, path +
+		" lacks decode_instructions_virtual: HotSpot does not use it; not needed", ""}, hsdis)
 }
 
 // A plug-in that lacks a library can't be loaded.
 func TestBrokenPlugin(t *testing.T) {
-	path, err := compilePlugin(t, source(t, "extern int gone(void); int decode_instructions_virtual(void) { return gone(); } int (*p)(void) = gone;"))
+	path, err := compilePlugin(t, source(t,
+		"extern int gone(void); int decode_instructions_virtual(void) { return gone(); } int (*p)(void) = gone;"))
 	require.NoError(t, err)
 	_, code, hsdis := tryPlugin(t, path)
 	assert.Contains(t, code.Text, "HotSpot prints bytes")

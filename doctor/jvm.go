@@ -65,7 +65,8 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		return r
 	}
 	if late := (noAnswerError{}); errors.As(failed, &late) {
-		r.checks = append(r.checks, j.judgeCode(area, codeNone, notRunning("", failed), false)) // nothing else would be answered
+		// nothing else would be answered
+		r.checks = append(r.checks, j.judgeCode(area, codeNone, notRunning("", failed), false))
 		return r
 	}
 	printed, err := j.printCode(ctx, log)
@@ -74,7 +75,8 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	r.works = c.Status != Problem
 	r.checks = append(r.checks, c)
 	if r.works {
-		r.checks = append(r.checks, attached, events, j.checkStacks(ctx, area, filepath.Dir(log)), j.checkWall(ctx, area, filepath.Dir(log)))
+		r.checks = append(r.checks, attached, events, j.checkStacks(ctx, area, filepath.Dir(log)),
+			j.checkWall(ctx, area, filepath.Dir(log)))
 	}
 	if p, ok := j.findPlugin(); ok {
 		r.checks = append(r.checks, j.checkPlugin(area, p, printed))
@@ -95,7 +97,9 @@ func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bo
 	case printed == codeText:
 		c.Status, c.Text = OK, "with --code print, HotSpot prints text by hsdis"
 	case printed == codeBytes:
-		c.Status, c.Text = OK, fmt.Sprintf("with --code print, HotSpot prints bytes, which gasm decodes: no hsdis needed from JDK %d on", printassembly.OldestWithBytes)
+		c.Status, c.Text =
+			OK, fmt.Sprintf("with --code print, HotSpot prints bytes, which gasm decodes: no hsdis needed from JDK %d on",
+				printassembly.OldestWithBytes)
 	case !j.printsBytes() && copied:
 		c.Status, c.Text = OK, "not printed without hsdis, but copied out of the JVM's memory"
 	case !j.printsBytes():
@@ -117,7 +121,8 @@ func (j *foundJDK) checkProbes(ctx context.Context, area string) Finding {
 	if !hasProbes(j.libjvm) {
 		return Finding{area, "probes", OK, "no USDT probes in " + name + ": no events of the kinds jni and usdt:...", ""}
 	}
-	c := Finding{area, "probes", OK, name + " has HotSpot's USDT probes, and gasm records them with a BPF program: --events-from usdt", ""}
+	c := Finding{area, "probes", OK,
+		name + " has HotSpot's USDT probes, and gasm records them with a BPF program: --events-from usdt", ""}
 	note, err := usdt.Allowed(ctx, j.libjvm)
 	if note != "" {
 		c.Text = name + " has HotSpot's USDT probes: --events-from usdt; " + note
@@ -146,7 +151,8 @@ func (j *foundJDK) checkPlugin(area string, p plugin, printed codeForm) Finding 
 			c.Fix = j.installPlugin()
 		}
 	default:
-		c.Status, c.Text, c.Fix = Note, c.Text+" has "+pluginSymbol+" but was not loaded: does it lack a library?", "ldd "+p.path
+		c.Status, c.Text, c.Fix =
+			Note, c.Text+" has "+pluginSymbol+" but was not loaded: does it lack a library?", "ldd "+p.path
 	}
 	if c.Status == Note && j.printsBytes() {
 		c.Text += "; not needed"
@@ -255,7 +261,8 @@ func checkCodeCache(ctx context.Context, jdks []jdkResult) []Finding {
 		return nil
 	}
 	c := Finding{Area: "code cache", Name: "size", Status: OK}
-	stdout, stderr, err := runWithin(ctx, jdks[0].limit(), os.Environ(), jdks[0].java(), "-XX:+PrintFlagsFinal", "-version")
+	stdout, stderr, err := runWithin(ctx, jdks[0].limit(), os.Environ(), jdks[0].java(), "-XX:+PrintFlagsFinal",
+		"-version")
 	if err != nil {
 		c.Status, c.Text = Note, "java -XX:+PrintFlagsFinal fails: "+jvmComplaint(stderr, err)
 		return []Finding{c}

@@ -37,7 +37,8 @@ func thisKernel() kernel {
 	}
 	k.capabilities, k.seccomp = parseStatus(readTrimmed("/proc/self/status"))
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	k.container = containerName(exists("/.dockerenv"), exists("/run/.containerenv"), os.Getenv("container"), readTrimmed("/proc/1/cgroup"))
+	k.container = containerName(exists("/.dockerenv"), exists("/run/.containerenv"), os.Getenv("container"),
+		readTrimmed("/proc/1/cgroup"))
 	return k
 }
 
@@ -83,7 +84,8 @@ func hypervised(cpuinfo, vendor string) bool {
 			return slices.Contains(strings.Fields(flags), "hypervisor")
 		}
 	}
-	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek", "Parallels", "Apple Inc."} {
+	for _, name := range []string{"QEMU", "Amazon EC2", "Google", "Microsoft Corporation", "VMware", "Xen", "innotek",
+		"Parallels", "Apple Inc."} {
 		if strings.HasPrefix(vendor, name) {
 			return runtime.GOARCH == "arm64" // on x86, cpuinfo has flags, and the loop above has returned
 		}
@@ -103,7 +105,8 @@ func containerName(docker, podman bool, variable, cgroup string) string {
 	case variable != "":
 		return variable
 	}
-	for _, c := range [][2]string{{"kubepods", "Kubernetes"}, {"docker", "Docker"}, {"libpod", "Podman"}, {"containerd", "containerd"}, {"/lxc", "LXC"}} {
+	for _, c := range [][2]string{{"kubepods", "Kubernetes"}, {"docker", "Docker"}, {"libpod", "Podman"},
+		{"containerd", "containerd"}, {"/lxc", "LXC"}} {
 		if strings.Contains(cgroup, c[0]) {
 			return c[1]
 		}
@@ -165,7 +168,8 @@ func (k *kernel) checkParanoid(works bool, notes []fix.Note) Finding {
 	c := Finding{Area: "native", Name: "paranoid", Status: OK}
 	level, err := strconv.Atoi(k.paranoid)
 	if err != nil {
-		c.Status, c.Text = Problem, "there is no kernel.perf_event_paranoid: a kernel without perf events, or a sandbox (gVisor)"
+		c.Status, c.Text =
+			Problem, "there is no kernel.perf_event_paranoid: a kernel without perf events, or a sandbox (gVisor)"
 		return c
 	}
 	var means string

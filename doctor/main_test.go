@@ -64,5 +64,6 @@ func readReport(t *testing.T, text []byte) *Report {
 	var j jsonReport
 	require.NoError(t, json.Unmarshal(text, &j), "%s", text)
 	require.Equal(t, 1, j.Schema)
-	return &Report{CanProfile: j.CanProfile, Sampler: j.Sampler, Event: j.Event, Sudo: j.Sudo, Cause: j.Cause, Fix: j.Fix, Checks: j.Checks}
+	return &Report{CanProfile: j.CanProfile, Sampler: j.Sampler, Event: j.Event, Sudo: j.Sudo, Cause: j.Cause, Fix: j.Fix,
+		Checks: j.Checks}
 }

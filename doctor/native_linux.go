@@ -46,7 +46,8 @@ func tryNative(ctx context.Context, dir string, events []sampler.Event, busy boo
 }
 
 func sampleNative(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
-	n, err := collect.StartNative(collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(), Dir: dir})
+	n, err := collect.StartNative(collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(),
+		Dir: dir})
 	if err != nil {
 		return trial{err: err}
 	}
@@ -74,7 +75,8 @@ func checkOpenFiles(limit uint64, cpus int) Finding {
 	c := Finding{"native", "open files", OK, "", ""}
 	const usual = 100 // gasm has about this many other files open
 	threads := (int64(min(limit, 1<<40)) - usual) / int64(cpus)
-	c.Text = fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process with %d threads", limit, cpus, max(threads, 0))
+	c.Text =
+		fmt.Sprintf("%d allowed: enough for a command, which takes %d for each event, and for a running process with %d threads", limit, cpus, max(threads, 0))
 	switch {
 	case threads < 1:
 		c.Status, c.Fix = Problem, fmt.Sprintf("ulimit -Hn %d (as root, or in /etc/security/limits.conf)", 65536)
@@ -113,7 +115,8 @@ func memoryLimit() int64 {
 		if !ok {
 			continue
 		}
-		if limit, err := strconv.ParseInt(readTrimmed(filepath.Join("/sys/fs/cgroup", group, "memory.max")), 10, 64); err == nil {
+		if limit, err := strconv.ParseInt(readTrimmed(filepath.Join("/sys/fs/cgroup", group, "memory.max")), 10,
+			64); err == nil {
 			return limit
 		}
 	}

@@ -25,7 +25,8 @@ func TestSIP(t *testing.T) {
 	check("System Integrity Protection status: enabled.\n", "is on, which is normal")
 	check("System Integrity Protection status: enabled (Custom Configuration).\n\nConfiguration:\n\tApple Internal: disabled\n\tDTrace Restrictions: disabled\n", "is on")
 	check("System Integrity Protection status: disabled.\n", "is off")
-	check("System Integrity Protection status: unknown (Custom Configuration).\n\nConfiguration:\n", "unknown (Custom Configuration)")
+	check("System Integrity Protection status: unknown (Custom Configuration).\n\nConfiguration:\n",
+		"unknown (Custom Configuration)")
 	check("sh: csrutil: command not found", "unknown: sh: csrutil")
 }
 
@@ -36,7 +37,8 @@ func TestDTraceVersion(t *testing.T) {
 	}
 	check("dtrace: D 2.0.7\n", "D 2.0.7")
 	check("dtrace: Sun D 1.13.2\n", "Sun D 1.13.2")
-	check("dtrace: system integrity protection is on, some features will not be available\n\ndtrace: Sun D 1.6.2\n", "Sun D 1.6.2")
+	check("dtrace: system integrity protection is on, some features will not be available\n\ndtrace: Sun D 1.6.2\n",
+		"Sun D 1.6.2")
 	check("usage: dtrace [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]\n", "")
 	check("/usr/bin/dtrace invalid option, -V\n", "")
 }
@@ -54,7 +56,8 @@ func TestParseStatus(t *testing.T) {
 	// In this order: a desktop user, root in Docker, root in Docker with --cap-add PERFMON, and root on a machine.
 	check("CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\nNoNewPrivs:\t0\nSeccomp:\t0\nSeccomp_filters:\t0\n", 0, 0,
 		"none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
-	check("CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0xa80425fb, 2, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
+	check("CapEff:\t00000000a80425fb\nSeccomp:\t2\nSeccomp_filters:\t1\n", 0xa80425fb, 2,
+		"none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
 	check("CapEff:\t00000040a80425fb\nSeccomp:\t2\n", 0x40a80425fb, 2, "CAP_PERFMON; not CAP_SYS_ADMIN, CAP_BPF")
 	check("CapEff:\t000001ffffffffff\n", 0x1ffffffffff, -1, "CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF")
 }
@@ -81,12 +84,14 @@ func TestKernelSettings(t *testing.T) {
 	assert.NotContains(t, f, "rate")
 
 	f = settings(kernel{paranoid: "3"}, true, collect.HiddenKernel)
-	assert.Equal(t, Finding{"native", "paranoid", Note, "kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
-		"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"], "a kernel that is not Debian's")
+	assert.Equal(t, Finding{"native", "paranoid", Note,
+		"kernel.perf_event_paranoid is 3: users may sample their processes, outside of the kernel; " +
+			"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}, f["paranoid"], "a kernel that is not Debian's")
 
 	f = settings(kernel{root: true, container: "Docker", paranoid: "2", capabilities: 0xa80425fb, seccomp: 2}, false)
 	assert.Equal(t, Note, f["capabilities"].Status)
-	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that sampling needs", f["capabilities"].Text)
+	assert.Equal(t, "none of CAP_PERFMON, CAP_SYS_ADMIN, CAP_BPF: root without the rights that sampling needs",
+		f["capabilities"].Text)
 	assert.Equal(t, "docker run --cap-add PERFMON ...", f["capabilities"].Fix)
 	assert.Contains(t, f["seccomp"].Text, "a filter is active")
 
@@ -160,7 +165,8 @@ func TestTerminal(t *testing.T) {
 	}
 	check(Options{}, OK, "none: reports are not cut and have no colour")
 	check(Options{Terminal: true, Columns: 120, Color: true}, OK, "120 columns, colour")
-	check(Options{Terminal: true, Columns: 80}, Note, "80 columns, no colour (NO_COLOR is set): names are shortened, and lines of code run over; reports look best in 100 and more")
+	check(Options{Terminal: true, Columns: 80}, Note,
+		"80 columns, no colour (NO_COLOR is set): names are shortened, and lines of code run over; reports look best in 100 and more")
 	check(Options{Terminal: true}, OK, "of unknown width, no colour (NO_COLOR is set)")
 }
 
@@ -200,7 +206,8 @@ func TestCodeCache(t *testing.T) {
 	}
 	check("[Global flags]\n    uintx ReservedCodeCacheSize                    = 251658240                              {pd product} {ergonomic}\n"+
 		"     bool SegmentedCodeCache                       = true                                      {product} {ergonomic}\n", OK, "240 MiB, segmented")
-	check("    uintx ReservedCodeCacheSize                    := 4194304                             {pd product}\n"+ // JDK 8
+	// JDK 8
+	check("    uintx ReservedCodeCacheSize                    := 4194304                             {pd product}\n"+
 		"     bool TieredCompilation                        = true                                {pd product}\n", Note,
 		"4096 KiB: small; HotSpot will reuse addresses (gasm tells the methods at one address apart by time)")
 	check("    uintx ReservedCodeCacheSize                    = 50331648                            {pd product}\n"+
@@ -210,14 +217,16 @@ func TestCodeCache(t *testing.T) {
 }
 
 func TestInstallJDK(t *testing.T) {
-	assert.Equal(t, "sudo apt install default-jdk-headless", installJDK(parseOSRelease("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
+	assert.Equal(t, "sudo apt install default-jdk-headless",
+		installJDK(parseOSRelease("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n")))
 	assert.Equal(t, "sudo dnf install java-latest-openjdk-devel", installJDK(parseOSRelease("ID=fedora\n")))
 	assert.Contains(t, installJDK(nil), "adoptium.net")
 }
 
 // Only remains of a DTrace process that no longer runs are reported.
 func TestCheckLeft(t *testing.T) {
-	lines := []string{"p:dt_11_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_11_dtrace/END /lib/libdtrace.so.2:0xded30\n", "p:dt_12_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n",
+	lines := []string{"p:dt_11_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n",
+		"p:dt_11_dtrace/END /lib/libdtrace.so.2:0xded30\n", "p:dt_12_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n",
 		"p:dt_13_dtrace/BEGIN /lib/libdtrace.so.2:0xded20\n", "p:dt_x/BEGIN /lib/libdtrace.so.2:0xded20\n"}
 	check := func(want string, running ...string) {
 		t.Helper()

@@ -63,7 +63,8 @@ func tryPerf(ctx context.Context, dir string, events []sampler.Event, busy bool)
 }
 
 func samplePerf(ctx context.Context, dir string, child *target, events []sampler.Event, busy bool) (t trial) {
-	p, err := collect.StartPerf(ctx, collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(), Dir: dir})
+	p, err := collect.StartPerf(ctx, collect.Options{Events: events, Frequency: collect.DefaultFrequency, PID: child.pid(),
+		Dir: dir})
 	if err != nil {
 		return trial{err: err}
 	}

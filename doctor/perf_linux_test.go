@@ -15,7 +15,8 @@ func TestEvents(t *testing.T) {
 	refused := func(reason failure.Reason, cause, hint string) trial {
 		return trial{err: &failure.RefusedError{Tool: "perf", Reason: reason, Cause: cause, Hint: hint}}
 	}
-	unsupported := refused(failure.ReasonUnsupportedEvent, "this machine can't sample it", "`perf list` names what there is")
+	unsupported := refused(failure.ReasonUnsupportedEvent, "this machine can't sample it",
+		"`perf list` names what there is")
 	paranoid := refused(failure.ReasonParanoid, "it is refused", "sudo sysctl kernel.perf_event_paranoid=1")
 	limit := refused(failure.ReasonLimit, "a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192")
 	clock := opens("cpu-clock") // perf uses it in place of cycles without saying so
@@ -28,14 +29,17 @@ func TestEvents(t *testing.T) {
 	check(false, Note, "cycles, instructions, cpu-clock open; not cycles:P", "",
 		unsupported, opens("cycles"), opens("instructions"), clock)
 	check(true, Note, "cpu-clock opens; not cycles:P, cycles, instructions: a virtual machine without a PMU. "+
-		"cpu-clock works, but PCs are late where interrupts were off", "qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)",
+		"cpu-clock works, but PCs are late where interrupts were off",
+		"qemu -cpu host,pmu=on (in a cloud: a bare-metal instance)",
 		clock, clock, unsupported, clock)
 	check(false, Note, "cpu-clock opens; not cycles:P, cycles, instructions: no hardware counters. "+
 		"cpu-clock works, but PCs are late where interrupts were off", "",
 		clock, clock, unsupported, clock)
-	check(false, Note, "cycles:P, cpu-clock open; not cycles, instructions: a limit is too low", "sudo sysctl kernel.perf_event_mlock_kb=8192",
+	check(false, Note, "cycles:P, cpu-clock open; not cycles, instructions: a limit is too low",
+		"sudo sysctl kernel.perf_event_mlock_kb=8192",
 		opens("cycles:P"), limit, limit, clock)
-	check(false, Problem, "none of cycles:P, cycles, instructions, cpu-clock opens", "", paranoid, paranoid, paranoid, paranoid)
+	check(false, Problem, "none of cycles:P, cycles, instructions, cpu-clock opens", "", paranoid, paranoid, paranoid,
+		paranoid)
 }
 
 func TestOpenFiles(t *testing.T) {
@@ -46,7 +50,8 @@ func TestOpenFiles(t *testing.T) {
 	const more = " (as root, or in /etc/security/limits.conf)"
 	check(1<<20, 2, OK, "1048576 allowed: enough for a command, which takes 2 for each event, and for a running process with 524238 threads", "")
 	check(4096, 128, Note, "4096 allowed: enough for a command, which takes 128 for each event, and for a running process with 31 threads", "ulimit -Hn 1048576"+more)
-	check(200, 128, Problem, "200 allowed: too few for 128 CPUs, because each CPU takes one for each event", "ulimit -Hn 65536"+more)
+	check(200, 128, Problem, "200 allowed: too few for 128 CPUs, because each CPU takes one for each event",
+		"ulimit -Hn 65536"+more)
 	check(^uint64(0), 1, OK, "18446744073709551615 allowed: enough for a command, which takes 1 for each event, and for a running process with 1099511627676 threads", "")
 }
 
@@ -59,5 +64,7 @@ func TestBuffers(t *testing.T) {
 	check(1032<<10, 2, 1<<30, OK, "1032 KiB for 2 CPUs, in a cgroup of 1024 MiB", "")
 	check(72<<10, 2, 0, Note, "72 KiB for 2 CPUs: smaller than usual, because this user may lock no more memory; samples may be lost on a busy machine",
 		"sudo sysctl kernel.perf_event_mlock_kb=516")
-	check(66<<20, 128, 128<<20, Note, "67584 KiB for 128 CPUs, in a cgroup of 128 MiB, of which they take more than a quarter", "raise the memory limit of the container")
+	check(66<<20, 128, 128<<20, Note,
+		"67584 KiB for 128 CPUs, in a cgroup of 128 MiB, of which they take more than a quarter",
+		"raise the memory limit of the container")
 }

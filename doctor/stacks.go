@@ -89,11 +89,14 @@ func (t *stackTrial) judge(area string) Finding {
 		return note("not tried: a busy program gave no samples", "")
 	case t.wrong > 0:
 		c.Status, c.Fix = Problem, without
-		c.Text += fmt.Sprintf(", but %d not as the program's source says: %s; please report this", t.wrong, shortened(t.example))
+		c.Text += fmt.Sprintf(", but %d not as the program's source says: %s; please report this", t.wrong,
+			shortened(t.example))
 	case t.noFrameInfo && !t.enoughWhole():
-		return note(c.Text+": libjvm has no .eh_frame, by which gasm finds the callers of its functions", installJDK(osRelease()))
+		return note(c.Text+": libjvm has no .eh_frame, by which gasm finds the callers of its functions",
+			installJDK(osRelease()))
 	case t.cut > 0 && t.size < usefulStack:
-		return note(fmt.Sprintf("%s, %d cut: there is room for only %d KiB of a stack in the kernel's buffers", c.Text, t.cut, t.size>>10), moreLocked())
+		return note(fmt.Sprintf("%s, %d cut: there is room for only %d KiB of a stack in the kernel's buffers", c.Text, t.cut,
+			t.size>>10), moreLocked())
 	case !t.enoughWhole():
 		return note(c.Text+": the callers of the others were not found, as in a JVM that this gasm does not know", without)
 	case 2*t.deep < t.whole:
@@ -114,7 +117,8 @@ func (t *stackTrial) enoughWhole() bool { return float64(t.whole) >= fewestWhole
 // moreLocked returns a command that lets the user lock more memory, so that whole stacks fit into the kernel's buffers.
 func moreLocked() string {
 	const forStacks = 4100 // KiB for each CPU: a buffer of 4 MiB and its first page
-	return fmt.Sprintf("sudo sysctl kernel.perf_event_mlock_kb=%d (or ulimit -l %d)", forStacks, forStacks*runtime.NumCPU())
+	return fmt.Sprintf("sudo sysctl kernel.perf_event_mlock_kb=%d (or ulimit -l %d)", forStacks,
+		forStacks*runtime.NumCPU())
 }
 
 // shortened returns the beginning of a list of methods, at most 200 bytes.

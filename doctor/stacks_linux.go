@@ -30,7 +30,8 @@ var knownStack []byte
 // stacks. dir is a folder for temporary files, which are removed at the end.
 func (j *foundJDK) checkStacks(ctx context.Context, area, dir string) Finding {
 	if !stack.Supported() {
-		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 and aarch64 only, and this is " + runtime.GOARCH, ""}
+		return Finding{area, "stacks", Note, "not tried: gasm walks call stacks on x86-64 and aarch64 only, and this is " +
+			runtime.GOARCH, ""}
 	}
 	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()
@@ -67,7 +68,8 @@ func tryStacks(ctx context.Context, java, dir string) (t stackTrial) {
 	defer p.end()
 	lockedMemory.Lock()
 	defer lockedMemory.Unlock()
-	n, err := collect.AttachNative(ctx, collect.Options{Frequency: collect.DefaultFrequency, PID: p.cmd.Process.Pid, Dir: dir, Walk: stack.NewWalker(shared.NewJVMs()).Walk})
+	n, err := collect.AttachNative(ctx, collect.Options{Frequency: collect.DefaultFrequency, PID: p.cmd.Process.Pid,
+		Dir: dir, Walk: stack.NewWalker(shared.NewJVMs()).Walk})
 	if err != nil {
 		t.err = err
 		return t
@@ -123,7 +125,8 @@ func startKnown(java, dir string) (*knownProgram, error) {
 		return nil, err
 	}
 	defer in.Close()
-	cmd := exec.Command(java, "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,KnownStack::work", "-cp", dir, "KnownStack")
+	cmd := exec.Command(java, "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,KnownStack::work", "-cp", dir,
+		"KnownStack")
 	cmd.Stdin = in
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C on the terminal is for gasm alone
 	if err := cmd.Start(); err != nil {

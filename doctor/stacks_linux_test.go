@@ -78,7 +78,8 @@ func TestStacksInjected(t *testing.T) {
 		libjvm := filepath.Join(damaged, "lib/server/libjvm.so")
 		text, err := os.ReadFile(libjvm)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(libjvm, bytes.ReplaceAll(text, []byte("\x00.eh_frame\x00"), []byte("\x00.no_frame\x00")), 0o755))
+		require.NoError(t, os.WriteFile(libjvm, bytes.ReplaceAll(text, []byte("\x00.eh_frame\x00"),
+			[]byte("\x00.no_frame\x00")), 0o755))
 		f := check(&foundJDK{home: damaged, libjvm: libjvm})
 		assert.Equal(t, Note, f.Status)
 		assert.Regexp(t, `^\d+ of [1-9]\d+ whole: libjvm has no \.eh_frame, by which gasm finds the callers of its functions$`, f.Text)
@@ -106,7 +107,8 @@ func TestStacksInjected(t *testing.T) {
 			assert.Contains(t, f.Text, "all as expected")
 		default:
 			assert.Equal(t, Note, f.Status, f.Text)
-			assert.Regexp(t, `there is room for only \d+ KiB of a stack in the kernel's buffers|users may sample nothing`, f.Text)
+			assert.Regexp(t, `there is room for only \d+ KiB of a stack in the kernel's buffers|users may sample nothing`,
+				f.Text)
 			assert.Regexp(t, `^sudo sysctl kernel\.perf_event_(mlock_kb=4100 \(or ulimit -l \d+\)|paranoid=1)$`, f.Fix)
 		}
 	})
@@ -165,22 +167,31 @@ func TestJudgeStacks(t *testing.T) {
 		trial stackTrial
 		want  Finding
 	}{
-		{"all", stackTrial{size: 65528, samples: 120, whole: 120, deep: 118}, Finding{"jdk", "stacks", OK, "120 of 120 whole, all as expected", ""}},
-		{"the last moments", stackTrial{size: 65528, samples: 120, whole: 117, deep: 110}, Finding{"jdk", "stacks", OK, "117 of 120 whole, all as expected", ""}},
-		{"paranoid", stackTrial{err: &failure.RefusedError{Reason: failure.ReasonParanoid, Cause: "users may sample nothing", Hint: "sudo sysctl kernel.perf_event_paranoid=1"}},
-			Finding{"jdk", "stacks", Note, "no call stacks: users may sample nothing", "sudo sysctl kernel.perf_event_paranoid=1"}},
-		{"another error", stackTrial{err: errors.New("java ended at once")}, Finding{"jdk", "stacks", Note, "no call stacks: java ended at once", ""}},
-		{"no sample", stackTrial{size: 65528}, Finding{"jdk", "stacks", Note, "not tried: a busy program gave no samples", ""}},
+		{"all", stackTrial{size: 65528, samples: 120, whole: 120, deep: 118},
+			Finding{"jdk", "stacks", OK, "120 of 120 whole, all as expected", ""}},
+		{"the last moments", stackTrial{size: 65528, samples: 120, whole: 117, deep: 110},
+			Finding{"jdk", "stacks", OK, "117 of 120 whole, all as expected", ""}},
+		{"paranoid", stackTrial{err: &failure.RefusedError{Reason: failure.ReasonParanoid, Cause: "users may sample nothing",
+			Hint: "sudo sysctl kernel.perf_event_paranoid=1"}},
+			Finding{"jdk", "stacks", Note, "no call stacks: users may sample nothing",
+				"sudo sysctl kernel.perf_event_paranoid=1"}},
+		{"another error", stackTrial{err: errors.New("java ended at once")},
+			Finding{"jdk", "stacks", Note, "no call stacks: java ended at once", ""}},
+		{"no sample", stackTrial{size: 65528}, Finding{"jdk", "stacks", Note, "not tried: a busy program gave no samples",
+			""}},
 		{"the kernel copies nothing", stackTrial{size: 65528, samples: 120}, Finding{"jdk", "stacks", Note,
-			"0 of 120 whole: the callers of the others were not found, as in a JVM that this gasm does not know", "gasm profile --stacks off ..."}},
+			"0 of 120 whole: the callers of the others were not found, as in a JVM that this gasm does not know",
+			"gasm profile --stacks off ..."}},
 		{"no .eh_frame", stackTrial{size: 65528, samples: 120, whole: 3, noFrameInfo: true}, Finding{"jdk", "stacks", Note,
 			"3 of 120 whole: libjvm has no .eh_frame, by which gasm finds the callers of its functions", install}},
 		{"little room", stackTrial{size: 12 << 10, samples: 120, whole: 120, deep: 120}, Finding{"jdk", "stacks", Note,
 			"120 of 120 whole, all as expected; but there is room for only 12 KiB of a stack in the kernel's buffers: deeper ones are cut, and --stacks auto records none", moreLocked()}},
 		{"no room", stackTrial{size: 1 << 10, samples: 120, whole: 20, cut: 100, deep: 20}, Finding{"jdk", "stacks", Note,
 			"20 of 120 whole, 100 cut: there is room for only 1 KiB of a stack in the kernel's buffers", moreLocked()}},
-		{"wrong", stackTrial{size: 65528, samples: 120, whole: 120, deep: 119, wrong: 1, example: calls + " Other::method"}, Finding{"jdk", "stacks", Problem,
-			"120 of 120 whole, but 1 not as the program's source says: " + calls + " Other::method; please report this", "gasm profile --stacks off ..."}},
+		{"wrong", stackTrial{size: 65528, samples: 120, whole: 120, deep: 119, wrong: 1, example: calls + " Other::method"},
+			Finding{"jdk", "stacks", Problem,
+				"120 of 120 whole, but 1 not as the program's source says: " + calls + " Other::method; please report this",
+				"gasm profile --stacks off ..."}},
 		{"frames are missing", stackTrial{size: 65528, samples: 120, whole: 120, deep: 5}, Finding{"jdk", "stacks", Problem,
 			"120 of 120 whole, but only 5 with all calls of the program; please report this", "gasm profile --stacks off ..."}},
 	} {

@@ -13,7 +13,8 @@ func checkSystem(ctx context.Context) []Finding {
 	text := runtime.GOOS
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
-		text = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + ", " + unix.ByteSliceToString(u.Machine[:])
+		text = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:]) + ", " +
+			unix.ByteSliceToString(u.Machine[:])
 	}
 	name := osRelease()["PRETTY_NAME"]
 	if runtime.GOOS == "darwin" {

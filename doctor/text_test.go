@@ -30,8 +30,10 @@ func laptop() *Report {
 			"sudo curl -fLo /usr/lib/jvm/java-11-openjdk-amd64/lib/server/hsdis-amd64.so https://builds.shipilev.net/hsdis/hsdis-amd64.so"},
 		{jdk11, "hsdis", Note, "/usr/lib/x86_64-linux-gnu/hsdis-amd64.so lacks decode_instructions_virtual: HotSpot does not use it", ""},
 		{openJ9, "version", OK, "21.0.5+11-LTS, IBM Corporation", ""},
-		{openJ9, "code", Note, "Openj9 is not HotSpot: its methods have neither names nor code in a profile", "sudo apt install default-jdk-headless"},
-		{"environment", "java options", Problem, "_JAVA_OPTIONS has -XX:LogFile=/x, which takes the JVM's log away from gasm", "unset _JAVA_OPTIONS"},
+		{openJ9, "code", Note, "Openj9 is not HotSpot: its methods have neither names nor code in a profile",
+			"sudo apt install default-jdk-headless"},
+		{"environment", "java options", Problem, "_JAVA_OPTIONS has -XX:LogFile=/x, which takes the JVM's log away from gasm",
+			"unset _JAVA_OPTIONS"},
 		{"environment", "temp folder", OK, "/tmp, 12.1 GiB free, in memory (tmpfs)", ""},
 	}}
 }
@@ -39,7 +41,8 @@ func laptop() *Report {
 // refused is the report of a machine without perf.
 func refused() *Report {
 	const hint = "sudo apt install linux-tools-common linux-tools-6.8.0-87-generic"
-	return &Report{Cause: "perf: not on PATH", Fix: hint, Checks: []Finding{{"perf", "found", Problem, "not on PATH", hint}}}
+	return &Report{Cause: "perf: not on PATH", Fix: hint, Checks: []Finding{{"perf", "found", Problem, "not on PATH",
+		hint}}}
 }
 
 func TestText(t *testing.T) {
@@ -66,8 +69,10 @@ func TestText(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	assert.Equal(t, "gasm can profile here with --sudo: dtrace.", (&Report{CanProfile: true, Sampler: "dtrace", Sudo: true}).Verdict())
-	assert.Equal(t, "gasm can't profile here: no JDK here prints its code.", (&Report{Cause: "no JDK here prints its code"}).Verdict())
+	assert.Equal(t, "gasm can profile here with --sudo: dtrace.",
+		(&Report{CanProfile: true, Sampler: "dtrace", Sudo: true}).Verdict())
+	assert.Equal(t, "gasm can't profile here: no JDK here prints its code.",
+		(&Report{Cause: "no JDK here prints its code"}).Verdict())
 }
 
 func TestJSON(t *testing.T) {
@@ -104,7 +109,8 @@ func TestJudge(t *testing.T) {
 	check(noNative, perf, dtrace, good, Finding{}, "gasm can profile here: perf, cycles.")
 	check(noNative, noPerf, dtrace, good, Finding{}, "gasm can profile here with --sudo: dtrace.")
 	if runtime.GOOS == "linux" {
-		check(noNative, noPerf, samplerResult{}, good, Finding{}, "gasm can't profile here: native: blocked; first: docker run")
+		check(noNative, noPerf, samplerResult{}, good, Finding{},
+			"gasm can't profile here: native: blocked; first: docker run")
 	}
 	check(native, perf, dtrace, nil, Finding{}, "gasm can't profile here: there is no JDK; first: ")
 	check(native, perf, dtrace, good[:1], Finding{}, "no JDK here prints its code; first: ")
@@ -113,7 +119,8 @@ func TestJudge(t *testing.T) {
 
 // Paths, versions and the output of other programs can contain any text.
 func FuzzHostileText(f *testing.F) {
-	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\xff\u2028", "日本😀"} {
+	for _, text := range []string{"", "\x1b]0;pwned\x07", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066",
+		"\xff\u2028", "日本😀"} {
 		f.Add(text, 100)
 	}
 	f.Fuzz(func(t *testing.T, text string, width int) {

@@ -138,7 +138,8 @@ func checkEvents(area string, trials []trial, virtual bool) Finding {
 		c.Text = strings.Join(opened, ", ") + " open"
 	default:
 		c.Status = Note
-		c.Text = fmt.Sprintf("%s %s; not %s", strings.Join(opened, ", "), verb(len(opened), "opens", "open"), strings.Join(refused, ", "))
+		c.Text = fmt.Sprintf("%s %s; not %s", strings.Join(opened, ", "), verb(len(opened), "opens", "open"),
+			strings.Join(refused, ", "))
 	}
 	switch {
 	case err != nil && len(opened) > 0:

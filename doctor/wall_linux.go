@@ -43,7 +43,8 @@ func (j *foundJDK) checkWall(ctx context.Context, area, dir string) Finding {
 	case found == 0:
 		return note(fmt.Sprintf("--wall finds no place where a Java thread waits, in %d threads", threads))
 	}
-	return Finding{area, "wall", OK, fmt.Sprintf("--wall reads %d threads, %d of which wait in Java code", threads, found), ""}
+	return Finding{area, "wall", OK, fmt.Sprintf("--wall reads %d threads, %d of which wait in Java code", threads, found),
+		""}
 }
 
 // tryWall runs a program with the given java command, and records its threads. It returns the number of threads, and

@@ -13,7 +13,8 @@ func checkXCTrace(ctx context.Context) samplerResult {
 	path, err := xctrace.Find(ctx)
 	if err != nil {
 		cause, todo := explain(err)
-		return samplerResult{cause: "xctrace: " + cause, fix: todo, checks: []Finding{{"xctrace", "found", Note, cause, todo}}}
+		return samplerResult{cause: "xctrace: " + cause, fix: todo,
+			checks: []Finding{{"xctrace", "found", Note, cause, todo}}}
 	}
 	// "xctrace version 26.0 (17A324)"
 	stdout, stderr, err := run(ctx, "xcrun", "xctrace", "version")
@@ -21,7 +22,9 @@ func checkXCTrace(ctx context.Context) samplerResult {
 	if err != nil || !ok {
 		cause := "it does not run: " + firstLine(stderr+"\n"+stdout)
 		const todo = "sudo xcodebuild -license accept && sudo xcodebuild -runFirstLaunch"
-		return samplerResult{cause: "xctrace: " + cause, fix: todo, checks: []Finding{{"xctrace", "found", Problem, cause, todo}}}
+		return samplerResult{cause: "xctrace: " + cause, fix: todo,
+			checks: []Finding{{"xctrace", "found", Problem, cause, todo}}}
 	}
-	return samplerResult{works: true, event: xctrace.DefaultEvent(), checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
+	return samplerResult{works: true, event: xctrace.DefaultEvent(),
+		checks: []Finding{{"xctrace", "found", OK, path + ", version " + version + "; needs no root, and was not tried", ""}}}
 }

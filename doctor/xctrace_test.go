@@ -15,15 +15,19 @@ func TestXCTrace(t *testing.T) {
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	r := checkXCTrace(t.Context())
 	assert.False(t, r.works)
-	assert.Equal(t, []Finding{{"xctrace", "found", Note, "there is no xcrun on PATH", "xctrace is a part of Xcode, which is for macOS alone"}}, r.checks)
+	assert.Equal(t, []Finding{{"xctrace", "found", Note, "there is no xcrun on PATH",
+		"xctrace is a part of Xcode, which is for macOS alone"}}, r.checks)
 	for _, c := range []struct {
 		script string
 		works  bool
 		text   string
 	}{
-		{"[ $1 = --find ] && echo /X/xctrace && exit; echo xctrace version 26.0 \\(17A324\\)", true, "/X/xctrace, version 26.0 (17A324); needs no root, and was not tried"},
-		{"echo xcrun: error: unable to find utility >&2; exit 72", false, "xcrun does not find it, because it is not in Xcode's command line tools"},
-		{"[ $1 = --find ] && echo /X/xctrace && exit; echo You have not agreed to the license >&2; exit 69", false, "it does not run: You have not agreed to the license"},
+		{"[ $1 = --find ] && echo /X/xctrace && exit; echo xctrace version 26.0 \\(17A324\\)", true,
+			"/X/xctrace, version 26.0 (17A324); needs no root, and was not tried"},
+		{"echo xcrun: error: unable to find utility >&2; exit 72", false,
+			"xcrun does not find it, because it is not in Xcode's command line tools"},
+		{"[ $1 = --find ] && echo /X/xctrace && exit; echo You have not agreed to the license >&2; exit 69", false,
+			"it does not run: You have not agreed to the license"},
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "xcrun"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755))
 		r := checkXCTrace(t.Context())

@@ -33,7 +33,8 @@ func TestNameSafepoints(t *testing.T) {
 			names = append(names, e.Name)
 		}
 	}
-	assert.Equal(t, []string{"RedefineClasses", "G1CollectForAllocation", UnknownSafepoint, UnknownSafepoint, "InstantOne"}, names)
+	assert.Equal(t, []string{"RedefineClasses", "G1CollectForAllocation", UnknownSafepoint, UnknownSafepoint,
+		"InstantOne"}, names)
 	assert.True(t, events[1].OfTool())
 	assert.True(t, events[4].OfTool(), "the operation, too")
 	assert.False(t, events[7].OfTool())

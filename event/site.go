@@ -42,8 +42,8 @@ func (r SiteRule) Index(stack []Frame, parked bool) int {
 	return slices.IndexFunc(stack, func(f Frame) bool { return !parked || !isIn(lockPackages, f.Method) })
 }
 
-// From returns the frames of an event's stack from the one that the rule chooses to the outermost one. It returns nil if
-// the rule chooses none.
+// From returns the frames of an event's stack from the one that the rule chooses to the outermost one. It returns nil
+// if the rule chooses none.
 func (r SiteRule) From(e *Event) []Frame {
 	i := r.Index(e.Frames, e.Kind == Park)
 	if i < 0 {

@@ -15,10 +15,12 @@ func TestSiteRule(t *testing.T) {
 		parked         bool
 		own, innermost string
 	}{
-		{"java.util.HashMap::resize java.util.HashMap::put com.acme.Handler::get java.lang.Thread::run", false, "com.acme.Handler::get", "java.util.HashMap::resize"},
+		{"java.util.HashMap::resize java.util.HashMap::put com.acme.Handler::get java.lang.Thread::run", false,
+			"com.acme.Handler::get", "java.util.HashMap::resize"},
 		{"com.acme.Handler::get com.acme.Server::run", false, "com.acme.Handler::get", "com.acme.Handler::get"},
 		{"java.util.Arrays::copyOf java.lang.Thread::run", false, "java.util.Arrays::copyOf", "java.util.Arrays::copyOf"},
-		{"jdk.internal.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park javax.swing.A::b com.sun.c.D::e", true, "javax.swing.A::b", "javax.swing.A::b"},
+		{"jdk.internal.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park javax.swing.A::b com.sun.c.D::e", true,
+			"javax.swing.A::b", "javax.swing.A::b"},
 		{"jdk.internal.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park java.util.concurrent.FutureTask::get javafx.A::b", true, "javafx.A::b", "java.util.concurrent.FutureTask::get"},
 		{"sun.misc.Unsafe::park java.util.concurrent.locks.LockSupport::park", true, "", ""},
 		{"", false, "", ""},

@@ -28,16 +28,17 @@ const (
 // limitedCommand returns a command that runs the program with at most maxMemory and, even if gasm is killed,
 // timeForLoop of CPU time. A shell that does not know a limit (macOS has none on memory) runs the program without it.
 func limitedCommand(ctx context.Context, path string, args ...string) *exec.Cmd {
-	limits := fmt.Sprintf(`{ ulimit -v %d; ulimit -t %d; } 2>/dev/null; exec "$@"`, maxMemory>>10, int(timeForLoop.Seconds()))
+	limits := fmt.Sprintf(`{ ulimit -v %d; ulimit -t %d; } 2>/dev/null; exec "$@"`, maxMemory>>10,
+		int(timeForLoop.Seconds()))
 	cmd := tool.Command(ctx, "/bin/sh", append([]string{"-c", limits, "sh", path}, args...)...)
 	// OSACA's numpy would reserve memory for a thread on each processor.
 	cmd.Env = append(cmd.Env, "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 	return cmd
 }
 
-// Ask asks the program about the hottest loops of all profiles, as far as they have a path for it, several at a time. It
-// sets Modelled of each of these loops. Ask returns when all have an answer, at the latest after some minutes, or soon
-// after ctx is done.
+// Ask asks the program about the hottest loops of all profiles, as far as they have a path for it, several at a time.
+// It sets Modelled of each of these loops. Ask returns when all have an answer, at the latest after some minutes, or
+// soon after ctx is done.
 func (t *Tool) Ask(ctx context.Context, ps *profile.Profiles) {
 	var all []*loops.Facts
 	for i := range ps.Trials {

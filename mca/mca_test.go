@@ -28,10 +28,13 @@ func facts(t *testing.T, machineCode []byte, syntax disasm.Syntax) *loops.Facts 
 	t.Helper()
 	insts, err := disasm.Decode(disasm.AMD64, syntax, machineCode, 0x1000)
 	require.NoError(t, err)
-	lines := []code.Line{{Instruction: printassembly.Instruction{Lo: 0xffc, Hi: 0x1000, Text: map[disasm.Syntax]string{disasm.ATT: "mov %eax,%eax", disasm.Intel: "mov eax,eax"}[syntax]}, Counts: tally.Counts{0}}}
+	lines := []code.Line{{Instruction: printassembly.Instruction{Lo: 0xffc, Hi: 0x1000,
+		Text: map[disasm.Syntax]string{disasm.ATT: "mov %eax,%eax", disasm.Intel: "mov eax,eax"}[syntax]},
+		Counts: tally.Counts{0}}}
 	for _, in := range insts {
 		lines = append(lines, code.Line{Counts: tally.Counts{1},
-			Instruction: printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind, Target: in.Target, Bad: in.Bad}})
+			Instruction: printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind,
+				Target: in.Target, Bad: in.Bad}})
 	}
 	blocks := code.BlocksOf(lines, 1)
 	all, _ := code.FindLoops(lines, blocks, 1)
@@ -120,11 +123,15 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, tool, script, verdict, text string }{
 		{"good", "llvm-mca", "cat >/dev/null; echo 'Total Cycles:      309'", "3 cycles a round", "Total Cycles:      309"},
-		{"strange", "llvm-mca", "cat; printf 'a\\tb'", "an answer that gasm does not know", "gasm_top:\n vaddsd 0x10(%rsi,%r9,8),%xmm0,%xmm0\n inc    %r9d\n cmp    %r11d,%r9d\n jl gasm_top\na b"},
+		{"strange", "llvm-mca", "cat; printf 'a\\tb'", "an answer that gasm does not know",
+			"gasm_top:\n vaddsd 0x10(%rsi,%r9,8),%xmm0,%xmm0\n inc    %r9d\n cmp    %r11d,%r9d\n jl gasm_top\na b"},
 		{"fails", "llvm-mca", "echo no such processor >&2; exit 3", "no answer: exit status 3", "no such processor"},
-		{"reads nothing", "llvm-mca", "exec <&-; echo 'Total Cycles:      100'", "1 cycles a round", "Total Cycles:      100"},
-		{"prints without end", "llvm-mca", "cat >/dev/null; head -c 300000 /dev/zero | tr '\\0' x", "an answer that gasm does not know", strings.Repeat("x", maxOutput)},
-		{"limits", "llvm-mca", "cat >/dev/null; ulimit -v; ulimit -t; echo $OMP_NUM_THREADS", "an answer that gasm does not know", "4194304\n60\n1"},
+		{"reads nothing", "llvm-mca", "exec <&-; echo 'Total Cycles:      100'", "1 cycles a round",
+			"Total Cycles:      100"},
+		{"prints without end", "llvm-mca", "cat >/dev/null; head -c 300000 /dev/zero | tr '\\0' x",
+			"an answer that gasm does not know", strings.Repeat("x", maxOutput)},
+		{"limits", "llvm-mca", "cat >/dev/null; ulimit -v; ulimit -t; echo $OMP_NUM_THREADS",
+			"an answer that gasm does not know", "4194304\n60\n1"},
 		{"osaca", "osaca", `for f; do :; done; grep -c vaddsd "$f"`, "an answer that gasm does not know", "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,7 +160,8 @@ func TestInterrupted(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	all := []*loops.Facts{facts(t, sum, disasm.ATT), facts(t, sum, disasm.ATT), facts(t, sum, disasm.ATT), facts(t, sum, disasm.ATT)}
+	all := []*loops.Facts{facts(t, sum, disasm.ATT), facts(t, sum, disasm.ATT), facts(t, sum, disasm.ATT),
+		facts(t, sum, disasm.ATT)}
 	tool.askAll(ctx, all)
 	for _, f := range all {
 		assert.Equal(t, "no answer, because of a signal", f.Modelled.Verdict)

@@ -38,9 +38,9 @@ const (
 	oldestLLVM = 10
 )
 
-// Find finds the program that a choice names: "auto", "llvm-mca" or "osaca", which a colon and the name of a processor may
-// follow. llvm-mca knows processors as "znver3" and "skylake", OSACA as "ZEN3" and "SKX". Find returns a ChoiceError if
-// the choice is something else, and a *fix.Error if the program is not installed.
+// Find finds the program that a choice names: "auto", "llvm-mca" or "osaca", which a colon and the name of a processor
+// may follow. llvm-mca knows processors as "znver3" and "skylake", OSACA as "ZEN3" and "SKX". Find returns a
+// ChoiceError if the choice is something else, and a *fix.Error if the program is not installed.
 func Find(chosen string) (*Tool, error) {
 	m := choice.FindStringSubmatch(chosen)
 	if m == nil {
@@ -94,7 +94,8 @@ func (t *Tool) processor() string {
 // args returns the arguments for the program. file is the loop's source, which OSACA does not read from stdin.
 func (t *Tool) args(file string) []string {
 	if t.name == "llvm-mca" {
-		return []string{"-mtriple=x86_64", "-mcpu=" + t.processor(), "-iterations=" + strconv.Itoa(rounds), "-instruction-info=0", "-resource-pressure=0", "-bottleneck-analysis"}
+		return []string{"-mtriple=x86_64", "-mcpu=" + t.processor(), "-iterations=" + strconv.Itoa(rounds),
+			"-instruction-info=0", "-resource-pressure=0", "-bottleneck-analysis"}
 	}
 	var args []string
 	if t.cpu != "" {

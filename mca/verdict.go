@@ -55,7 +55,8 @@ func osacaVerdict(output string) string {
 		if m := carried.FindStringSubmatch(line); m != nil {
 			if cycles, err := strconv.ParseFloat(m[1], 64); err == nil && cycles > longest {
 				longest = cycles
-				chain = fmt.Sprintf("longest carried chain %s: %s, from %s", loops.Cycles(cycles), layout.Plural(strings.Count(m[3], ",")+1, "instruction"), m[2])
+				chain = fmt.Sprintf("longest carried chain %s: %s, from %s", loops.Cycles(cycles),
+					layout.Plural(strings.Count(m[3], ",")+1, "instruction"), m[2])
 			}
 		}
 	}

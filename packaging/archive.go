@@ -47,7 +47,8 @@ func (r *release) writeArchive(p *program, docs []document) error {
 
 // addFile adds a file to an archive. The file belongs to root, and its time is that of the release.
 func (r *release) addFile(archive *tar.Writer, name string, mode int64, text []byte) error {
-	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(text)), ModTime: r.time, Format: tar.FormatUSTAR})
+	err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(text)),
+		ModTime: r.time, Format: tar.FormatUSTAR})
 	if err == nil {
 		_, err = archive.Write(text)
 	}

@@ -65,9 +65,11 @@ func (r *release) compile(path, system, arch string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	cmd := exec.Command(r.goTool, "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", path, "./cmd/gasm")
+	cmd := exec.Command(r.goTool, "build", "-trimpath", "-buildvcs=false", "-ldflags",
+		"-s -w -buildid= -X main.version="+r.version, "-o", path, "./cmd/gasm")
 	cmd.Dir = r.source
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOWORK=off", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOWORK=off", "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building gasm for %s/%s: %w\n%s", system, arch, err, out)
 	}

@@ -18,7 +18,8 @@ var formula = template.Must(template.New("gasm.rb").Parse(formulaText))
 // missing.
 func (r *release) writeFormula() error {
 	sums := map[string]string{}
-	for _, platform := range [][2]string{{"darwin", "arm64"}, {"darwin", "amd64"}, {"linux", "arm64"}, {"linux", "amd64"}} {
+	for _, platform := range [][2]string{{"darwin", "arm64"}, {"darwin", "amd64"}, {"linux", "arm64"},
+		{"linux", "amd64"}} {
 		sum, err := sha256Of(filepath.Join(r.out, r.archiveName(platform[0], platform[1])+".tar.gz"))
 		if os.IsNotExist(err) {
 			return nil

@@ -23,7 +23,8 @@ func (d *document) installed(packager string) string {
 	case "bash":
 		return "/usr/share/bash-completion/completions/gasm"
 	case "zsh":
-		return map[string]string{"deb": "/usr/share/zsh/vendor-completions/", "rpm": "/usr/share/zsh/site-functions/"}[packager] + d.name
+		return map[string]string{"deb": "/usr/share/zsh/vendor-completions/",
+			"rpm": "/usr/share/zsh/site-functions/"}[packager] + d.name
 	case "fish":
 		return "/usr/share/fish/vendor_completions.d/" + d.name
 	case "license":
@@ -36,7 +37,8 @@ func (d *document) installed(packager string) string {
 // on nothing.
 func (r *release) writePackages(p *program, docs []document) error {
 	for _, packager := range []string{"deb", "rpm"} {
-		contents := files.Contents{{Source: p.path, Destination: "/usr/bin/gasm", FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.time}}}
+		contents := files.Contents{{Source: p.path, Destination: "/usr/bin/gasm",
+			FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.time}}}
 		for _, d := range docs {
 			source := filepath.Join(r.work, "installed", packager, p.arch, d.installed(packager))
 			if err := writeDocument(source, &d); err != nil {
@@ -78,7 +80,8 @@ func writeDocument(path string, d *document) error {
 func (r *release) writePackage(packager, arch string, contents files.Contents) error {
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "gasm", Arch: arch, Platform: "linux", Version: r.version, VersionSchema: "semver", Release: "1",
-		Section: "devel", Priority: "optional", Maintainer: "the gasm project <gasm@users.noreply.github.com>", Vendor: "the gasm project",
+		Section: "devel", Priority: "optional", Maintainer: "the gasm project <gasm@users.noreply.github.com>",
+		Vendor: "the gasm project",
 		Description: "Assembly-level profiler for the JVM\n" +
 			"gasm shows where a Java program's CPU time goes, instruction by instruction,\n" +
 			"in the machine code that HotSpot made of it. It needs no hsdis, no debug JDK\n" +
@@ -96,5 +99,6 @@ func (r *release) writePackage(packager, arch string, contents files.Contents) e
 	if err != nil {
 		return err
 	}
-	return create(filepath.Join(r.out, p.ConventionalFileName(info)), func(w io.Writer) error { return p.Package(info, w) })
+	return create(filepath.Join(r.out, p.ConventionalFileName(info)),
+		func(w io.Writer) error { return p.Package(info, w) })
 }

@@ -25,7 +25,8 @@ import (
 func build(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "dist")
-	require.NoError(t, run([]string{"-version", "1.2.3-rc.1", "-time", "1700000000", "-out", dir, "-platforms", "linux/amd64,darwin/arm64"}))
+	require.NoError(t, run([]string{"-version", "1.2.3-rc.1", "-time", "1700000000", "-out", dir, "-platforms",
+		"linux/amd64,darwin/arm64"}))
 	return dir
 }
 
@@ -41,8 +42,8 @@ func contentsOf(t *testing.T, dir string) map[string][]byte {
 	return all
 }
 
-// Two builds in different folders, with other settings of the machine, are the same byte for byte; and all that a release
-// should have is in it. One test, because a build takes seconds.
+// Two builds in different folders, with other settings of the machine, are the same byte for byte; and all that a
+// release should have is in it. One test, because a build takes seconds.
 func TestRelease(t *testing.T) {
 	first := build(t)
 	t.Setenv("TZ", "Pacific/Chatham")
@@ -70,7 +71,8 @@ func TestRelease(t *testing.T) {
 }
 
 // installedFiles are files that both packages and archives have.
-var installedFiles = []string{"gasm.1", "gasm-profile.1", "gasm-attach.1", "_gasm", "gasm.fish", "README.md", "report.md", "overview-light.png"}
+var installedFiles = []string{"gasm.1", "gasm-profile.1", "gasm-attach.1", "_gasm", "gasm.fish", "README.md",
+	"report.md", "overview-light.png"}
 
 func checkArchives(t *testing.T, dir string) {
 	for _, platform := range []string{"linux-amd64", "darwin-arm64"} {
@@ -129,7 +131,8 @@ func checkDeb(t *testing.T, dir string) {
 	assert.NotContains(t, string(out), "Depends:")
 	out, err = exec.Command(tool, "--contents", deb).Output()
 	require.NoError(t, err)
-	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm", "/usr/share/doc/gasm/copyright") {
+	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm",
+		"/usr/share/doc/gasm/copyright") {
 		assert.Contains(t, string(out), file)
 	}
 	for line := range strings.Lines(string(out)) {
@@ -158,7 +161,8 @@ func checkRPM(t *testing.T, dir string) {
 	assert.Equal(t, "gasm-1.2.3~rc.1-1.x86_64\n", rpm("--query", "gasm"))
 	assert.Empty(t, rpm("--verify", "gasm"), "files are as the package says")
 	files := rpm("--query", "--list", "gasm")
-	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm", "/usr/share/licenses/gasm/LICENSE") {
+	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm",
+		"/usr/share/licenses/gasm/LICENSE") {
 		assert.Contains(t, files, file)
 	}
 	if runtime.GOARCH == "amd64" {
@@ -205,7 +209,8 @@ func TestFormula(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(r.out, "gasm.rb"))
 	require.NoError(t, err)
 	for platform := range strings.SplitSeq(all, ",") {
-		url := fmt.Sprintf("url \"#{base}-%s.tar.gz\"\n      sha256 \"%x\"\n", strings.ReplaceAll(platform, "/", "-"), sha256.Sum256([]byte(platform)))
+		url := fmt.Sprintf("url \"#{base}-%s.tar.gz\"\n      sha256 \"%x\"\n", strings.ReplaceAll(platform, "/", "-"),
+			sha256.Sum256([]byte(platform)))
 		assert.Contains(t, string(text), url)
 	}
 	assert.Contains(t, string(text), "releases/download/v1.2.3/gasm-1.2.3\"")

@@ -28,7 +28,8 @@ func (r *release) writeSBOM(programs []program) error {
 			return err
 		}
 		name := r.archiveName(p.os, p.arch)
-		built = append(built, cdx.Component{BOMRef: name, Type: cdx.ComponentTypeApplication, Name: "gasm", Version: r.version,
+		built = append(built, cdx.Component{BOMRef: name, Type: cdx.ComponentTypeApplication, Name: "gasm",
+			Version:     r.version,
 			Description: p.os + "/" + p.arch, Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}}})
 		var refs []string
 		for _, m := range modulesOf(p) {
@@ -38,7 +39,10 @@ func (r *release) writeSBOM(programs []program) error {
 		slices.Sort(refs)
 		dependencies = append(dependencies, cdx.Dependency{Ref: name, Dependencies: &refs})
 	}
-	libraries := slices.SortedFunc(maps.Values(modules), func(a, b cdx.Component) int { return cmp.Compare(a.BOMRef, b.BOMRef) })
+	libraries := slices.SortedFunc(maps.Values(modules), func(a,
+		b cdx.Component) int {
+		return cmp.Compare(a.BOMRef, b.BOMRef)
+	})
 	components := append(built, libraries...)
 	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format(time.RFC3339), Component: &cdx.Component{
 		BOMRef: "gasm", Type: cdx.ComponentTypeApplication, Name: "gasm", Version: r.version,

@@ -21,7 +21,8 @@ func TestChains(t *testing.T) {
 	assert.Equal(t, c.Place("a.A::a", 3, 7), c.Innermost(both))
 	assert.Equal(t, "a.A::a", c.Method(c.Innermost(both)))
 	assert.Equal(t, 2, c.Len())
-	for i, other := range [][]Frame{{inner}, {outer, inner}, {{Method: "a.A::a", BCI: 3, Line: 8}, outer}, {{Method: "a.A::a", BCI: 4, Line: 7}, outer}, {{Method: "a.A::", BCI: 3, Line: 7}, outer}} {
+	for i, other := range [][]Frame{{inner}, {outer, inner}, {{Method: "a.A::a", BCI: 3, Line: 8}, outer},
+		{{Method: "a.A::a", BCI: 4, Line: 7}, outer}, {{Method: "a.A::", BCI: 3, Line: 7}, outer}} {
 		assert.NotEqual(t, both, c.Number(other), i)
 	}
 }

@@ -123,9 +123,12 @@ func TestPlace(t *testing.T) {
 		{"debug info: a return rather than a jump", debug, "9090 9090 | 7400 90c3 | 9090 90c3", 7},
 		{"debug info: the last of moves between registers", debug, "9090 9090 | 89c2 89c3 | 9090 90c3", 6},
 		{"debug info: what the bytecode does", debug, "9090 9090 | ffc0 7400 | 9090 90c3", 4},
-		{"debug info: a branch's jump", strings.Replace(debug, "iadd", "if_icmpge", 1), "9090 9090 | ffc0 7400 | 9090 90c3", 6},
-		{"debug info: a field's memory", strings.Replace(debug, "iadd", "getfield x", 1), "9090 9090 | ffc0 8b03 | 9090 90c3", 6},
-		{"debug info: not the stack", strings.Replace(debug, "iadd", "getfield x", 1), "9090 908b | 0424 ffc0 | 9090 90c3", 6},
+		{"debug info: a branch's jump", strings.Replace(debug, "iadd", "if_icmpge", 1), "9090 9090 | ffc0 7400 | 9090 90c3",
+			6},
+		{"debug info: a field's memory", strings.Replace(debug, "iadd", "getfield x", 1), "9090 9090 | ffc0 8b03 | 9090 90c3",
+			6},
+		{"debug info: not the stack", strings.Replace(debug, "iadd", "getfield x", 1), "9090 908b | 0424 ffc0 | 9090 90c3",
+			6},
 		{"relocation: no short jump", ";   {runtime_call Stub::x}", "9090 9090 | 7400 e800 | 0000 00c3", 6},
 		{"relocation: no small constant", reloc, "9090 9083 | f800 b801 | 0000 00c3", 6},
 		{"debug info: a call rather than what follows", debug, "90e8 0000 | 0000 75f8 | 9090 90c3", 1},
@@ -155,8 +158,9 @@ func TestPlace(t *testing.T) {
 
 // Newer JDKs may begin comments with #, and omit the blank after "; -".
 func TestCommentMarks(t *testing.T) {
-	insts := blobCode(t, 4, "[MachCode]\n  0x0000000000001000: #*iadd {reexecute=0}\n                      # -A::a@4 (line 12)\n"+
-		"  0x0000000000001000: ; -A::b@5 (line 13)\n  0x0000000000001000: 9090 90c3\n")
+	insts :=
+		blobCode(t, 4, "[MachCode]\n  0x0000000000001000: #*iadd {reexecute=0}\n                      # -A::a@4 (line 12)\n"+
+			"  0x0000000000001000: ; -A::b@5 (line 13)\n  0x0000000000001000: 9090 90c3\n")
 	assert.Equal(t, strings.ReplaceAll("0 nop F\n1 nop F\n2 nop F\n3 ret ;*iadd {reexecute=0} * F", "F",
 		"A::a@4:12 A::b@5:13"), describe(insts))
 }
@@ -166,7 +170,8 @@ func TestHexDamage(t *testing.T) {
 		{"a gap", "0x1000: 9090 90c3\n  0x1008: 5dc3 9090", "0 nop\n1 nop\n2 nop\n3 ret\n8 pop %rbp\n9 ret\n10 nop\n11 nop"},
 		{"a bad byte", "0x1000: 9090 x0c3\n  0x1004: 5dc3 9090", "0 nop\n1 nop\n4 pop %rbp\n5 ret\n6 nop\n7 nop"},
 		{"half a byte", "0x1000: 9090 9", "0 nop\n1 nop"},
-		{"a row again", "0x1000: 9090 90c3\n  0x1000: 5dc3 5dc3\n  0x1004: 5dc3", "0 nop\n1 nop\n2 nop\n3 ret\n4 pop %rbp\n5 ret"},
+		{"a row again", "0x1000: 9090 90c3\n  0x1000: 5dc3 5dc3\n  0x1004: 5dc3",
+			"0 nop\n1 nop\n2 nop\n3 ret\n4 pop %rbp\n5 ret"},
 		{"an overlap", "0x1000: 9090 90c3\n  0x1002: 5dc3 5dc3", "0 nop\n1 nop\n2 nop\n3 ret\n4 pop %rbp\n5 ret"},
 		{"backwards", "0x1008: 5dc3\n  0x1000: 9090", "8 pop %rbp\n9 ret"},
 		{"outside", "0xffe: 9090 5dc3\n  0x100e: 5dc3 9090", "0 pop %rbp\n1 ret\n14 pop %rbp\n15 ret"},
@@ -213,9 +218,10 @@ func TestTextCode(t *testing.T) {
 
 // The text is that of PrintAssemblyOptions=intel, and has a name that contains a semicolon after it has been escaped.
 func TestIntelText(t *testing.T) {
-	insts := blobCode(t, 16, "[Disassembly]\n  0x0000000000001000:   mov    eax,DWORD PTR [rsi+0xc]              ;*getfield x {reexecute=0}\n"+
-		"  0x0000000000001003:   jge    0x000000000000100c\n  0x0000000000001005:   call   QWORD PTR [rax]\n"+
-		"  0x0000000000001007:   call   &lt;f&gt;              ;   {runtime_call}\n  0x000000000000100c:   ret\n[/Disassembly]\n")
+	insts :=
+		blobCode(t, 16, "[Disassembly]\n  0x0000000000001000:   mov    eax,DWORD PTR [rsi+0xc]              ;*getfield x {reexecute=0}\n"+
+			"  0x0000000000001003:   jge    0x000000000000100c\n  0x0000000000001005:   call   QWORD PTR [rax]\n"+
+			"  0x0000000000001007:   call   &lt;f&gt;              ;   {runtime_call}\n  0x000000000000100c:   ret\n[/Disassembly]\n")
 	assert.Equal(t, "0 mov eax,DWORD PTR [rsi+0xc] ;*getfield x {reexecute=0}\n3 jge 0x000000000000100c\n5 call QWORD PTR [rax]\n"+
 		"7 call <f> ;{runtime_call}\n12 ret", describe(insts))
 	assert.EqualValues(t, 0x100c, insts[1].Target)
@@ -225,7 +231,8 @@ func TestIntelText(t *testing.T) {
 
 func TestTextDamage(t *testing.T) {
 	for _, c := range []struct{ name, rows, want string }{
-		{"printed twice", "0x1000:   push %rbp\n  0x1001:   ret\n  0x1000:   push %rbp\n  0x1001:   ret", "0 push %rbp\n1 ret"},
+		{"printed twice", "0x1000:   push %rbp\n  0x1001:   ret\n  0x1000:   push %rbp\n  0x1001:   ret",
+			"0 push %rbp\n1 ret"},
 		{"outside", "0xfff:   nop\n  0x1000:   ret\n  0x1010:   hlt", "0 ret"},
 		{"no colon", "0x1000   nop\n  0x1004:   ret", "4 ret"},
 		{"no text", "0x1000:   ", "0"},
@@ -239,7 +246,8 @@ func TestTextDamage(t *testing.T) {
 
 // A method whose text is followed by a hex dump of the same addresses.
 func TestTextAndHex(t *testing.T) {
-	insts := blobCode(t, 4, "  0x0000000000001000:   push %rbp\n  0x0000000000001002:   hlt\n[MachCode]\n  0x0000000000001000: 9090 90c3\n")
+	insts :=
+		blobCode(t, 4, "  0x0000000000001000:   push %rbp\n  0x0000000000001002:   hlt\n[MachCode]\n  0x0000000000001000: 9090 90c3\n")
 	assert.Equal(t, "0 nop\n1 nop\n2 nop\n3 ret", describe(insts))
 }
 

@@ -38,7 +38,8 @@ func TestFramePointers(t *testing.T) {
 		"-Xmx1g -XX:-PreserveFramePointer -XX:+PreserveFramePointer ": true,
 		"-XX:+PreserveFramePointer -XX:-PreserveFramePointer ":        false,
 	} {
-		header := "<hotspot_log version='160 1' process='7' time_ms='5'>\n<vm_arguments>\n<args>\n" + args + "</args>\n<command>\nA\n</command>\n"
+		header := "<hotspot_log version='160 1' process='7' time_ms='5'>\n<vm_arguments>\n<args>\n" + args +
+			"</args>\n<command>\nA\n</command>\n"
 		idx, err := readIndex(strings.NewReader(header), int64(len(header)), "asm.log")
 		require.NoError(t, err)
 		assert.Equal(t, want, idx.FramePointers, args)

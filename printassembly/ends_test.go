@@ -23,14 +23,16 @@ func TestEnds(t *testing.T) {
 		want       End
 		found      bool
 	}{
-		{"with a trap", trap + "<jvms bci='420'/>\n</uncommon_trap>\n" + made, osr, End{2797, "uncommon trap", "unstable_if"}, true},
+		{"with a trap", trap + "<jvms bci='420'/>\n</uncommon_trap>\n" + made, osr, End{2797, "uncommon trap", "unstable_if"},
+			true},
 		{"without", made, osr, End{2797, "uncommon trap", ""}, true},
 		{"without a reason", old, plain, End{605, "", ""}, true},
 		{"another kind", made, plain, End{}, false},
 		{"no nmethod", old, &Blob{Kind: Native, ID: 173}, End{}, false},
 		{"a trap alone", trap, osr, End{}, false},
 		{"a trap long before", strings.Replace(trap, "2.797", "2.790", 1) + made, osr, End{2797, "uncommon trap", ""}, true},
-		{"a trap of another method", strings.Replace(trap, "'173'", "'174'", 1) + made, osr, End{2797, "uncommon trap", ""}, true},
+		{"a trap of another method", strings.Replace(trap, "'173'", "'174'", 1) + made, osr, End{2797, "uncommon trap", ""},
+			true},
 		{"twice", made + strings.Replace(made, "2.797", "3.000", 1), osr, End{2797, "uncommon trap", ""}, true},
 		{"moved", strings.Replace(old, "<make_not_entrant", "<make_not_entrant reason='relocated'", 1), plain, End{}, false},
 		{"no stamp", strings.Replace(old, " stamp='0.605'", "", 1), plain, End{}, false},

@@ -51,7 +51,8 @@ func runLogged(t *testing.T, jdk gasmtest.JDK, classes, plugin string, flags ...
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "asm.log")
 	// Compiled in the foreground, the same methods become the same code in more runs, however busy the machine is.
-	args := slices.Concat(CaptureFlags(path, Selection{}), flags, []string{"-Xbatch", "-Dsec=2", "-cp", classes, "Workload"})
+	args := slices.Concat(CaptureFlags(path, Selection{}), flags,
+		[]string{"-Xbatch", "-Dsec=2", "-cp", classes, "Workload"})
 	cmd := exec.Command(jdk.Java(), args...)
 	cmd.Env = append(cmd.Environ(), "LD_LIBRARY_PATH="+plugin)
 	out, err := cmd.CombinedOutput()
@@ -120,7 +121,7 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 	t.Logf("%v: %d instructions; %d methods with the same code, %d instructions with comments: on %d it is another's of its cell, and %d are lost",
 		syntax, all, c.methods, c.compared, len(c.moved), len(c.lost))
 	assert.Greater(t, c.methods, 20) // of about 300: the JIT compilers decide differently in each run
-	// The logs are of two runs. HotSpot may note a place in the code in one run and not in the other, even if the code is the
-	// same: 1 of 6767 was seen, in one of ten comparisons.
+	// The logs are of two runs. HotSpot may note a place in the code in one run and not in the other, even if the code is
+	// the same: 1 of 6767 was seen, in one of ten comparisons.
 	assert.LessOrEqual(t, len(c.wrong), c.compared/5000, "%v", c.wrong)
 }

@@ -94,7 +94,8 @@ func TestUnknownKindOfBlob(t *testing.T) {
 // complete.
 func TestInterleavedWriters(t *testing.T) {
 	a, b := nmethod(10, "A::a", 0x1000), nmethod(11, "B::b", 0x2000)
-	for cut := len("Compiled method (c2) 10    7       4       A::a (28 bytes)\n"); cut < len(a)-len("[/MachCode]\n"); cut++ {
+	for cut :=
+		len("Compiled method (c2) 10    7       4       A::a (28 bytes)\n"); cut < len(a)-len("[/MachCode]\n"); cut++ {
 		first, second := a[:cut], a[cut:]
 		inRow := !strings.HasSuffix(first, "\n")
 		if _, row, _ := strings.Cut(first, "Point]\n  0x0000000000001000:"); inRow && row == "" {
@@ -174,14 +175,16 @@ func TestCutAndDamaged(t *testing.T) {
 		{"without a header, cut", method + "Compi", "A::a", 0, true},
 		{"no ranges", header + noRanges + method + "</hotspot_log>\n", "A::a", 1, false},
 		{"no ranges at the end", header + method + noRanges, "A::a", 1, true},
-		{"a first line that is invalid", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1, false},
+		{"a first line that is invalid", header + "Compiled method (c2) soon\n" + method + "</hotspot_log>\n", "A::a", 1,
+			false},
 		{"a range of more than any code cache", header +
 			strings.Replace(method, "0000000000001008]", "ffffffffffffffff]", 1) + other + "</hotspot_log>\n", "B::b",
 			1, false},
 		{"a backward range", header +
 			strings.Replace(method, "0000000000001008] = 8", "0000000000000008] = 8", 1) + other + "</hotspot_log>\n",
 			"A::a B::b", 0, false},
-		{"no main code", header + strings.Replace(method, " main code ", " some code ", 1) + "</hotspot_log>\n", "A::a", 0, false},
+		{"no main code", header + strings.Replace(method, " main code ", " some code ", 1) + "</hotspot_log>\n", "A::a", 0,
+			false},
 	} {
 		l := newLog(t, c.log)
 		assert.Equal(t, c.blobs, blobNames(l.Index), c.name)
@@ -233,10 +236,11 @@ func TestNoHeader(t *testing.T) {
 }
 
 func TestUptimes(t *testing.T) {
-	l := newLog(t, header+"StubRoutines::a [0x10, 0x20] (16 bytes)\n<task stamp='0.500'/>\nStubRoutines::b [0x20, 0x30] (16 bytes)\n"+
-		nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650,
-		"B::b", 0x2000)+
-		"StubRoutines::d [0x40, 0x50] (16 bytes)\n")
+	l :=
+		newLog(t, header+"StubRoutines::a [0x10, 0x20] (16 bytes)\n<task stamp='0.500'/>\nStubRoutines::b [0x20, 0x30] (16 bytes)\n"+
+			nmethod(700, "A::a", 0x1000)+"StubRoutines::c [0x30, 0x40] (16 bytes)\n<task stamp='0.600'/>\n"+nmethod(650,
+			"B::b", 0x2000)+
+			"StubRoutines::d [0x40, 0x50] (16 bytes)\n")
 	var got []int64
 	for _, b := range l.Blobs {
 		got = append(got, b.UptimeMillis)

@@ -23,7 +23,8 @@ func TestInliningLimits(t *testing.T) {
 	}
 	assert.Equal(t, limits, read(line))
 	assert.Nil(t, read(""))
-	assert.Equal(t, map[string]int64{"Good": 1}, read("<inlining_limits Good='1' Bad='x' <b>='2' ='3' Missing Long='99999999999999999999'/>\n"))
+	assert.Equal(t, map[string]int64{"Good": 1},
+		read("<inlining_limits Good='1' Bad='x' <b>='2' ='3' Missing Long='99999999999999999999'/>\n"))
 	var many strings.Builder
 	for i := range 2 * maxLimits {
 		fmt.Fprintf(&many, " F%d='1'", i)

@@ -19,10 +19,13 @@ func readBodies(t *testing.T, lines string) *printassembly.Bodies {
 }
 
 func TestMethodBodies(t *testing.T) {
-	getter := printassembly.MethodBody{Method: "p.A::<init>", Refs: []printassembly.BodyRef{{BCI: 1, Kind: printassembly.FieldRead, Offset: 16}}}
+	getter := printassembly.MethodBody{Method: "p.A::<init>",
+		Refs: []printassembly.BodyRef{{BCI: 1, Kind: printassembly.FieldRead, Offset: 16}}}
 	text := printassembly.AppendMethodBody(nil, 1, &getter)
-	text = printassembly.AppendMethodBody(text, 2, &printassembly.MethodBody{Method: "p.A::b", Refs: []printassembly.BodyRef{
-		{BCI: 5, Kind: printassembly.ArrayRef}, {BCI: 9, Kind: printassembly.CallRef, Offset: 1}, {BCI: 14, Kind: printassembly.FieldWrite, Offset: 24}}})
+	text = printassembly.AppendMethodBody(text, 2, &printassembly.MethodBody{Method: "p.A::b",
+		Refs: []printassembly.BodyRef{
+			{BCI: 5, Kind: printassembly.ArrayRef}, {BCI: 9, Kind: printassembly.CallRef, Offset: 1},
+			{BCI: 14, Kind: printassembly.FieldWrite, Offset: 24}}})
 	text = printassembly.AppendMethodBody(text, 3, &printassembly.MethodBody{Method: "p.A::b"})
 	assert.Equal(t, `<method_body id='1' method='p.A::&lt;init&gt;' refs='1g16'/>
 <method_body id='2' method='p.A::b' refs='5a 9c1 14p24'/>

@@ -196,7 +196,8 @@ func (p *Profiles) tag(line []byte) bool {
 	switch {
 	case bytes.HasPrefix(line, profileTag):
 		p.start(line)
-	case bytes.HasPrefix(line, profileCallTag), bytes.HasPrefix(line, profileBranchTag), bytes.HasPrefix(line, profileTypeTag):
+	case bytes.HasPrefix(line, profileCallTag), bytes.HasPrefix(line, profileBranchTag), bytes.HasPrefix(line,
+		profileTypeTag):
 		p.site(line)
 	case bytes.HasPrefix(line, profilesTag):
 		p.used(line)

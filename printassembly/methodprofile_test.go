@@ -19,9 +19,11 @@ func TestMethodProfiles(t *testing.T) {
 	profiles := []MethodProfile{
 		{Method: "a.B::it's a 'class1=' test",
 			Sites: []ProfileSite{
-				{BCI: 17, Line: 12, Bytecode: "invokevirtual", Others: 20, Types: []ProfileType{{"Kr<e>is", 50}, {"'\n Größe", 30}}},
+				{BCI: 17, Line: 12, Bytecode: "invokevirtual", Others: 20,
+					Types: []ProfileType{{"Kr<e>is", 50}, {"'\n Größe", 30}}},
 				{BCI: 9, Line: 11, Bytecode: "ifne", Taken: 90, NotTaken: 10},
-				{BCI: 4, Bytecode: "instanceof", Types: []ProfileType{{"[Ljava.lang.String;", 5}}, Failed: 3, More: true, NullSeen: true},
+				{BCI: 4, Bytecode: "instanceof", Types: []ProfileType{{"[Ljava.lang.String;", 5}}, Failed: 3, More: true,
+					NullSeen: true},
 			},
 			Traps: []Trap{{"class_check", 2}, {"unstable_if", 255}}},
 		{Method: "c.D::e", Traps: []Trap{{"null_check", 1}}},

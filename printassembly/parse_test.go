@@ -25,7 +25,8 @@ func TestParseCompiled(t *testing.T) {
 	check("c2) 363   73       4       Workload::dot (28 bytes)",
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", BytecodeSize: 28})
 	check("c2) 363   73 %     4       Workload::dot @ 4 (28 bytes)",
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4,
+			BytecodeSize: 28})
 	check("c1)      26    1   s!b  3       A::b (1 bytes)",
 		Blob{UptimeMillis: 26, ID: 1, Level: 3, Name: "A::b", Compiler: "c1", BytecodeSize: 1})
 	check("c1)      26    1 %s!b  3       A::b @ 0 (1 bytes)",
@@ -39,7 +40,8 @@ func TestParseCompiled(t *testing.T) {
 	check("c1) 571    1       3       java.lang.Object::&lt;init&gt; (1 bytes)",
 		Blob{UptimeMillis: 571, ID: 1, Level: 3, Name: "java.lang.Object::<init>", Compiler: "c1", BytecodeSize: 1})
 	check("c2)363   73 %     4       Workload::dot @ 4 (28 bytes)", // JDK 28
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "Workload::dot", Compiler: "c2", OSR: true, OSRBCI: 4,
+			BytecodeSize: 28})
 	check("c2)     363   73             Workload::dot (28 bytes)", // -XX:-TieredCompilation
 		Blob{UptimeMillis: 363, ID: 73, Name: "Workload::dot", Compiler: "c2", BytecodeSize: 28})
 	check("c2)     363   73       -       Workload::dot (28 bytes)",
@@ -48,7 +50,8 @@ func TestParseCompiled(t *testing.T) {
 		Blob{UptimeMillis: 1363, ID: 73, Level: 4, Name: "b::n", Compiler: "jvmci", BytecodeSize: 28})
 
 	check("c2) 363   73 %     4       p.Test::adds (two) @ 3 @ 4 (28 bytes)", // Kotlin
-		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4, BytecodeSize: 28})
+		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "p.Test::adds (two) @ 3", Compiler: "c2", OSR: true, OSRBCI: 4,
+			BytecodeSize: 28})
 	check("c2) 363   73       4       A\xed\xa0\xb5\xed\xb2\x9cö::\\u001b]0;gr\\u00f6\\u00dfe\\u000a (28 bytes)",
 		Blob{UptimeMillis: 363, ID: 73, Level: 4, Name: "A𝒜ö::\x1b]0;größe\n", Compiler: "c2", BytecodeSize: 28})
 	check("c2) 363   73 %     4       Workload::dot @ 4 28", // cut off
@@ -81,7 +84,8 @@ func TestParseDecoding(t *testing.T) {
 	}
 	const at = "0x0000000000000f90 [0x0000000000001000, 0x0000000000001080] (128 bytes)"
 	check("RuntimeStub - wrong_method_stub "+at, Blob{Kind: RuntimeBlob, Name: "wrong_method_stub"})
-	check("RuntimeStub - Shared Runtime wrong_method_blob "+at, Blob{Kind: RuntimeBlob, Name: "Shared Runtime wrong_method_blob"})
+	check("RuntimeStub - Shared Runtime wrong_method_blob "+at,
+		Blob{Kind: RuntimeBlob, Name: "Shared Runtime wrong_method_blob"})
 	check("ExceptionBlob "+at, Blob{Kind: RuntimeBlob, Name: "ExceptionBlob"})
 	check("VtableStub itbl[0]@0x000000000000000c [0x1000, 0x1080] (128 bytes)", Blob{Kind: VtableStub, Name: "itbl[0]"})
 	check("VtableStub vtbl[3]@12 [0x1000, 0x1080[ (128 bytes)", Blob{Kind: VtableStub, Name: "vtbl[3]"}) // JDK 8
@@ -112,12 +116,14 @@ func TestParseRanged(t *testing.T) {
 	check("StubRoutines::forward exception [0x1000, 0x1300] (768 bytes)", Stub, "StubRoutines::forward exception")
 	check("invokehandle  233 invokehandle  [0x1000, 0x1300]  768 bytes", Interpreter, "invokehandle")
 	check("deoptimization entry points  [0x1000, 0x1300]  768 bytes", Interpreter, "deoptimization entry points")
-	check("method entry point (kind = zerolocals)  [0x1000, 0x1300]  768 bytes", Interpreter, "method entry point (kind = zerolocals)")
+	check("method entry point (kind = zerolocals)  [0x1000, 0x1300]  768 bytes", Interpreter,
+		"method entry point (kind = zerolocals)")
 
 	// JDK 11's heading above a disassembly. Native wrappers have no other first line.
 	check("java/lang/Object.hashCode()I  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::hashCode")
 	check("java/lang/Object.&lt;init&gt;()V  [0x1000, 0x1300]  768 bytes", Native, "java.lang.Object::<init>")
-	check("p/A$$Lambda$14/0x0000000800066840.run([Lp/B;)V  [0x1000, 0x1300]  768 bytes", Native, "p.A$$Lambda$14/0x0000000800066840::run")
+	check("p/A$$Lambda$14/0x0000000800066840.run([Lp/B;)V  [0x1000, 0x1300]  768 bytes", Native,
+		"p.A$$Lambda$14/0x0000000800066840::run")
 	checkErr("run()V  [0x1000, 0x1300]  768 bytes")
 	checkErr("StubRoutines::libmLog [0x1000, 0x12ff (768 bytes)")
 	checkErr(" [0x1000, 0x1300] (768 bytes)")
@@ -141,7 +147,8 @@ func TestAddrRange(t *testing.T) {
 		_, _, _, _, ok := addrRange([]byte(in))
 		assert.False(t, ok, in)
 	}
-	check(" main code      [0x00007fae08ed77a0,0x00007fae08ed7c80] = 1248", 0x7fae08ed77a0, 0x7fae08ed7c80, " main code      ", " = 1248")
+	check(" main code      [0x00007fae08ed77a0,0x00007fae08ed7c80] = 1248", 0x7fae08ed77a0, 0x7fae08ed7c80,
+		" main code      ", " = 1248")
 	check("[0x1, 0x2]", 1, 2, "", "")
 	check("[0x1, 0x2[", 1, 2, "", "")
 	check("itbl[0x3] [0x1,  0xFF] x", 1, 255, "itbl[0x3] ", " x")
@@ -171,7 +178,8 @@ func TestParseFrame(t *testing.T) {
 	}
 	check(" Workload::dot@13 (line 12)", Frame{Method: "Workload::dot", BCI: 13, Line: 12})
 	check("Workload::dot@13 (line 12)", Frame{Method: "Workload::dot", BCI: 13, Line: 12})
-	check(" (reexecute) java.lang.Object::<init>@-1 (line 44)", Frame{Method: "java.lang.Object::<init>", BCI: -1, Line: 44})
+	check(" (reexecute) java.lang.Object::<init>@-1 (line 44)",
+		Frame{Method: "java.lang.Object::<init>", BCI: -1, Line: 44})
 	check("A$$Lambda/0x00007f3e5c001000::get@7", Frame{Method: "A$$Lambda/0x00007f3e5c001000::get", BCI: 7, Line: 0})
 	check("A@b::c@7 (line x)", Frame{Method: "A@b::c", BCI: 7, Line: 0})
 

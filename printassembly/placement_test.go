@@ -22,8 +22,9 @@ func TestPlacement(t *testing.T) {
 				compilations(t, captureLog(t, jdk+"-full-hsdis"), disasm.ATT))
 			assert.Empty(t, c.wrong)
 			assert.NotZero(t, c.compared)
-			head := fmt.Sprintf("%d methods with the same code, %d instructions with comments: on %d it is another's of its cell, and %d are lost\n",
-				c.methods, c.compared, len(c.moved), len(c.lost))
+			head :=
+				fmt.Sprintf("%d methods with the same code, %d instructions with comments: on %d it is another's of its cell, and %d are lost\n",
+					c.methods, c.compared, len(c.moved), len(c.lost))
 			gasmtest.Golden(t, "placement-"+jdk+".golden",
 				[]byte(head+"moved\n\t"+strings.Join(c.moved, "\n\t")+"\nlost\n\t"+strings.Join(c.lost, "\n\t")+"\n"))
 		})

@@ -14,14 +14,19 @@ import (
 )
 
 var patterns = map[string]string{ // by pattern, a part of the error; "" for a good pattern
-	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*::*": "", "Shares::heavy": "", "Outer$Inner::a_b": "",
-	"*HashMap::get*": "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "Shares::heavy(I)I": "",
+	"java.util.HashMap::getNode": "", "java.util.HashMap::*": "", "*::getNode": "", "*::*": "", "Shares::heavy": "",
+	"Outer$Inner::a_b": "",
+	"*HashMap::get*":   "", "*Map*::*et*": "", "java.util.HashMap::<init>": "", "Shares::heavy(I)I": "",
 	"java.util.HashMap::get(Ljava/lang/Object;)Ljava/lang/Object;": "", "A::main([Ljava/lang/String;[[J)V": "",
 	"": "name a class", "heavy": "name a class", "::get": "name a class", "java.util.HashMap::": "name a class",
-	"java.util.HashMap.getNode": "name a class", "java/util/HashMap.get": "name a class", "java/util/HashMap::get": "not a pattern",
-	"a.B::c d": "not a pattern", "a.B::c,d.E::f": "not a pattern", "!Shares::*": "not a pattern", `a\b::c`: "not a pattern",
-	"java.*.HashMap::get": "first or the last letter", "a.B::g*t": "first or the last letter", "**::x": "first or the last letter",
-	"Shares::heavy(int)": "a signature", "Shares::heavy(I": "a signature", "Shares::heavy()": "a signature", "Shares::heavy(V)V": "a signature",
+	"java.util.HashMap.getNode": "name a class", "java/util/HashMap.get": "name a class",
+	"java/util/HashMap::get": "not a pattern",
+	"a.B::c d":               "not a pattern", "a.B::c,d.E::f": "not a pattern", "!Shares::*": "not a pattern",
+	`a\b::c`:              "not a pattern",
+	"java.*.HashMap::get": "first or the last letter", "a.B::g*t": "first or the last letter",
+	"**::x":              "first or the last letter",
+	"Shares::heavy(int)": "a signature", "Shares::heavy(I": "a signature", "Shares::heavy()": "a signature",
+	"Shares::heavy(V)V":     "a signature",
 	"Shares::heavy(La.B;)V": "a signature", "Shares::heavy(L;)V": "a signature", "Shares::heavy()II": "a signature",
 }
 

@@ -57,11 +57,16 @@ func TestNamedDamage(t *testing.T) {
 		old, new string
 		want     []Blob
 	}{
-		{"", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}},
-		{" stub_offset='200'", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}},
-		{" oops_offset='260'", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x112c, UptimeMillis: 1500, Stamped: true, named: true}}},
-		{"compiler='c2'", "compile_kind='c2n' compiler=''", []Blob{{Kind: Native, Name: "a.A::<init>", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}},
-		{" size='300'", "", nil}, {"'100'", "'300'", nil}, {" address='0x1000'", "", nil}, {" stamp='1.5'", "", nil}, {"a/A ", "", nil},
+		{"", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500,
+			Stamped: true, named: true}}},
+		{" stub_offset='200'", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x1104,
+			UptimeMillis: 1500, Stamped: true, named: true}}},
+		{" oops_offset='260'", "", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064, Hi: 0x112c,
+			UptimeMillis: 1500, Stamped: true, named: true}}},
+		{"compiler='c2'", "compile_kind='c2n' compiler=''", []Blob{{Kind: Native, Name: "a.A::<init>", Level: 4, ID: 7,
+			Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}},
+		{" size='300'", "", nil}, {"'100'", "'300'", nil}, {" address='0x1000'", "", nil}, {" stamp='1.5'", "", nil},
+		{"a/A ", "", nil},
 		{" method=", " m=", nil},
 	} {
 		text := header + string(bytes.Replace([]byte(whole), []byte(c.old), []byte(c.new), 1)) + "\n"

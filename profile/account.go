@@ -28,15 +28,18 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	for e := range accounts {
 		a := &accounts[e]
 		*a = Account{Total: total[e] + lost[e], Lost: lost[e], Profiled: inside[e], Kernel: kernel[e],
-			OtherThread: excluded[otherThread][e], OutsideMethod: excluded[outsideMethod][e], NotUnder: excluded[notUnder][e], Printing: excluded[ofPrinting][e]}
+			OtherThread: excluded[otherThread][e], OutsideMethod: excluded[outsideMethod][e], NotUnder: excluded[notUnder][e],
+			Printing: excluded[ofPrinting][e]}
 		a.OtherProcess = total[e] - jvms.named[e] - jvms.unnamed[e]
 		a.OtherTrial = jvms.named[e] - own.named[e]
 		a.OtherJVM = jvms.unnamed[e] - own.unnamed[e]
-		a.OutsideWindow = own.named[e] + own.unnamed[e] - inside[e] - a.OtherThread - a.OutsideMethod - a.NotUnder - a.Printing
+		a.OutsideWindow = own.named[e] + own.unnamed[e] - inside[e] - a.OtherThread - a.OutsideMethod - a.NotUnder -
+			a.Printing
 	}
 	w.addCode(accounts)
 	if t.stacks != nil {
-		whole, cut, frozen, unwalked := w.ends(calltree.Whole), w.ends(calltree.Cut), w.ends(calltree.Frozen), w.ends(calltree.Unwalked)
+		whole, cut, frozen, unwalked :=
+			w.ends(calltree.Whole), w.ends(calltree.Cut), w.ends(calltree.Frozen), w.ends(calltree.Unwalked)
 		for e := range accounts {
 			a := &accounts[e]
 			a.Whole, a.Cut, a.Frozen, a.Unwalked = whole[e], cut[e], frozen[e], unwalked[e]

@@ -14,7 +14,8 @@ import (
 )
 
 func TestBalanced(t *testing.T) {
-	good := Account{Total: 15, OtherProcess: 1, OtherJVM: 1, OtherTrial: 1, OutsideWindow: 1, OtherThread: 1, OutsideMethod: 1, Printing: 1, Lost: 1, Profiled: 7,
+	good := Account{Total: 15, OtherProcess: 1, OtherJVM: 1, OtherTrial: 1, OutsideWindow: 1, OtherThread: 1,
+		OutsideMethod: 1, Printing: 1, Lost: 1, Profiled: 7,
 		Compiled: 1, Stub: 1, Interpreter: 1, Native: 1, Kernel: 1, Unresolved: 2}
 	assert.True(t, good.Balanced())
 	assert.True(t, Account{}.Balanced())
@@ -41,8 +42,9 @@ func smallLog(t *testing.T) *printassembly.Log {
 
 func TestAccount(t *testing.T) {
 	b := NewBuilder(Config{
-		JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
-		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6), window(1, 5e9+3000e6, 5e9+3500e6)}}},
+		JVMs: []capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
+		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6),
+			window(1, 5e9+3000e6, 5e9+3500e6)}}},
 	})
 	in := func(samples ...sampler.Sample) {
 		for i := range samples {
@@ -71,10 +73,14 @@ func TestAccount(t *testing.T) {
 		Compiled: 7, Stub: 4, Interpreter: 1, Native: 2, Kernel: 2, Unresolved: 3}}, p.Accounts)
 	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
 	assert.Equal(t, []int{1}, p.PIDs)
-	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: tally.Counts{1}}, {Module: "kernel", Symbol: "schedule", Counts: tally.Counts{1}},
-		{Module: "libc.so.6", Counts: tally.Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: tally.Counts{1}}}, counted(p.Native))
-	assert.Equal(t, []Source{{"c2, level 4", tally.Counts{6}}, {"unresolved", tally.Counts{3}}, {"kernel", tally.Counts{2}}, {"adapter", tally.Counts{1}},
-		{"interpreter", tally.Counts{1}}, {"libc.so.6", tally.Counts{1}}, {"libjvm.so", tally.Counts{1}}, {"native wrapper", tally.Counts{1}},
+	assert.Equal(t, []NativeFunction{{Module: "kernel", Counts: tally.Counts{1}},
+		{Module: "kernel", Symbol: "schedule", Counts: tally.Counts{1}},
+		{Module: "libc.so.6", Counts: tally.Counts{1}}, {Module: "libjvm.so", Symbol: "f", Counts: tally.Counts{1}}},
+		counted(p.Native))
+	assert.Equal(t, []Source{{"c2, level 4", tally.Counts{6}}, {"unresolved", tally.Counts{3}},
+		{"kernel", tally.Counts{2}}, {"adapter", tally.Counts{1}},
+		{"interpreter", tally.Counts{1}}, {"libc.so.6", tally.Counts{1}}, {"libjvm.so", tally.Counts{1}},
+		{"native wrapper", tally.Counts{1}},
 		{"runtime stub", tally.Counts{1}}, {"stub", tally.Counts{1}}, {"vtable stub", tally.Counts{1}}}, p.Sources)
 }
 
@@ -93,7 +99,8 @@ func TestBuildAgain(t *testing.T) {
 // The second counter first occurs late in the samples. All Counts still have the full length.
 func TestTwoEvents(t *testing.T) {
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
-	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1), at(2, 100, 1))
+	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1),
+		at(2, 100, 1))
 	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
 		s.Event = "cache-misses"
 		add(b, s)
@@ -107,14 +114,16 @@ func TestTwoEvents(t *testing.T) {
 	assert.Equal(t, tally.Counts{2, 1}, p.Methods[0].Counts)
 	assert.Equal(t, tally.Counts{1, 0}, p.Methods[1].Counts)
 	assert.Equal(t, tally.Counts{1, 1}, p.Regions[0].Lines[1].Counts)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: tally.Counts{1, 0}}, {Module: "kernel", Symbol: "g", Counts: tally.Counts{0, 1}}}, counted(p.Native))
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "f", Counts: tally.Counts{1, 0}},
+		{Module: "kernel", Symbol: "g", Counts: tally.Counts{0, 1}}}, counted(p.Native))
 	assert.Contains(t, p.Warnings[0], "cycles: only 5 samples")
 }
 
 // If the text with the samples has no process ids and there is only one JVM, all samples belong to it.
 func TestNoPIDs(t *testing.T) {
 	log := smallLog(t)
-	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"), at(0, 100, 0x700))
+	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"),
+		at(0, 100, 0x700))
 	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
 
 	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}})
@@ -134,20 +143,24 @@ func TestNoTimes(t *testing.T) {
 
 // Three JVMs in four trials of one capture: one JVM is in two trials, one has no log, and one trial has no JVM.
 func TestTrials(t *testing.T) {
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, Trials: []capture.Trial{
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)},
+		{PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, Trials: []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
 		{Name: "b", Windows: []capture.Window{window(2, 0, 1e9)}},
 		{Name: "c", Windows: []capture.Window{window(3, 0, 1e9)}},
 		{Name: "d"},
 	}})
-	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700), native(3, 1, "libc.so.6", "f"))
+	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700),
+		native(3, 1, "libc.so.6", "f"))
 	b.Lost(1)
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 4)
-	assert.Equal(t, Account{Total: 7, OtherTrial: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2}, ps[0].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherTrial: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2},
+		ps[0].Accounts[0])
 	assert.Equal(t, []int{1, 2}, ps[0].PIDs)
 	assert.InDelta(t, 1.0, ps[0].WindowSeconds, 1e-9)
-	assert.Equal(t, Account{Total: 7, OtherTrial: 4, OutsideWindow: 1, Lost: 1, Profiled: 1, Compiled: 1}, ps[1].Accounts[0])
+	assert.Equal(t, Account{Total: 7, OtherTrial: 4, OutsideWindow: 1, Lost: 1, Profiled: 1, Compiled: 1},
+		ps[1].Accounts[0])
 	assert.Equal(t, Account{Total: 7, OtherTrial: 4, Lost: 1, Profiled: 2, Native: 1, Unresolved: 1}, ps[2].Accounts[0],
 		"a JVM without a log has no code, and not another's")
 	assert.Equal(t, Account{Total: 7, OtherTrial: 6, Lost: 1}, ps[3].Accounts[0])

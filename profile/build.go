@@ -66,7 +66,8 @@ func (w *work) counts(c tally.Counts) tally.Counts {
 // profile makes the trial's profile. jvms are the totals of the JVMs of all trials.
 func (w *work) profile(jvms jvmTotals) Profile {
 	t := w.trial
-	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs), Counters: slices.Clone(w.b.counters),
+	p := Profile{Trial: t.Name, Program: t.Program, JDK: t.JDK, PIDs: slices.Clone(t.PIDs),
+		Counters:      slices.Clone(w.b.counters),
 		WindowSeconds: windows.Seconds(t.Windows), Operations: cmp.Or(w.opts.Operations, t.Operations), Score: t.Score,
 		StartWallNanos: w.b.startWall(t), HotThreshold: w.opts.HotThreshold, MinSamples: w.opts.MinSamples}
 	p.Accounts = w.accounts(jvms)
@@ -148,7 +149,8 @@ func (w *work) cutParts() *partedSpots {
 	if kept == nil {
 		return nil
 	}
-	cutter := parts.Cutter{Measurement: &w.trial.Measurement, Samples: kept.list, Spots: len(kept.spots), Threads: w.b.threads, Counters: w.n,
+	cutter := parts.Cutter{Measurement: &w.trial.Measurement, Samples: kept.list, Spots: len(kept.spots),
+		Threads: w.b.threads, Counters: w.n,
 		Timeline: func(pid int) *windows.Timeline {
 			if p := w.b.processes[pid]; p != nil {
 				return p.Timeline

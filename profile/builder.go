@@ -321,7 +321,8 @@ func (b *Builder) locate(j *joinedSample) {
 		b.folded++
 	}
 	j.spot = spot{jvm: inNative, blob: f}
-	if n, pc, ok := b.jvms.Native.Find(j.pid, j.PC, j.Kernel()); ok && (j.Kernel() || b.jvms.Native.Agrees(n, module, j.Symbol)) {
+	if n, pc, ok := b.jvms.Native.Find(j.pid, j.PC, j.Kernel()); ok &&
+		(j.Kernel() || b.jvms.Native.Agrees(n, module, j.Symbol)) {
 		j.native = nativesamples.At{Function: int32(n), PC: pc}
 	}
 }
@@ -362,13 +363,15 @@ func (b *Builder) count(j *joinedSample) {
 	tally.BumpAt(t.threads, threadKey{j.pid, j.thread.Label, outside}, j.counter)
 	t.keep(j)
 	if t.stacks != nil {
-		t.kept.addKey(t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack}, j.counter))
+		t.kept.addKey(t.stacks.Add(calltree.Key[spot]{Spot: j.spot, JVM: t.jvm(j.pid), Context: j.context, Stack: j.stack},
+			j.counter))
 	}
 	if j.events != 0 {
 		t.addDuring(j)
 	}
 	if b.history != nil && j.counter == 0 {
-		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doingAt(j.spot)), true)
+		b.history.Add(j.pid, j.MonoNanos, history.DoingOf(b.threads.Kind(j.thread.Label), j.Thread != "", b.doingAt(j.spot)),
+			true)
 	}
 }
 

@@ -40,7 +40,8 @@ func (w *work) callers(p *Profile) []*mergedCode {
 	})
 	var all []*mergedCode
 	for _, ref := range refs {
-		all = append(all, &mergedCode{sampledBlob: &sampledBlob{Ref: ref, Blob: w.code.Blob(ref), pid: w.b.jvms.List[ref.JVM].PID,
+		all = append(all, &mergedCode{sampledBlob: &sampledBlob{Ref: ref, Blob: w.code.Blob(ref),
+			pid:    w.b.jvms.List[ref.JVM].PID,
 			counts: make(tally.Counts, w.n)}})
 	}
 	return all

@@ -41,7 +41,8 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 		}
 		n++
 		lines, _ := from.lines(w.code.Listing(from.Ref), w.code, w.n)
-		piece := callsites.Piece{Source: from.Source(), Method: from.Name, CompileID: from.ID, PID: from.pid, Code: w.code.Decided(from.Ref), Lines: lines}
+		piece := callsites.Piece{Source: from.Source(), Method: from.Name, CompileID: from.ID, PID: from.pid,
+			Code: w.code.Decided(from.Ref), Lines: lines}
 		if w.trial.stacks != nil {
 			piece.Called = func(returns uint64) tally.Counts {
 				sum := make(tally.Counts, w.n)

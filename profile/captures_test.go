@@ -20,7 +20,8 @@ import (
 // TestCaptures joins real samples and logs, and compares the result with that of a slow join, which shares no code with
 // this package or printassembly.
 func TestCaptures(t *testing.T) {
-	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none",
+		"jdk17-lean-none-dtrace",
 		"jdk17-full-hsdis", "jdk25-lean-none", "jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +153,8 @@ func slowParse(text []byte) (blobs []printassembly.Blob) {
 			if m[3] == "" {
 				kind = printassembly.Interpreter
 			}
-			blobs = append(blobs, printassembly.Blob{Kind: kind, Lo: uint64(number(m[1], 16)), Hi: uint64(number(m[2], 16)), UptimeMillis: now})
+			blobs = append(blobs, printassembly.Blob{Kind: kind, Lo: uint64(number(m[1], 16)), Hi: uint64(number(m[2], 16)),
+				UptimeMillis: now})
 		}
 	}
 	return blobs
@@ -167,7 +169,8 @@ func number(digits string, base int) int64 {
 }
 
 // slowJoin counts samples by Java method, in stubs and in the interpreter.
-func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, start int64) (methods map[string]int64, stubs, interpreter int64) {
+func slowJoin(blobs []printassembly.Blob, samples []sampler.Sample, pid int, start int64) (methods map[string]int64,
+	stubs, interpreter int64) {
 	methods = map[string]int64{}
 	for _, s := range samples {
 		if s.PID != pid || s.Module == "kernel" {
@@ -210,7 +213,8 @@ func slowBlob(blobs []printassembly.Blob, pc uint64, ms int64) int {
 		}
 		if covers {
 			youngest, ended = i, false
-		} else if youngest >= 0 && blobs[youngest].Kind.Java() && max(b.Lo, blobs[youngest].Lo) < min(b.Hi, blobs[youngest].Hi) {
+		} else if youngest >= 0 && blobs[youngest].Kind.Java() &&
+			max(b.Lo, blobs[youngest].Lo) < min(b.Hi, blobs[youngest].Hi) {
 			ended = true
 		}
 	}

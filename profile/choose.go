@@ -73,7 +73,9 @@ func choose(c *capture.Capture, o *Options) (Config, error) {
 		measured = whole.ByProgram(c.JVMs)
 	}
 	return Config{JVMs: jvms, others: c.JVMs, measured: measured, Counters: orderedCounters(c.Events), Threads: o.Threads,
-		Code: c.Code, NativeCode: c.NativeCode(), Sites: o.Sites, Locations: o.Locations, Parts: o.Parts, History: o.History}, nil
+			Code: c.Code, NativeCode: c.NativeCode(), Sites: o.Sites, Locations: o.Locations, Parts: o.Parts,
+			History: o.History},
+		nil
 }
 
 // orderedCounters returns the names of several counters in the order in which they were asked for. For a single counter
@@ -121,7 +123,8 @@ func (c *Config) addStacks(o *Options, from *capture.Capture) (notes []string) {
 	if tree != nil {
 		c.Stacks, c.Chains = calltree.NewStacks(tree), from.HasChains()
 	} else if needed {
-		notes = append(notes, "this capture has no call stacks: --under and --by know only the methods that were inlined at a sample, and not their callers")
+		notes =
+			append(notes, "this capture has no call stacks: --under and --by know only the methods that were inlined at a sample, and not their callers")
 	}
 	if o.Under != "" {
 		c.Under = calltree.NewUnder(o.Under, c.Stacks)

@@ -20,23 +20,27 @@ import (
 // It has only what the function choose reads.
 func run(trials ...capture.Trial) *capture.Capture {
 	return &capture.Capture{Description: capture.Description{Trials: trials, JVMs: []capture.JVM{
-		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"}, {PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
+		{PID: 1, Main: "benchmarks.jar", Version: "25"}, {PID: 2, Main: "Fork", Version: "25"},
+		{PID: 3, Main: "Fork", Version: "25"}, {PID: 4, Main: "Fork", Version: "17"}}}}
 }
 
 func benchmarks() *capture.Capture {
-	return run(capture.Trial{Name: "a", Operations: 5, Windows: []capture.Window{window(2, 10, 20), window(3, 30, 40), window(2, 50, 60)}},
+	return run(capture.Trial{Name: "a", Operations: 5, Windows: []capture.Window{window(2, 10, 20), window(3, 30, 40),
+		window(2, 50, 60)}},
 		capture.Trial{Name: "b", Operations: 7, Windows: []capture.Window{window(4, 70, 80)}})
 }
 
 func whole() *capture.Capture {
-	return run(capture.Trial{Operations: 5, Windows: []capture.Window{window(1, 0, 9), window(2, 0, 9), window(3, 0, 9), window(4, 0, 9)}})
+	return run(capture.Trial{Operations: 5, Windows: []capture.Window{window(1, 0, 9), window(2, 0, 9), window(3, 0, 9),
+		window(4, 0, 9)}})
 }
 
 // measuredText returns a line for each measurement: "a|Fork|25 [2 3] 3 windows 5 ops".
 func measuredText(all []windows.Measurement) string {
 	var lines []string
 	for _, m := range all {
-		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.Program, m.JDK, m.PIDs, len(m.Windows), m.Operations))
+		lines = append(lines, fmt.Sprintf("%s|%s|%s %v %d windows %g ops", m.Name, m.Program, m.JDK, m.PIDs, len(m.Windows),
+			m.Operations))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -49,16 +53,23 @@ func TestChoose(t *testing.T) {
 		want    string
 	}{
 		{"trials are left whole", benchmarks(), Options{}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
-		{"merging is for programs", benchmarks(), Options{MergeJVMs: true}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"merging is for programs", benchmarks(), Options{MergeJVMs: true},
+			"a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
 		{"a fork", benchmarks(), Options{PID: 2}, "a|| [2] 2 windows 0 ops"},
 		{"the only fork", benchmarks(), Options{PID: 4}, "b|| [4] 1 windows 7 ops"},
-		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"}, // the host has no log
-		{"all forks", benchmarks(), Options{JVM: regexp.MustCompile("Fork")}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
-		{"programs", whole(), Options{}, "|benchmarks.jar|25 [1] 1 windows 0 ops\n|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+		// the host has no log
+		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"},
+		{"all forks", benchmarks(), Options{JVM: regexp.MustCompile("Fork")},
+			"a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"programs", whole(), Options{},
+			"|benchmarks.jar|25 [1] 1 windows 0 ops\n|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 		{"merged", whole(), Options{MergeJVMs: true}, "|| [1 2 3 4] 4 windows 5 ops"},
-		{"a program", whole(), Options{JVM: regexp.MustCompile("Fo")}, "|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
-		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true}, "|Fork| [2 3 4] 3 windows 0 ops"},
-		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")}, "|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+		{"a program", whole(), Options{JVM: regexp.MustCompile("Fo")},
+			"|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
+		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true},
+			"|Fork| [2 3 4] 3 windows 0 ops"},
+		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")},
+			"|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 	} {
 		config, err := choose(c.capture, &c.options)
 		require.NoError(t, err, c.name)
@@ -82,13 +93,18 @@ func TestChosenThreads(t *testing.T) {
 		s.Thread = name
 		return s
 	}
-	samples := []sampler.Sample{thread(1, 15, 0x700, "main"), thread(1, 15, 0x701, "main"), thread(1, 15, 0x700, "C2 CompilerThre"),
+	samples := []sampler.Sample{thread(1, 15, 0x700, "main"), thread(1, 15, 0x701, "main"),
+		thread(1, 15, 0x700, "C2 CompilerThre"),
 		library(1, 15, "C2 CompilerThre"), library(1, 15, "GC Thread#0"), library(1, 15, "main"), thread(1, 15, 0x10, "main"),
-		thread(1, 99, 0x700, "main"), thread(1, 99, 0x700, "GC Thread#0"), thread(2, 15, 0x700, "main"), thread(3, 15, 0x700, "main")}
+		thread(1, 99, 0x700, "main"), thread(1, 99, 0x700, "GC Thread#0"), thread(2, 15, 0x700, "main"),
+		thread(3, 15, 0x700, "main")}
 	for text, want := range map[string]Account{
-		"":     {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, Profiled: 7, Compiled: 3, Native: 3, Unresolved: 1},
-		"app":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 3, Profiled: 4, Compiled: 2, Native: 1, Unresolved: 1},
-		"jit":  {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1, Native: 1},
+		"": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, Profiled: 7, Compiled: 3, Native: 3,
+			Unresolved: 1},
+		"app": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 3, Profiled: 4, Compiled: 2,
+			Native: 1, Unresolved: 1},
+		"jit": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 5, Profiled: 2, Compiled: 1,
+			Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
 		choice, err := threads.ParseChoice(text)
@@ -110,7 +126,8 @@ func TestChosenThreads(t *testing.T) {
 		}
 		assert.Equal(t, want.Profiled, byThread)
 		if text == "" {
-			assert.Equal(t, []JVMShare{{PID: 1, Counts: tally.Counts{7}, Native: tally.Counts{3}, Java: tally.Counts{3}, JIT: tally.Counts{2}, GC: tally.Counts{1}}}, p.Shares)
+			assert.Equal(t, []JVMShare{{PID: 1, Counts: tally.Counts{7}, Native: tally.Counts{3}, Java: tally.Counts{3},
+				JIT: tally.Counts{2}, GC: tally.Counts{1}}}, p.Shares)
 		}
 	}
 }
@@ -131,7 +148,8 @@ func TestManyThreads(t *testing.T) {
 }
 
 func TestProfileNames(t *testing.T) {
-	ps := Profiles{Trials: []Profile{{Program: "Main", JDK: "17"}, {Program: "Main", JDK: "25"}, {Program: "Other", JDK: "25"}, {Trial: "Bench"}, {}}}
+	ps := Profiles{Trials: []Profile{{Program: "Main", JDK: "17"}, {Program: "Main", JDK: "25"},
+		{Program: "Other", JDK: "25"}, {Trial: "Bench"}, {}}}
 	var names []string
 	for i := range ps.Trials {
 		names = append(names, ps.Name(&ps.Trials[i]))

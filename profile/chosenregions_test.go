@@ -16,11 +16,13 @@ import (
 // When few regions are hot, the hottest region of each of the hottest methods is annotated too. A method's heat is the
 // sum over all its regions, hot ones and others.
 func TestChooseHot(t *testing.T) {
-	log := newLog(t, c2(0, 1, "A::many", 0x1000, nops(256)), c2(0, 2, "B::one", 0x2000, nops(64)), c2(0, 3, "C::hot", 0x3000, nops(64)),
+	log := newLog(t, c2(0, 1, "A::many", 0x1000, nops(256)), c2(0, 2, "B::one", 0x2000, nops(64)),
+		c2(0, 3, "C::hot", 0x3000, nops(64)),
 		c2(0, 4, "D::cold", 0x4000, nops(64)), stub("copy", 0x5000, nops(16)))
 	samples := slices.Concat(
 		repeat(40, at(1, 10, 0x1000)), repeat(45, at(1, 10, 0x1040)), repeat(30, at(1, 10, 0x10f0)),
-		repeat(60, at(1, 10, 0x2000)), repeat(120, at(1, 10, 0x3000)), repeat(4, at(1, 10, 0x4000)), repeat(10, at(1, 10, 0x5000)),
+		repeat(60, at(1, 10, 0x2000)), repeat(120, at(1, 10, 0x3000)), repeat(4, at(1, 10, 0x4000)),
+		repeat(10, at(1, 10, 0x5000)),
 		repeat(691, native(1, 10, "libc.so.6", "f")))
 	require.Len(t, samples, 1000)
 	const a, b, c, stub = "A::many 1040", "B::one 2000", "C::hot 3000", "StubRoutines::copy 5000"
@@ -54,7 +56,8 @@ func TestChooseHot(t *testing.T) {
 // region.
 func TestFallback(t *testing.T) {
 	log := newLog(t, codelet("iload", 0x500, nops(16)), c2(0, 1, "A::a", 0x1000, nops(16)))
-	samples := slices.Concat(repeat(4, at(1, 10, 0x500)), repeat(2, at(1, 10, 0x1000)), repeat(994, native(1, 10, "libc.so.6", "f")))
+	samples := slices.Concat(repeat(4, at(1, 10, 0x500)), repeat(2, at(1, 10, 0x1000)),
+		repeat(994, native(1, 10, "libc.so.6", "f")))
 	for regions, want := range map[int]string{5: "A::a", 1: "iload"} {
 		o := DefaultOptions()
 		o.Regions = regions
@@ -110,7 +113,8 @@ func TestExcerpt(t *testing.T) {
 // A region that is not hot is annotated only if it has a minimum number of samples. A hot region, or the only region,
 // needs no minimum.
 func TestMinSamples(t *testing.T) {
-	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)), c2(0, 2, "B::b", 0x2000, nops(64)), c2(0, 3, "C::c", 0x3000, nops(64)))
+	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)), c2(0, 2, "B::b", 0x2000, nops(64)),
+		c2(0, 3, "C::c", 0x3000, nops(64)))
 	samples := slices.Concat(repeat(20, at(1, 10, 0x1000)), repeat(10, at(1, 10, 0x2000)), repeat(9, at(1, 10, 0x3000)),
 		repeat(961, native(1, 10, "libc.so.6", "f")))
 	for _, test := range []struct {
@@ -133,6 +137,7 @@ func TestMinSamples(t *testing.T) {
 				hot++
 			}
 		}
-		assert.Equal(t, []int{test.hot, test.few}, []int{hot, p.TooFew}, "at least %d, threshold %g", test.least, test.threshold)
+		assert.Equal(t, []int{test.hot, test.few}, []int{hot, p.TooFew}, "at least %d, threshold %g", test.least,
+			test.threshold)
 	}
 }

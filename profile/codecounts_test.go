@@ -13,10 +13,12 @@ import (
 // Two JVMs in three trials, and a JVM that is in no trial.
 func TestCodeCounts(t *testing.T) {
 	b := NewBuilder(Config{
-		JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}, {PID: 3, Log: smallLog(t)}},
-		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 500e6), window(2, 0, 500e6)}}, {Windows: []capture.Window{window(2, 500e6, 1e9)}}, {Windows: []capture.Window{always(4)}}},
+		JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}, {PID: 3, Log: smallLog(t)}},
+		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 500e6), window(2, 0, 500e6)}},
+			{Windows: []capture.Window{window(2, 500e6, 1e9)}}, {Windows: []capture.Window{always(4)}}},
 	})
-	add(b, at(1, 100, 0x700), at(1, 100, 0x700), at(1, 600, 0x700), at(1, 100, 0x101), at(2, 100, 0x200), at(2, 600, 0x203), at(3, 100, 0x700), at(4, 100, 0x700))
+	add(b, at(1, 100, 0x700), at(1, 100, 0x700), at(1, 600, 0x700), at(1, 100, 0x101), at(2, 100, 0x200),
+		at(2, 600, 0x203), at(3, 100, 0x700), at(4, 100, 0x700))
 	late := at(1, 100, 0x700)
 	late.Event = "cache-misses"
 	add(b, late)

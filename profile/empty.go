@@ -15,7 +15,8 @@ var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {
-		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil && ps.builder.inside == nil {
+		if len(p.Probes) > 0 && p.Accounts != nil && ps.builder != nil && ps.builder.methodWindows == nil &&
+			ps.builder.inside == nil {
 			return nil // calls were counted
 		}
 		if p.Waits != nil && p.Waits.Account.Profiled > 0 {
@@ -42,7 +43,8 @@ func (ps *Profiles) WhyEmpty() error {
 	case a.NotUnder > 0:
 		return fmt.Errorf("no sample has the method among its frames (%s); %d have not", ps.Chosen, a.NotUnder)
 	case a.OutsideMethod > 0:
-		return fmt.Errorf("no sample is of a thread that was in the method (%s); %d are of threads that were not", ps.Chosen, a.OutsideMethod)
+		return fmt.Errorf("no sample is of a thread that was in the method (%s); %d are of threads that were not", ps.Chosen,
+			a.OutsideMethod)
 	case a.OtherThread > 0:
 		return fmt.Errorf("no sample is of a thread that is chosen (%s); %s", ps.Chosen, ps.builder.threads.Names())
 	case a.Others() == a.Total-a.Lost && ps.Chosen != "":

@@ -48,7 +48,8 @@ func TestEventTotals(t *testing.T) {
 	assert.Equal(t, []events.Total{
 		{Kind: event.GC, Name: "Pause Young", Count: 1, Nanos: 9e6, LongestNanos: 9e6, Counts: tally.Counts{9}},
 		{Kind: event.GC, Name: "Pause Full", Count: 1, Nanos: 5e6, LongestNanos: 5e6, Counts: tally.Counts{5}},
-		{Kind: event.Safepoint, Name: "Collect", Count: 2, Nanos: 30e6, LongestNanos: 20e6, WaitNanos: 8e6, LongestWaitNanos: 8e6, Counts: tally.Counts{30}},
+		{Kind: event.Safepoint, Name: "Collect", Count: 2, Nanos: 30e6, LongestNanos: 20e6, WaitNanos: 8e6,
+			LongestWaitNanos: 8e6, Counts: tally.Counts{30}},
 		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1e6, LongestNanos: 1e6, Counts: tally.Counts{1}},
 	}, p.Events)
 }
@@ -72,17 +73,20 @@ func TestDelaysOfApplication(t *testing.T) {
 	b := eventful(t)
 	jit := at(1, 103, 0x2004)
 	jit.Thread = "C2 CompilerThre"
-	inKernel := sampler.Sample{PID: 1, MonoNanos: 103e6, PC: 0xffff_ffff_8000_0000, Symbol: "clear_page", Module: sampler.KernelModule, Event: "cycles"}
+	inKernel := sampler.Sample{PID: 1, MonoNanos: 103e6, PC: 0xffff_ffff_8000_0000, Symbol: "clear_page",
+		Module: sampler.KernelModule, Event: "cycles"}
 	add(b, jit, inKernel)
 	p := build(t, b, DefaultOptions())[0]
 	require.Len(t, p.Delays, 3)
 	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
-	assert.Equal(t, delays.Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1, Counts: tally.Counts{1}}, p.Delays[2])
+	assert.Equal(t, delays.Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1,
+		Counts: tally.Counts{1}}, p.Delays[2])
 }
 
 // An event counts for the trial in whose window it begins.
 func TestEventsOfTrials(t *testing.T) {
-	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}}, capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
+	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}},
+		capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
 	ps := build(t, b, DefaultOptions())
 	require.Len(t, ps, 2)
 	for i, want := range []string{"Pause Young", "Pause Full"} {
@@ -101,8 +105,10 @@ func TestEventsThatAreWindows(t *testing.T) {
 		return e
 	}
 	counted := func(choice string) map[string]int {
-		c := Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t)}}, Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 1e9)}}},
-			Events: []event.Event{request(7, 100, 0), request(7, 200, 50), {PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 210e6, Nanos: 1e6},
+		c := Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t)}},
+			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 1e9)}}},
+			Events: []event.Event{request(7, 100, 0), request(7, 200, 50),
+				{PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 210e6, Nanos: 1e6},
 				request(0, 300, 50), {PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 310e6, Nanos: 1e6}}}
 		c.measured = windows.Measurements(c.JVMs, c.Trials)
 		o := DefaultOptions()

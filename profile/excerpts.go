@@ -34,7 +34,8 @@ func (r *regionCutter) excerpt(region *Region, from *mergedCode, insts []printas
 			hits = append(hits, code.Hit{At: i, Counts: c})
 		}
 	}
-	keep := code.Excerpt(len(insts), hits, min(excerptLines, r.opts.TooBigThreshold), min(excerptMargin, r.opts.PrintMargin))
+	keep := code.Excerpt(len(insts), hits, min(excerptLines, r.opts.TooBigThreshold),
+		min(excerptMargin, r.opts.PrintMargin))
 	for i, in := range insts {
 		if keep[i] {
 			l := from.line(in, r.code, r.counters)

@@ -44,7 +44,8 @@ func c2(ms, id int, name string, lo uint64, code string) string {
 }
 
 func stub(name string, lo uint64, code string) string {
-	return fmt.Sprintf("StubRoutines::%s [0x%016x, 0x%016x] (%d bytes)\n%s", name, lo, lo+size(code), size(code), machCode(lo, code))
+	return fmt.Sprintf("StubRoutines::%s [0x%016x, 0x%016x] (%d bytes)\n%s", name, lo, lo+size(code), size(code),
+		machCode(lo, code))
 }
 
 func codelet(name string, lo uint64, code string) string {

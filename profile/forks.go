@@ -50,7 +50,8 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 	seen := map[nthKey]int{}
 	var all []*mergedCode
 	for _, s := range sampled {
-		if m := versions[s.version()]; m != nil && s.ID > 0 && m.Kind == printassembly.NMethod && m.Name == s.Name && m.Hi-m.Lo == s.Hi-s.Lo && code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) {
+		if m := versions[s.version()]; m != nil && s.ID > 0 && m.Kind == printassembly.NMethod && m.Name == s.Name &&
+			m.Hi-m.Lo == s.Hi-s.Lo && code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) {
 			m.moved = true
 			m.add(s, counters)
 			continue
@@ -60,7 +61,10 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 		k.nth = seen[nk]
 		seen[nk]++
 		// groups[k] never has two blobs of one JVM, because the keys of two such blobs differ in nth.
-		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool { return code.Same(reader.Listing(m.Ref), reader.Listing(s.Ref)) })
+		same := slices.IndexFunc(groups[k], func(m *mergedCode) bool {
+			return code.Same(reader.Listing(m.Ref),
+				reader.Listing(s.Ref))
+		})
 		if same >= 0 {
 			groups[k][same].add(s, counters)
 			versions[s.version()] = groups[k][same]

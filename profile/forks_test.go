@@ -40,7 +40,8 @@ func TestForksMerge(t *testing.T) {
 		newLog(t, c2(10, 1, "A::a", 0x7f0000001000, forkCode1)),
 		newLog(t, c2(10, 9, "A::a", 0x7f0000052000, forkCode2)),
 	}
-	p := forks(t, logs, map[int][]uint64{1: {0x7f0000001000, 0x7f0000001005, 0x7f0000001012}, 2: {0x7f0000052005, 0x7f0000052005, 0x7f0000052005, 0x7f0000052013}})
+	p := forks(t, logs, map[int][]uint64{1: {0x7f0000001000, 0x7f0000001005, 0x7f0000001012},
+		2: {0x7f0000052005, 0x7f0000052005, 0x7f0000052005, 0x7f0000052013}})
 	require.Len(t, p.Regions, 1, regionsText(p))
 	r := p.Regions[0]
 	assert.Equal(t, []int{1, 2}, r.PIDs)
@@ -66,7 +67,8 @@ func TestForksStayApart(t *testing.T) {
 		{"OSR", strings.Replace(c2(10, 1, "A::a @ 4", 0x1000, nops(16)), "1       4", "1 %     4", 1)},
 		{"no code", strings.Split(base, "[MachCode]")[0]},
 	} {
-		p := forks(t, []*printassembly.Log{newLog(t, base), newLog(t, c.other)}, map[int][]uint64{1: {0x1000}, 2: {0x1000, 0x1000}})
+		p := forks(t, []*printassembly.Log{newLog(t, base), newLog(t, c.other)},
+			map[int][]uint64{1: {0x1000}, 2: {0x1000, 0x1000}})
 		require.Len(t, p.Regions, 2, c.name)
 		assert.Equal(t, []int{2}, p.Regions[0].PIDs, c.name)
 		assert.Equal(t, []int{1}, p.Regions[1].PIDs, c.name)
@@ -77,7 +79,8 @@ func TestForksStayApart(t *testing.T) {
 		{"eb00 eb00 9090 90c3", "eb00 eb01 9090 90c3"},
 		{"7400 eb00 9090 90c3", "eb00 eb00 9090 90c3"},
 	} {
-		p := forks(t, []*printassembly.Log{newLog(t, c2(10, 1, "A::a", 0x1000, pair[0])), newLog(t, c2(10, 1, "A::a", 0x1000, pair[1]))},
+		p := forks(t, []*printassembly.Log{newLog(t, c2(10, 1, "A::a", 0x1000, pair[0])),
+			newLog(t, c2(10, 1, "A::a", 0x1000, pair[1]))},
 			map[int][]uint64{1: {0x1000}, 2: {0x1000}})
 		assert.Len(t, p.Regions, 2, pair)
 	}
@@ -89,7 +92,8 @@ func TestForksRecompiled(t *testing.T) {
 	twice := func() *printassembly.Log {
 		return newLog(t, c2(10, 1, "A::a", 0x1000, nops(16)), c2(20, 2, "A::a", 0x2000, nops(16)))
 	}
-	p := forks(t, []*printassembly.Log{twice(), twice()}, map[int][]uint64{1: {0x1000, 0x1000, 0x1000, 0x2000}, 2: {0x1000, 0x2000, 0x2000}})
+	p := forks(t, []*printassembly.Log{twice(), twice()}, map[int][]uint64{1: {0x1000, 0x1000, 0x1000, 0x2000},
+		2: {0x1000, 0x2000, 0x2000}})
 	assert.Equal(t, "A::a 1000-1001 5 hot, 11 lines\nA::a 2000-2001 2 hot, 11 lines", regionsText(p))
 	assert.Equal(t, []int{1, 2}, p.Regions[0].PIDs)
 	assert.Equal(t, []int{1, 2}, p.Regions[1].PIDs)
@@ -99,7 +103,8 @@ func TestForksRecompiled(t *testing.T) {
 // Each region of merged code lists the JVMs that have samples in it.
 func TestForkPIDs(t *testing.T) {
 	log := func() *printassembly.Log { return newLog(t, c2(10, 1, "A::a", 0x1000, nops(256))) }
-	p := forks(t, []*printassembly.Log{log(), log(), log()}, map[int][]uint64{1: {0x1000, 0x1000}, 2: {0x1080}, 3: {0x1000, 0x1080}})
+	p := forks(t, []*printassembly.Log{log(), log(), log()},
+		map[int][]uint64{1: {0x1000, 0x1000}, 2: {0x1080}, 3: {0x1000, 0x1080}})
 	require.Len(t, p.Regions, 2)
 	assert.Equal(t, []int{1, 3}, p.Regions[0].PIDs)
 	assert.Equal(t, []int{2, 3}, p.Regions[1].PIDs)

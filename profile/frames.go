@@ -10,7 +10,8 @@ import (
 
 // frames sums up the samples in compiled code: by the innermost Java frame, and by all frames of the inlining chain.
 func (w *work) frames() []FrameTotal {
-	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{}, guessed: map[MethodLine]tally.Counts{}}
+	sum := frameSums{compare: &w.compare, methods: map[string]*frameSum{}, lines: map[MethodLine]tally.Counts{},
+		guessed: map[MethodLine]tally.Counts{}}
 	for _, s := range w.sampled {
 		if !s.Kind.Java() {
 			continue

@@ -19,8 +19,10 @@ import (
 // not end.
 func FuzzBuild(f *testing.F) {
 	method := c2(1, 1, "A::a", 0x1000, nops(64)) + c2(2, 2, "A::a", 0x1010, "e8fb f0ff ff90 90c3")
-	f.Add([]byte(method+stub("copy", 0x100, nops(16))+codelet("iload  21 iload", 0x200, nops(16))), []byte("\x00\x01\x02\x03\x01\x02\x00\x13"))
-	f.Add([]byte("x  [0x0, 0x10]  16 bytes\nx  [0xfffffffffffffff0, 0xffffffffffffffff]  15 bytes\n"), []byte("\x00\x0f\x02\x03\x01\x0e\x00\x13"))
+	f.Add([]byte(method+stub("copy", 0x100, nops(16))+codelet("iload  21 iload", 0x200, nops(16))),
+		[]byte("\x00\x01\x02\x03\x01\x02\x00\x13"))
+	f.Add([]byte("x  [0x0, 0x10]  16 bytes\nx  [0xfffffffffffffff0, 0xffffffffffffffff]  15 bytes\n"),
+		[]byte("\x00\x0f\x02\x03\x01\x0e\x00\x13"))
 	log := gasmtest.Capture(f, "jdk17-lean-none", gasmtest.Log)
 	for _, mark := range []string{"Workload::dot", "itbl[0]", "(native)"} {
 		i := bytes.Index(log, []byte(mark))
@@ -37,8 +39,9 @@ func FuzzBuild(f *testing.F) {
 			under = calltree.NewUnder(calltree.Pattern("A::a"), stacks)
 		}
 		b := NewBuilder(Config{
-			JVMs:   []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
-			Trials: []capture.Trial{{Windows: []capture.Window{always(1), always(2)}}, {Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}},
+			JVMs: []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
+			Trials: []capture.Trial{{Windows: []capture.Window{always(1), always(2)}},
+				{Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}},
 			Parts:  true,
 			Stacks: stacks,
 			Under:  under,

@@ -107,7 +107,8 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		for _, n := range from.mergedAtPC {
 			total.Add(n)
 		}
-		if codes[from] == nil && !l.opts.skips(from.Kind) && p.Share(total) >= loopCode && slices.Max(total) >= int64(l.opts.MinSamples) {
+		if codes[from] == nil && !l.opts.skips(from.Kind) && p.Share(total) >= loopCode &&
+			slices.Max(total) >= int64(l.opts.MinSamples) {
 			order = append(order, l.hotCode(from))
 		}
 	}
@@ -162,7 +163,8 @@ func loopsOf(codes []*hotCode) []HotLoop {
 		if described[c] == nil {
 			described[c] = loops.New(c.lines, c.blocks, c.loops)
 		}
-		hottest = append(hottest, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID, Number: l.index + 1, Parent: l.Parent + 1, Depth: l.Depth,
+		hottest = append(hottest, HotLoop{Source: c.from.Source(), Method: c.from.Name, CompileID: c.from.ID,
+			Number: l.index + 1, Parent: l.Parent + 1, Depth: l.Depth,
 			Head: c.lines[c.blocks[l.Head].From].Lo, Lines: l.Lines, Counts: l.Counts, Facts: described[c].Describe(l.index)})
 	}
 	return hottest

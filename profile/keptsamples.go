@@ -42,5 +42,6 @@ func (t *trialCounts) keep(j *joinedSample) {
 		k.spots[at] = n
 		t.nativeAt.AddSpot(at.native, n)
 	}
-	k.list = append(k.list, parts.Sample{Spot: n, JVM: j.trial.jvm(j.pid), Label: j.thread.Label, Counter: int32(j.counter), MonoNanos: j.MonoNanos})
+	k.list = append(k.list, parts.Sample{Spot: n, JVM: j.trial.jvm(j.pid), Label: j.thread.Label,
+		Counter: int32(j.counter), MonoNanos: j.MonoNanos})
 }

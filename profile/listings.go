@@ -124,7 +124,8 @@ func (l *listingMaker) listCallers(callers []*mergedCode, room int) {
 
 // listing returns the listing of one piece of code.
 func (l *listingMaker) listing(from *mergedCode, counts tally.Counts, insts []printassembly.Instruction) Listing {
-	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Native: from.Kind == printassembly.Library, Lo: from.Lo, Hi: from.Hi,
+	out := Listing{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
+		Native: from.Kind == printassembly.Library, Lo: from.Lo, Hi: from.Hi,
 		Counts: counts}
 	out.Moved = from.moved
 	out.SafepointsOnly, out.Profiled = l.code.SafepointsOnly(from.Ref), l.code.Profiled(from.Ref)

@@ -43,7 +43,10 @@ type Location struct {
 func (w *work) locations() []Location {
 	var all []Location
 	if w.trial.stacks != nil {
-		w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) { all = append(all, w.location(k, slices.Clone(c))) })
+		w.trial.stacks.Each(w.n, func(k calltree.Key[spot], c tally.Counts) {
+			all = append(all,
+				w.location(k, slices.Clone(c)))
+		})
 	} else {
 		for k, c := range w.withoutStacks() {
 			all = append(all, w.location(k, c))
@@ -51,7 +54,8 @@ func (w *work) locations() []Location {
 	}
 	slices.SortFunc(all, func(a, b Location) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PID, b.PID), cmp.Compare(a.PC, b.PC),
-			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source), cmp.Compare(a.CompileID, b.CompileID),
+			cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.CompileID, b.CompileID),
 			cmp.Compare(a.Thread, b.Thread), slices.Compare(a.During, b.During), cmp.Compare(a.Stack, b.Stack))
 	})
 	return all
@@ -78,7 +82,8 @@ func (w *work) withoutStacks() map[calltree.Key[spot]]tally.Counts {
 // location returns the Location of the samples that were counted for a key.
 func (w *work) location(k calltree.Key[spot], c tally.Counts) Location {
 	in := w.b.contexts.At(k.Context)
-	l := Location{PID: w.trial.PIDs[k.JVM], Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events), Counts: c, Stack: k.Stack}
+	l := Location{PID: w.trial.PIDs[k.JVM], Thread: w.b.threads.Label(in.Label), During: w.b.events.Names(in.Events),
+		Counts: c, Stack: k.Stack}
 	switch k.Spot.jvm {
 	case inUnresolved:
 		l.PC, l.Source = k.Spot.pc, UnresolvedSource

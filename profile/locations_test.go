@@ -44,7 +44,8 @@ func checkLocations(t *testing.T, p *Profile) {
 	for e, a := range p.Accounts {
 		require.Equal(t, a.Profiled, profiled[e])
 	}
-	wantSources, wantFrames, wantNatives := map[string]tally.Counts{}, map[string]tally.Counts{}, map[numbers.Function]tally.Counts{}
+	wantSources, wantFrames, wantNatives :=
+		map[string]tally.Counts{}, map[string]tally.Counts{}, map[numbers.Function]tally.Counts{}
 	for _, s := range p.Sources {
 		wantSources[s.Source] = s.Counts
 	}
@@ -100,14 +101,16 @@ func TestLocations(t *testing.T) {
 		{PID: 2, Source: "libc.so.6", Module: "libc.so.6", Name: "memcpy", Counts: tally.Counts{6, 1}},
 		{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: tally.Counts{5, 0}},
 		{PID: 2, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 7, Frames: chain, Counts: tally.Counts{4, 0}},
-		{PID: 1, PC: 0x2000, Source: "native wrapper", Name: "A::wrapped", CompileID: 8, Frames: []printassembly.Frame{{Method: "A::wrapped"}}, Counts: tally.Counts{3, 0}},
+		{PID: 1, PC: 0x2000, Source: "native wrapper", Name: "A::wrapped", CompileID: 8,
+			Frames: []printassembly.Frame{{Method: "A::wrapped"}}, Counts: tally.Counts{3, 0}},
 		{PID: 1, PC: 0x100, Source: "stub", Name: "StubRoutines::copy", Counts: tally.Counts{2, 0}},
 		{PID: 1, PC: 0x200, Source: "interpreter", Name: "iload", Counts: tally.Counts{2, 0}},
 		{PID: 1, PC: 0x9000, Source: "unresolved", Counts: tally.Counts{1, 0}},
 		{PID: 2, Source: "kernel", Module: "kernel", Counts: tally.Counts{1, 0}},
 		{PID: 2, PC: 0x9000, Source: "unresolved", Counts: tally.Counts{1, 0}},
 	}, p.Locations)
-	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: tally.Counts{13, 1}}, {Module: "kernel", Symbol: "", Counts: tally.Counts{1, 0}}}, counted(p.Native), "of both JVMs")
+	assert.Equal(t, []NativeFunction{{Module: "libc.so.6", Symbol: "memcpy", Counts: tally.Counts{13, 1}},
+		{Module: "kernel", Symbol: "", Counts: tally.Counts{1, 0}}}, counted(p.Native), "of both JVMs")
 
 	opts.Locations = false
 	without := b.Build(opts)[0]
@@ -122,7 +125,8 @@ func TestLocationsOfCaptures(t *testing.T) {
 		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 		require.NoError(t, err)
 		samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
-		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}}})
+		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log,
+			StartMonoNanos: firstSample(t, samples, log.PID)}}})
 		add(b, samples...)
 		p := b.Build(withLocations())[0]
 		checkLocations(t, &p)
@@ -139,7 +143,8 @@ func TestStartWallNanos(t *testing.T) {
 		require.NoError(t, err)
 		return l
 	}
-	jvms := []capture.JVM{{PID: 1, Log: log("2000"), StartMonoNanos: 5e9}, {PID: 2, Log: log("3000"), StartMonoNanos: 6e9}, {PID: 3, Log: log("0"), StartMonoNanos: 1}}
+	jvms := []capture.JVM{{PID: 1, Log: log("2000"), StartMonoNanos: 5e9}, {PID: 2, Log: log("3000"), StartMonoNanos: 6e9},
+		{PID: 3, Log: log("0"), StartMonoNanos: 1}}
 	for _, c := range []struct {
 		trial capture.Trial
 		want  int64

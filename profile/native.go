@@ -26,9 +26,11 @@ func (r *regionCutter) chooseHot(cuts []regionCut) {
 	regions := make([]annotated.Region, len(cuts))
 	for i := range cuts {
 		c := &cuts[i]
-		regions[i] = annotated.Region{Source: c.Source, Method: c.Method, Kind: c.from.Kind, HasCode: c.from.HasCode, Counts: c.Counts}
+		regions[i] = annotated.Region{Source: c.Source, Method: c.Method, Kind: c.from.Kind, HasCode: c.from.HasCode,
+			Counts: c.Counts}
 	}
-	rule := annotated.Rule{Threshold: r.p.HotThreshold, Least: r.opts.Regions, MinSamples: r.opts.MinSamples, Share: r.p.Share}
+	rule := annotated.Rule{Threshold: r.p.HotThreshold, Least: r.opts.Regions, MinSamples: r.opts.MinSamples,
+		Share: r.p.Share}
 	chosen, tooFew := rule.Choose(regions)
 	for i := range cuts {
 		cuts[i].Hot = chosen[i]

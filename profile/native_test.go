@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// nativeTable has two functions of a library, which two JVMs have mapped at different addresses, and one of the kernel. The
-// first function is 0x100 bytes of nop, of which the first 8 are a function that was inlined.
+// nativeTable has two functions of a library, which two JVMs have mapped at different addresses, and one of the kernel.
+// The first function is 0x100 bytes of nop, of which the first 8 are a function that was inlined.
 func nativeTable(t *testing.T) *nativecode.Table {
 	t.Helper()
 	table := &nativecode.Table{}
@@ -25,7 +25,8 @@ func nativeTable(t *testing.T) *nativecode.Table {
 	call := append(nop(3), 0xe8, 0xf8, 0, 0, 0) // to 0x2100
 	for _, f := range []nativecode.Function{
 		{Module: "libx.so", Symbol: "work", Arch: disasm.AMD64, Lo: 0x1000, Code: nop(0x100),
-			Rows:   []nativecode.Row{{Lo: 0x1000, Hi: 0x1008, Frames: []nativecode.Frame{{Function: "mix", File: "/x/mix.h", Line: 3}, {Function: "work", File: "/x/work.c", Line: 7}}}},
+			Rows: []nativecode.Row{{Lo: 0x1000, Hi: 0x1008, Frames: []nativecode.Frame{{Function: "mix", File: "/x/mix.h",
+				Line: 3}, {Function: "work", File: "/x/work.c", Line: 7}}}},
 			Places: []nativecode.Place{{PID: 1, Lo: 0x7f00_0000_1000}, {PID: 2, Lo: 0x7f11_0000_1000}}},
 		{Module: "libx.so", Arch: disasm.AMD64, Lo: 0x2000, Code: call, Targets: map[uint64]string{0x2100: "callee"},
 			Places: []nativecode.Place{{PID: 1, Lo: 0x7f00_0000_2000}}},
@@ -45,10 +46,14 @@ func inModule(pid int, pc uint64, module, symbol string) sampler.Sample {
 
 func nativeSamples() []sampler.Sample {
 	return slices.Concat(
-		repeat(40, inModule(1, 0x7f00_0000_1004, "libx.so", "work")), repeat(20, inModule(2, 0x7f11_0000_1004, "libx.so", "work")),
-		repeat(30, inModule(1, 0x7f00_0000_1080, "libx.so", "work")), repeat(25, inModule(1, 0x7f00_0000_2003, "libx.so", "")),
-		repeat(15, inModule(1, 0x7f00_0000_3000, "libx.so", "")),                                                                 // whose code is not known
-		repeat(3, inModule(1, 0x7f00_0000_1004, "liby.so", "work")), repeat(2, inModule(1, 0x7f00_0000_1004, "libx.so", "play")), // of libraries that were there before
+		repeat(40, inModule(1, 0x7f00_0000_1004, "libx.so", "work")),
+		repeat(20, inModule(2, 0x7f11_0000_1004, "libx.so", "work")),
+		repeat(30, inModule(1, 0x7f00_0000_1080, "libx.so", "work")),
+		repeat(25, inModule(1, 0x7f00_0000_2003, "libx.so", "")),
+		// whose code is not known
+		repeat(15, inModule(1, 0x7f00_0000_3000, "libx.so", "")),
+		repeat(3, inModule(1, 0x7f00_0000_1004, "liby.so", "work")),
+		repeat(2, inModule(1, 0x7f00_0000_1004, "libx.so", "play")), // of libraries that were there before
 		repeat(12, inModule(1, 0xffff_ffff_8100_0002, "kernel", "copy")), repeat(18, at(1, 10, 0x1000)))
 }
 
@@ -56,7 +61,8 @@ func nativeSamples() []sampler.Sample {
 // No sample counts twice: checkProfile checks the sums, also those of the parts.
 func TestNativeRegions(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: newLog(t)}}, NativeCode: nativeTable(t), Parts: true})
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: newLog(t)}}, NativeCode: nativeTable(t),
+		Parts: true})
 	add(b, nativeSamples()...)
 	o := DefaultOptions()
 	o.Parts, o.Listings, o.Hottest = true, 1000, true
@@ -82,7 +88,8 @@ func TestNativeRegions(t *testing.T) {
 		{"kernel", "copy", 0xffff_ffff_8100_0002, 0xffff_ffff_8100_0003, true, true, 12, 1},
 	}, got)
 	inlined := p.Regions[0].Lines[0]
-	assert.Equal(t, []printassembly.Frame{{Method: "mix", BCI: -1, Line: 3, File: "/x/mix.h"}, {Method: "work", BCI: -1, Line: 7, File: "/x/work.c"}}, inlined.Frames)
+	assert.Equal(t, []printassembly.Frame{{Method: "mix", BCI: -1, Line: 3, File: "/x/mix.h"},
+		{Method: "work", BCI: -1, Line: 7, File: "/x/work.c"}}, inlined.Frames)
 	assert.Empty(t, p.Regions[1].Lines[0].Frames)
 	lines := p.Regions[2].Lines
 	assert.Equal(t, "callee", lines[len(lines)-1].TargetName)
@@ -120,12 +127,14 @@ func TestHotFunctionWithoutHotRegion(t *testing.T) {
 		samples = append(samples, repeat(int(5+i), inModule(1, 0x7f00_0000_1000+0x40*i, "libx.so", "work"))...)
 	}
 	samples = append(samples, repeat(74, at(1, 10, 0x1000))...)
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))}}, NativeCode: nativeTable(t)})
+	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))}},
+		NativeCode: nativeTable(t)})
 	add(b, samples...)
 	o := DefaultOptions()
 	o.Regions = 1
 	p := &build(t, b, o)[0]
 	require.Len(t, p.Regions, 5)
-	assert.Equal(t, []bool{true, true, false, false, false}, []bool{p.Regions[0].Hot, p.Regions[1].Hot, p.Regions[2].Hot, p.Regions[3].Hot, p.Regions[4].Hot})
+	assert.Equal(t, []bool{true, true, false, false, false},
+		[]bool{p.Regions[0].Hot, p.Regions[1].Hot, p.Regions[2].Hot, p.Regions[3].Hot, p.Regions[4].Hot})
 	assert.Equal(t, uint64(0x10c0), p.Regions[1].Lo)
 }

@@ -90,5 +90,6 @@ func DefaultOptions() Options {
 
 // skips reports whether the options leave code of a kind out of the lists.
 func (o *Options) skips(k printassembly.Kind) bool {
-	return o.SkipInterpreter && k == printassembly.Interpreter || o.SkipStubs && k.IsStub() || o.SkipNative && k == printassembly.Library
+	return o.SkipInterpreter && k == printassembly.Interpreter || o.SkipStubs && k.IsStub() || o.SkipNative &&
+		k == printassembly.Library
 }

@@ -29,7 +29,8 @@ func TestOutermost(t *testing.T) {
 		Stacks: calltree.NewStacks(tree),
 	})
 	for _, stack := range []callstack.ID{outermost, outermost, unwalked, 0} {
-		b.Add(&sampler.Sample{PID: 1, MonoNanos: 1e6, Event: "cycles", PC: 0x7000, Symbol: "clone3", Module: "libc.so.6", Stack: stack})
+		b.Add(&sampler.Sample{PID: 1, MonoNanos: 1e6, Event: "cycles", PC: 0x7000, Symbol: "clone3", Module: "libc.so.6",
+			Stack: stack})
 	}
 	opts := DefaultOptions()
 	opts.Locations = true

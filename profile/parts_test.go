@@ -72,9 +72,10 @@ func checkParts(t *testing.T, p *Profile) {
 func TestPartsOfBenchmark(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
 	b := NewBuilder(Config{
-		JVMs:   []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
-		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6), window(2, 100e6, 150e6)}}},
-		Parts:  true,
+		JVMs: []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
+		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6),
+			window(2, 100e6, 150e6)}}},
+		Parts: true,
 	})
 	for ms := range int64(400) {
 		s := at(1, ms, 0x1000)
@@ -85,7 +86,8 @@ func TestPartsOfBenchmark(t *testing.T) {
 	}
 	p := build(t, b, Options{Listings: 100})[0]
 	require.NotNil(t, p.Parts)
-	assert.ElementsMatch(t, []parts.ThreadGroup{{Kind: threads.Application, Name: "worker-"}, {Kind: threads.Collector, Name: "GC Thread#"}, {Kind: threads.Application, Name: ""}}, p.Parts.Threads)
+	assert.ElementsMatch(t, []parts.ThreadGroup{{Kind: threads.Application, Name: "worker-"},
+		{Kind: threads.Collector, Name: "GC Thread#"}, {Kind: threads.Application, Name: ""}}, p.Parts.Threads)
 	slices := make([]tally.Counts, len(p.Parts.Slices))
 	for i := range slices {
 		slices[i] = tally.Counts{0}
@@ -94,8 +96,10 @@ func TestPartsOfBenchmark(t *testing.T) {
 		slices[p.Parts.List[c.Part].Slice].Add(c.Counts)
 	}
 	assert.Equal(t, p.Slices, slices)
-	assert.Equal(t, parts.TimeSlice{PID: 1, Span: capture.Span{FromMonoNanos: 190e6, ToMonoNanos: 270e6}}, p.Parts.Slices[3], "over the time between two windows")
-	assert.Equal(t, parts.TimeSlice{PID: 2, Span: capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}}, p.Parts.Slices[5])
+	assert.Equal(t, parts.TimeSlice{PID: 1, Span: capture.Span{FromMonoNanos: 190e6, ToMonoNanos: 270e6}},
+		p.Parts.Slices[3], "over the time between two windows")
+	assert.Equal(t, parts.TimeSlice{PID: 2, Span: capture.Span{FromMonoNanos: 100e6, ToMonoNanos: 110e6}},
+		p.Parts.Slices[5])
 }
 
 // A program is cut into equal slices of time. If there are too many JVMs, threads or sampled places, there are fewer
@@ -108,7 +112,8 @@ func TestPartsOfProgram(t *testing.T) {
 		threads          int
 		slices, leastOut int
 	}{
-		{"one JVM", 1, 1200, 1, 12, 12}, {"three", 3, 1200, 1, 36, 30}, {"forty", 40, 1200, 1, 40, 40}, {"a hundred", 100, 1200, 3, 1, 3},
+		{"one JVM", 1, 1200, 1, 12, 12}, {"three", 3, 1200, 1, 36, 30}, {"forty", 40, 1200, 1, 40, 40},
+		{"a hundred", 100, 1200, 3, 1, 3},
 		{"many threads", 1, 1200, 20, 6, 50},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,7 +69,10 @@ func PlaceSamples(c *capture.Capture, o Options, yield func(*PlacedSample) error
 	ps.Capture.Notes.Add(probeNotes...)
 	ps.Capture.Notes.Add(methodNotes...)
 	p := &placer{b: ps.builder, yield: yield}
-	p.code = jvmcode.NewReader(ps.builder.jvms, o.Syntax, func(format string, args ...any) { ps.Capture.Notes.Add(fmt.Sprintf(format, args...)) })
+	p.code = jvmcode.NewReader(ps.builder.jvms, o.Syntax, func(format string,
+		args ...any) {
+		ps.Capture.Notes.Add(fmt.Sprintf(format, args...))
+	})
 	if err := ps.addSamples(c, p.add); err != nil {
 		return nil, err
 	}

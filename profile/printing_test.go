@@ -19,7 +19,8 @@ func TestPrintingAccount(t *testing.T) {
 	}
 	const compiler, collector, main = "C2 CompilerThre", "GC Thread#0", "main"
 	samples := []sampler.Sample{
-		in(15, compiler, "libjvm.so", "xmlStream::write_text"), in(15, main, "libjvm.so", "xmlStream::write_text"), // the main thread prints stubs
+		// the main thread prints stubs
+		in(15, compiler, "libjvm.so", "xmlStream::write_text"), in(15, main, "libjvm.so", "xmlStream::write_text"),
 		in(15, compiler, "libc.so.6", "__vfprintf_internal"), in(15, main, "libc.so.6", "__vfprintf_internal"),
 		in(15, compiler, kernelModule, "vfs_write"), in(15, collector, kernelModule, "vfs_write"),
 		in(15, compiler, "libjvm.so", "PhaseChaitin::Split"), in(15, "", "libjvm.so", "outputStream::print"),

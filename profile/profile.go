@@ -109,7 +109,8 @@ type Profile struct {
 	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method is
 	// not known are missing. It is nil if the profile has no call stacks.
 	Interpreted []warmup.InterpretedMethod
-	Threads     []threads.KindTotal // hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	// hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	Threads []threads.KindTotal
 	// Events sums up the events in the windows, such as pauses of the garbage collector.
 	Events []events.Total
 	// Probes are what probed methods have counted.

@@ -64,7 +64,8 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		return nil, err
 	}
 
-	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), Stacks: config.Stacks, SourceFiles: sourceFiles(c), builder: NewBuilder(config)}
+	ps := &Profiles{Capture: c.Description, Chosen: o.Chosen(), Stacks: config.Stacks, SourceFiles: sourceFiles(c),
+		builder: NewBuilder(config)}
 	ps.Capture.Notes = slices.Clone(c.Notes)
 	ps.Capture.Notes.Add(nothingSelected(c))
 	ps.Capture.Notes.Add(slices.Concat(eventNotes, probeNotes, methodNotes, stackNotes)...)
@@ -113,7 +114,8 @@ func (ps *Profiles) addSamples(c *capture.Capture, add func(*sampler.Sample) err
 	}
 	if samples == 0 && badLines > 0 {
 		return fmt.Errorf("%s holds no samples: line %d is neither perf script's text nor dtrace's (%s); gasm reads what "+
-			"'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", c.SamplesName(), firstBad.Line, &firstBad)
+			"'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' and dtrace's profile probe print", c.SamplesName(),
+			firstBad.Line, &firstBad)
 	}
 	ps.builder.Lost(c.Lost)
 	ps.noteSamples(c.Guessed && r.UserOnly(), badLines, &firstBad)
@@ -139,14 +141,16 @@ func (ps *Profiles) noteSamples(userOnly bool, badLines int64, firstBad error) {
 func (ps *Profiles) noteLimits() {
 	b := ps.builder
 	if b.excess > 0 {
-		ps.Capture.Notes.Add(fmt.Sprintf("the samples have more than %d events: %d samples of further events are left out", capture.MaxEvents, b.excess))
+		ps.Capture.Notes.Add(fmt.Sprintf("the samples have more than %d events: %d samples of further events are left out",
+			capture.MaxEvents, b.excess))
 	}
 	if b.folded > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("the samples are in too many functions, threads or addresses: "+
 			"%d samples are counted without their names or exact addresses", b.folded))
 	}
 	if n := b.foldedStacks(); n > 0 {
-		ps.Capture.Notes.Add(fmt.Sprintf("there are too many different call stacks: %d samples are counted without theirs", n))
+		ps.Capture.Notes.Add(fmt.Sprintf("there are too many different call stacks: %d samples are counted without theirs",
+			n))
 	}
 	if b.doubtful > 0 {
 		ps.Capture.Notes.Add(fmt.Sprintf("%d samples that are left out (%s) have call stacks that are not whole: the method may be among the missing frames", b.doubtful, ps.Chosen))

@@ -57,8 +57,10 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 // region sums up one run of sampled PCs. Its end is the end of the last PC's instruction, or the byte after the last PC
 // if the log has no code.
 func (r *regionCutter) region(from *mergedCode, pcs []uint64) Region {
-	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR, Native: from.Kind == printassembly.Library,
-		Lo: pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters), SafepointsOnly: r.code.SafepointsOnly(from.Ref), Moved: from.moved}
+	region := Region{Source: from.Source(), Method: from.Name, CompileID: from.ID, OSR: from.OSR,
+		Native: from.Kind == printassembly.Library,
+		Lo:     pcs[0], Hi: pcs[len(pcs)-1] + 1, Counts: make(tally.Counts, r.counters),
+		SafepointsOnly: r.code.SafepointsOnly(from.Ref), Moved: from.moved}
 	for _, pc := range pcs {
 		region.Counts.Add(from.mergedAtPC[pc])
 		region.PIDs = append(region.PIDs, from.pidsAtPC[pc]...)
@@ -100,7 +102,8 @@ func (r *regionCutter) annotate(region *Region, from *mergedCode) {
 	first, last := jvmcode.Index(insts, region.Lo), jvmcode.Index(insts, region.Hi-1)
 	if first < 0 || last < 0 {
 		if len(insts) > 0 {
-			r.warnf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it", region.Lo, region.Hi, region.Method)
+			r.warnf("samples at 0x%x to 0x%x of %s are outside the code that the log has for it", region.Lo, region.Hi,
+				region.Method)
 		}
 		return
 	}

@@ -27,13 +27,15 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 	require.NoError(t, err)
 	log := newLog(t, c2(1, 1, "A::handle", 0x1000, nops(8)), c2(1, 2, "B::background", 0x2000, nops(8)))
 	jvms := []capture.JVM{{PID: 1, Log: log}}
-	measured := windows.Measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1, Span: capture.Span{ToMonoNanos: 1e9}}}}})
+	measured := windows.Measurements(jvms, []capture.Trial{{Windows: []capture.Window{{PID: 1,
+		Span: capture.Span{ToMonoNanos: 1e9}}}}})
 	event.Sort(events)
 	threads, err := w.Narrow(measured, events)
 	if err != nil {
 		return nil, err
 	}
-	b := NewBuilder(Config{JVMs: jvms, Events: events, Locations: true, History: true, measured: measured, eventWindows: threads})
+	b := NewBuilder(Config{JVMs: jvms, Events: events, Locations: true, History: true, measured: measured,
+		eventWindows: threads})
 	for ms := range int64(1000) {
 		for tid, pc := range map[int]uint64{11: 0x1001, 12: 0x2001} {
 			s := at(1, ms, pc)
@@ -47,8 +49,10 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 // If a window is made of events that belong to a thread, only this thread's samples count. If it is made of all other
 // times, the samples of all other threads count as well.
 func TestThreadWindows(t *testing.T) {
-	requests := []event.Event{of(11, event.Own, "acme.Request", 100, 50), of(11, event.Own, "acme.Request", 300, 50), of(11, event.Own, "acme.Query", 110, 10),
-		of(0, event.Own, "acme.Virtual", 1, 5), of(11, event.Lock, "java.lang.Object", 310, 5), of(12, event.Lock, "java.lang.Object", 310, 5)}
+	requests := []event.Event{of(11, event.Own, "acme.Request", 100, 50), of(11, event.Own, "acme.Request", 300, 50),
+		of(11, event.Own, "acme.Query", 110, 10),
+		of(0, event.Own, "acme.Virtual", 1, 5), of(11, event.Lock, "java.lang.Object", 310, 5),
+		of(12, event.Lock, "java.lang.Object", 310, 5)}
 	for window, want := range map[string]map[string]int64{
 		"jfr:acme.Request":  {"A::handle": 100},
 		"!jfr:acme.Request": {"A::handle": 900, "B::background": 1000},
@@ -105,17 +109,23 @@ func TestSites(t *testing.T) {
 		e.Bytes = bytes
 		return e
 	}
-	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9, event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
+	park := of(11, event.Park, "java.util.concurrent.locks.ReentrantLock$NonfairSync", 700, 9,
+		event.Frame{Method: "jdk.internal.misc.Unsafe::park"},
 		event.Frame{Method: "java.util.concurrent.locks.LockSupport::park"}, site(77))
-	happened := []event.Event{lock(11, 100, 10, "worker-1", site(7)), lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
-		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park, of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
-		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)), alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}), alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A")}
+	happened := []event.Event{lock(11, 100, 10, "worker-1", site(7)),
+		lock(12, 200, 30, "worker-22", event.Frame{Method: "A::handle", BCI: 4, Line: 7}), lock(11, 300, 5, "main", site(7)),
+		lock(11, 400, 1, "main", site(8)), lock(11, 2000, 500, "main", site(7)), park,
+		of(11, event.Park, "java.lang.Object", 800, 90, site(9)),
+		alloc(500, 1000, "byte[]", site(20)), alloc(510, 500, "byte[]", site(20)), alloc(520, 700, "int[]", site(20)),
+		alloc(525, 900, "byte[]", site(20), event.Frame{Method: "jdk.jfr.internal.Repository::ensure"}),
+		alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A")}
 	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
 	p := build(t, b, DefaultOptions())[0]
 	require.Len(t, p.Parks, 1)
 	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(9)}, Weight: 90e6, Count: 1}}, p.Parks[0].Stacks)
-	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(77)}, Weight: 9e6, Count: 1}}, p.Locks[1].Stacks, "from the place on")
+	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(77)}, Weight: 9e6, Count: 1}}, p.Locks[1].Stacks,
+		"from the place on")
 	for _, list := range [][]sites.Wait{p.Locks, p.Parks} {
 		for i := range list {
 			list[i].Stacks = nil
@@ -124,13 +134,16 @@ func TestSites(t *testing.T) {
 	for i := range p.Allocations {
 		p.Allocations[i].Stacks = nil
 	}
-	assert.Equal(t, []sites.Wait{{Frame: site(9), Class: "java.lang.Object", Count: 1, Nanos: 90e6, LongestNanos: 90e6}}, p.Parks)
+	assert.Equal(t, []sites.Wait{{Frame: site(9), Class: "java.lang.Object", Count: 1, Nanos: 90e6, LongestNanos: 90e6}},
+		p.Parks)
 	assert.Equal(t, []sites.Wait{
 		{Frame: site(7), Class: "java.lang.Object", Owner: "worker-", Count: 3, Nanos: 45e6, LongestNanos: 30e6},
-		{Frame: site(77), Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Count: 1, Nanos: 9e6, LongestNanos: 9e6},
+		{Frame: site(77), Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Count: 1, Nanos: 9e6,
+			LongestNanos: 9e6},
 		{Frame: site(8), Class: "java.lang.Object", Owner: "main", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}, p.Locks)
-	assert.Equal(t, []sites.Alloc{{Class: "A", Events: 2, Bytes: 1 << 60}, {Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
+	assert.Equal(t, []sites.Alloc{{Class: "A", Events: 2, Bytes: 1 << 60},
+		{Frame: site(20), Class: "byte[]", Events: 2, Bytes: 1500},
 		{Frame: site(20), Class: "int[]", Events: 1, Bytes: 700}}, p.Allocations)
 	h := b.history.History()
 	h.AddLanes(happened)
@@ -155,9 +168,11 @@ func TestUnrecorded(t *testing.T) {
 		{nil, 0, 0, 0},
 		{nil, 5e9, 3e9, 3e9},
 		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 0},
-		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 8e9, ToMonoNanos: 9e9}}, {PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 1e9},
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 8e9, ToMonoNanos: 9e9}},
+			{PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 1e9},
 		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 4e9, ToMonoNanos: 7e9}}}, 0, 0, 0},
-		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 1e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 3e9}, // the JVM began at 2
+		// the JVM began at 2
+		{[]capture.Window{{PID: 1, Span: capture.Span{FromMonoNanos: 1e9, ToMonoNanos: 7e9}}}, 5e9, 3e9, 3e9},
 	} {
 		jvms := []capture.JVM{{PID: 1, Log: log, RecordingFromMonoNanos: c.from, RecordingLateNanos: c.late}}
 		var trials []capture.Trial

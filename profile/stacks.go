@@ -18,7 +18,8 @@ import (
 // caller is the rest of the stack, below these frames. It differs from stack if stack begins with the sampled code
 // itself, which is so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address
 // plus 1, so that PC-1 is in the instruction, as it is for the frames of a stack.
-func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame, caller callstack.ID) {
+func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame,
+	caller callstack.ID) {
 	var inner callstack.Frame
 	if b.stacks != nil {
 		f, up := b.stacks.Frame(stack)
@@ -56,7 +57,8 @@ func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frame
 			if i == len(chain)-1 {
 				kind = callstack.Compiled
 			}
-			frames = append(frames, calltree.LeafFrame{Frame: callstack.Frame{Kind: kind, PC: at.pc + 1, CompileID: blob.ID, BCI: f.BCI, Line: f.Line, Name: f.Method},
+			frames = append(frames, calltree.LeafFrame{Frame: callstack.Frame{Kind: kind, PC: at.pc + 1, CompileID: blob.ID,
+				BCI: f.BCI, Line: f.Line, Name: f.Method},
 				Guessed: f.Guess == printassembly.GuessedAll})
 		}
 		return frames, stack
@@ -152,7 +154,8 @@ func (w *work) addTotals(p *Profile) {
 	from := len(p.Frames)
 	for code, c := range totals {
 		if code.Java() && p.Share(c) >= leastCaller {
-			p.Frames = append(p.Frames, FrameTotal{Method: code.Name, Counts: make(tally.Counts, w.n), Total: make(tally.Counts, w.n),
+			p.Frames = append(p.Frames, FrameTotal{Method: code.Name, Counts: make(tally.Counts, w.n),
+				Total:       make(tally.Counts, w.n),
 				WithCallees: c, Slices: w.compare.PerSlice(), PerJVM: w.compare.PerJVM()})
 		}
 	}

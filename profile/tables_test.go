@@ -59,9 +59,13 @@ func TestFrames(t *testing.T) {
 		repeat(1, at(1, 15, 0x1013)), // no debug info
 		repeat(1, at(1, 15, 0x2000)), repeat(9, at(1, 15, 0x3000)))...)
 	assert.Equal(t, []FrameTotal{
-		{Method: "A::inner", Counts: tally.Counts{10}, Total: tally.Counts{10}, Lines: []LineTotal{{Line: 12, Counts: tally.Counts{5}}, {Line: 13, Counts: tally.Counts{5}}}, PerJVM: []tally.Counts{{10}}},
-		{Method: "A::a", Counts: tally.Counts{3}, Total: tally.Counts{13}, Lines: []LineTotal{{Line: 0, Counts: tally.Counts{3}}}, PerJVM: []tally.Counts{{3}}},
-		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1}, Lines: []LineTotal{{Line: 0, Counts: tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
+		{Method: "A::inner", Counts: tally.Counts{10}, Total: tally.Counts{10},
+			Lines:  []LineTotal{{Line: 12, Counts: tally.Counts{5}}, {Line: 13, Counts: tally.Counts{5}}},
+			PerJVM: []tally.Counts{{10}}},
+		{Method: "A::a", Counts: tally.Counts{3}, Total: tally.Counts{13},
+			Lines: []LineTotal{{Line: 0, Counts: tally.Counts{3}}}, PerJVM: []tally.Counts{{3}}},
+		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1},
+			Lines: []LineTotal{{Line: 0, Counts: tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
 	}, p.Frames)
 	opts := DefaultOptions()
 	opts.SkipLines = true
@@ -105,7 +109,8 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestDamagedLog(t *testing.T) {
-	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\nCompiled method (c2) soon\n" + c2(0, 1, "A::a", 0x1000, nops(16)) + "<wri"
+	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\nCompiled method (c2) soon\n" +
+		c2(0, 1, "A::a", 0x1000, nops(16)) + "<wri"
 	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
 	require.NoError(t, err)
 	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
@@ -115,7 +120,8 @@ func TestDamagedLog(t *testing.T) {
 
 // If a log can't be read any more, the profile only lacks its code.
 func TestUnreadableLog(t *testing.T) {
-	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + c2(0, 1, "A::a", 0x1000, nops(16)) + "</hotspot_log>\n"
+	text := "<hotspot_log version='160 1' process='1' time_ms='0'>\n" + c2(0, 1, "A::a", 0x1000, nops(16)) +
+		"</hotspot_log>\n"
 	disk := &disk{text: text}
 	l, err := printassembly.NewLog(disk, int64(len(text)), "asm.log")
 	require.NoError(t, err)
@@ -191,7 +197,8 @@ func TestSafepointsOnly(t *testing.T) {
 		b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 		add(b, repeat(2, at(1, 15, 0x1009))...)
 		p := build(t, b, DefaultOptions())[0]
-		warned := strings.Contains(strings.Join(p.Warnings, "\n"), "100.0% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on")
+		warned := strings.Contains(strings.Join(p.Warnings, "\n"),
+			"100.0% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on")
 		assert.Equal(t, early, warned, "switched on after %d ms", from)
 		assert.Equal(t, early, p.SafepointsOnly != nil)
 	}

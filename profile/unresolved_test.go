@@ -21,9 +21,12 @@ func TestWhyUnresolved(t *testing.T) {
 	}{
 		{"one that was read", 1, map[int]int{1: 600}, "the JVM ended, or the code was gone, before that"},
 		{"one that was not", 0, map[int]int{1: 600}, "the JVM with pid 1 ended before that"},
-		{"several that were read", 2, map[int]int{1: 10, 2: 600}, "the JVM ended, or the code was gone, before that (pid 2 and 1)"},
-		{"most in some that were not", 0, map[int]int{1: 300, 2: 100, 3: 200, 4: 50, 5: 40}, "5 JVMs ended before that (pid 1, 3, 2 and 2 more)"},
-		{"most in one that was read", 1, map[int]int{1: 300, 2: 299}, "the JVM ended, or the code was gone, before that (pid 1 and 2)"},
+		{"several that were read", 2, map[int]int{1: 10, 2: 600},
+			"the JVM ended, or the code was gone, before that (pid 2 and 1)"},
+		{"most in some that were not", 0, map[int]int{1: 300, 2: 100, 3: 200, 4: 50, 5: 40},
+			"5 JVMs ended before that (pid 1, 3, 2 and 2 more)"},
+		{"most in one that was read", 1, map[int]int{1: 300, 2: 299},
+			"the JVM ended, or the code was gone, before that (pid 1 and 2)"},
 	} {
 		config := Config{Code: capture.CodeCopied}
 		for pid := range 5 {

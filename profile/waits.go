@@ -15,8 +15,9 @@ func (ps *Profiles) readWaits(c *capture.Capture, config *Config) *waits.Counter
 		return nil
 	}
 	b := ps.builder
-	w := waits.Config{Trials: len(b.trials), Timelines: map[int]*windows.Timeline{}, EventWindows: b.eventWindows, MethodWindows: b.methodWindows,
-		Threads: config.Threads, Under: matcherOf(config.Under), Inside: matcherOf(config.Inside)}
+	w := waits.Config{Trials: len(b.trials), Timelines: map[int]*windows.Timeline{}, EventWindows: b.eventWindows,
+		MethodWindows: b.methodWindows,
+		Threads:       config.Threads, Under: matcherOf(config.Under), Inside: matcherOf(config.Inside)}
 	for pid, p := range b.processes {
 		w.Timelines[pid] = p.Timeline
 	}

@@ -81,15 +81,20 @@ func TestQueue(t *testing.T) {
 		said    []string
 	}{
 		{"all is well", nil, []string{"a", "b"}, []string{"a", "b"}, Stats{Sent: 2}, nil},
-		{"down for a while", []error{down, down, down}, []string{"a", "a", "a", "a", "b"}, []string{"a", "b"}, Stats{Sent: 2, Retries: 3},
+		{"down for a while", []error{down, down, down}, []string{"a", "a", "a", "a", "b"}, []string{"a", "b"},
+			Stats{Sent: 2, Retries: 3},
 			[]string{"fake: connection refused; 2 profiles waiting", "fake: takes profiles again"}},
-		{"busy", []error{&BusyError{"it answers 429", 0}}, []string{"a", "a", "b"}, []string{"a", "b"}, Stats{Sent: 2, Retries: 1},
+		{"busy", []error{&BusyError{"it answers 429", 0}}, []string{"a", "a", "b"}, []string{"a", "b"},
+			Stats{Sent: 2, Retries: 1},
 			[]string{"fake: it answers 429; 2 profiles waiting", "fake: takes profiles again"}},
-		{"busy, with a pause", []error{&BusyError{"it answers 429", time.Millisecond}}, []string{"a", "a", "b"}, []string{"a", "b"}, Stats{Sent: 2, Retries: 1},
+		{"busy, with a pause", []error{&BusyError{"it answers 429", time.Millisecond}}, []string{"a", "a", "b"},
+			[]string{"a", "b"}, Stats{Sent: 2, Retries: 1},
 			[]string{"fake: it answers 429 (again after 1ms); 2 profiles waiting", "fake: takes profiles again"}},
-		{"refused once", []error{&RefusedError{"it answers 400"}}, []string{"a", "b"}, []string{"b"}, Stats{Sent: 1, Refused: 1},
+		{"refused once", []error{&RefusedError{"it answers 400"}}, []string{"a", "b"}, []string{"b"},
+			Stats{Sent: 1, Refused: 1},
 			[]string{"fake: refuses a profile: it answers 400", "fake: takes profiles again"}},
-		{"refused after a retry", []error{down, &RefusedError{"it answers 400"}}, []string{"a", "a", "b"}, []string{"b"}, Stats{Sent: 1, Refused: 1, Retries: 1},
+		{"refused after a retry", []error{down, &RefusedError{"it answers 400"}}, []string{"a", "a", "b"}, []string{"b"},
+			Stats{Sent: 1, Refused: 1, Retries: 1},
 			[]string{"fake: connection refused; 2 profiles waiting", "fake: takes profiles again"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -172,14 +172,16 @@ func (a *Attachment) run(ctx context.Context) error {
 	if err := a.follow(ctx); err != nil {
 		return err
 	}
-	attached := probes.NewAttached(probes.Options{Specs: a.o.Probes, Dir: a.folder.Path, Patience: a.patience, Problem: a.problem, Message: a.o.Message})
+	attached := probes.NewAttached(probes.Options{Specs: a.o.Probes, Dir: a.folder.Path, Patience: a.patience,
+		Problem: a.problem, Message: a.o.Message})
 	defer attached.Stop(ctx)
 	if err := attached.Start(ctx, a.probed()); err != nil {
 		return err
 	}
 	a.beginEvents(ctx)
 	defer a.events.End(ctx) // a second call does nothing
-	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path, StackPause: a.o.Pause}
+	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path,
+		StackPause: a.o.Pause}
 	for _, j := range a.jvms[1:] {
 		o.MorePIDs = append(o.MorePIDs, j.PID)
 	}
@@ -479,7 +481,8 @@ func (a *Attachment) endNote() string {
 	}
 	for _, j := range a.jvms {
 		if j.endedMonoNanos != 0 {
-			return fmt.Sprintf("JVM %d ended after %.1f s, before --length was over", j.PID, float64(j.endedMonoNanos-a.startedMonoNanos)/1e9)
+			return fmt.Sprintf("JVM %d ended after %.1f s, before --length was over", j.PID,
+				float64(j.endedMonoNanos-a.startedMonoNanos)/1e9)
 		}
 	}
 	return ""

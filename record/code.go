@@ -60,7 +60,8 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 		if err == nil {
 			return newLiveCode(r), ""
 		}
-		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it from the JVMs' memory (" + err.Error() + ")"
+		note = "HotSpot printed its code, which slows a program's warm-up: gasm could not copy it from the JVMs' memory (" +
+			err.Error() + ")"
 	}
 	if all := o.printAll(folder.CompilerLogsFault()); all != "" {
 		note = all
@@ -77,7 +78,8 @@ func (o *Options) printAll(fault string) (note string) {
 		return ""
 	}
 	o.Methods, o.SkipC1 = nil, false
-	return "HotSpot printed all code, and " + limited + " did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
+	return "HotSpot printed all code, and " + limited +
+		" did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
 // hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does, gasm does not
@@ -155,6 +157,7 @@ func (o *Options) selectionNote() string {
 			printed += " by C2"
 		}
 	}
-	return "HotSpot printed " + printed + " only (" + o.selectionText() + "): all other methods have their samples, but no lines, and " +
+	return "HotSpot printed " + printed + " only (" + o.selectionText() +
+		"): all other methods have their samples, but no lines, and " +
 		"what was inlined into them counts as theirs"
 }

@@ -39,10 +39,10 @@
 // socket. So JVMs that JMH, Maven or a shell script start are captured, too, and no JVM prints a line about gasm.
 //
 // Some options have to reach every JVM from its start. They are passed in two environment variables: JAVA_TOOL_OPTIONS,
-// which each JVM in the command's process tree reads, and JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads. Each JVM
-// reports the variable on stderr ("Picked up JAVA_TOOL_OPTIONS: …"). The options make HotSpot print its code if gasm does
-// not copy it (printed.go), log its events if the user has asked a script's JVMs for events (eventlogs.go), enable USDT
-// probes, or load gasm's agent (probes.go).
+// which each JVM in the command's process tree reads, and JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads. Each
+// JVM reports the variable on stderr ("Picked up JAVA_TOOL_OPTIONS: …"). The options make HotSpot print its code if
+// gasm does not copy it (printed.go), log its events if the user has asked a script's JVMs for events (eventlogs.go),
+// enable USDT probes, or load gasm's agent (probes.go).
 //
 // These options must not keep any JVM from starting, whatever its release and its user are, and even if it starts after
 // the command has ended. See javaFlags, and Logs in package folder.

@@ -21,12 +21,13 @@ import (
 //     command's own options. The log is in the capture's folder, because the JVM has the same user and the same root
 //     directory as gasm. The JVM prints nothing about the option.
 //   - If the command is another program, such as a script or a build tool, the option is in JDK_JAVA_OPTIONS. The java
-//     program reads that variable from JDK 9 on, so JDK 8 does not see it. gasm does this only if the user has asked for
-//     events, because each java program prints a line about the variable on stderr, and because gasm does not know where,
-//     and as which user, the JVMs will run. The option is left out if a JVM might not start with it; see eventObstacle.
-//   - All JVMs that have started without the option are told to log through their attach socket, as soon as they run their
-//     program. That misses the JVM's first collections. If the command is another program, gasm does this only if the
-//     user has asked for events.
+//     program reads that variable from JDK 9 on, so JDK 8 does not see it. gasm does this only if the user has asked
+//     for events, because each java program prints a line about the variable on stderr, and because gasm does not know
+//     where, and as which user, the JVMs will run. The option is left out if a JVM might not start with it; see
+//     eventObstacle.
+//   - All JVMs that have started without the option are told to log through their attach socket, as soon as they run
+//     their program. That misses the JVM's first collections. If the command is another program, gasm does this only if
+//     the user has asked for events.
 //
 // There would be another way to keep the option from JDK 8: JDK 8 ignores JAVA_TOOL_OPTIONS if it is longer than 1023
 // bytes. But then JDK 8 would also ignore the user's own options in the variable.
@@ -37,7 +38,8 @@ type eventLogs struct {
 
 // logsEvents reports whether the command's JVMs should log events.
 func (r *Recording) logsEvents() bool {
-	return len(r.o.Events.Log) > 0 && (r.o.Events.Asked || startsJava(r.o.Command) || takesOptions(r.o.Command)) && !tooOldToLog(r.o.Command)
+	return len(r.o.Events.Log) > 0 && (r.o.Events.Asked || startsJava(r.o.Command) || takesOptions(r.o.Command)) &&
+		!tooOldToLog(r.o.Command)
 }
 
 // tooOldToLog reports whether a command is the java program of JDK 8, which can't log events with their times.
@@ -51,7 +53,9 @@ func tooOldToLog(command []string) bool {
 func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 	if !r.logsEvents() {
 		if r.o.Events.NeedsLog() && tooOldToLog(r.o.Command) {
-			r.eventLogs.note = fmt.Sprintf("HotSpot logged no events (garbage collections, safepoints): JDK %d can't log them with their times", jdk.Release(r.o.Command))
+			r.eventLogs.note =
+				fmt.Sprintf("HotSpot logged no events (garbage collections, safepoints): JDK %d can't log them with their times",
+					jdk.Release(r.o.Command))
 		}
 		return flags
 	}
@@ -71,8 +75,9 @@ func (r *Recording) addEventFlag(flags javaFlags) javaFlags {
 		err = hslog.CheckFolder(filepath.Dir(pattern))
 	}
 	if err != nil {
-		r.eventLogs.note = "HotSpot logged its events (garbage collections, safepoints) only after a JVM had begun to take commands, some tenths of a second after its start. " +
-			"No option made it log them from the start: " + err.Error()
+		r.eventLogs.note =
+			"HotSpot logged its events (garbage collections, safepoints) only after a JVM had begun to take commands, some tenths of a second after its start. " +
+				"No option made it log them from the start: " + err.Error()
 		return flags
 	}
 	r.eventLogs.pattern = pattern
@@ -100,7 +105,8 @@ func (r *Recording) sharedPattern() (string, error) {
 
 // rootChangers are programs that run other programs with a different root directory or different mounts. A JVM that is
 // started by them may not find gasm's files.
-var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman", "systemd-nspawn", "systemd-run"}
+var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman",
+	"systemd-nspawn", "systemd-run"}
 
 // eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if they will start.
 func eventObstacle(command []string) error {
@@ -108,7 +114,8 @@ func eventObstacle(command []string) error {
 		words := strings.Fields(word) // sh -c "chroot /srv java …"
 		at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(rootChangers, filepath.Base(w)) })
 		if at >= 0 && !startsJava(command) {
-			return fmt.Errorf("a JVM that %s starts may be unable to open its log, and would not start then", filepath.Base(words[at]))
+			return fmt.Errorf("a JVM that %s starts may be unable to open its log, and would not start then",
+				filepath.Base(words[at]))
 		}
 		if (word == "-jvm" || word == "--jvm") && i+1 < len(command) && jdk.Release(command[i+1:]) < hslog.OldestRelease {
 			return fmt.Errorf("the JVM that %s names may be JDK 8, which does not start with -Xlog", word)

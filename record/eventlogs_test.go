@@ -27,7 +27,8 @@ func newTestFolder(t *testing.T) *Folder {
 // eventsFor returns a recording that logs events of some kinds, and the options that its JVMs get.
 func eventsFor(t *testing.T, kinds []event.Kind, command ...string) (*Recording, javaFlags) {
 	t.Helper()
-	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: kinds, Asked: true}})
+	r := New(Options{Command: command, Folder: newTestFolder(t), Code: CodeCopy,
+		Events: EventChoice{Log: kinds, Asked: true}})
 	return r, r.addEventFlag(javaFlags{})
 }
 
@@ -47,10 +48,14 @@ func TestEventFlags(t *testing.T) {
 		{"javac 8", []string{fakeJDK(t, "1.8.0_504", "javac")}, false, true, ""},
 		{"java 8", []string{java8}, false, false, "JDK 8 can't log them with their times"},
 		{"JMH's forks of JDK 17", []string{java17, "-jar", "b.jar", "-jvm", java17}, true, false, ""},
-		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false, "the JVM that -jvm names may be JDK 8"},
-		{"another root", []string{"chroot", "/srv", "java"}, false, false, "a JVM that chroot starts may be unable to open its log"},
-		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false, "a JVM that unshare starts may be unable"},
-		{"java's own argument", []string{java17, "Main", "docker"}, true, false, ""}, // docker is only an argument of the program
+		{"JMH's forks of JDK 8", []string{java17, "-jar", "b.jar", "-jvm", java8}, false, false,
+			"the JVM that -jvm names may be JDK 8"},
+		{"another root", []string{"chroot", "/srv", "java"}, false, false,
+			"a JVM that chroot starts may be unable to open its log"},
+		{"another root in a script", []string{"sh", "-c", "exec /usr/bin/unshare -m java X"}, false, false,
+			"a JVM that unshare starts may be unable"},
+		// docker is only an argument of the program
+		{"java's own argument", []string{java17, "Main", "docker"}, true, false, ""},
 	} {
 		r, flags := eventsFor(t, jvmevents.DefaultKinds, c.command...)
 		has := func(options []string) bool {
@@ -64,10 +69,12 @@ func TestEventFlags(t *testing.T) {
 	}
 	// The JVMs of a script may be unable to write a log, so they get the option only if the user has asked for
 	// events.
-	r := New(Options{Command: []string{"sh"}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds}})
+	r := New(Options{Command: []string{"sh"}, Folder: newTestFolder(t), Code: CodeCopy,
+		Events: EventChoice{Log: jvmevents.DefaultKinds}})
 	assert.Zero(t, r.addEventFlag(javaFlags{}))
 	assert.False(t, r.logsEvents())
-	r = New(Options{Command: []string{java17}, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{Log: jvmevents.DefaultKinds}})
+	r = New(Options{Command: []string{java17}, Folder: newTestFolder(t), Code: CodeCopy,
+		Events: EventChoice{Log: jvmevents.DefaultKinds}})
 	assert.Len(t, r.addEventFlag(javaFlags{}).command, 1, "by default, too")
 	r, flags := eventsFor(t, nil, java17)
 	assert.Zero(t, flags)
@@ -78,7 +85,8 @@ func TestEventFlags(t *testing.T) {
 // -J.
 func TestAddToCommand(t *testing.T) {
 	flags := javaFlags{command: []string{"-Xa", "-Xb"}}
-	assert.Equal(t, []string{"/jdk/bin/java", "-Xa", "-Xb", "-Xc", "Main"}, flags.addToCommand([]string{"/jdk/bin/java", "-Xc", "Main"}))
+	assert.Equal(t, []string{"/jdk/bin/java", "-Xa", "-Xb", "-Xc", "Main"},
+		flags.addToCommand([]string{"/jdk/bin/java", "-Xc", "Main"}))
 	assert.Equal(t, []string{"javac", "-J-Xa", "-J-Xb", "A.java"}, flags.addToCommand([]string{"javac", "A.java"}))
 	assert.Equal(t, []string{"sh"}, javaFlags{}.addToCommand([]string{"sh"}))
 	script := fakeJDK(t, "17.0.15", "tool")
@@ -157,10 +165,12 @@ func TestRecordingFlag(t *testing.T) {
 		{"java 17", []string{fakeJDK(t, "17.0.15", "java"), "Main"}, false},
 		{"a script", []string{"sh"}, false},
 	} {
-		r := New(Options{Command: c.command, Folder: newTestFolder(t), Code: CodeCopy, Events: EventChoice{JFR: []event.Kind{event.Alloc}, Asked: true}})
+		r := New(Options{Command: c.command, Folder: newTestFolder(t), Code: CodeCopy,
+			Events: EventChoice{JFR: []event.Kind{event.Alloc}, Asked: true}})
 		flags, err := r.addRecordingFlag(javaFlags{})
 		require.NoError(t, err)
-		assert.Equal(t, c.starts, strings.Contains(strings.Join(flags.command, " "), "-XX:StartFlightRecording=name="), c.name)
+		assert.Equal(t, c.starts, strings.Contains(strings.Join(flags.command, " "), "-XX:StartFlightRecording=name="),
+			c.name)
 		assert.Equal(t, c.starts, r.recordingOption != nil, c.name)
 	}
 }

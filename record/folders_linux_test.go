@@ -18,7 +18,8 @@ import (
 func TestLeftFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	note, err := jvmfolder.Leave(pid, processend.StartTicks(pid), foreign.User{UID: os.Geteuid(), GID: os.Getegid()}, jvmfolder.NewPath(), "")
+	note, err := jvmfolder.Leave(pid, processend.StartTicks(pid), foreign.User{UID: os.Geteuid(), GID: os.Getegid()},
+		jvmfolder.NewPath(), "")
 	require.NoError(t, err)
 	t.Cleanup(note.Forget)
 	own, err := folder.New("")

@@ -107,7 +107,10 @@ func completeVersions(jvms []capture.JVM) {
 
 // sortByStart sorts JVMs by the time of their start.
 func sortByStart(jvms []capture.JVM) {
-	slices.SortStableFunc(jvms, func(a, b capture.JVM) int { return cmp.Compare(a.StartMonoNanos/1e6, b.StartMonoNanos/1e6) })
+	slices.SortStableFunc(jvms, func(a, b capture.JVM) int {
+		return cmp.Compare(a.StartMonoNanos/1e6,
+			b.StartMonoNanos/1e6)
+	})
 }
 
 // Some sampled methods are gone before gasm can copy them. A note says how many, but only if there are more than
@@ -123,25 +126,31 @@ const manyAmbiguous = 1000
 func (j *followedJVM) codeNotes() (notes []string) {
 	r := j.result
 	if r.Unread != nil {
-		notes = append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
+		notes =
+			append(notes, fmt.Sprintf("the code of JVM %d could not be followed to the end, so its newer methods are not in the report: %v", j.PID, r.Unread))
 	}
 	if r.NoFrames != nil {
-		notes = append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v (with hsdis, --code print has them)", j.PID, r.NoFrames))
+		notes =
+			append(notes, fmt.Sprintf("the methods of JVM %d have no lines and no inlined methods: %v (with hsdis, --code print has them)", j.PID, r.NoFrames))
 	}
 	if r.NotSwitched != nil {
-		notes = append(notes, fmt.Sprintf("lines and frames of JVM %d with ~ are guesses, because gasm could not switch DebugNonSafepoints on in its memory: %v "+
-			"(start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints)", j.PID, r.NotSwitched))
+		notes =
+			append(notes, fmt.Sprintf("lines and frames of JVM %d with ~ are guesses, because gasm could not switch DebugNonSafepoints on in its memory: %v "+
+				"(start it with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints)", j.PID, r.NotSwitched))
 	}
 	if r.Ambiguous*manyAmbiguous > r.Samples {
-		notes = append(notes, fmt.Sprintf("%d of the %d samples in code of JVM %d were at addresses whose code was replaced between two looks, some 10 ms apart: they count as the newer code's",
-			r.Ambiguous, r.Samples, j.PID))
+		notes =
+			append(notes, fmt.Sprintf("%d of the %d samples in code of JVM %d were at addresses whose code was replaced between two looks, some 10 ms apart: they count as the newer code's",
+				r.Ambiguous, r.Samples, j.PID))
 	}
 	all := r.Copied + r.Late + r.Missed
 	switch {
 	case r.Missed > 0:
-		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d could not be copied, and is not in the report: %v", r.Missed, all, j.PID, r.Why))
+		notes =
+			append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d could not be copied, and is not in the report: %v", r.Missed, all, j.PID, r.Why))
 	case r.Late > fewLate && r.Late*10 > all:
-		notes = append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d was gone before it was copied, and is not in the report", r.Late, all, j.PID))
+		notes =
+			append(notes, fmt.Sprintf("the code of %d of the %d sampled methods of JVM %d was gone before it was copied, and is not in the report", r.Late, all, j.PID))
 	}
 	return notes
 }

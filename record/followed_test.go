@@ -42,12 +42,17 @@ func TestCodeNotes(t *testing.T) {
 	}{
 		{"all", follow.Result{Methods: 900, Copied: 100, Samples: 1000}, nil},
 		{"a few late", follow.Result{Copied: 100, Late: 5}, nil},
-		{"many late", follow.Result{Copied: 100, Late: 60}, []string{"the code of 60 of the 160 sampled methods of JVM 4711 was gone before it was copied"}},
-		{"missed", follow.Result{Copied: 99, Missed: 1, Why: cause}, []string{"the code of 1 of the 100 sampled methods of JVM 4711 could not be copied, and is not in the report: no such table"}},
+		{"many late", follow.Result{Copied: 100, Late: 60},
+			[]string{"the code of 60 of the 160 sampled methods of JVM 4711 was gone before it was copied"}},
+		{"missed", follow.Result{Copied: 99, Missed: 1, Why: cause},
+			[]string{"the code of 1 of the 100 sampled methods of JVM 4711 could not be copied, and is not in the report: no such table"}},
 		{"one ambiguous", follow.Result{Samples: 1000, Ambiguous: 1}, nil},
-		{"ambiguous", follow.Result{Samples: 1000, Ambiguous: 2}, []string{"2 of the 1000 samples in code of JVM 4711 were at addresses whose code was replaced between two looks"}},
-		{"no frames", follow.Result{NoFrames: cause}, []string{"the methods of JVM 4711 have no lines and no inlined methods: no such table"}},
-		{"unread", follow.Result{Unread: cause, NoFrames: cause}, []string{"the code of JVM 4711 could not be followed to the end", "have no lines"}},
+		{"ambiguous", follow.Result{Samples: 1000, Ambiguous: 2},
+			[]string{"2 of the 1000 samples in code of JVM 4711 were at addresses whose code was replaced between two looks"}},
+		{"no frames", follow.Result{NoFrames: cause},
+			[]string{"the methods of JVM 4711 have no lines and no inlined methods: no such table"}},
+		{"unread", follow.Result{Unread: cause, NoFrames: cause},
+			[]string{"the code of JVM 4711 could not be followed to the end", "have no lines"}},
 	} {
 		notes := (&followedJVM{Process: attach.Process{PID: 4711}, result: c.result}).codeNotes()
 		assert.Len(t, notes, len(c.want), "%s: %s", c.name, strings.Join(notes, "\n"))

@@ -41,12 +41,16 @@ func TestJavaFlags(t *testing.T) {
 		{"java 17", []string{java17}, true, true, true, false},
 		{"java 8", []string{java8}, true, true, false, false},
 		{"a newer java", []string{java28}, true, true, false, false},
-		{"another JVM for JMH's forks", []string{java17, "-jar", "b.jar", "-jvm", "/jdk8/bin/java"}, true, false, false, false},
+		{"another JVM for JMH's forks", []string{java17, "-jar", "b.jar", "-jvm", "/jdk8/bin/java"}, true, false, false,
+			false},
 		{"a script", []string{"sh", "-c", "java X"}, false, true, false, false},
 		{"javac 17", []string{fakeJDK(t, "17.0.15", "javac")}, false, false, false, true},
 	} {
 		r, flags := flagsFor(t, c.command...)
-		tool := slices.DeleteFunc(slices.Clone(flags.tool), func(f string) bool { return c.quietTool && f == printassembly.QuietLog })
+		tool := slices.DeleteFunc(slices.Clone(flags.tool), func(f string) bool {
+			return c.quietTool &&
+				f == printassembly.QuietLog
+		})
 		assert.Equal(t, printassembly.CaptureFlags(r.logs.Pattern(), printassembly.Selection{}), tool, c.name)
 		assert.Equal(t, c.quietTool, slices.Contains(flags.tool, printassembly.QuietLog), c.name)
 		launcher := strings.Join(flags.launcher, "\n")
@@ -99,7 +103,8 @@ func TestEveryJVMStarts(t *testing.T) {
 func TestLongOptions(t *testing.T) {
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Dx="+strings.Repeat("y", 1000))
 	_, flags := flagsFor(t, "sh")
-	assert.Regexp(t, `^JAVA_TOOL_OPTIONS has \d{4} bytes .* JVMs of JDK 8 ignore all of it`, flags.longNote([]string{"sh"}))
+	assert.Regexp(t, `^JAVA_TOOL_OPTIONS has \d{4} bytes .* JVMs of JDK 8 ignore all of it`,
+		flags.longNote([]string{"sh"}))
 	assert.Empty(t, flags.longNote([]string{fakeJDK(t, "17.0.15", "java")}))
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Dx=y")
 	assert.Empty(t, flags.longNote([]string{"sh"}))
@@ -121,7 +126,8 @@ func TestChooseCode(t *testing.T) {
 		{"print", Options{Command: []string{java17}, Code: CodePrint}, capture.CodePrinted, ""},
 		{"limited", Options{Command: []string{java17}, Code: CodeAuto, SkipC1: true}, capture.CodePrinted, ""},
 		{"java 8", Options{Command: []string{java8}, Code: CodeAuto}, capture.CodeCopied, ""},
-		{"a newer java", Options{Command: []string{java99}, Code: CodeAuto}, capture.CodePrinted, "gasm does not know the memory of JDK 99"},
+		{"a newer java", Options{Command: []string{java99}, Code: CodeAuto}, capture.CodePrinted,
+			"gasm does not know the memory of JDK 99"},
 	} {
 		r := New(c.o)
 		assert.Equal(t, c.kind, r.code.kind(), c.name)

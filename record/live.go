@@ -192,8 +192,9 @@ func (c *liveCode) finish() (jvms []capture.JVM, notes []string, err error) {
 		if early == 1 {
 			their, they = "its", "it"
 		}
-		notes = append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read %s code, so most of what %s ran is unresolved (--code print has HotSpot print it)",
-			early, layout.Plural(len(c.jvms), "JVM"), their, they))
+		notes =
+			append(notes, fmt.Sprintf("%d of the command's %s ended before gasm could read %s code, so most of what %s ran is unresolved (--code print has HotSpot print it)",
+				early, layout.Plural(len(c.jvms), "JVM"), their, they))
 	}
 	completeVersions(jvms)
 	sortByStart(jvms)
@@ -206,7 +207,8 @@ func (c *liveCode) noJVM() error {
 		return fmt.Errorf("the measurement was over before %s had started a JVM: %w", c.r.o.Command[0], ErrNoJVM)
 	}
 	if c.r.Interrupted() || c.r.exitCode != 0 {
-		return fmt.Errorf("%s ended with exit code %d before it had started a JVM: %w", c.r.o.Command[0], c.r.exitCode, ErrNoJVM)
+		return fmt.Errorf("%s ended with exit code %d before it had started a JVM: %w", c.r.o.Command[0], c.r.exitCode,
+			ErrNoJVM)
 	}
 	return fmt.Errorf("%s started no JVM with HotSpot: %w (does a daemon that ran before do the work? gasm attach profiles a JVM that runs)",
 		c.r.o.Command[0], ErrNoJVM)

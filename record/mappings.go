@@ -30,8 +30,8 @@ type mappingRead struct {
 }
 
 // shortestPause and longestPause bound the pauses between two readings of a JVM's mappings. A reading of /proc/PID/maps
-// holds the lock of the JVM's memory map for 0.1 ms, and takes 1 ms of CPU time from the profiled program. So each pause is
-// twice as long as the one before, up to longestPause.
+// holds the lock of the JVM's memory map for 0.1 ms, and takes 1 ms of CPU time from the profiled program. So each
+// pause is twice as long as the one before, up to longestPause.
 const shortestPause, longestPause = 25 * time.Millisecond, 5 * time.Second
 
 // watchMappings begins to watch for JVMs that write logs into a folder. It calls found(log) once for each JVM, from a

@@ -14,7 +14,8 @@ import (
 )
 
 // errNoNative says that native sampling needs perf_event_open, which only Linux has.
-var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open", Hint: "use dtrace"}
+var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "only Linux has perf_event_open",
+	Hint: "use dtrace"}
 
 // startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }

@@ -133,7 +133,8 @@ type WindowChange = windows.Change
 
 // rules returns the options that define windows.
 func (o *Options) rules() windows.Rules {
-	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom, File: o.WindowFile}
+	return windows.Rules{Delay: o.Delay, Length: o.Length, Start: o.WindowStart, End: o.WindowEnd, From: o.WindowFrom,
+		File: o.WindowFile}
 }
 
 // Check returns an error if the options contradict each other or have values that are not valid. It does not run the
@@ -146,7 +147,8 @@ func (o *Options) Check() error {
 	case o.Sampler == SamplerDTrace && len(o.Counters) > 0:
 		return errors.New("--event names events of the kernel and the CPU; dtrace samples by time alone")
 	case (o.Sampler == SamplerNative || o.Sampler == SamplerPerf) && sudo:
-		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it", o.Sampler)
+		return fmt.Errorf("--sudo is for dtrace; --sampler %s needs no root where kernel.perf_event_paranoid allows it",
+			o.Sampler)
 	case o.Sampler == SamplerXCTrace && sudo:
 		return errors.New("--sudo is for dtrace; xctrace needs no root")
 	}

@@ -71,7 +71,8 @@ func (o *optionsFile) quieten(on bool) {
 // blackholeNote returns a note if JMH used slower blackholes because of gasm; see optionsFile. Otherwise it returns "".
 func (r *Recording) blackholeNote() string {
 	mode := r.output.JMHBlackholes()
-	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") || !strings.Contains(mode, "auto-detected") {
+	if startsJava(r.o.Command) || !strings.HasPrefix(mode, "full + dont-inline") ||
+		!strings.Contains(mode, "auto-detected") {
 		return ""
 	}
 	return "JMH uses full blackholes: it could not ask its JVM for compiler blackholes, because gasm keeps " +

@@ -36,7 +36,8 @@ func run(t *testing.T, flags javaFlags, see func([]byte, int64), words ...string
 	errFile, err := os.Create(filepath.Join(dir, "err"))
 	require.NoError(t, err)
 	defer errFile.Close()
-	held, err := command.Start(command.Options{Command: words, Env: flags.addTo(os.Environ()), Stdout: outFile, Stderr: errFile, SeeStdout: see})
+	held, err := command.Start(command.Options{Command: words, Env: flags.addTo(os.Environ()), Stdout: outFile,
+		Stderr: errFile, SeeStdout: see})
 	require.NoError(t, err)
 	require.NoError(t, held.Release())
 	code = held.Wait()
@@ -87,10 +88,12 @@ func TestFlagsArrive(t *testing.T) {
 			flags = append(flags, "-Dgasm.value="+v)
 			last := flags[len(flags)-1:]
 			_, text := java(t, javaFlags{tool: last}, path, "-XshowSettings:properties", "-version")
-			if _, launched := java(t, javaFlags{launcher: last}, path, "-XshowSettings:properties", "-version"); !strings.Contains(launched, "    gasm.value = "+v+"\n") {
+			if _, launched := java(t, javaFlags{launcher: last}, path, "-XshowSettings:properties",
+				"-version"); !strings.Contains(launched, "    gasm.value = "+v+"\n") {
 				t.Errorf("%s: no %q by JDK_JAVA_OPTIONS in\n%s", path, v, launched)
 			}
-			if want := "    gasm.value = " + v + "\n"; !strings.Contains(text, want) || !strings.Contains(text, "gasm.first = 1\n") {
+			if want := "    gasm.value = " + v + "\n"; !strings.Contains(text, want) ||
+				!strings.Contains(text, "gasm.first = 1\n") {
 				t.Errorf("%s: no %q in\n%s", path, want, text)
 			}
 		}
@@ -100,7 +103,8 @@ func TestFlagsArrive(t *testing.T) {
 // TestOptionsFile checks what JMH sees when it checks a JVM for compiler blackholes. Only during this check, the
 // capture of code is off.
 func TestOptionsFile(t *testing.T) {
-	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method", "-version"}
+	question := []string{"-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=blackhole,some/fake/Class.method",
+		"-version"}
 	for _, path := range javas(t) {
 		r, flags := flagsFor(t, path)
 		dir, options := r.r.folder.Path, r.options
@@ -145,7 +149,8 @@ func TestJMHLive(t *testing.T) {
 	if logs, err := capture.Logs(r.r.folder.Path); err != nil || len(logs) < 2 || len(logs) > 3 {
 		t.Errorf("got logs %q, want the host's and the fork's, and at most one of the JVMs that JMH asked", logs)
 	}
-	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045", StartMonoNanos: began}}, monotonic.Nanos())
+	trials := w.JMHTrials([]capture.JVM{{PID: 2, Main: "org.openjdk.jmh.runner.ForkedMain 127.0.0.1 36045",
+		StartMonoNanos: began}}, monotonic.Nanos())
 	if len(trials) != 1 || len(trials[0].Windows) != 2 {
 		t.Errorf("got %v, want two windows", trials)
 	}

@@ -112,7 +112,8 @@ func (p *printedCode) jvms() ([]capture.JVM, error) {
 	switch {
 	case len(paths) > 0:
 	case p.r.Interrupted() || p.r.exitCode != 0:
-		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had printed any code: %w", p.r.o.Command[0], p.r.exitCode, ErrNoJVM)
+		return nil, fmt.Errorf("%s ended with exit code %d before a JVM had printed any code: %w", p.r.o.Command[0],
+			p.r.exitCode, ErrNoJVM)
 	default:
 		return nil, fmt.Errorf("%s started no JVM that HotSpot's PrintAssembly could be switched on in: %w "+
 			"(is JAVA_TOOL_OPTIONS cleared on the way, has the JVM a -XX:LogFile of its own, does it run as another user or in another "+

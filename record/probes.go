@@ -26,13 +26,15 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 		return flags, err
 	}
 	if strings.Contains(logs.Files, "=") {
-		return flags, fmt.Errorf("a JVM can't load an agent from %s, because of the =: set TMPDIR to another folder", filepath.Dir(logs.Files))
+		return flags, fmt.Errorf("a JVM can't load an agent from %s, because of the =: set TMPDIR to another folder",
+			filepath.Dir(logs.Files))
 	}
 	if err := probe.Write(logs.Files, logs.Path, r.o.Probes); err != nil {
 		return flags, err
 	}
 	if probes.WantsSDT(r.o.Probes) {
-		if r.publisher, err = probes.Publish(func() map[int]probes.Agent { return probes.LogAgents(logs) }, r.problem, r.o.Message); err != nil {
+		if r.publisher, err = probes.Publish(func() map[int]probes.Agent { return probes.LogAgents(logs) }, r.problem,
+			r.o.Message); err != nil {
 			return flags, err
 		}
 	}
@@ -58,7 +60,8 @@ func rootChanger(command []string) string {
 // drainWindows begins to save the windows that probes open in the command's JVMs. If no probe opens windows, it does
 // nothing and returns nil.
 func (r *Recording) drainWindows() *probes.Drain {
-	return probes.DrainWindows(r.o.Probes, r.folder.Path, func() map[int]probes.RingOpener { return probes.Rings(r.folder.Logs()) }, r.problem)
+	return probes.DrainWindows(r.o.Probes, r.folder.Path,
+		func() map[int]probes.RingOpener { return probes.Rings(r.folder.Logs()) }, r.problem)
 }
 
 // takeProbes moves the files with the counts of the probes, which gasm's agent has written, into the capture. It sets

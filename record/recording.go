@@ -164,7 +164,8 @@ func (r *Recording) javaFlags() (javaFlags, error) {
 // hold makes the process that becomes the command. The process waits for its release before it executes the command
 // (exec).
 func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
-	o := command.Options{Command: flags.addToCommand(r.o.Command), Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin, Stdout: r.o.Stdout, Stderr: r.o.Stderr,
+	o := command.Options{Command: flags.addToCommand(r.o.Command), Env: flags.addTo(os.Environ()), Stdin: r.o.Stdin,
+		Stdout: r.o.Stdout, Stderr: r.o.Stderr,
 		SeeStdout: r.output.See, OneStream: r.output.OneStream()}
 	if r.rules.ByLines() && r.o.WindowFrom != FromStdout {
 		o.SeeStderr = r.output.SeeStderr
@@ -350,11 +351,14 @@ func (r *Recording) Finish(ctx context.Context) (*capture.Capture, error) {
 
 // describe returns the capture's description. It also sets the field Fork of each JVM that is one of JMH's forks.
 func (r *Recording) describe(jvms []capture.JVM) capture.Description {
-	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(), StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
+	trials, windowNotes := r.rules.Trials(&windows.Run{Command: r.o.Command, Span: r.wholeRun(),
+		StartedWallNanos: r.clocks.start.WallNanos, JVMs: jvms, Output: r.output})
 	d := r.description()
-	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode = r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
+	d.Command, d.Code, d.Selection, d.JVMs, d.Trials, d.ExitCode =
+		r.o.Command, r.code.kind(), r.o.selectionText(), jvms, trials, r.exitCode
 	d.Notes.Add(r.sampling.Notes()...)
-	d.Notes.Add(r.stacks.noteText(), r.stacks.lateJMH(len(trials) > 0 && trials[0].Name != ""), r.codeNote, r.o.selectionNote(), r.longNote)
+	d.Notes.Add(r.stacks.noteText(), r.stacks.lateJMH(len(trials) > 0 && trials[0].Name != ""), r.codeNote,
+		r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
 	d.Notes.Add(windowNotes...)
 	d.Notes.Add(r.blackholeNote(), r.clocks.note())

@@ -101,7 +101,8 @@ func (r *Recording) startSampler(ctx context.Context, pid int) (sampling, error)
 		}
 		return nil, fmt.Errorf("%w (nor can xctrace be used: %s)", dtraceErr, failure.WithoutTool(xctraceErr))
 	}
-	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, failure.WithoutTool(perfErr), failure.WithoutTool(dtraceErr))
+	return nil, fmt.Errorf("%w (nor can perf be used: %s; nor dtrace: %s)", err, failure.WithoutTool(perfErr),
+		failure.WithoutTool(dtraceErr))
 }
 
 // firstFailure returns the error for a machine on which neither gasm itself nor perf can sample the events that the
@@ -147,7 +148,8 @@ func mayTryOther(err error) bool {
 // startDTrace starts DTrace. whyNotOther is a note for the capture that says why no other sampler is used. It may be
 // "".
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false) // the same timer as profile-N
+	// the same timer as profile-N
+	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false)
 	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
 	if err != nil {

@@ -56,13 +56,15 @@ func planStacks(choice StackChoice, s Sampler, command []string) stackPlan {
 	case s == SamplerPerf && choice != StacksAuto:
 		p.chains = true
 	case s == SamplerPerf:
-		p.note = fix.Note{Text: "perf can only follow frame pointers, which few JVMs keep", Fix: "use --sampler native, or --stacks on"}
+		p.note = fix.Note{Text: "perf can only follow frame pointers, which few JVMs keep",
+			Fix: "use --sampler native, or --stacks on"}
 	case supported != nil:
 		p.note.Text = supported.Error()
 	case s != SamplerAuto && s != SamplerNative:
 		p.note = onlyNative(s)
 	case choice == StacksAuto && windows.RunsJMH(command):
-		p.note = fix.Note{Text: "they are off for JMH, because each takes time of the benchmark", Fix: "--stacks on records them (-prof gasm:stacks=on)"}
+		p.note = fix.Note{Text: "they are off for JMH, because each takes time of the benchmark",
+			Fix: "--stacks on records them (-prof gasm:stacks=on)"}
 	default:
 		p.walk = true
 	}
@@ -117,7 +119,8 @@ type nativeStart func(o collect.Options, note string) (sampling, error)
 // returns an error if the user requires them. It sets Frequency and the options about stacks in o. asked is the
 // frequency that the user asked for, or 0. open is the set of JVMs that are already open. They are not opened
 // again.
-func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs, begin nativeStart) (sampling, error) {
+func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs,
+	begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
 	if p.walk {
 		with := o
@@ -161,7 +164,8 @@ func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []
 
 // try returns an error if samples with these events can't have call stacks.
 func (p *stackPlan) try(events []sampler.Event, hertz int) error {
-	return tryStacks(collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency), LeastStack: p.leastStack()})
+	return tryStacks(collect.Options{Events: events, Frequency: cmp.Or(hertz, collect.DefaultFrequency),
+		LeastStack: p.leastStack()})
 }
 
 // leastStack returns the number of bytes of a stack for which a sample must have room. If there is less room, no stacks

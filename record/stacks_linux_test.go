@@ -46,7 +46,8 @@ func TestPlanStacks(t *testing.T) {
 		{StacksAuto, SamplerNative, java, true, "", ""},
 		{StacksAuto, SamplerNative, nil, true, "", ""},
 		{StacksAuto, SamplerPerf, java, false, pointers, ""},
-		{StacksAuto, SamplerAuto, jmh, false, "no call stacks: they are off for JMH, because each takes time of the benchmark: --stacks on records them (-prof gasm:stacks=on)", ""},
+		{StacksAuto, SamplerAuto, jmh, false,
+			"no call stacks: they are off for JMH, because each takes time of the benchmark: --stacks on records them (-prof gasm:stacks=on)", ""},
 		{StacksWanted, SamplerAuto, jmh, true, "", ""},
 		{StacksWanted, SamplerPerf, java, false, "", ""},
 		{StacksOn, SamplerPerf, java, false, "", ""},
@@ -83,8 +84,10 @@ func (f *fakeSampling) discard()                   { f.ended = append(f.ended, "
 // nothing is recorded.
 func TestStacksRefused(t *testing.T) {
 	needWalks(t)
-	little := &failure.RefusedError{Reason: failure.ReasonLimit, Cause: "there is room for only 8 KiB of a call stack", Hint: "ulimit -l"}
-	kernel := &failure.RefusedError{Reason: failure.ReasonUnsupportedEvent, Cause: "the kernel can't sample cpu-clock of a process (invalid argument)"}
+	little := &failure.RefusedError{Reason: failure.ReasonLimit, Cause: "there is room for only 8 KiB of a call stack",
+		Hint: "ulimit -l"}
+	kernel := &failure.RefusedError{Reason: failure.ReasonUnsupportedEvent,
+		Cause: "the kernel can't sample cpu-clock of a process (invalid argument)"}
 	gone := &failure.RefusedError{Reason: failure.ReasonTargetGone, Cause: "process 1 has ended"}
 	disk := errors.New("the disk is full")
 	for _, c := range []struct {
@@ -98,31 +101,36 @@ func TestStacksRefused(t *testing.T) {
 		{"all is well", StacksAuto, nil, nil, 1, true, "", ""},
 		{"all is well", StacksOn, nil, nil, 1, true, "", ""},
 		{"off", StacksOff, errors.New("not called"), nil, 1, false, "", ""},
-		{"little room", StacksAuto, little, nil, 2, false, "no call stacks: there is room for only 8 KiB of a call stack: ulimit -l", ""},
-		{"refused", StacksAuto, kernel, nil, 2, false, "no call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument)", ""},
-		{"refused", StacksWanted, kernel, nil, 2, false, "no call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument)", ""},
-		{"refused", StacksOn, kernel, nil, 2, false, "", "--stacks on can't record call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument): use --stacks auto or --stacks off"},
+		{"little room", StacksAuto, little, nil, 2, false,
+			"no call stacks: there is room for only 8 KiB of a call stack: ulimit -l", ""},
+		{"refused", StacksAuto, kernel, nil, 2, false,
+			"no call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument)", ""},
+		{"refused", StacksWanted, kernel, nil, 2, false,
+			"no call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument)", ""},
+		{"refused", StacksOn, kernel, nil, 2, false, "",
+			"--stacks on can't record call stacks: sampling works only without them: the kernel can't sample cpu-clock of a process (invalid argument): use --stacks auto or --stacks off"},
 		{"all is refused", StacksAuto, kernel, kernel, 2, true, "", kernel.Error()},
 		{"the process has ended", StacksAuto, gone, nil, 1, true, "", gone.Error()},
 		{"another error", StacksAuto, disk, nil, 1, true, "", disk.Error()},
 	} {
 		p := planStacks(c.choice, SamplerNative, []string{"java"})
 		starts, s := 0, &fakeSampling{}
-		got, err := p.start(t.Context(), collect.Options{PID: 1}, 997, shared.NewJVMs(), func(o collect.Options, note string) (sampling, error) {
-			starts++
-			assert.Equal(t, 1, o.PID)
-			assert.Equal(t, 997, o.Frequency)
-			assert.Empty(t, note)
-			err := c.without
-			if o.Walk != nil {
-				err = c.with
-			}
-			assert.Equal(t, c.choice == StacksAuto && o.Walk != nil, o.LeastStack > 0, c.name)
-			if err != nil {
-				return nil, err
-			}
-			return s, nil
-		})
+		got, err := p.start(t.Context(), collect.Options{PID: 1}, 997, shared.NewJVMs(),
+			func(o collect.Options, note string) (sampling, error) {
+				starts++
+				assert.Equal(t, 1, o.PID)
+				assert.Equal(t, 997, o.Frequency)
+				assert.Empty(t, note)
+				err := c.without
+				if o.Walk != nil {
+					err = c.with
+				}
+				assert.Equal(t, c.choice == StacksAuto && o.Walk != nil, o.LeastStack > 0, c.name)
+				if err != nil {
+					return nil, err
+				}
+				return s, nil
+			})
 		assert.Equal(t, c.starts, starts, c.name)
 		if c.err != "" {
 			require.EqualError(t, err, c.err, c.name)

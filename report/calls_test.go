@@ -40,7 +40,8 @@ func TestCalls(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(written["JSON"]), &report))
 	calls := report.Profiles[0].Calls
 	require.NotNil(t, calls)
-	assert.Equal(t, []int{1, 1, 1, 1, 1, 1, 2}, []int{calls.Pieces, calls.Early, calls.Inlined, calls.Refused, calls.Virtual, calls.Unknown, calls.AllNotInlined})
+	assert.Equal(t, []int{1, 1, 1, 1, 1, 1, 2}, []int{calls.Pieces, calls.Early, calls.Inlined, calls.Refused,
+		calls.Virtual, calls.Unknown, calls.AllNotInlined})
 	require.Len(t, calls.NotInlined, 2)
 	first := calls.NotInlined[0]
 	assert.Equal(t, []string{"refused", "p.Shape::area", reason}, []string{first.Outcome, first.Callee, first.Reason})

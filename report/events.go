@@ -57,7 +57,8 @@ const tableRows = 4096
 func writeEventText(w io.Writer, events []event.Event, o EventOptions) error {
 	page := layout.NewPage(w, o.Look)
 	header := []string{"SECONDS", "MS", "WAIT MS", "PID", "THREAD", "KIND", "NAME", ""}
-	aligns := []layout.Align{layout.Right, layout.Right, layout.Right, layout.Right, layout.Right, layout.Left, layout.Left, layout.Left}
+	aligns := []layout.Align{layout.Right, layout.Right, layout.Right, layout.Right, layout.Right, layout.Left,
+		layout.Left, layout.Left}
 	if len(events) == 0 {
 		page.Line("The capture has no events.")
 	}
@@ -65,7 +66,8 @@ func writeEventText(w io.Writer, events []event.Event, o EventOptions) error {
 		var rows [][]string
 		for i := range events[start:min(start+tableRows, len(events))] {
 			e := &events[start+i]
-			rows = append(rows, []string{fmt.Sprintf("%.6f", float64(e.MonoNanos-events[0].MonoNanos)/1e9), eventMillis(e.Nanos), eventMillis(e.WaitNanos),
+			rows = append(rows, []string{fmt.Sprintf("%.6f", float64(e.MonoNanos-events[0].MonoNanos)/1e9), eventMillis(e.Nanos),
+				eventMillis(e.WaitNanos),
 				strconv.Itoa(e.PID), eventThread(e), string(e.Kind), e.Name, eventText(e, o.Sites)})
 		}
 		for _, line := range layout.Table(header, rows, aligns) {
@@ -162,7 +164,8 @@ func writeJSONLine(out *bufio.Writer, value any) error {
 
 // writeTrace writes a trace for Perfetto. It also has the samples.
 func writeTrace(w io.Writer, events []event.Event, o EventOptions) error {
-	t := perfetto.Trace{Capture: &capture.Description{}, Events: events, Sites: o.Sites, SourceFile: func(string) string { return "" }}
+	t := perfetto.Trace{Capture: &capture.Description{}, Events: events, Sites: o.Sites,
+		SourceFile: func(string) string { return "" }}
 	if o.Capture != nil {
 		t.Capture, t.SourceFile = &o.Capture.Description, profile.SourceFileOf(o.Capture)
 		for _, f := range o.Capture.WallFiles() {

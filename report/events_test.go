@@ -15,9 +15,11 @@ import (
 
 // Names in lists of events are escaped, and a list that is too long for a table is complete in the other formats.
 func TestEventFormats(t *testing.T) {
-	events := []event.Event{{PID: 1, Kind: event.Compilation, Name: "A::\x1b[31mb", MonoNanos: 5e9, Args: []event.Arg{{Name: "level", Value: "4"}}}}
+	events := []event.Event{{PID: 1, Kind: event.Compilation, Name: "A::\x1b[31mb", MonoNanos: 5e9,
+		Args: []event.Arg{{Name: "level", Value: "4"}}}}
 	for i := range tableRows {
-		events = append(events, event.Event{PID: 1, TID: 2, Kind: event.Safepoint, Name: "Cleanup", MonoNanos: 5e9 + int64(i+1)*1e6, Nanos: 1e5, WaitNanos: 1e3})
+		events = append(events, event.Event{PID: 1, TID: 2, Kind: event.Safepoint, Name: "Cleanup",
+			MonoNanos: 5e9 + int64(i+1)*1e6, Nanos: 1e5, WaitNanos: 1e3})
 	}
 	require.NotEmpty(t, EventFormats)
 	for _, f := range EventFormats {

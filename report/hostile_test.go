@@ -30,7 +30,8 @@ import (
 
 // hostileTexts are names with which a program can try to control a terminal.
 var hostileTexts = []string{
-	"", "\x1b]0;pwned\x07", "\x1b[2J\x1b[1;31m", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066", "\u2028\u200f\ufeff",
+	"", "\x1b]0;pwned\x07", "\x1b[2J\x1b[1;31m", "\u009b31m", "two\nlines\r\t", "\u202egnp.exe\u2066",
+	"\u2028\u200f\ufeff",
 	"\xff\xc2\x80\xed\xa0\xbd", "\x7f\x00", "日本 😀 e\u0301", "\x1b[0m", "a :: b (c) @ 7",
 }
 
@@ -39,7 +40,8 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 	d, ps := reporttest.Trials(t)
 	d.Notes, d.Selection = []string{"a note"}, "a selection"
 	p := &ps[0]
-	p.Threads = []threads.KindTotal{{Kind: "application", Counts: c(3000), Threads: []threads.Total{{Name: "main", Counts: c(3000)}}}}
+	p.Threads = []threads.KindTotal{{Kind: "application", Counts: c(3000),
+		Threads: []threads.Total{{Name: "main", Counts: c(3000)}}}}
 	for i := range p.Shares {
 		p.Shares[i].Native = c(10 + int64(i))
 	}
@@ -47,14 +49,16 @@ func hostileProfiles(t *testing.T, text string) *profile.Profiles {
 		p.Methods[i].PerJVM = slices.Repeat([]tally.Counts{c(100)}, len(p.PIDs))
 	}
 	lines := p.Regions[0].Lines
-	lines[0].TargetName, lines[0].Section, lines[1].Frames = "a stub", "Entry Point", []printassembly.Frame{{Method: "p.Outer$Inner::called", Line: 3}}
+	lines[0].TargetName, lines[0].Section, lines[1].Frames =
+		"a stub", "Entry Point", []printassembly.Frame{{Method: "p.Outer$Inner::called", Line: 3}}
 	lines[2].Comments, lines[2].OwnFrames = []string{"*iadd", "{oop(a 'java/lang/String')}", "other"}, true
 	profiles := reporttest.Profiles(d, ps...)
 	reporttest.AddWarmUp(profiles)
 	reporttest.AddCalls(profiles)
 	gasmtest.Inject(profiles, text)
 	profiles.Trials[0].Stacks = hostileStacks(t, text)
-	profiles.Trials[0].Waits = reporttest.Server{PID: profiles.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3, Suffix: text}.Waits(t)
+	profiles.Trials[0].Waits = reporttest.Server{PID: profiles.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3,
+		Suffix: text}.Waits(t)
 	profiles.Trials[0].By = []profile.CallerTotal{{Method: "A::a" + text, Counts: c(7)}, {Counts: c(2993)}}
 	return profiles
 }
@@ -71,8 +75,10 @@ func hostileStacks(t *testing.T, text string) *calltree.Set {
 	tree, err := callstack.Read(&file, "stacks.txt")
 	require.NoError(t, err)
 	s := calltree.NewSet(calltree.NewStacks(tree), 1)
-	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: text}, Guessed: true}}), at, c(2000))
-	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Native, Module: text, Name: text}}}), at-3, c(1000))
+	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: text}, Guessed: true}}),
+		at, c(2000))
+	s.Add(text, s.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Native, Module: text, Name: text}}}),
+		at-3, c(1000))
 	return s
 }
 
@@ -86,8 +92,10 @@ func FuzzHostileNames(f *testing.F) {
 		ps := hostileProfiles(t, name)
 		width = max(width%200, 40)
 		for _, o := range []Options{
-			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true, Callers: 5, SiteCallers: 3, Idle: true}},
-			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2, Callers: 5, Tree: 0.01,
+			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true,
+				Callers: 5, SiteCallers: 3, Idle: true}},
+			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2, Callers: 5,
+				Tree: 0.01,
 				Source: func(_ string, line int) text.SourceLine {
 					return text.SourceLine{File: name, Number: line + 1, Text: "int x; // " + name}
 				}}},
@@ -148,7 +156,8 @@ func TestExactNames(t *testing.T) {
 	o := profile.DefaultOptions()
 	o.Locations = true
 	built := b.Build(o)
-	ps := reporttest.Profiles(capture.Description{Sampler: "perf", Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []capture.JVM{jvm}}, built...)
+	ps := reporttest.Profiles(capture.Description{Sampler: "perf", Events: []string{"cpu-clock"}, Frequency: 1001,
+		JVMs: []capture.JVM{jvm}}, built...)
 
 	p := jsonProfile{&built[0], &profile.Profiles{}}.profile()
 	require.Len(t, p.Methods, 2, "c2's and c1's")

@@ -14,7 +14,8 @@ import (
 // WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which profile.Options
 // asked for listings.
 func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
-	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines, NativeLines: o.NativeLines, Top: o.Top, Idle: o.Idle, Intel: o.Intel, Command: names.Command(ps.Capture.Command),
+	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines,
+		NativeLines: o.NativeLines, Top: o.Top, Idle: o.Idle, Intel: o.Intel, Command: names.Command(ps.Capture.Command),
 		Unit: [...]string{text.Percent: "percent", text.Raw: "raw", text.Norm: "norm"}[o.Counts]}
 	in.PerOperation = func(p *profile.Profile, event int) (float64, int, string, bool) {
 		if p.Operations == 0 {

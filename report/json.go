@@ -85,7 +85,8 @@ type jsonProfile struct {
 // profile converts the whole profile.
 func (p jsonProfile) profile() schema.Profile {
 	return schema.Profile{
-		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds, Operations: p.Operations, Score: (*schema.Score)(p.Score),
+		Trial: p.Trial, Program: p.Program, JDK: p.JDK, PIDs: list(p.PIDs), WindowSeconds: p.WindowSeconds,
+		Operations: p.Operations, Score: (*schema.Score)(p.Score),
 		Account: schema.PerEvent[schema.Account]{Events: p.Counters, Values: each(p.Accounts, newAccount)},
 		JVMs: each(p.Shares, func(s *profile.JVMShare) schema.Share {
 			share := schema.Share{PID: s.PID, Counts: p.counts(s.Counts), Native: p.counts(s.Native)}
@@ -109,9 +110,10 @@ func (p jsonProfile) profile() schema.Profile {
 			return schema.Source{Source: s.Source, Counts: p.counts(s.Counts)}
 		}),
 		Threads: each(p.Threads, func(k *threads.KindTotal) schema.ThreadKind {
-			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts), Threads: each(k.Threads, func(t *threads.Total) schema.Thread {
-				return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
-			})}
+			return schema.ThreadKind{Kind: k.Kind, Counts: p.counts(k.Counts),
+				Threads: each(k.Threads, func(t *threads.Total) schema.Thread {
+					return schema.Thread{Name: t.Name, Counts: p.counts(t.Counts)}
+				})}
 		}),
 		Stacks: p.stacks(),
 		By: each(p.By, func(b *profile.CallerTotal) schema.CallerTotal {
@@ -141,15 +143,17 @@ func (p jsonProfile) profile() schema.Profile {
 }
 
 func (p jsonProfile) hotLine(h *profile.HotLine) schema.HotLine {
-	return schema.HotLine{Source: h.Source, Method: h.Method, CompileID: h.CompileID, Addr: schema.Address(h.Lo), Text: h.Text,
+	return schema.HotLine{Source: h.Source, Method: h.Method, CompileID: h.CompileID, Addr: schema.Address(h.Lo),
+		Text:   h.Text,
 		Counts: p.counts(h.Counts), Frames: each(h.Frames, p.frame), FramesOfNext: len(h.Frames) > 0 && !h.OwnFrames,
 		Loop: max(h.Loop, 0), Depth: h.Depth, LoopUnknown: h.Loop < 0}
 }
 
 func (p jsonProfile) event(t *events.Total) schema.Event {
 	ms := func(nanos int64) float64 { return float64(nanos) / 1e6 }
-	return schema.Event{Kind: string(t.Kind), Name: t.Name, Tool: t.Tool, Count: t.Count, TotalMS: ms(t.Nanos), LongestMS: ms(t.LongestNanos),
-		WaitMS: ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
+	return schema.Event{Kind: string(t.Kind), Name: t.Name, Tool: t.Tool, Count: t.Count, TotalMS: ms(t.Nanos),
+		LongestMS: ms(t.LongestNanos),
+		WaitMS:    ms(t.WaitNanos), LongestWaitMS: ms(t.LongestWaitNanos), Samples: p.counts(t.Counts)}
 }
 
 func (p jsonProfile) delay(d *delays.Delay) schema.Delay {
@@ -194,7 +198,8 @@ func (p jsonProfile) region(r *profile.Region) schema.Region {
 	}
 	return schema.Region{
 		Source: r.Source, Method: r.Method, CompileID: r.CompileID, OSR: r.OSR, Native: r.Native, PIDs: list(r.PIDs),
-		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly, Moved: r.Moved, TooBig: r.TooBig,
+		Lo: schema.Address(r.Lo), Hi: schema.Address(r.Hi), Counts: p.counts(r.Counts), SafepointsOnly: r.SafepointsOnly,
+		Moved: r.Moved, TooBig: r.TooBig,
 		Deoptimized: deoptimized(r.Profiled),
 		Lines: each(lines, func(l *code.Line) schema.Line {
 			return schema.Line{
@@ -220,7 +225,8 @@ func (p jsonProfile) frame(f *printassembly.Frame) schema.Frame {
 func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	return schema.Frames{
 		WithCallees: p.present(f.WithCallees),
-		Method:      f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total), PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
+		Method:      f.Method, File: p.all.SourceFile(f.Method), Counts: p.counts(f.Counts), Total: p.counts(f.Total),
+		PerJVM: p.perJVM(f.PerJVM), Slices: p.slices(f.Slices),
 		Lines: each(f.Lines, func(l *profile.LineTotal) schema.LineTotal {
 			return schema.LineTotal{Line: l.Line, Counts: p.counts(l.Counts), Guessed: p.guessed(l.Guessed)}
 		}),
@@ -246,13 +252,16 @@ func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 }
 
 func (p jsonProfile) compilation(c *warmup.Version) schema.Compilation {
-	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR, PID: c.PID,
-		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Moved: c.Moved, Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
+	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR,
+		PID:        c.PID,
+		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Moved: c.Moved,
+		Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
 	if c.OSR {
 		out.OSRBCI = &c.OSRBCI
 	}
 	if c.Ended != nil {
-		out.Left = &schema.CompilationEnd{Millis: c.Ended.UptimeMillis, InWindow: c.EndedInside, Reason: c.Ended.Reason, Trap: c.Ended.Trap}
+		out.Left = &schema.CompilationEnd{Millis: c.Ended.UptimeMillis, InWindow: c.EndedInside, Reason: c.Ended.Reason,
+			Trap: c.Ended.Trap}
 	}
 	return out
 }
@@ -272,8 +281,10 @@ func (p jsonProfile) shares(c tally.Counts) schema.PerEvent[float64] {
 
 func newAccount(a *profile.Account) schema.Account {
 	return schema.Account{
-		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM, OtherTrial: a.OtherTrial,
-		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, NotUnder: a.NotUnder, Printing: a.Printing, Lost: a.Lost, Profiled: a.Profiled,
+		Total: a.Total, OutsideWindow: a.OutsideWindow, OtherProcess: a.Others(), OtherJVM: a.OtherJVM,
+		OtherTrial:  a.OtherTrial,
+		OtherThread: a.OtherThread, OutsideMethod: a.OutsideMethod, NotUnder: a.NotUnder, Printing: a.Printing, Lost: a.Lost,
+		Profiled: a.Profiled,
 		Compiled: a.Compiled, Stub: a.Stub, Interpreter: a.Interpreter, Native: a.Native, Kernel: a.Kernel,
 		Unresolved: a.Unresolved,
 		StackWhole: a.Whole, StackCut: a.Cut, StackFrozen: a.Frozen, StackUnwalked: a.Unwalked,

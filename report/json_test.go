@@ -65,22 +65,31 @@ func small() profile.Profile {
 				Counts: c(7, 0),
 			}},
 		}, {Source: "stub", Method: "StubRoutines::libmLog", TooBig: 1834, Counts: c(0, 0)}},
-		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2, Counts: c(7, 0)}},
-		Frames:  []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0), Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
+		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::<init>", CompileID: 145, Blobs: 2,
+			Counts: c(7, 0)}},
+		Frames: []profile.FrameTotal{{Method: "Workload::dot", Counts: c(7, 0), Total: c(7, 0),
+			Lines: []profile.LineTotal{{Line: 20, Counts: c(7, 0)}}}},
 		Native:  []profile.NativeFunction{{Module: "kernel", Symbol: "clear_page_rep", Counts: c(3, 0)}},
 		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(7, 0)}, {Source: "kernel", Counts: c(3, 0)}},
-		Events: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000, LongestNanos: 6_100_000, Counts: c(2, 0)},
-			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000, LongestWaitNanos: 900_000, Counts: c(1, 0)}},
-		Delays: []delays.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0, Counts: c(1, 0), Lines: []delays.Line{{
-			Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)", Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
-			Counts:      c(1, 0),
-		}}}},
+		Events: []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 3, Nanos: 12_500_000,
+			LongestNanos: 6_100_000, Counts: c(2, 0)},
+			{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 1_000_000, LongestNanos: 1_000_000, WaitNanos: 900_000,
+				LongestWaitNanos: 900_000, Counts: c(1, 0)}},
+		Delays: []delays.Delay{{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Region: 0,
+			Counts: c(1, 0), Lines: []delays.Line{{
+				Instruction: printassembly.Instruction{Lo: 0x7fdec8ed6360, Hi: 0x7fdec8ed6367, Text: "mov    %eax,-0x14000(%rsp)",
+					Frames: []printassembly.Frame{{Method: "Workload::dot", BCI: 13, Line: 20}}},
+				Counts: c(1, 0),
+			}}}},
 		Compilations: []warmup.Version{
-			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81, Counts: c(0, 0),
-				Ended: &printassembly.End{UptimeMillis: 104}},
-			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104, Counts: c(1, 0),
-				Ended: &printassembly.End{UptimeMillis: 2040, Reason: "uncommon trap", Trap: "unstable_if"}, EndedInside: true},
-			{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Level: 4, OSR: true, PID: 25134, MadeMillis: 2051, MadeInside: true, Counts: c(6, 0)},
+			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81,
+				Counts: c(0, 0),
+				Ended:  &printassembly.End{UptimeMillis: 104}},
+			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104,
+				Counts: c(1, 0),
+				Ended:  &printassembly.End{UptimeMillis: 2040, Reason: "uncommon trap", Trap: "unstable_if"}, EndedInside: true},
+			{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Level: 4, OSR: true, PID: 25134,
+				MadeMillis: 2051, MadeInside: true, Counts: c(6, 0)},
 		},
 		Warnings: []string{"one"},
 	}
@@ -104,7 +113,8 @@ func TestSchema(t *testing.T) {
 	}
 	h, two := reporttest.Trials(t)
 	attached := reporttest.Header()
-	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly = nil, true, capture.CodeMixed, true
+	attached.Command, attached.Attached, attached.Code, attached.JVMs[0].SafepointsOnly =
+		nil, true, capture.CodeMixed, true
 	sparse := small()
 	sparse.SafepointsOnly, sparse.Regions[0].SafepointsOnly = sparse.Regions[0].Counts, true
 	warm := reporttest.Profiles(h, two...)
@@ -175,7 +185,9 @@ func TestSitesJSON(t *testing.T) {
 		{Parent: 4, Method: "java.lang.Thread::run", Line: 1583, Count: 4, TotalMS: 20},
 	}, p.Locks[0].Callers)
 	p.Locks[0].Callers = nil
-	assert.Equal(t, schema.Lock{At: &schema.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, TotalMS: 60, LongestMS: 31}, p.Locks[0])
+	assert.Equal(t, schema.Lock{At: &schema.Frame{Method: "Workload::work", BCI: 7, Line: 21},
+		Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, TotalMS: 60, LongestMS: 31},
+		p.Locks[0])
 	assert.Nil(t, p.Locks[1].At)
 	assert.Empty(t, p.Locks[1].Callers)
 	require.Len(t, p.Parks, 1)

@@ -28,10 +28,14 @@ func (p jsonProfile) siteRule() string {
 // waits converts the places at which threads waited.
 func (p jsonProfile) waits(waits []sites.Wait) []schema.Lock {
 	list := each(waits, func(s *sites.Wait) schema.Lock {
-		return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count, TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
+		return schema.Lock{At: p.site(s.Frame), Class: s.Class, Owner: s.Owner, Count: s.Count,
+			TotalMS: float64(s.Nanos) / 1e6, LongestMS: float64(s.LongestNanos) / 1e6}
 	})
 	for i := range list[:min(len(list), mostSiteTrees)] {
-		list[i].Callers = p.callers(waits[i].Stacks, func(c *schema.SiteCaller, nanos int64) { c.TotalMS = float64(nanos) / 1e6 })
+		list[i].Callers = p.callers(waits[i].Stacks, func(c *schema.SiteCaller,
+			nanos int64) {
+			c.TotalMS = float64(nanos) / 1e6
+		})
 	}
 	return list
 }
@@ -43,7 +47,8 @@ func (p jsonProfile) allocations() []schema.Allocation {
 		sized = sized || s.Bytes > 0
 		a := schema.Allocation{At: p.site(s.Frame), Class: s.Class, Events: s.Events, Bytes: s.Bytes}
 		if c := s.Code; c != nil {
-			a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC), Text: c.Text}
+			a.Code = &schema.AllocationCode{Source: c.Source, Name: c.Method, CompileID: c.CompileID, Addr: schema.Address(c.PC),
+				Text: c.Text}
 		}
 		return a
 	})

@@ -26,8 +26,9 @@ func (p jsonProfile) stacks() *schema.Stacks {
 }
 
 func (p jsonProfile) stackNode(n *calltree.Node) schema.StackNode {
-	out := schema.StackNode{Parent: int(n.Parent), Kinds: []string{}, Name: n.Name, Module: n.Module, Line: max(n.Line, 0), Guessed: n.Guessed,
-		Counts: p.counts(n.Counts), Self: p.some(n.Self), Omitted: p.some(n.Omitted), Others: n.Others}
+	out := schema.StackNode{Parent: int(n.Parent), Kinds: []string{}, Name: n.Name, Module: n.Module, Line: max(n.Line, 0),
+		Guessed: n.Guessed,
+		Counts:  p.counts(n.Counts), Self: p.some(n.Self), Omitted: p.some(n.Omitted), Others: n.Others}
 	for k := callstack.Compiled; n.Parent >= 0 && k <= callstack.Unwalked; k++ {
 		if n.Kinds&(1<<k) != 0 {
 			out.Kinds = append(out.Kinds, k.String())

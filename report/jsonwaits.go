@@ -23,13 +23,17 @@ func (p jsonProfile) waitsTable() *schema.Waits {
 		return nil
 	}
 	a := &w.Account
-	out := &schema.Waits{JVMs: each(w.JVMs, waitsJVM), States: stateTimes(&w.Times), IdleThreads: w.Idle.Threads, IdleNS: w.Idle.Nanos, QueuedNS: w.Idle.Queued,
-		Account: schema.WaitsAccount{TotalNS: a.Total, OutsideWindowNS: a.OutsideWindow, OtherThreadNS: a.OtherThread, OutsideMethodNS: a.OutsideMethod, NotUnderNS: a.NotUnder, ProfiledNS: a.Profiled},
+	out := &schema.Waits{JVMs: each(w.JVMs, waitsJVM), States: stateTimes(&w.Times), IdleThreads: w.Idle.Threads,
+		IdleNS: w.Idle.Nanos, QueuedNS: w.Idle.Queued,
+		Account: schema.WaitsAccount{TotalNS: a.Total, OutsideWindowNS: a.OutsideWindow, OtherThreadNS: a.OtherThread,
+			OutsideMethodNS: a.OutsideMethod, NotUnderNS: a.NotUnder, ProfiledNS: a.Profiled},
 		Pools: each(w.Pools[:min(len(w.Pools), mostWaitPools)], func(p *waits.Pool) schema.WaitsPool {
-			return schema.WaitsPool{Name: p.Name, Kind: p.Kind, Threads: p.Threads, Idle: p.Idle, States: stateTimes(&p.Times), QueuedNS: p.Queued}
+			return schema.WaitsPool{Name: p.Name, Kind: p.Kind, Threads: p.Threads, Idle: p.Idle, States: stateTimes(&p.Times),
+				QueuedNS: p.Queued}
 		}),
 		Threads: each(w.Threads[:min(len(w.Threads), mostWaitThreads)], func(t *waits.Thread) schema.WaitsThread {
-			return schema.WaitsThread{PID: t.PID, TID: t.TID, Name: t.Name, Pool: t.Pool, JavaID: t.JavaID, Idle: t.Idle, States: stateTimes(&t.Times)}
+			return schema.WaitsThread{PID: t.PID, TID: t.TID, Name: t.Name, Pool: t.Pool, JavaID: t.JavaID, Idle: t.Idle,
+				States: stateTimes(&t.Times)}
 		}),
 		Places:    each(w.Places[:min(len(w.Places), mostWaitPlaces)], p.waitPlace),
 		Holders:   each(w.Holders[:min(len(w.Holders), mostHolders)], p.holder),
@@ -39,14 +43,16 @@ func (p jsonProfile) waitsTable() *schema.Waits {
 		}),
 	}
 	for i := range out.Places[:min(len(out.Places), mostSiteTrees)] {
-		out.Places[i].Callers = p.callers(w.Places[i].Stacks, func(c *schema.SiteCaller, nanos int64) { c.TotalMS = float64(nanos) / 1e6 })
+		out.Places[i].Callers = p.callers(w.Places[i].Stacks,
+			func(c *schema.SiteCaller, nanos int64) { c.TotalMS = float64(nanos) / 1e6 })
 	}
 	for i := range out.Holders {
 		if out.Holders[i].Next >= len(out.Holders) {
 			out.Holders[i].Next = -1
 		}
 	}
-	left := schema.WaitsLeftOut{Pools: len(w.Pools) - len(out.Pools), Threads: len(w.Threads) - len(out.Threads), Places: len(w.Places) - len(out.Places), Holders: len(w.Holders) - len(out.Holders)}
+	left := schema.WaitsLeftOut{Pools: len(w.Pools) - len(out.Pools), Threads: len(w.Threads) - len(out.Threads),
+		Places: len(w.Places) - len(out.Places), Holders: len(w.Holders) - len(out.Holders)}
 	if left != (schema.WaitsLeftOut{}) {
 		out.LeftOut = &left
 	}
@@ -73,11 +79,13 @@ func stateTimes(times *waits.Times) map[string]int64 {
 }
 
 func (p jsonProfile) waitPlace(w *waits.Place) schema.WaitPlace {
-	return schema.WaitPlace{Pool: w.Pool, State: w.State.String(), At: p.site(w.Frame), For: w.For, Queue: w.Queue, Threads: w.Threads, Idle: w.Idle, NS: w.Nanos, IdleNS: w.IdleNanos}
+	return schema.WaitPlace{Pool: w.Pool, State: w.State.String(), At: p.site(w.Frame), For: w.For, Queue: w.Queue,
+		Threads: w.Threads, Idle: w.Idle, NS: w.Nanos, IdleNS: w.IdleNanos}
 }
 
 func (p jsonProfile) holder(h *waits.Holder) schema.LockHolder {
-	out := schema.LockHolder{PID: h.PID, Kind: string(h.Kind), Class: h.Class, Objects: h.Objects, Owner: h.Owner, TID: h.TID, TakenAt: p.site(h.Taken),
+	out := schema.LockHolder{PID: h.PID, Kind: string(h.Kind), Class: h.Class, Objects: h.Objects, Owner: h.Owner,
+		TID: h.TID, TakenAt: p.site(h.Taken),
 		Threads: h.Threads, AtOnce: h.Most, NS: h.Nanos, HeldNS: h.HeldNanos, Next: h.Next,
 		Meanwhile: each(h.Meanwhile, func(m *waits.Meanwhile) schema.HolderDid {
 			return schema.HolderDid{State: m.State.String(), At: p.site(m.Frame), For: m.For, NS: m.Nanos}
@@ -89,7 +97,9 @@ func (p jsonProfile) holder(h *waits.Holder) schema.LockHolder {
 }
 
 func (p jsonProfile) deadlock(d *waits.Deadlock) schema.Deadlock {
-	return schema.Deadlock{PID: d.PID, FromNS: d.FromMonoNanos, ToNS: d.ToMonoNanos, Threads: each(d.Threads, func(t *waits.Deadlocked) schema.Deadlocked {
-		return schema.Deadlocked{TID: t.TID, Name: t.Name, State: t.State.String(), Class: t.Lock.Name(), Address: strconv.FormatUint(t.Lock.Address, 16), At: p.site(t.Frame)}
-	})}
+	return schema.Deadlock{PID: d.PID, FromNS: d.FromMonoNanos, ToNS: d.ToMonoNanos,
+		Threads: each(d.Threads, func(t *waits.Deadlocked) schema.Deadlocked {
+			return schema.Deadlocked{TID: t.TID, Name: t.Name, State: t.State.String(), Class: t.Lock.Name(),
+				Address: strconv.FormatUint(t.Lock.Address, 16), At: p.site(t.Frame)}
+		})}
 }

@@ -24,7 +24,8 @@ func (p jsonProfile) warmUp() []schema.Warmth {
 	all := amount.Warmths(p.all, p.Profile)
 	jvms := p.all.History.Of(p.PIDs)
 	list := each(all, func(w *amount.JVMWarmth) schema.Warmth {
-		out := schema.Warmth{PID: w.PID, Known: w.Known, Warm: w.Warm, AtOnce: w.AtOnce, Work: w.Work, Interpreted: w.Interpreted, C1: w.C1, JIT: w.JIT, JITUnknown: w.JITUnknown}
+		out := schema.Warmth{PID: w.PID, Known: w.Known, Warm: w.Warm, AtOnce: w.AtOnce, Work: w.Work,
+			Interpreted: w.Interpreted, C1: w.C1, JIT: w.JIT, JITUnknown: w.JITUnknown}
 		if w.Warm && !w.AtOnce {
 			after := millisOf(w.FromMonoNanos - w.OriginMonoNanos)
 			out.AfterMillis = &after
@@ -42,8 +43,10 @@ func (p jsonProfile) warmUp() []schema.Warmth {
 		spans := p.all.History.Spans(&jvms[i], jsonSpans)
 		list[i].Spans = each(spans, func(s *history.Span) schema.WarmthSpan {
 			return schema.WarmthSpan{FromMillis: millisOf(s.FromMonoNanos - origin), ToMillis: millisOf(s.ToMonoNanos - origin),
-				Interpreted: s.Counts[history.RanInterpreter], C1Profiled: s.Counts[history.RanC1Profiled], C1: s.Counts[history.RanC1], C2: s.Counts[history.RanC2],
-				Compiled: s.Counts[history.RanCompiled], Stubs: s.Counts[history.RanStub], JIT: s.Counts[history.RanJIT], GC: s.Counts[history.RanGC],
+				Interpreted: s.Counts[history.RanInterpreter], C1Profiled: s.Counts[history.RanC1Profiled],
+				C1: s.Counts[history.RanC1], C2: s.Counts[history.RanC2],
+				Compiled: s.Counts[history.RanCompiled], Stubs: s.Counts[history.RanStub], JIT: s.Counts[history.RanJIT],
+				GC:      s.Counts[history.RanGC],
 				Service: s.Counts[history.RanService], Native: s.Counts[history.RanNative], Unnamed: s.Counts[history.RanUnnamed]}
 		})
 	}
@@ -61,12 +64,14 @@ func (p jsonProfile) jit() *schema.JIT {
 		out.Top = top
 	}
 	out.Levels = each(j.Levels, func(l *warmup.Level) schema.JITLevel {
-		return schema.JITLevel{Level: l.Level, Count: l.Count, OSR: l.OSR, InWindow: l.Inside, Failed: l.Failed, Discarded: l.Discarded, Timed: l.Timed,
+		return schema.JITLevel{Level: l.Level, Count: l.Count, OSR: l.OSR, InWindow: l.Inside, Failed: l.Failed,
+			Discarded: l.Discarded, Timed: l.Timed,
 			TotalMS: millisOf(l.Nanos), Bytes: l.Bytes}
 	})
 	out.Longest = each(j.Longest, p.jitCompilation)
 	out.Methods = each(j.Methods, func(m *warmup.Method) schema.JITMethod {
-		return schema.JITMethod{Method: m.Name, C1: m.C1, C2: m.C2, Unknown: m.Other, Failed: m.FailedAttempts, Timed: m.Timed, TotalMS: millisOf(m.Nanos),
+		return schema.JITMethod{Method: m.Name, C1: m.C1, C2: m.C2, Unknown: m.Other, Failed: m.FailedAttempts,
+			Timed: m.Timed, TotalMS: millisOf(m.Nanos),
 			C1MS: millisOf(m.C1Nanos), C2MS: millisOf(m.C2Nanos), LongestMS: millisOf(m.LongestNanos)}
 	})
 	out.Again = each(j.Again, func(r *warmup.Repetition) schema.JITRepetition {
@@ -74,13 +79,16 @@ func (p jsonProfile) jit() *schema.JIT {
 		for i := range versions {
 			versions[i].Method = ""
 		}
-		return schema.JITRepetition{PID: r.PID, Method: r.Method, Level: r.Level, Compiler: r.Compiler, OSR: r.OSR, Count: r.Count, TotalMS: millisOf(r.Nanos), Versions: versions}
+		return schema.JITRepetition{PID: r.PID, Method: r.Method, Level: r.Level, Compiler: r.Compiler, OSR: r.OSR,
+			Count: r.Count, TotalMS: millisOf(r.Nanos), Versions: versions}
 	})
 	out.Deopts = each(j.Deopts, func(d *warmup.Deopt) schema.Deopt {
-		return schema.Deopt{At: &schema.Frame{Method: d.Method, BCI: d.BCI, Line: d.Line, File: p.all.SourceFile(d.Method)}, Instruction: d.Instruction, Reason: d.Reason, Action: d.Action,
+		return schema.Deopt{At: &schema.Frame{Method: d.Method, BCI: d.BCI, Line: d.Line, File: p.all.SourceFile(d.Method)},
+			Instruction: d.Instruction, Reason: d.Reason, Action: d.Action,
 			CompiledInto: d.Of, Levels: d.Levels, Count: d.Count, InWindow: d.Inside, Never: d.Never, Unknown: d.Unknown,
 			After: each(d.After, func(a *warmup.After) schema.DeoptAfter {
-				return schema.DeoptAfter{Level: a.Level, Count: a.Count, ShortestMS: millisOf(a.ShortestNanos), MedianMS: millisOf(a.MedianNanos), LongestMS: millisOf(a.LongestNanos)}
+				return schema.DeoptAfter{Level: a.Level, Count: a.Count, ShortestMS: millisOf(a.ShortestNanos),
+					MedianMS: millisOf(a.MedianNanos), LongestMS: millisOf(a.LongestNanos)}
 			})}
 	})
 	return out
@@ -88,7 +96,8 @@ func (p jsonProfile) jit() *schema.JIT {
 
 func (p jsonProfile) jitCompilation(c *warmup.Compilation) schema.JITCompilation {
 	origin := amount.Origin(p.all, c.PID)
-	out := schema.JITCompilation{PID: c.PID, Method: c.Method, CompileID: c.ID, Level: c.Level, Compiler: c.Compiler, OSR: c.OSR, AtMillis: millisOf(c.MonoNanos - origin),
+	out := schema.JITCompilation{PID: c.PID, Method: c.Method, CompileID: c.ID, Level: c.Level, Compiler: c.Compiler,
+		OSR: c.OSR, AtMillis: millisOf(c.MonoNanos - origin),
 		MS: millisOf(c.Nanos), Bytes: c.Size, Inlined: c.Inlined, Failed: c.Failed, InWindow: c.Inside}
 	if e := c.End; e != nil {
 		out.End = &schema.JITEnd{AtMillis: millisOf(e.MonoNanos - origin), Reason: e.Reason, Trap: e.Trap, Action: e.Action}

@@ -42,7 +42,8 @@ type logWriter struct {
 
 // wanted reports whether the code of a blob is written.
 func (w *logWriter) wanted(b *printassembly.Blob) bool {
-	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns, func(p string) bool { return printassembly.Matches(p, b.Name) })
+	return len(w.patterns) == 0 || slices.ContainsFunc(w.patterns,
+		func(p string) bool { return printassembly.Matches(p, b.Name) })
 }
 
 // log writes the whole log: a heading, and then the blobs, each with its code.

@@ -29,7 +29,8 @@
 //
 // Without -F, perf script prints other fields. There is no process id. The CPU is in brackets if perf recorded it. The
 // number of events since the last sample comes before the event's name. If perf recorded stacks (-g), the sample's
-// address is on the next line, and the callers follow. [NewChainReader] keeps them (perfchain.go), other readers skip them:
+// address is on the next line, and the callers follow. [NewChainReader] keeps them (perfchain.go), other readers skip
+// them:
 //
 //	java  5363 [001]  1214.660359:    2004008 cpu-clock:
 //		    7f877c93872f [unknown] (/tmp/perf-5360.map)
@@ -51,8 +52,9 @@
 //     all of these is "".
 //   - A module in brackets is a part of the kernel, unless it is `[vdso]` or one of the
 //     other pages that the kernel maps into processes.
-//   - In a stack, code from a mapped file has the address that it has in the file, not the one in memory. A function that
-//     was inlined has the word (inlined) in place of the module, and is before the function that it was inlined into.
+//   - In a stack, code from a mapped file has the address that it has in the file, not the one in memory. A function
+//     that was inlined has the word (inlined) in place of the module, and is before the function that it was inlined
+//     into.
 //   - The pid is -1 for a task that perf could not name any more, and 0 for the idle
 //     task. JMH's fields have no pid.
 //   - perf may report one loss twice, as lost records and as lost samples; see [Lost].

@@ -257,7 +257,8 @@ func FuzzDTraceReader(f *testing.F) {
 		}
 		// Each line of the probe must be a record, whatever is wrong with the line.
 		if r.Err() != nil || records > lines || records < profiles || samples > profiles {
-			t.Errorf("got %d records and %d samples of %d lines with %d of the probe, error %v", records, samples, lines, profiles, r.Err())
+			t.Errorf("got %d records and %d samples of %d lines with %d of the probe, error %v", records, samples, lines,
+				profiles, r.Err())
 		}
 	})
 }

@@ -17,7 +17,8 @@ type DTraceReader struct{ textReader }
 // NewDTraceReader returns a reader of r. The name is for messages only.
 func NewDTraceReader(r io.Reader, name string) *DTraceReader {
 	return &DTraceReader{newTextReader(r, name, func() lineParser {
-		return &dtraceParser{events: make(map[string]string), functions: make(map[string]dtraceFunction), modules: make(map[string]string)}
+		return &dtraceParser{events: make(map[string]string), functions: make(map[string]dtraceFunction),
+			modules: make(map[string]string)}
 	})}
 }
 

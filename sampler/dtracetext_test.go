@@ -53,14 +53,16 @@ func TestDTraceSample(t *testing.T) {
 	check("  1   3973                    :profile-1001 9149 0x48a192 3380699881073",
 		Sample{MonoNanos: 3380699881073, PID: 9149, PC: 0x48a192})
 	check("  0   3973                    :profile-1001 77 0xffffffff816a7477 1693700087293  vmlinux`damon_pa_batch_lock",
-		Sample{MonoNanos: 1693700087293, PID: 77, PC: 0xffffffff816a7477, Module: KernelModule, Symbol: "damon_pa_batch_lock"})
+		Sample{MonoNanos: 1693700087293, PID: 77, PC: 0xffffffff816a7477, Module: KernelModule,
+			Symbol: "damon_pa_batch_lock"})
 	check("  0   3973                    :profile-1001 77 0xffffffffc0201477 1693700087294  nf_tables`nft_do_chain",
 		Sample{MonoNanos: 1693700087294, PID: 77, PC: 0xffffffffc0201477, Module: KernelModule, Symbol: "nft_do_chain"})
 	check("  0   3973                    :profile-1001 77 0xffffffff816a7477 1693700087293  0xffffffff816a7477",
 		Sample{MonoNanos: 1693700087293, PID: 77, PC: 0xffffffff816a7477, Module: KernelModule})
 	// macOS.
 	check("  2  12345                  :profile-1001 4711 0x7fff2039c2ea 81234567890123   libsystem_kernel.dylib`__psynch_cvwait",
-		Sample{MonoNanos: 81234567890123, PID: 4711, PC: 0x7fff2039c2ea, Module: "libsystem_kernel.dylib", Symbol: "__psynch_cvwait"})
+		Sample{MonoNanos: 81234567890123, PID: 4711, PC: 0x7fff2039c2ea, Module: "libsystem_kernel.dylib",
+			Symbol: "__psynch_cvwait"})
 	check("  2  12345                  :profile-1001 4711 0x10f2c3a40 81234567890124   0x10f2c3a40",
 		Sample{MonoNanos: 81234567890124, PID: 4711, PC: 0x10f2c3a40})
 	// Lines without blanks before the columns, or without the first two columns.
@@ -95,13 +97,16 @@ func TestDTraceNames(t *testing.T) {
 	check("my program`my function", "my function", "my program")
 	// Names are mangled on Linux, and demangled on macOS.
 	check("libjvm.so`_ZN11SymbolTable6lookupEPKci", "SymbolTable::lookup", "libjvm.so")
-	check("libjvm.so`_ZNSt6vectorIiSaIiEE9push_backERKi+0x8", "std::vector<int, std::allocator<int> >::push_back", "libjvm.so")
+	check("libjvm.so`_ZNSt6vectorIiSaIiEE9push_backERKi+0x8", "std::vector<int, std::allocator<int> >::push_back",
+		"libjvm.so")
 	check("libx.dylib`__ZN1a1bEv", "a::b", "libx.dylib")
 	check("librust.so`_RNvC1a1b", "a::b", "librust.so")
 	check("libjvm.so`_Zcut", "_Zcut", "libjvm.so")
 	check("libjvm.dylib`SymbolTable::lookup(char const*, int)", "SymbolTable::lookup(char const*, int)", "libjvm.dylib")
-	check("a.dylib`std::function<int (int)>::operator()(int) const", "std::function<int (int)>::operator()(int) const", "a.dylib")
-	check("a.dylib`(anonymous namespace)::f(void (*)(int), int (&) [3])", "(anonymous namespace)::f(void (*)(int), int (&) [3])", "a.dylib")
+	check("a.dylib`std::function<int (int)>::operator()(int) const", "std::function<int (int)>::operator()(int) const",
+		"a.dylib")
+	check("a.dylib`(anonymous namespace)::f(void (*)(int), int (&) [3])",
+		"(anonymous namespace)::f(void (*)(int), int (&) [3])", "a.dylib")
 	check("Foundation`-[NSObject foo:]", "-[NSObject foo:]", "Foundation")
 	check("AppKit`+[NSView(Private) _bar:with:]", "+[NSView(Private) _bar:with:]", "AppKit")
 	check("a`__56-[Foo bar]_block_invoke_2", "__56-[Foo bar]_block_invoke_2", "a")
@@ -186,7 +191,8 @@ dtrace: 12 drops on CPU 1
 `)
 	s := Sample{MonoNanos: 30, PID: 7, TID: NoPID, PC: 0x10, Event: "profile-99", Module: "a", Symbol: "f"}
 	u := Sample{MonoNanos: 2, PID: 7, TID: NoPID, PC: 0x11, Event: "profile-99"}
-	k := Sample{MonoNanos: 21, PID: 7, TID: NoPID, PC: 0xffffffff81000000, Event: "profile-99", Module: KernelModule, Symbol: "g"}
+	k := Sample{MonoNanos: 21, PID: 7, TID: NoPID, PC: 0xffffffff81000000, Event: "profile-99", Module: KernelModule,
+		Symbol: "g"}
 	want := []any{s, u, SyntaxError{File: "in", Line: 8, Msg: "no profile probe"}, Lost{12}, k}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -74,7 +74,8 @@ func ParseEvents(list string) ([]Event, error) {
 			return nil, err
 		}
 		if other, ok := byName[e.Name]; ok {
-			return nil, fmt.Errorf("--event has %s and %s, whose samples both go by the name of %s; name one of them", other.Spec, e.Spec, e.Name)
+			return nil, fmt.Errorf("--event has %s and %s, whose samples both go by the name of %s; name one of them",
+				other.Spec, e.Spec, e.Name)
 		}
 		byName[e.Name] = e
 		events = append(events, e)

@@ -122,7 +122,8 @@ func TestEventMeaning(t *testing.T) {
 }
 
 func FuzzParseEvents(f *testing.F) {
-	for _, list := range []string{"cycles:Pu,cpu-clock", "cpu/event=0x3c,umask=0x1/u,cycles", "{a,b}", "profile-1001", ":u", "a//u,b:ppp", "sched:sched_switch:u"} {
+	for _, list := range []string{"cycles:Pu,cpu-clock", "cpu/event=0x3c,umask=0x1/u,cycles", "{a,b}", "profile-1001",
+		":u", "a//u,b:ppp", "sched:sched_switch:u"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
@@ -132,7 +133,8 @@ func FuzzParseEvents(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, e := range events {
-			if e.Name == "" || names[e.Name] || !strings.Contains(list, e.Spec) || !strings.Contains(e.Spec, e.Name) || ParseEvent(e.Spec) != e {
+			if e.Name == "" || names[e.Name] || !strings.Contains(list, e.Spec) || !strings.Contains(e.Spec, e.Name) ||
+				ParseEvent(e.Spec) != e {
 				t.Errorf("%q: %+v", list, e)
 			}
 			if nanos := e.CPUNanos(1); nanos < 0 || math.IsInf(nanos, 0) || e.NamedFrequency() < 0 {

@@ -53,18 +53,23 @@ func TestChains(t *testing.T) {
 			"ffffffff821f2fa7 exc_page_fault kernel; e2bc f: g(int) a.so; 80000102  ", ""},
 		{"without an empty line", head + "\t1 f (/a)\n\t2 g (/a)\n" + head + "\t3 h (/a)\n", "1 f a; 2 g a", ""},
 		{"offsets", head + "\t1 f+0x12 (/a)\n\t2 g(int)+0x0 (/a)\n", "1 f a; 2 g(int) a", ""},
-		{"addresses alone", head + "\t    7f877c93872f\n\t    10 \n\tffffffff821f2fa7\n", "7f877c93872f  ; 10  ; ffffffff821f2fa7  kernel", ""},
-		{"without modules", head + "\t1 f+0x1\n\t2 operator new(unsigned long)\n\t3 [unknown]\n", "1 f ; 2 operator new(unsigned long) ; 3  ", ""},
+		{"addresses alone", head + "\t    7f877c93872f\n\t    10 \n\tffffffff821f2fa7\n",
+			"7f877c93872f  ; 10  ; ffffffff821f2fa7  kernel", ""},
+		{"without modules", head + "\t1 f+0x1\n\t2 operator new(unsigned long)\n\t3 [unknown]\n",
+			"1 f ; 2 operator new(unsigned long) ; 3  ", ""},
 		{"inlined callers", head + "\t1 f (/a)\n\t2 std::max<int> (inlined)\n\t2 g(int) const (inlined)\n\t2 h+0x1 (/b (c))\n",
 			"1 f a; 2 std::max<int> b (c) inlined; 2 g(int) const b (c) inlined; 2 h b (c)", ""},
 		{"inlined at the sample", head + "\t1 std::max<int> (inlined)\n\t1 f+0x1 (/a)\n\t2 g (/a)\n", "1 f a; 2 g a", ""},
 		{"inlined alone", head + "\t1 f (/a)\n\t2 g (inlined)\n", "1 f a; 2 g  inlined", ""},
 		{"no callers", head + "\t1 f (/a)\n\n", "1 f a", ""},
 		{"Windows line ends", head + "\t1 f (/a)\r\n\t2 g (/a)\r\n\r\n", "1 f a; 2 g a", ""},
-		{"damage", head + "\t1 f (/a)\n\t2 g (/a)\n\tWarning:\n\t3 h (/a)\n", "1 f a; 2 g a; cut", "in:4: no address in a stack"},
+		{"damage", head + "\t1 f (/a)\n\t2 g (/a)\n\tWarning:\n\t3 h (/a)\n", "1 f a; 2 g a; cut",
+			"in:4: no address in a stack"},
 		{"damage at the sample", head + "\tnonsense\n\t3 h (/a)\n", "0  ; cut", "in:2: no address in a stack"},
-		{"an address that is too long", head + "\t1 f (/a)\n\t12345678901234567 g (/a)\n", "1 f a; cut", "in:3: no address in a stack"},
-		{"cut while perf wrote it", head + "\t1 f (/a)\n\t2 g (/a)\n\t3 h (/a.s", "1 f a; 2 g a; cut", "in:4: the line is cut"},
+		{"an address that is too long", head + "\t1 f (/a)\n\t12345678901234567 g (/a)\n", "1 f a; cut",
+			"in:3: no address in a stack"},
+		{"cut while perf wrote it", head + "\t1 f (/a)\n\t2 g (/a)\n\t3 h (/a.s", "1 f a; 2 g a; cut",
+			"in:4: the line is cut"},
 		{"a line without a stack", "java 7/8 1.5: cycles: 1 f (/a)\n", "1 f a", ""},
 	} {
 		samples, faults := readChains(t, c.text)
@@ -81,7 +86,8 @@ func TestChains(t *testing.T) {
 // TestChainsAreBounded checks that a chain has at most MaxCalls.
 func TestChainsAreBounded(t *testing.T) {
 	for _, calls := range []int{MaxCalls - 1, MaxCalls, MaxCalls + 1, 40 * MaxCalls} {
-		text := "java 7/8 1.5: cycles: \n\t1 f (/a)\n" + strings.Repeat("\t2 a_function_with_a_longer_name (/usr/lib/x86_64-linux-gnu/a.so)\n", calls)
+		text := "java 7/8 1.5: cycles: \n\t1 f (/a)\n" +
+			strings.Repeat("\t2 a_function_with_a_longer_name (/usr/lib/x86_64-linux-gnu/a.so)\n", calls)
 		r := NewChainReader(strings.NewReader(text), "in")
 		require.True(t, r.Scan())
 		c := r.Record().(*Sample).Chain

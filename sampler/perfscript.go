@@ -49,7 +49,8 @@ type perfHead struct {
 const recentHeads = 4
 
 func newPerfParser() *perfParser {
-	return &perfParser{events: make(map[string]*Event), event: new(Event), threads: make(map[string]string), functions: make(map[string]perfFunction)}
+	return &perfParser{events: make(map[string]*Event), event: new(Event), threads: make(map[string]string),
+		functions: make(map[string]perfFunction)}
 }
 
 func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {

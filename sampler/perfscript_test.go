@@ -51,9 +51,11 @@ func TestPerfSample(t *testing.T) {
 	const ms = 1_000_000
 
 	check("24997/24997  1884.749632617: cpu-clock:      7fae1ee6fd10 _dl_new_object (/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2)",
-		Sample{MonoNanos: 1884749632617, PID: 24997, TID: 24997, PC: 0x7fae1ee6fd10, Event: "cpu-clock", Symbol: "_dl_new_object", Module: "ld-linux-x86-64.so.2"})
+		Sample{MonoNanos: 1884749632617, PID: 24997, TID: 24997, PC: 0x7fae1ee6fd10, Event: "cpu-clock",
+			Symbol: "_dl_new_object", Module: "ld-linux-x86-64.so.2"})
 	check(" 3291/3300    393.403: cycles:  ffffffff821d95d6 __rb_insert ([kernel.kallsyms])",
-		Sample{MonoNanos: 393403 * ms, PID: 3291, TID: 3300, PC: 0xffffffff821d95d6, Event: "cycles", Symbol: "__rb_insert", Module: "kernel"})
+		Sample{MonoNanos: 393403 * ms, PID: 3291, TID: 3300, PC: 0xffffffff821d95d6, Event: "cycles", Symbol: "__rb_insert",
+			Module: "kernel"})
 	check("    0/0    393.403963: cycles:  ffffffff821d95d6 intel_idle ([kernel.kallsyms])",
 		Sample{MonoNanos: 393403963_000, PC: 0xffffffff821d95d6, Event: "cycles", Symbol: "intel_idle", Module: "kernel"})
 	check("   -1/-1    0.000001: cycles: 0 [unknown] ([unknown])",
@@ -61,13 +63,17 @@ func TestPerfSample(t *testing.T) {
 	check("7/8   \t2.5: cycles: 10 f+0x1f (/b/libc.so.6)\r",
 		Sample{MonoNanos: 2500 * ms, PID: 7, TID: 8, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
 	check("java 24997/24998  1884.749632617: cpu-clock:      10 f (/b/libc.so.6)",
-		Sample{MonoNanos: 1884749632617, Thread: "java", PID: 24997, TID: 24998, PC: 0x10, Event: "cpu-clock", Symbol: "f", Module: "libc.so.6"})
+		Sample{MonoNanos: 1884749632617, Thread: "java", PID: 24997, TID: 24998, PC: 0x10, Event: "cpu-clock", Symbol: "f",
+			Module: "libc.so.6"})
 	check("  C2 CompilerThre 24997/25003     1.500000000: cpu_core/cycles/P:      10 f (/b/libc.so.6)",
-		Sample{MonoNanos: 1500 * ms, Thread: "C2 CompilerThre", PID: 24997, TID: 25003, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
+		Sample{MonoNanos: 1500 * ms, Thread: "C2 CompilerThre", PID: 24997, TID: 25003, PC: 0x10, Event: "cycles",
+			Symbol: "f", Module: "libc.so.6"})
 	check("a 1/2 b: 3/4  -1/-1     1.5: cycles:      10 f (/b/libc.so.6)",
-		Sample{MonoNanos: 1500 * ms, Thread: "a 1/2 b: 3/4", PID: -1, TID: -1, PC: 0x10, Event: "cycles", Symbol: "f", Module: "libc.so.6"})
+		Sample{MonoNanos: 1500 * ms, Thread: "a 1/2 b: 3/4", PID: -1, TID: -1, PC: 0x10, Event: "cycles", Symbol: "f",
+			Module: "libc.so.6"})
 	check("            java   17155/17159    7094.068883658: cpu-clock:      10 f (/b/libc.so.6)", // perf 6.12
-		Sample{MonoNanos: 7094068883658, Thread: "java", PID: 17155, TID: 17159, PC: 0x10, Event: "cpu-clock", Symbol: "f", Module: "libc.so.6"})
+		Sample{MonoNanos: 7094068883658, Thread: "java", PID: 17155, TID: 17159, PC: 0x10, Event: "cpu-clock", Symbol: "f",
+			Module: "libc.so.6"})
 	// JMH's text has no pid, others have no time. Without the field sym there is no symbol.
 	check("  1884.749632617:  cpu-clock:u:      7fae1ee6fd10 [unknown] (/tmp/perf-24997.map)",
 		Sample{MonoNanos: 1884749632617, PID: NoPID, TID: NoPID, PC: 0x7fae1ee6fd10, Event: "cpu-clock"})
@@ -81,7 +87,8 @@ func TestPerfSample(t *testing.T) {
 
 // TestPerfDefaultFields: what perf script prints when nobody asks for fields.
 func TestPerfDefaultFields(t *testing.T) {
-	want := Sample{MonoNanos: 1214651532000, Thread: "C2 CompilerThre", PID: NoPID, TID: 5363, PC: 0x7f877c93872f, Event: "cpu-clock"}
+	want := Sample{MonoNanos: 1214651532000, Thread: "C2 CompilerThre", PID: NoPID, TID: 5363, PC: 0x7f877c93872f,
+		Event: "cpu-clock"}
 	for _, line := range []string{
 		"C2 CompilerThre  5363  1214.651532:    2004008 cpu-clock:      7f877c93872f [unknown] (/tmp/perf-5360.map)",
 		"C2 CompilerThre  5363 [001]  1214.651532:    2004008 cpu-clock:      7f877c93872f [unknown] (/tmp/perf-5360.map)",
@@ -111,7 +118,8 @@ java 7/8 8.5: cycles:
 	12 h (/lib/b.so)`
 	const half = 500_000_000
 	sample := func(seconds int64, tid int, pc uint64, symbol, module string) Sample {
-		return Sample{MonoNanos: seconds*2*half + half, Thread: "java", PID: 7, TID: tid, PC: pc, Event: "cycles", Symbol: symbol, Module: module}
+		return Sample{MonoNanos: seconds*2*half + half, Thread: "java", PID: 7, TID: tid, PC: pc, Event: "cycles",
+			Symbol: symbol, Module: module}
 	}
 	unnamed := sample(7, 8, 0x11, "h", "b.so")
 	unnamed.Thread = ""
@@ -171,9 +179,11 @@ func TestPerfNames(t *testing.T) {
 			t.Errorf("%q:\n got %+v\nwant %+v", text, got, want)
 		}
 	}
-	check("std::function<int (int)>::operator()(int) const (/lib/a.so)", "std::function<int (int)>::operator()(int) const", "a.so")
+	check("std::function<int (int)>::operator()(int) const (/lib/a.so)", "std::function<int (int)>::operator()(int) const",
+		"a.so")
 	check("f(void (*)(int), int (&) [3]) (/lib/a.so)", "f(void (*)(int), int (&) [3])", "a.so")
-	check("(anonymous namespace)::f<main::{lambda(int)#1}> (/tmp/cc (x) [1])", "(anonymous namespace)::f<main::{lambda(int)#1}>", "cc (x) [1]")
+	check("(anonymous namespace)::f<main::{lambda(int)#1}> (/tmp/cc (x) [1])",
+		"(anonymous namespace)::f<main::{lambda(int)#1}>", "cc (x) [1]")
 	check("operator/(W, W) (/tmp/a (deleted))", "operator/(W, W)", "a")
 	check("f(int) (/tmp/my dir/a (x) (deleted))", "f(int)", "a (x)")
 	check("f (/tmp/a) b)", "f", "a) b")

@@ -252,7 +252,8 @@ func (c *chunk) skipLine(in io.Reader, buf []byte) (rest []byte, ended bool) {
 // parse turns the chunk's text into records.
 func (c *chunk) parse(stack *stackParser) {
 	stack.chunk = c
-	c.lines, c.samples, c.calls, c.chains, c.others, c.kernel = 0, c.samples[:0], c.calls[:0], c.chains[:0], c.others[:0], false
+	c.lines, c.samples, c.calls, c.chains, c.others, c.kernel =
+		0, c.samples[:0], c.calls[:0], c.chains[:0], c.others[:0], false
 	tooLong := outcome{kind: badRecord, msg: "longer than 1 MB, which no sampler's line is"}
 	if c.tooLong {
 		c.lines, c.others = 1, append(c.others, otherLine{outcome: tooLong})

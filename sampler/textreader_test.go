@@ -106,7 +106,8 @@ func TestChunks(t *testing.T) {
 func TestTooLongLine(t *testing.T) {
 	const sample = "1/1 1.5: cycles: 7f00 f (/a)\n"
 	for _, n := range []int{maxLine + 1, maxLine + chunkSize, 5*maxLine + 7} {
-		for _, end := range []string{"", "\n", "\n" + sample, "\n\n" + strings.Repeat("x", 2*maxLine) + "\n" + sample + sample} {
+		for _, end := range []string{"", "\n", "\n" + sample,
+			"\n\n" + strings.Repeat("x", 2*maxLine) + "\n" + sample + sample} {
 			r := NewPerfReader(strings.NewReader(sample+strings.Repeat("x", n)+end), "in")
 			var samples int
 			var bad []string

@@ -38,8 +38,10 @@ const (
 )
 
 var xcKinds = map[string]xcKind{
-	"row": xcRow, "schema": xcSchema, "sample-time": xcTime, "thread": xcThread, "process": xcProcess, "tid": xcTID, "pid": xcPID,
-	"thread-state": xcState, "backtrace": xcBacktrace, "tagged-backtrace": xcBacktrace, "frame": xcFrame, "binary": xcBinary,
+	"row": xcRow, "schema": xcSchema, "sample-time": xcTime, "thread": xcThread, "process": xcProcess, "tid": xcTID,
+	"pid":          xcPID,
+	"thread-state": xcState, "backtrace": xcBacktrace, "tagged-backtrace": xcBacktrace, "frame": xcFrame,
+	"binary":             xcBinary,
 	"mach-absolute-time": xcMachTime, "mach-timebase-info": xcTimebase, "mach-timebase-info-field": xcTimebaseField,
 }
 

@@ -42,7 +42,8 @@ type XCTraceReader struct {
 
 // xcEvents maps the name of each table with samples to the event of the samples. Time Profiler samples by a timer, CPU
 // Profiler by the cycle counter of each CPU, and CPU Counters by the event that its template names.
-var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles", "counters-profile": "counters-profile"}
+var xcEvents = map[string]string{"time-profile": TimeProfile, "cpu-profile": "cycles",
+	"counters-profile": "counters-profile"}
 
 // An xcOpen is an element whose end tag was not read yet.
 type xcOpen struct {
@@ -328,7 +329,8 @@ func (r *XCTraceReader) endRow() bool {
 		r.record = &r.lost
 		return true
 	}
-	r.sample = Sample{MonoNanos: row.time, PID: int(row.pid), TID: int(row.tid), Thread: r.names.all[row.thread], PC: r.address(row.stack.number),
+	r.sample = Sample{MonoNanos: row.time, PID: int(row.pid), TID: int(row.tid), Thread: r.names.all[row.thread],
+		PC:    r.address(row.stack.number),
 		Event: event, Symbol: r.names.all[row.stack.name]}
 	if row.stack.flags&xcMore != 0 {
 		r.sample.Module = r.names.all[row.stack.more]

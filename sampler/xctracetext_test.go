@@ -82,7 +82,8 @@ func TestXCTraceTables(t *testing.T) {
 
 // export returns an export of time-profile with these rows.
 func export(rows ...string) string {
-	return `<trace-query-result><node><schema name="time-profile"/>` + strings.Join(rows, "") + `</node></trace-query-result>`
+	return `<trace-query-result><node><schema name="time-profile"/>` + strings.Join(rows, "") +
+		`</node></trace-query-result>`
 }
 
 // TestXCTraceDamage checks that damage is reported, and that the reading goes on.
@@ -134,7 +135,8 @@ func TestXCTraceStart(t *testing.T) {
 	nanos, err := XCTraceStart(bytes.NewReader(readText(t, "testdata/xctrace-counters.xml")))
 	require.NoError(t, err)
 	assert.EqualValues(t, 2897656234073*125/3, nanos)
-	for _, text := range []string{"", export(), `<trace-query-result><schema name="time-info"/><row><mach-absolute-time>1</mach-absolute-time></row>`,
+	for _, text := range []string{"", export(),
+		`<trace-query-result><schema name="time-info"/><row><mach-absolute-time>1</mach-absolute-time></row>`,
 		`<x><schema name="time-info"/><row><mach-absolute-time>18446744073709551615</mach-absolute-time><mach-timebase-info>` +
 			`<mach-timebase-info-field>125</mach-timebase-info-field><mach-timebase-info-field>0</mach-timebase-info-field></mach-timebase-info></row>`} {
 		_, err := XCTraceStart(strings.NewReader(text))
@@ -178,7 +180,8 @@ func usualRow(i int) string {
 	id := i*8 + 100
 	fmt.Fprintf(&b, `<row><sample-time id="%d" fmt="00:00.464.248">%d</sample-time><thread id="%d" fmt="Java: worker  0x12aa (java, pid: 47)"><tid id="%d" fmt="0x1">%d</tid>`+
 		`<process id="%d" fmt="java (47)"><pid id="%d" fmt="47">47</pid></process></thread><thread-state id="%d" fmt="Running">Running</thread-state>`+
-		`<backtrace id="%d"><frame id="%d" name="0x%x" addr="0x%x"/>`, id, i*1000, id+1, id+2, i%500, id+3, id+4, id+5, id+6, id+7, 0x10000000+i*4+1, 0x10000000+i*4+1)
+		`<backtrace id="%d"><frame id="%d" name="0x%x" addr="0x%x"/>`, id, i*1000, id+1, id+2, i%500, id+3, id+4, id+5, id+6,
+		id+7, 0x10000000+i*4+1, 0x10000000+i*4+1)
 	for k := range 11 {
 		fmt.Fprintf(&b, `<frame ref="%d"/>`, 107+i/(k+2)*8)
 	}
@@ -230,7 +233,8 @@ func TestXCTraceMemory(t *testing.T) {
 		}
 		require.NoError(t, r.Err())
 		most = max(most, held()-before)
-		t.Logf("%s: %d MB, %d rows: %.1f MB are held, %d values, %d names", name, size>>20, records, float64(most)/(1<<20), len(r.values.pages)*xcPage, len(r.names.all))
+		t.Logf("%s: %d MB, %d rows: %.1f MB are held, %d values, %d names", name, size>>20, records, float64(most)/(1<<20),
+			len(r.values.pages)*xcPage, len(r.names.all))
 		assert.Greater(t, records, size/1000, name)
 		assert.Less(t, most, limit, name)
 		assert.Greater(t, most, int64(size/1000), name)
@@ -269,7 +273,8 @@ func FuzzXCTraceReader(f *testing.F) {
 			records++
 			switch rec := r.Record().(type) {
 			case *Sample:
-				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" || (rec.PC >= KernelStart) != rec.Kernel() && rec.PC >= KernelStart {
+				if rec.MonoNanos < 0 || rec.PID < NoPID || rec.TID < NoPID || len(rec.Thread) > 15 || rec.Event == "" ||
+					(rec.PC >= KernelStart) != rec.Kernel() && rec.PC >= KernelStart {
 					t.Errorf("%+v", rec)
 				}
 			case *SyntaxError:

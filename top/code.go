@@ -45,7 +45,8 @@ func (m *Model) decode(c *Code) (*jvmcode.Reader, jvmcode.Ref) {
 	}
 	c.chunk.used = m.lastTick
 	if c.chunk.reader == nil {
-		c.chunk.reader = jvmcode.NewReader(&c.chunk.jvms, m.syntax, func(string, ...any) {}) // the code is then shown without its instructions
+		// the code is then shown without its instructions
+		c.chunk.reader = jvmcode.NewReader(&c.chunk.jvms, m.syntax, func(string, ...any) {})
 	}
 	return c.chunk.reader, jvmcode.Ref{Index: c.index}
 }

@@ -60,7 +60,8 @@ func (m *Model) Observe(pid int, monoNanos int64, a Activity) {
 	}
 	for i, c := range a.Collectors {
 		if i < len(before.Collectors) && before.Collectors[i].Name == c.Name {
-			m.happened(Event{MonoNanos: monoNanos, PID: pid, What: "GC", Name: c.Name, Count: c.Count - before.Collectors[i].Count,
+			m.happened(Event{MonoNanos: monoNanos, PID: pid, What: "GC", Name: c.Name,
+				Count: c.Count - before.Collectors[i].Count,
 				Nanos: since(c.Nanos, before.Collectors[i].Nanos)})
 		}
 	}
@@ -86,7 +87,8 @@ type Pause struct{ Count, Nanos int64 }
 
 func (p *Pauses) add(other Pauses) {
 	p.GC.Count, p.GC.Nanos = p.GC.Count+other.GC.Count, p.GC.Nanos+other.GC.Nanos
-	p.Safepoints.Count, p.Safepoints.Nanos = p.Safepoints.Count+other.Safepoints.Count, p.Safepoints.Nanos+other.Safepoints.Nanos
+	p.Safepoints.Count, p.Safepoints.Nanos =
+		p.Safepoints.Count+other.Safepoints.Count, p.Safepoints.Nanos+other.Safepoints.Nanos
 }
 
 // pausesOf has the pauses by process id. Those of all JVMs together have the id 0.

@@ -49,7 +49,8 @@ type jvm struct {
 }
 
 func newJVM(j JVM) *jvm {
-	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, dropped: map[blobKey]*Code{}, threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
+	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, dropped: map[blobKey]*Code{},
+		threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
 }
 
 // A blobKey identifies a piece of code of a JVM.
@@ -114,7 +115,8 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		if !known {
 			n = len(j.blobs)
 			j.index[keyOf(b)] = n
-			j.blobs, j.code, j.copy, j.at, j.listed = append(j.blobs, *b), append(j.code, nil), append(j.copy, nil), append(j.at, 0), append(j.listed, true)
+			j.blobs, j.code, j.copy, j.at, j.listed = append(j.blobs, *b), append(j.code, nil), append(j.copy, nil), append(j.at,
+				0), append(j.listed, true)
 			j.where, j.grown = nil, true
 		}
 		j.listed[n] = true

@@ -25,8 +25,8 @@ const (
 	leastRing = 30
 )
 
-// settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and the
-// code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
+// settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and
+// the code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
 const settleNanos = 250e6
 
 // Settle is settleNanos as a Duration. A Tick that comes this long after the sampling began is the start of the first

@@ -71,8 +71,10 @@ func (l *Listing) findLoop() {
 		}
 	}
 	for i := range loops {
-		if inner[i] && len(loops[i].Counts) > 0 && loops[i].Counts[0] > 0 && (l.Loop == nil || float64(loops[i].Counts[0]) > l.Loop.Amount) {
-			l.Loop = &Loop{Head: l.Lines[blocks[loops[i].Head].From].Lo, Lines: loops[i].Lines, Amount: float64(loops[i].Counts[0])}
+		if inner[i] && len(loops[i].Counts) > 0 && loops[i].Counts[0] > 0 &&
+			(l.Loop == nil || float64(loops[i].Counts[0]) > l.Loop.Amount) {
+			l.Loop = &Loop{Head: l.Lines[blocks[loops[i].Head].From].Lo, Lines: loops[i].Lines,
+				Amount: float64(loops[i].Counts[0])}
 		}
 	}
 }

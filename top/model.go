@@ -128,7 +128,8 @@ func (l *Load) add(kind string, n float64) {
 // instructions that it shows have this syntax.
 func NewModel(seconds int, syntax disasm.Syntax) *Model {
 	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
-		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{}, frames: map[place][]printassembly.Frame{},
+		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{},
+		frames: map[place][]printassembly.Frame{},
 		pauses: pausesOf{}, allPauses: pausesOf{}}
 }
 
@@ -313,7 +314,11 @@ func (m *Model) compactStacks() {
 	for i := range m.buckets {
 		counts := make(map[key]int32, len(m.buckets[i].counts))
 		for k, n := range m.buckets[i].counts {
-			k.stack = copyStack(old, m.tree, k.stack, func(id callstack.ID) (callstack.ID, bool) { to, ok := ids[id]; return to, ok },
+			k.stack = copyStack(old, m.tree, k.stack, func(id callstack.ID) (callstack.ID, bool) {
+				to, ok := ids[id]
+				return to,
+					ok
+			},
 				func(id, to callstack.ID) { ids[id] = to })
 			counts[k] += n
 		}
@@ -336,7 +341,8 @@ func (m *Model) compactStacks() {
 
 // copyStack copies a stack to another tree. known returns the number that a stack already has there. learn is called
 // with the old and the new number of each stack that is copied.
-func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool), learn func(id, to callstack.ID)) callstack.ID {
+func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool),
+	learn func(id, to callstack.ID)) callstack.ID {
 	var missing []callstack.ID
 	at := callstack.ID(0)
 	for id != 0 {

@@ -109,12 +109,14 @@ func TestOutermost(t *testing.T) {
 	outermost := tree.Push(0, callstack.At(callstack.NoCaller, 0))
 	require.NoError(t, tree.Flush())
 	for _, stack := range []callstack.ID{outermost, 0} {
-		s.Sample(&sampler.Sample{PID: 7, TID: 7, Event: "cpu-clock", Module: "lib.so", Symbol: "f", MonoNanos: 1e9, Stack: stack})
+		s.Sample(&sampler.Sample{PID: 7, TID: 7, Event: "cpu-clock", Module: "lib.so", Symbol: "f", MonoNanos: 1e9,
+			Stack: stack})
 	}
 	m.Tick(1e9)
 	m.Tick(3e9)
 	got, ok := m.TakeSettled(0)
 	require.True(t, ok)
 	require.Len(t, got.Samples, 2)
-	assert.ElementsMatch(t, []callstack.ID{calltree.NoCaller, 0}, []callstack.ID{got.Samples[0].Stack, got.Samples[1].Stack})
+	assert.ElementsMatch(t, []callstack.ID{calltree.NoCaller, 0},
+		[]callstack.ID{got.Samples[0].Stack, got.Samples[1].Stack})
 }

@@ -90,7 +90,8 @@ func (p *Picture) Methods(s Scope) []Method {
 		}
 	}
 	slices.SortFunc(rows, func(a, b Method) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Now, a.Now), strings.Compare(a.Name, b.Name), strings.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Now, a.Now), strings.Compare(a.Name, b.Name),
+			strings.Compare(a.Source, b.Source))
 	})
 	return rows
 }
@@ -165,7 +166,8 @@ func (p *Picture) Frames(s Scope) []Frame {
 		}
 	}
 	slices.SortFunc(rows, func(a, b Frame) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Total.Count, a.Total.Count), strings.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Total.Count, a.Total.Count),
+			strings.Compare(a.Name, b.Name))
 	})
 	return rows
 }
@@ -206,7 +208,8 @@ func (p *Picture) Threads(s Scope) []ThreadRow {
 		sorted = append(sorted, *r)
 	}
 	slices.SortFunc(sorted, func(a, b ThreadRow) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name), cmp.Compare(a.PID, b.PID), cmp.Compare(a.TID, b.TID))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name), cmp.Compare(a.PID, b.PID),
+			cmp.Compare(a.TID, b.TID))
 	})
 	return sorted
 }

@@ -32,8 +32,8 @@ func report(t *testing.T) *profile.Profile {
 	return &ps.Trials[0]
 }
 
-// TestLikeReport compares all tables with those of gasm report, of the same samples: a live picture of all samples has the
-// same numbers.
+// TestLikeReport compares all tables with those of gasm report, of the same samples: a live picture of all samples has
+// the same numbers.
 func TestLikeReport(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	r.All()
@@ -115,7 +115,8 @@ func TestModes(t *testing.T) {
 	now := int64(1e9)
 	second := func(symbol string, n int) {
 		for range n {
-			s.Sample(&sampler.Sample{PID: pid, TID: pid, Thread: "main", Event: "cpu-clock", Module: "lib.so", Symbol: symbol, PC: 1, MonoNanos: now - 5e8})
+			s.Sample(&sampler.Sample{PID: pid, TID: pid, Thread: "main", Event: "cpu-clock", Module: "lib.so", Symbol: symbol,
+				PC: 1, MonoNanos: now - 5e8})
 		}
 		m.Tick(now)
 		now += 1e9
@@ -160,7 +161,8 @@ func TestFlat(t *testing.T) {
 	now := r.Now()
 	for i := range 300 {
 		for k := range 1000 {
-			s.Sample(&sampler.Sample{PID: r.PID, TID: 1e6 + i*1000 + k, Thread: fmt.Sprint("thread ", k), Event: "cpu-clock", Module: "lib.so", Symbol: fmt.Sprint(i, k), PC: 1, MonoNanos: now})
+			s.Sample(&sampler.Sample{PID: r.PID, TID: 1e6 + i*1000 + k, Thread: fmt.Sprint("thread ", k), Event: "cpu-clock",
+				Module: "lib.so", Symbol: fmt.Sprint(i, k), PC: 1, MonoNanos: now})
 		}
 		now += 1e9
 		m.Tick(now)
@@ -188,7 +190,8 @@ func TestManyThreads(t *testing.T) {
 	now := int64(1e9)
 	for i := range 40 {
 		for k := range 10_000 {
-			s.Sample(&sampler.Sample{PID: pid, TID: 1000*(i%10) + k%1000 + 1, Thread: "main", Event: "cpu-clock", Module: "lib.so", Symbol: fmt.Sprint(i/10, k/1000), PC: 1, MonoNanos: now})
+			s.Sample(&sampler.Sample{PID: pid, TID: 1000*(i%10) + k%1000 + 1, Thread: "main", Event: "cpu-clock",
+				Module: "lib.so", Symbol: fmt.Sprint(i/10, k/1000), PC: 1, MonoNanos: now})
 		}
 		now += 1e9
 		m.Tick(now)
@@ -206,7 +209,8 @@ func TestManyFunctions(t *testing.T) {
 	s := m.NewSegment()
 	s.Begin(1000, []sampler.Event{sampler.ParseEvent("cpu-clock")})
 	for i := range most + further {
-		s.Sample(&sampler.Sample{PID: pid, TID: 1, Thread: "main", Event: "cpu-clock", Module: fmt.Sprint(i, ".so"), Symbol: "f", PC: 1, MonoNanos: 1e9})
+		s.Sample(&sampler.Sample{PID: pid, TID: 1, Thread: "main", Event: "cpu-clock", Module: fmt.Sprint(i, ".so"),
+			Symbol: "f", PC: 1, MonoNanos: 1e9})
 	}
 	m.Tick(2e9)
 	_, _, functions := m.Sizes()
@@ -226,7 +230,8 @@ func TestEvicted(t *testing.T) {
 	var log []byte
 	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
 		if strings.HasSuffix(file, ".log") {
-			text = append(text, bytes.Repeat(append(bytes.Repeat([]byte(" "), 1023), '\n'), 50<<10)...) // two such texts are too much
+			// two such texts are too much
+			text = append(text, bytes.Repeat(append(bytes.Repeat([]byte(" "), 1023), '\n'), 50<<10)...)
 			log = text
 		}
 		return text
@@ -271,7 +276,8 @@ func TestPauses(t *testing.T) {
 	m.Tick(1e9)
 	for i := int64(0); i <= ticks; i++ {
 		now := (i + 1) * 1e9
-		m.Observe(7, now, top.Activity{Collectors: []top.Collector{{Name: "G1", Count: 2 * i, Nanos: 6e6 * i}}, Safepoints: 3 * i, SafepointNanos: 9e6 * i})
+		m.Observe(7, now, top.Activity{Collectors: []top.Collector{{Name: "G1", Count: 2 * i, Nanos: 6e6 * i}},
+			Safepoints: 3 * i, SafepointNanos: 9e6 * i})
 		if i > 0 {
 			m.Tick(now)
 		}
@@ -401,7 +407,8 @@ func TestHeadOf(t *testing.T) {
 	for pid, want := range map[int]struct {
 		cpu   float64
 		pause top.Pause
-	}{0: {1.2, top.Pause{Count: 15, Nanos: 3e6}}, 7: {0.2, top.Pause{Count: 10, Nanos: 1e6}}, 8: {1, top.Pause{Count: 5, Nanos: 2e6}}} {
+	}{0: {1.2, top.Pause{Count: 15, Nanos: 3e6}}, 7: {0.2, top.Pause{Count: 10, Nanos: 1e6}}, 8: {1,
+		top.Pause{Count: 5, Nanos: 2e6}}} {
 		h := p.HeadOf(pid)
 		assert.InDelta(t, want.cpu, h.Mean.Total(), 1e-9, "%d", pid)
 		assert.InDelta(t, want.cpu, h.Load.Total(), 1e-9, "%d", pid)

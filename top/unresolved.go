@@ -2,8 +2,8 @@ package top
 
 import "github.com/gasm-profiler/gasm/sampler"
 
-// resolveAgain looks for the code of the samples of the last seconds whose code was not known when they came. The code of
-// a JVM that has just been found is listed a little after its first samples.
+// resolveAgain looks for the code of the samples of the last seconds whose code was not known when they came. The code
+// of a JVM that has just been found is listed a little after its first samples.
 func (m *Model) resolveAgain() {
 	changed := map[int]bool{}
 	for pid, j := range m.jvms {

@@ -1,5 +1,5 @@
-// Package wall says what each thread of a JVM did over the wall clock's time: whether it ran, waited for a processor, or
-// was blocked, and where. It writes and reads the file wall-<pid>.txt of a capture, which `gasm profile --wall` and
+// Package wall says what each thread of a JVM did over the wall clock's time: whether it ran, waited for a processor,
+// or was blocked, and where. It writes and reads the file wall-<pid>.txt of a capture, which `gasm profile --wall` and
 // `gasm attach --wall` record.
 //
 //	w := wall.NewWriter(file, wall.Head{PID: 4711, Hertz: 20, FromMonoNanos: now})
@@ -11,10 +11,10 @@
 //
 // # Spells
 //
-// A thread's life within the recorded time is cut into spells: intervals in which it was in one state, at one place. The
-// spells of a thread follow each other without a gap and without an overlap. Each of them is split into three times, whose
-// sum is exactly its length: how long the thread ran, how long it was runnable but had no processor, and how long it was
-// blocked. The kernel counts the first two (schedstat), and the third one is the rest.
+// A thread's life within the recorded time is cut into spells: intervals in which it was in one state, at one place.
+// The spells of a thread follow each other without a gap and without an overlap. Each of them is split into three
+// times, whose sum is exactly its length: how long the thread ran, how long it was runnable but had no processor, and
+// how long it was blocked. The kernel counts the first two (schedstat), and the third one is the rest.
 //
 // gasm looks at a thread several times a second. If the thread has not run between two looks, it was blocked at one
 // place all the time, and both looks belong to the same spell. Such a spell is exact. Otherwise it is not known what
@@ -23,15 +23,15 @@
 //
 //   - If the thread was blocked at both looks, at the same place, it is one spell. If the places differ, each spell has
 //     half of the time, and half of the time that the thread ran.
-//   - If it was blocked at one look and ran at the other, there is a spell of the first place with the blocked time, and
-//     a spell [OnProcessor] with the other times.
+//   - If it was blocked at one look and ran at the other, there is a spell of the first place with the blocked time,
+//     and a spell [OnProcessor] with the other times.
 //   - If it ran at both looks, and was blocked in between, the place is not known. These looks are passed over, and the
 //     time belongs to the places that were found before and after them. After a second it belongs to the one that was
 //     found last.
 //
-// So the blocked time of a thread that is often blocked for short times is right as a sum, and its distribution to places
-// is that of the looks. The spells OnProcessor have no stack, because the capture's samples show where the thread ran. If
-// such a spell has Blocked time, the place is not known.
+// So the blocked time of a thread that is often blocked for short times is right as a sum, and its distribution to
+// places is that of the looks. The spells OnProcessor have no stack, because the capture's samples show where the
+// thread ran. If such a spell has Blocked time, the place is not known.
 //
 // Time for which nothing is known is [Unseen]: before the first look at a thread, while gasm could not look, or if the
 // thread moved on each time while gasm read its stack (the detail is then "moved").

@@ -147,7 +147,8 @@ func (r *Reader) head(l *parser) string {
 }
 
 func (r *Reader) thread(l *parser) string {
-	t := &Thread{Number: l.count(), TID: l.count(), NID: l.count(), JavaID: l.known(), BornMonoNanos: l.time(), Name: l.text()}
+	t := &Thread{Number: l.count(), TID: l.count(), NID: l.count(), JavaID: l.known(), BornMonoNanos: l.time(),
+		Name: l.text()}
 	if !l.done() || t.Number == 0 || t.Number > len(r.threads)+1 || t.Number > maxThreads {
 		return "not a thread"
 	}
@@ -171,8 +172,10 @@ func (r *Reader) threadEnded(l *parser) string {
 }
 
 func (r *Reader) lock(l *parser) string {
-	k := &Lock{Number: l.count(), Kind: LockKind(l.word()), Address: l.hex(), Class: l.text(), Of: l.text(), Owner: int(l.known()), Taken: l.stack(&r.tree)}
-	if !l.done() || k.Number != r.locks+1 || k.Number > maxLocks || k.Kind != MonitorLock && k.Kind != Synchronizer || k.Owner > len(r.threads) {
+	k := &Lock{Number: l.count(), Kind: LockKind(l.word()), Address: l.hex(), Class: l.text(), Of: l.text(),
+		Owner: int(l.known()), Taken: l.stack(&r.tree)}
+	if !l.done() || k.Number != r.locks+1 || k.Number > maxLocks || k.Kind != MonitorLock && k.Kind != Synchronizer ||
+		k.Owner > len(r.threads) {
 		return "not a lock"
 	}
 	r.locks++
@@ -245,7 +248,8 @@ func (r *Reader) virtual(l *parser) string {
 }
 
 func (r *Reader) end(l *parser) string {
-	e := &End{ToMonoNanos: l.time(), Looks: l.time(), Moved: l.time(), Unread: l.time(), Left: l.time(), Threads: l.time(), Clamped: l.time()}
+	e := &End{ToMonoNanos: l.time(), Looks: l.time(), Moved: l.time(), Unread: l.time(), Left: l.time(), Threads: l.time(),
+		Clamped: l.time()}
 	if !l.done() || e.ToMonoNanos < r.now {
 		return "not the end"
 	}
@@ -279,7 +283,8 @@ func (r *Reader) closeOpen() {
 func (r *Reader) fill(thread int, to int64) {
 	p := &r.threads[thread-1]
 	if p.to < to {
-		r.queued = append(r.queued, &Spell{Thread: thread, FromMonoNanos: p.to, ToMonoNanos: to, Blocked: to - p.to, State: Unseen})
+		r.queued = append(r.queued, &Spell{Thread: thread, FromMonoNanos: p.to, ToMonoNanos: to, Blocked: to - p.to,
+			State: Unseen})
 		p.to = to
 	}
 }

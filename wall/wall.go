@@ -113,8 +113,10 @@ const (
 	Unseen            // nothing is known
 )
 
-var states = [...]string{OnProcessor: "on processor", Runnable: "runnable", Monitor: "monitor", Park: "park", Wait: "wait", Sleep: "sleep",
-	Socket: "socket", File: "file", PageFault: "page fault", Safepoint: "safepoint", GC: "gc", NativeCall: "native", Stopped: "stopped", Unseen: "unseen"}
+var states = [...]string{OnProcessor: "on processor", Runnable: "runnable", Monitor: "monitor", Park: "park",
+	Wait: "wait", Sleep: "sleep",
+	Socket: "socket", File: "file", PageFault: "page fault", Safepoint: "safepoint", GC: "gc", NativeCall: "native",
+	Stopped: "stopped", Unseen: "unseen"}
 
 // States returns all states, in the order of their constants.
 func States() (all []State) {

@@ -71,8 +71,10 @@ func TestExample(t *testing.T) {
 	assert.Contains(t, of[*SyntaxError](records)[0].Error(), "wall:19: ")
 	spells := of[*Spell](records)
 	assert.Len(t, spells, 10)
-	assert.Equal(t, &Spell{Thread: 2, FromMonoNanos: 1000200000000, ToMonoNanos: 1001000000000, Ran: 1500000, Runnable: 300000,
-		Blocked: 798200000, State: Socket, Stack: 9, Detail: "recvfrom from socket 127.0.0.1:40512 to 127.0.0.1:5432"}, spells[1])
+	assert.Equal(t, &Spell{Thread: 2, FromMonoNanos: 1000200000000, ToMonoNanos: 1001000000000, Ran: 1500000,
+		Runnable: 300000,
+		Blocked:  798200000, State: Socket, Stack: 9, Detail: "recvfrom from socket 127.0.0.1:40512 to 127.0.0.1:5432"},
+		spells[1])
 	assert.Equal(t, int64(77), spells[6].Virtual)
 	f, _ := tree.Frame(spells[1].Stack)
 	assert.Equal(t, "java.net.SocketInputStream::socketRead0", f.Name)
@@ -83,7 +85,8 @@ func TestExample(t *testing.T) {
 func TestWriteRead(t *testing.T) {
 	var text bytes.Buffer
 	w := NewWriter(&text, Head{PID: 7, Hertz: 19, FromMonoNanos: 100})
-	thread := &Thread{Number: 1, TID: 8, NID: 9, JavaID: 10, BornMonoNanos: 100, Name: "a \"b\"\n\u202e\xff" + strings.Repeat("x", 9000)}
+	thread := &Thread{Number: 1, TID: 8, NID: 9, JavaID: 10, BornMonoNanos: 100,
+		Name: "a \"b\"\n\u202e\xff" + strings.Repeat("x", 9000)}
 	w.Thread(thread)
 	renamed := *thread
 	renamed.Name = "c"
@@ -95,7 +98,8 @@ func TestWriteRead(t *testing.T) {
 	var want []*Spell
 	from := int64(100)
 	for i, state := range States() {
-		s := &Spell{Thread: 1, FromMonoNanos: from, ToMonoNanos: from + 10, Ran: 1, Runnable: 2, Blocked: 7, State: state, Stack: stack, Lock: 1, Detail: fmt.Sprint(i % 3), Virtual: int64(i)}
+		s := &Spell{Thread: 1, FromMonoNanos: from, ToMonoNanos: from + 10, Ran: 1, Runnable: 2, Blocked: 7, State: state,
+			Stack: stack, Lock: 1, Detail: fmt.Sprint(i % 3), Virtual: int64(i)}
 		w.Spell(s)
 		want = append(want, s)
 		from += 10
@@ -107,7 +111,8 @@ func TestWriteRead(t *testing.T) {
 	require.NoError(t, w.Flush())
 	killed := text.String() + "spell 1 500 "
 	records, _ := readAll(t, killed)
-	open := &Spell{Thread: 1, FromMonoNanos: from + 10, ToMonoNanos: from + 30, Blocked: 20, State: Park, Stack: stack, Open: true}
+	open := &Spell{Thread: 1, FromMonoNanos: from + 10, ToMonoNanos: from + 30, Blocked: 20, State: Park, Stack: stack,
+		Open: true}
 	assert.Equal(t, append(want[:len(want):len(want)], open), of[*Spell](records))
 	assert.Empty(t, of[*SyntaxError](records))
 	assert.Equal(t, "c", of[*Thread](records)[1].Name)
@@ -123,17 +128,23 @@ func TestWriteRead(t *testing.T) {
 	records, _ = readAll(t, text.String())
 	assert.Empty(t, of[*SyntaxError](records))
 	spells := of[*Spell](records)
-	assert.Equal(t, &Spell{Thread: 1, FromMonoNanos: from + 40, ToMonoNanos: from + 50, Blocked: 10, State: Unseen}, spells[len(spells)-1])
+	assert.Equal(t, &Spell{Thread: 1, FromMonoNanos: from + 40, ToMonoNanos: from + 50, Blocked: 10, State: Unseen},
+		spells[len(spells)-1])
 	assert.Equal(t, []*End{&end}, of[*End](records))
 }
 
 func TestBadLines(t *testing.T) {
 	const head = "gasm wall 1 7 20 100\nthread 1 8 9 - 100 \"a\"\nlock 1 monitor 7f \"C\" \"\" - -\n"
-	for _, bad := range []string{"x", "gasm wall 1 7 20 100", "thread 3 8 9 - 100 \"a\"", "thread 2 8 9 - 100 a", "thread 2 8 9 - 100 \"a\" ", "thread 0 8 9 - 100 \"a\"",
-		"thread 2 8 9 - -1 \"a\"", "lock 3 monitor 7f \"C\" \"\" - -", "lock 2 other 7f \"C\" \"\" - -", "lock 2 monitor 7x \"C\" \"\" - -", "lock 2 monitor 7f \"C\" \"\" 2 -",
-		"lock 2 monitor 7f \"C\" \"\" - 1", "spell 2 100 10 0 0 park - - - -", "spell 1 99 10 0 0 park - - - -", "spell 1 100 0 0 0 park - - - -",
-		"spell 1 100 10 6 5 park - - - -", "spell 1 100 10 0 0 parked - - - -", "spell 1 100 10 0 0 park 1 - - -", "spell 1 100 10 0 0 park - 2 - -", "spell 1 100 10 0 0 park - - 1 -",
-		"spell 1 100 10 0 0 park - - -", "spell 1 100 9223372036854775807 0 0 park - - - -", "ended 2 100", "ended 1 99", "now -1", "open 1 99 park - - - -",
+	for _, bad := range []string{"x", "gasm wall 1 7 20 100", "thread 3 8 9 - 100 \"a\"", "thread 2 8 9 - 100 a",
+		"thread 2 8 9 - 100 \"a\" ", "thread 0 8 9 - 100 \"a\"",
+		"thread 2 8 9 - -1 \"a\"", "lock 3 monitor 7f \"C\" \"\" - -", "lock 2 other 7f \"C\" \"\" - -",
+		"lock 2 monitor 7x \"C\" \"\" - -", "lock 2 monitor 7f \"C\" \"\" 2 -",
+		"lock 2 monitor 7f \"C\" \"\" - 1", "spell 2 100 10 0 0 park - - - -", "spell 1 99 10 0 0 park - - - -",
+		"spell 1 100 0 0 0 park - - - -",
+		"spell 1 100 10 6 5 park - - - -", "spell 1 100 10 0 0 parked - - - -", "spell 1 100 10 0 0 park 1 - - -",
+		"spell 1 100 10 0 0 park - 2 - -", "spell 1 100 10 0 0 park - - 1 -",
+		"spell 1 100 10 0 0 park - - -", "spell 1 100 9223372036854775807 0 0 park - - - -", "ended 2 100", "ended 1 99",
+		"now -1", "open 1 99 park - - - -",
 		"detail 2 \"a\"", "end 99 0 0 0 0 0 0", "virtual 1 1 park - 2", "s 1 0 1", "f 1 other"} {
 		records, _ := readAll(t, head+bad+"\n")
 		assert.Len(t, of[*SyntaxError](records), 1, bad)
@@ -175,7 +186,8 @@ func BenchmarkReader(b *testing.B) {
 	stack := w.Push(0, callstack.At(callstack.Native, 1))
 	for i := range int64(spells) {
 		from := 1 + i/100*50e6
-		w.Spell(&Spell{Thread: int(i%100) + 1, FromMonoNanos: from, ToMonoNanos: from + 50e6, Ran: 1e6, State: Socket, Stack: stack, Detail: "read from socket 127.0.0.1:5432"})
+		w.Spell(&Spell{Thread: int(i%100) + 1, FromMonoNanos: from, ToMonoNanos: from + 50e6, Ran: 1e6, State: Socket,
+			Stack: stack, Detail: "read from socket 127.0.0.1:5432"})
 	}
 	require.NoError(b, w.Flush())
 	b.SetBytes(int64(text.Len()))

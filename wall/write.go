@@ -70,7 +70,8 @@ func (w *Writer) Lock(l Lock) int {
 // Spell writes a spell that has ended. It does not write Blocked, which is the rest of the spell's length.
 func (w *Writer) Spell(s *Spell) {
 	detail := w.detail(s.Detail)
-	w.begin("spell").number(int64(s.Thread)).number(s.FromMonoNanos).number(s.ToMonoNanos - s.FromMonoNanos).number(s.Ran).number(s.Runnable).
+	w.begin("spell").number(int64(s.Thread)).number(s.FromMonoNanos).number(s.ToMonoNanos -
+		s.FromMonoNanos).number(s.Ran).number(s.Runnable).
 		word(s.State.word()).stack(s.Stack).known(int64(s.Lock)).known(int64(detail)).known(s.Virtual).end()
 }
 

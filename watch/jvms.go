@@ -19,7 +19,8 @@ import (
 // A jvm is a JVM that is watched, or that can't be watched.
 type jvm struct {
 	attach.Process
-	ticks    uint64                       // start time of the process; distinguishes it from a later process with the same id
+	// start time of the process; distinguishes it from a later process with the same id
+	ticks    uint64
 	labels   atomic.Pointer[[]push.Label] // nil until they are known
 	seen     time.Time                    // when it was listed or had samples last
 	reported bool                         // the user was told that it can't be profiled

@@ -38,7 +38,8 @@ func (k *kept) Send(_ context.Context, p *push.Profile) error {
 func TestEmit(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	k := &kept{}
-	w := &watcher{o: Options{Gasm: "1", Labels: []push.Label{{Name: "team", Value: "x"}}, Say: func(text string) { t.Error(text) }}, model: r.Model,
+	w := &watcher{o: Options{Gasm: "1", Labels: []push.Label{{Name: "team", Value: "x"}},
+		Say: func(text string) { t.Error(text) }}, model: r.Model,
 		queues: []*push.Queue{push.NewQueue(k, func(string) {})}}
 	for r.Second() {
 		w.emit(2)
@@ -79,7 +80,8 @@ func TestEmit(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	p := &attach.Process{PID: 4711, Main: "org.acme.Server"}
-	for words, want := range map[string]bool{"": true, "4711": true, "471": false, "acme": true, "Other": false, "Other acme": true} {
+	for words, want := range map[string]bool{"": true, "4711": true, "471": false, "acme": true, "Other": false,
+		"Other acme": true} {
 		assert.Equal(t, want, named(p, strings.Fields(words)), words)
 	}
 }

@@ -28,7 +28,8 @@ func TestAOTCache(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel() // nothing is measured
 			cache := filepath.Join(t.TempDir(), "app.aot")
-			out, err := exec.Command(jdk.Java(), "-XX:AOTCacheOutput="+cache, "-Dsec=1", "-Dwarmup=0.1", "-jar", jar).CombinedOutput()
+			out, err := exec.Command(jdk.Java(), "-XX:AOTCacheOutput="+cache, "-Dsec=1", "-Dwarmup=0.1", "-jar",
+				jar).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			info, err := os.Stat(cache)
 			require.NoError(t, err, "%s", out)
@@ -36,7 +37,8 @@ func TestAOTCache(t *testing.T) {
 			// With AOTMode=on, a JVM that can't use the cache does not start. So the cache is in use if the JVM
 			// starts.
 			command := func(seconds string) []string {
-				return []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=" + seconds, "-Dwarmup=0.5", "-jar", jar}
+				return []string{jdk.Java(), "-XX:AOTCache=" + cache, "-XX:AOTMode=on", "-Dsec=" + seconds, "-Dwarmup=0.5", "-jar",
+					jar}
 			}
 
 			file := filepath.Join(t.TempDir(), "report.json")
@@ -78,5 +80,8 @@ func checkCached(t *testing.T, rep *schema.Report, how string) {
 	unresolvedAtMost(t, p, 0.005)
 	require.NotEmpty(t, p.Regions)
 	assert.NotEmpty(t, p.Regions[0].Lines, how)
-	assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == "Shares::heavy" && f.Counts.Of(hottestEvent(p)) > 0 }), "%s: frames", how)
+	assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool {
+		return f.Method == "Shares::heavy" &&
+			f.Counts.Of(hottestEvent(p)) > 0
+	}), "%s: frames", how)
 }

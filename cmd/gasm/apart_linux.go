@@ -107,7 +107,8 @@ var guardPID = os.Getppid()
 // reported that it ended by itself.
 func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
+		syscall.SIGUSR2)
 	defer signal.Stop(signals)
 	says, said, err := os.Pipe()
 	if err != nil {

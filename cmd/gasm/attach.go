@@ -62,10 +62,12 @@ are listed. Linux only.`,
 		},
 	}
 	own.register(cmd.Flags())
-	cmd.Flags().BoolVar(&list, "list-probes", false, "with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could show other tracers of the classes that are loaded; changes nothing")
+	cmd.Flags().BoolVar(&list, "list-probes", false,
+		"with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could show other tracers of the classes that are loaded; changes nothing")
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
 		"switch DebugNonSafepoints on in the JVMs while they are sampled, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
-	cmd.Flags().StringVar(&own.kinds, "events", "none", "`kinds` of events to record, as for profile; the JVM logs or records them while it is sampled; default stands for gc,safepoint")
+	cmd.Flags().StringVar(&own.kinds, "events", "none",
+		"`kinds` of events to record, as for profile; the JVM logs or records them while it is sampled; default stands for gc,safepoint")
 	flags.register(cmd.Flags())
 	return cmd
 }
@@ -97,7 +99,8 @@ func (f *attachFlags) attach(s streams, flags *reportFlags, args []string) error
 	if err := flags.checkOutput(s.out, false); err != nil {
 		return err
 	}
-	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(), WallHertz: f.wall, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
+	o := record.AttachOptions{Gasm: version, Frequency: f.frequency, FixedFrequency: f.fixed, Stacks: f.stackChoice(),
+		WallHertz: f.wall, Delay: f.delay, Length: f.length, DebugInfo: f.debugInfo}
 	if o.Counters, err = f.counters(); err != nil {
 		return err
 	}
@@ -153,7 +156,8 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 			return err
 		}
 		line.Done()
-		err := reportOn(s, func() (*capture.Capture, error) { return rec.Finish(ctx) }, flags, src, progress.New(s.err, "", -1))
+		err := reportOn(s, func() (*capture.Capture, error) { return rec.Finish(ctx) }, flags, src,
+			progress.New(s.err, "", -1))
 		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0
 		cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
@@ -175,7 +179,8 @@ func attachLine(o *record.AttachOptions, p record.AttachProgress) string {
 	}
 	text := "sampling pid " + strings.Join(jvms, ", ")
 	if p.Elapsed > 0 {
-		text += fmt.Sprintf(", %d s, %s, %s", int(p.Elapsed/time.Second), layout.Plural(int(p.Samples), "sample"), layout.Plural(p.Methods, "method"))
+		text += fmt.Sprintf(", %d s, %s, %s", int(p.Elapsed/time.Second), layout.Plural(int(p.Samples), "sample"),
+			layout.Plural(p.Methods, "method"))
 	}
 	if o.Length > 0 {
 		return text + fmt.Sprintf(", for %s", o.Delay+o.Length)
@@ -203,7 +208,8 @@ func listJVMs(s streams) error {
 		}
 		rows[i] = []string{strconv.Itoa(j.PID), orUnknown(j.Main), orUnknown(j.Version), j.User, readable}
 	}
-	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows, []layout.Align{layout.Right, layout.Left, layout.Left, layout.Left, layout.Left}) {
+	for _, line := range layout.Table([]string{"PID", "MAIN", "VERSION", "USER", "READABLE"}, rows,
+		[]layout.Align{layout.Right, layout.Left, layout.Left, layout.Left, layout.Left}) {
 		page.Line("%s", line)
 	}
 	for i := range jvms {

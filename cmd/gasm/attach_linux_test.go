@@ -27,7 +27,8 @@ import (
 // oldClasses has Shares and Spin for JDK 8 and newer.
 var oldClasses = sync.OnceValues(func() (string, error) {
 	dir := classes + "-8"
-	out, err := exec.Command("javac", "-g", "--release", "8", "-d", dir, gasmtest.Testdata("programs", "Shares.java")).CombinedOutput()
+	out, err := exec.Command("javac", "-g", "--release", "8", "-d", dir,
+		gasmtest.Testdata("programs", "Shares.java")).CombinedOutput()
 	if err != nil {
 		err = &exec.Error{Name: "javac: " + string(out), Err: err}
 	}
@@ -115,7 +116,8 @@ func TestAttachShares(t *testing.T) {
 			assert.Equal(t, jdk.Feature >= 11, rep.Capture.JVMs[0].SafepointsOnly, "JDK 8's methods have no lines at all")
 			if jdk.Feature >= 11 {
 				require.NotEmpty(t, p.Regions[0].Lines)
-				assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == "Shares::heavy" }), "frames")
+				assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == "Shares::heavy" }),
+					"frames")
 			}
 			sameReport(t, &rep, capt)
 		})
@@ -217,7 +219,8 @@ func TestAttachEnds(t *testing.T) {
 		p := &rep.Profiles[0]
 		assert.Equal(t, "Spin::spin", p.Methods[0].Name)
 		assert.NotEmpty(t, p.Regions[0].Lines)
-		assert.Regexp(t, `JVM `+j.pid()+` ended after \d+\.\d s, before --length was over`, strings.Join(rep.Capture.Notes, "\n"))
+		assert.Regexp(t, `JVM `+j.pid()+` ended after \d+\.\d s, before --length was over`,
+			strings.Join(rep.Capture.Notes, "\n"))
 	}
 }
 
@@ -243,7 +246,8 @@ func jarOf(t *testing.T, main string) (path string) {
 	path = filepath.Join(dir, fmt.Sprintf("gasm-test-%d-%d.jar", os.Getpid(), time.Now().UnixNano()))
 	manifest := filepath.Join(dir, "manifest")
 	require.NoError(t, os.WriteFile(manifest, []byte("Main-Class: "+main+"\n"), 0o644))
-	out, err := exec.Command(gasmtest.NeedTool(t, "jar", "scripts/setup.sh installs a JDK"), "cfm", path, manifest, "-C", javaPrograms(t), ".").CombinedOutput()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jar", "scripts/setup.sh installs a JDK"), "cfm", path, manifest, "-C",
+		javaPrograms(t), ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
 }
@@ -270,7 +274,8 @@ func TestAttachSeveral(t *testing.T) {
 	unresolvedAtMost(t, p, 0.005)
 
 	page := filepath.Join(t.TempDir(), "page.html")
-	r = runGasm(t, []string{"attach", "--length", "800ms", "--merge-jvms", "--format", "html", "--report", page, one.pid(), two.pid()})
+	r = runGasm(t, []string{"attach", "--length", "800ms", "--merge-jvms", "--format", "html", "--report", page, one.pid(),
+		two.pid()})
 	require.Equal(t, 0, r.code, r.stderr)
 	text := string(readFile(t, page))
 	assert.Contains(t, text, "to running JVMs")
@@ -322,7 +327,8 @@ func TestAttachRefused(t *testing.T) {
 		{[]string{"4194305"}, 1, "gasm: no process has the id 4194305: `gasm attach` lists the JVMs that run\n"},
 		{[]string{"no.such.Main"}, 1, "gasm: no JVM that runs here has \"no.such.Main\" in its main class or jar: `gasm attach` lists those that run\n"},
 		{[]string{"--length", "-1s", pid}, 2, "gasm: --delay and --length can't be negative\nTry 'gasm attach --help'.\n"},
-		{[]string{"--frequency", "0", pid}, 2, "gasm: --frequency is 0; it is in Hz, from 1 to 20000\nTry 'gasm attach --help'.\n"},
+		{[]string{"--frequency", "0", pid}, 2,
+			"gasm: --frequency is 0; it is in Hz, from 1 to 20000\nTry 'gasm attach --help'.\n"},
 	} {
 		r := runGasm(t, append([]string{"attach"}, c.args...))
 		assert.Equal(t, c.code, r.code)
@@ -337,7 +343,8 @@ func TestAttachBlocked(t *testing.T) {
 	temp := t.TempDir()
 	for what, want := range map[string]string{
 		"all": `gasm: native sampling: perf_event_open is blocked, as by a container's seccomp filter \(operation not permitted\); .+`,
-		"memory": `gasm: JVM ` + j.pid() + ` \(Spin, [^)]+\) can't be read: the system call process_vm_readv is refused here: operation not permitted, ` +
+		"memory": `gasm: JVM ` + j.pid() +
+			` \(Spin, [^)]+\) can't be read: the system call process_vm_readv is refused here: operation not permitted, ` +
 			`as by a container's seccomp filter: allow it there, or run gasm outside`,
 	} {
 		r := runGasm(t, []string{"attach", "--length", "1s", j.pid()}, withBlocked(t, what), withEnv("TMPDIR="+temp))
@@ -383,7 +390,9 @@ func TestAttachList(t *testing.T) {
 	nobody := func(c *exec.Cmd) {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
 	}
-	want := "JVM " + j.pid() + " (Spin) can't be read: it belongs to root: run gasm as that user or as root (sudo gasm attach " + j.pid() + ")"
+	want :=
+		"JVM " + j.pid() + " (Spin) can't be read: it belongs to root: run gasm as that user or as root (sudo gasm attach " +
+			j.pid() + ")"
 	r = runGasm(t, []string{"attach"}, nobody)
 	assert.Regexp(t, `(?m)^ +`+j.pid()+` +Spin +\? +root +no$`, r.stdout)
 	assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: "+want)
@@ -398,7 +407,8 @@ func TestAttachNamespace(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	gasmtest.NeedNative(t)
 	unshare := gasmtest.NeedTool(t, "unshare", "apt install util-linux")
-	j := startJVM(t, "READY", unshare, "-pf", "--kill-child", "--mount-proc", "sh", "-c", `mount -t tmpfs none /tmp && cd / && exec "$@"`, "sh",
+	j := startJVM(t, "READY", unshare, "-pf", "--kill-child", "--mount-proc", "sh", "-c",
+		`mount -t tmpfs none /tmp && cd / && exec "$@"`, "sh",
 		gasmtest.NeedJava(t), "-Dfrom=inside", "-cp", gasmtest.Testdata("programs")+":"+outsideOfTmp(t), "Spin")
 	children := childrenOf(j.cmd.Process.Pid)
 	require.Len(t, children, 1)
@@ -407,7 +417,8 @@ func TestAttachNamespace(t *testing.T) {
 	assert.Equal(t, "Spin::spin", p.Methods[0].Name)
 	assert.NotEmpty(t, p.Regions[0].Lines)
 	unresolvedAtMost(t, p, 0.005)
-	assert.Equal(t, "main", p.Threads[0].Threads[0].Name, "which the kernel calls java, and by an id that the JVM does not know")
+	assert.Equal(t, "main", p.Threads[0].Threads[0].Name,
+		"which the kernel calls java, and by an id that the JVM does not know")
 	for _, n := range p.Native {
 		assert.NotEmpty(t, n.Module)
 	}

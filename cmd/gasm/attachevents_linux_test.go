@@ -131,10 +131,12 @@ func TestAttachEventsFail(t *testing.T) {
 	assert.Contains(t, asked(t, j, "JFR.check"), "No available recordings")
 	assert.Subset(t, files, leftInTmp())
 
-	j = startJVM(t, "READY", jdk.Java(), "-XX:+DisableAttachMechanism", "-Xmx32m", "-cp", programs11(t, "Spin"), "Spin") // which has samples
+	// which has samples
+	j = startJVM(t, "READY", jdk.Java(), "-XX:+DisableAttachMechanism", "-Xmx32m", "-cp", programs11(t, "Spin"), "Spin")
 	r = runGasm(t, []string{"attach", "--events", "default,alloc", "--length", "300ms", "--skip-asm", j.pid()})
 	gasmtest.Sampled(t, r.code, r.stderr)
-	assert.Equal(t, 1, strings.Count(strings.Join(strings.Fields(r.stdout), " "), "it was started with -XX:+DisableAttachMechanism: start it without this flag"), r.stdout)
+	assert.Equal(t, 1, strings.Count(strings.Join(strings.Fields(r.stdout), " "),
+		"it was started with -XX:+DisableAttachMechanism: start it without this flag"), r.stdout)
 	assert.NotContains(t, r.stderr, "still logs")
 	assert.Subset(t, files, leftInTmp())
 	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+j.pid()+" ")
@@ -167,7 +169,8 @@ func TestAttachEventsInNamespaces(t *testing.T) {
 
 	// Requests that are handled before gasm samples are not counted.
 	file := filepath.Join(t.TempDir(), "report.json")
-	gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--window-event", "jfr:acme.Request", "--events", "default",
+	gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--window-event", "jfr:acme.Request",
+		"--events", "default",
 		"--frequency", "2001", (&runningJVM{cmd: cmd}).pid())
 	stderr := newLineWaiter("sampling pid")
 	gasm.Stderr = stderr
@@ -191,8 +194,10 @@ func TestKilledWhileRecording(t *testing.T) {
 	classPath := programs11(t, "Requests")
 	jdks := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature == 25 })
 	dir := filepath.Join(t.TempDir(), "capture")
-	cmd := exec.Command(binary, "profile", "--events", "default,jfr", "-o", dir, "--report", filepath.Join(t.TempDir(), "report"), "--",
-		"sh", "-c", `"$0" -cp "$1" Requests 1000 wait & read line; sleep 1.5; kill -9 $!; wait $!; exit 0`, jdks[0].Java(), classPath)
+	cmd := exec.Command(binary, "profile", "--events", "default,jfr", "-o", dir, "--report",
+		filepath.Join(t.TempDir(), "report"), "--",
+		"sh", "-c", `"$0" -cp "$1" Requests 1000 wait & read line; sleep 1.5; kill -9 $!; wait $!; exit 0`, jdks[0].Java(),
+		classPath)
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out := newLineWaiter("DONE")

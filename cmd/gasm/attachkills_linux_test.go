@@ -33,8 +33,10 @@ func TestAttachKills(t *testing.T) {
 		}
 	}()
 	for i := range *kills {
-		k := kill{target: []string{toGasm, toGasm, toJVM}[random.IntN(3)], after: time.Duration(random.Int64N(int64(1500 * time.Millisecond))),
-			signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL}[random.IntN(4)], named: random.IntN(2) == 0, sampler: "native"}
+		k := kill{target: []string{toGasm, toGasm, toJVM}[random.IntN(3)],
+			after:  time.Duration(random.Int64N(int64(1500 * time.Millisecond))),
+			signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL}[random.IntN(4)],
+			named:  random.IntN(2) == 0, sampler: "native"}
 		debugInfo := random.IntN(2) == 0
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Logf("%v, --debug-info=%v", k, debugInfo)
@@ -53,7 +55,8 @@ func TestAttachKills(t *testing.T) {
 func spinningFor(t *testing.T, seconds string) *runningJVM {
 	t.Helper()
 	gasmtest.NeedNative(t)
-	j := &runningJVM{cmd: exec.Command(gasmtest.NeedJava(t), "-XX:+UnlockDiagnosticVMOptions", "-Dsec="+seconds, "-Drest=1", "-cp", javaPrograms(t), "Spin"), out: newLineWaiter("READY")}
+	j := &runningJVM{cmd: exec.Command(gasmtest.NeedJava(t), "-XX:+UnlockDiagnosticVMOptions", "-Dsec="+seconds,
+		"-Drest=1", "-cp", javaPrograms(t), "Spin"), out: newLineWaiter("READY")}
 	j.cmd.Stdout = j.out
 	require.NoError(t, j.cmd.Start())
 	j.out.wait(t)
@@ -90,7 +93,8 @@ func (k kill) attach(t *testing.T, j *runningJVM, debugInfo bool) {
 		assert.Contains(t, []int{0, 128 + int(k.signal), -1}, code, said) // -1: before it caught signals
 	}
 	assert.NotContains(t, stderr.String(), "goroutine ")
-	// What it samples; where the capture is kept, and why: a run that was stopped at once may have no sample in its window.
+	// What it samples; where the capture is kept, and why: a run that was stopped at once may have no sample in its
+	// window.
 	assert.LessOrEqual(t, strings.Count(stderr.String(), "\n"), 3, said)
 	if code == 0 {
 		assert.Contains(t, stdout.String(), "Spin::spin")

@@ -96,7 +96,8 @@ func spinningUnlocked(t *testing.T, flags ...string) *runningJVM {
 // debugNonSafepoints asks the JVM itself for the flag.
 func debugNonSafepoints(t *testing.T, j *runningJVM) bool {
 	t.Helper()
-	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), j.pid(), "VM.flags", "-all").CombinedOutput()
+	out, err := exec.Command(gasmtest.NeedTool(t, "jcmd", "scripts/setup.sh installs a JDK"), j.pid(), "VM.flags",
+		"-all").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	m := regexp.MustCompile(`DebugNonSafepoints += (true|false)`).FindSubmatch(out)
 	require.NotNil(t, m)
@@ -121,7 +122,8 @@ func TestAttachDebugInfo(t *testing.T) {
 		require.NoError(t, cmd.Process.Signal(sig))
 		assert.Equal(t, 0, exitCode(t, cmd), stderr)
 		assert.False(t, debugNonSafepoints(t, j), "after %v", sig)
-		assert.Contains(t, strings.Join(strings.Fields(out.String()), " "), "with ~ are guesses, in what HotSpot compiled before gasm attached")
+		assert.Contains(t, strings.Join(strings.Fields(out.String()), " "),
+			"with ~ are guesses, in what HotSpot compiled before gasm attached")
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 // to call it.
 func TestHelpSaysHowToCall(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string]string{"": "gasm COMMAND [flags] [ARGUMENT ...]", "profile": "gasm profile [flags] -- COMMAND [ARG ...]", "version": "gasm version [flags]"} {
+	for command, want := range map[string]string{"": "gasm COMMAND [flags] [ARGUMENT ...]",
+		"profile": "gasm profile [flags] -- COMMAND [ARG ...]", "version": "gasm version [flags]"} {
 		r := runGasm(t, append(strings.Fields(command), "--help"))
 		assert.Equal(t, 0, r.code)
 		assert.Contains(t, r.stdout, "\nUsage:\n  "+want+"\n\n")
@@ -41,18 +42,23 @@ func TestUsage(t *testing.T) {
 		{[]string{"profile", "--"}, "name a command to run"},
 		{[]string{"profile", "--nonsense", "--", "true"}, "unknown flag: --nonsense"},
 		{[]string{"profile", "--frequency", "0", "--", "true"}, "--frequency is 0; it is in Hz, from 1 to 20000"},
-		{[]string{"profile", "--event", "{cpu-clock,page-faults}", "--", "true"}, "--event has a group in braces ({cpu-clock)"},
+		{[]string{"profile", "--event", "{cpu-clock,page-faults}", "--", "true"},
+			"--event has a group in braces ({cpu-clock)"},
 		{[]string{"profile", "--event", "cpu-clock/freq=50/", "--", "true"}, "one frequency; say it by --frequency"},
-		{[]string{"profile", "--event", "cpu-clock:u,page-faults,cpu-clock", "--", "true"}, "--event has cpu-clock:u and cpu-clock, whose samples both go by the name of cpu-clock"},
-		{[]string{"profile", "--event", "cpu_core/cycles/,cpu_atom/cycles/", "--", "true"}, "go by the name of cycles; name one of them"},
-		{[]string{"profile", "--event", "cycles,cpu/event=0x3c,period=1000/u", "--", "true"}, "--event cpu/event=0x3c,period=1000/u: gasm samples"},
+		{[]string{"profile", "--event", "cpu-clock:u,page-faults,cpu-clock", "--", "true"},
+			"--event has cpu-clock:u and cpu-clock, whose samples both go by the name of cpu-clock"},
+		{[]string{"profile", "--event", "cpu_core/cycles/,cpu_atom/cycles/", "--", "true"},
+			"go by the name of cycles; name one of them"},
+		{[]string{"profile", "--event", "cycles,cpu/event=0x3c,period=1000/u", "--", "true"},
+			"--event cpu/event=0x3c,period=1000/u: gasm samples"},
 		{[]string{"profile", "--event", "cpu-clock/name=foo/", "--", "true"}, "without name="},
 		{[]string{"profile", "--sampler", "vtune", "--", "true"}, `--sampler is "vtune"`},
 		{[]string{"profile", "--window-start", "(", "--", "true"}, "--window-start: error parsing regexp"},
 		{[]string{"profile", "--delay", "1s", "--window-start", "x", "--", "true"}, "two different windows"},
 		{[]string{"profile", "--delay", "-1s", "--", "true"}, "can't be negative"},
 		{[]string{"profile", "--format", "svg", "--", "true"}, "it can be text, json, pprof, html or collapsed"},
-		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"}, `--window-from is "stdin"; it can be stdout, stderr or both`},
+		{[]string{"profile", "--window-from", "stdin", "--window-end", "x", "--", "true"},
+			`--window-from is "stdin"; it can be stdout, stderr or both`},
 		{[]string{"profile", "--window-from", "stderr", "--", "true"}, "it takes --window-start or --window-end"},
 		{[]string{"report"}, "name a capture folder"},
 		{[]string{"report", "-o", "x", "."}, "to write to a file: --report FILE"},
@@ -71,7 +77,8 @@ func TestUsage(t *testing.T) {
 			assert.Contains(t, r.said(), c.want)
 			assert.Empty(t, r.stdout)
 			_, hint, _ := strings.Cut(r.stderr, "\n")
-			assert.Contains(t, []string{"Try 'gasm " + c.args[0] + " --help'.\n", "Try 'gasm --help'.\n"}, hint, "one line, and where to look")
+			assert.Contains(t, []string{"Try 'gasm " + c.args[0] + " --help'.\n", "Try 'gasm --help'.\n"}, hint,
+				"one line, and where to look")
 		})
 	}
 }
@@ -152,7 +159,8 @@ func TestFullDisk(t *testing.T) {
 	for code, size := range map[string]string{"print": "1200k", "copy": "192k"} {
 		t.Run(code, func(t *testing.T) {
 			disk := gasmtest.NeedSmallDisk(t, size)
-			r := runGasm(t, []string{"profile", "--code", code, "--frequency", "5000", "-o", filepath.Join(disk, "capture"), "--", "java", "-Dsec=2", "-cp", classes, "Spin"})
+			r := runGasm(t, []string{"profile", "--code", code, "--frequency", "5000", "-o", filepath.Join(disk, "capture"),
+				"--", "java", "-Dsec=2", "-cp", classes, "Spin"})
 			assert.Regexp(t, `READY \d+\nsink -?\d+\n`, r.stdout, "the program ran to its end")
 			assert.Equal(t, 1, r.code)
 			assert.Contains(t, strings.ToLower(r.said()), "no space left on device")
@@ -194,7 +202,8 @@ func TestNoSampler(t *testing.T) {
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"
 	for _, sampler := range []string{"auto", "native"} {
 		dir := t.TempDir()
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "--", "touch", filepath.Join(dir, "ran")}, withBlocked(t, "all", "touch"))
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--", "touch", filepath.Join(dir, "ran")},
+			withBlocked(t, "all", "touch"))
 		assert.Equal(t, 1, r.code)
 		line, more, _ := strings.Cut(r.said(), " (nor can perf be used: not on PATH; install it: ")
 		assert.Equal(t, cause, line)
@@ -223,12 +232,14 @@ func TestFallback(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
-	if out, _ := exec.Command("perf", "stat", "-e", "cycles", "true").CombinedOutput(); !strings.Contains(string(out), "not supported") {
+	if out, _ := exec.Command("perf", "stat", "-e", "cycles", "true").CombinedOutput(); !strings.Contains(string(out),
+		"not supported") {
 		t.Skip("this machine has a cycles counter")
 	}
 	classes := javaPrograms(t)
 	for _, sampler := range []string{"native", "perf"} {
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "997", "--fixed-frequency", "--", "java", "-cp", classes, "Exit", "0"})
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "997", "--fixed-frequency", "--", "java",
+			"-cp", classes, "Exit", "0"})
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Regexp(t, `(?m)^Sampler: +`+sampler+`, cpu-clock at 997 Hz$`, r.stdout)
 		assert.Contains(t, r.stdout, "note: no cycles counter (qemu: pmu=on), so ")
@@ -243,7 +254,8 @@ func TestUnknownEvent(t *testing.T) {
 		if sampler == "perf" {
 			gasmtest.NeedPerf(t)
 		}
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "--event", "no-such-event", "--", "touch", filepath.Join(dir, "ran")})
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "--event", "no-such-event", "--", "touch",
+			filepath.Join(dir, "ran")})
 		assert.Equal(t, 1, r.code)
 		assert.Contains(t, r.said(), "there is no event no-such-event")
 		assert.Len(t, strings.Split(r.said(), "\n"), 1, "one line: %s", r.said())
@@ -292,7 +304,8 @@ func TestBadFiles(t *testing.T) {
 		{"other processes only", "are of other processes", []string{others, log}, 1},
 		{"no such pid", "no such JVM in this capture; it has 24997", []string{"--pid", "4", samples, log}, 1},
 		{"empty folder", "is not a capture", []string{emptyDir}, 1},
-		{"a share after a blank", "a share of --tree comes after an equals sign: --tree=5%", []string{emptyDir, "--tree", "5%"}, 2},
+		{"a share after a blank", "a share of --tree comes after an equals sign: --tree=5%",
+			[]string{emptyDir, "--tree", "5%"}, 2},
 		{"a folder and more", "is a capture folder; name no other file with it", []string{emptyDir, log}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -20,7 +20,8 @@ func TestCodeOfCallers(t *testing.T) {
 	needStacks(t)
 	classes, dir := t.TempDir(), filepath.Join(t.TempDir(), "capture")
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Relay.java"))
-	args := []string{"profile", "-o", dir, "--format", "html", "--report", filepath.Join(t.TempDir(), "page.html"), "--", gasmtest.NeedJava(t), "-XX:CompileCommand=quiet"}
+	args := []string{"profile", "-o", dir, "--format", "html", "--report", filepath.Join(t.TempDir(), "page.html"), "--",
+		gasmtest.NeedJava(t), "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"work", "inner", "outer"} {
 		args = append(args, "-XX:CompileCommand=dontinline,Relay::"+m)
 	}
@@ -40,7 +41,8 @@ func TestCodeOfCallers(t *testing.T) {
 	require.NoError(t, err)
 	for _, method := range []string{"Relay::work", "Relay::inner", "Relay::outer"} {
 		assert.Contains(t, code, method+" 4", "gasm said %s", r.stderr)
-		assert.True(t, strings.Contains(string(page), `-h">`+method+`</h1>`), "%s in the page; gasm said %s", method, r.stderr) // the page is too long for a message
+		assert.True(t, strings.Contains(string(page), `-h">`+method+`</h1>`), "%s in the page; gasm said %s", method,
+			r.stderr) // the page is too long for a message
 	}
 	if t.Failed() {
 		t.Logf("the samples:\n%s", runGasm(t, []string{"report", "--skip-asm", dir}).stdout)

@@ -26,7 +26,8 @@ func TestChainGoldens(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		got := reportOf(t, "--skip-asm", "--width", "100", "--tree", "--callers", "3", dir)
 		gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(got, dir, "DIR")))
-		assert.Equal(t, c.framePointers == "false", strings.Contains(strings.Join(strings.Fields(got), " "), "are cut at their innermost Java frame"))
+		assert.Equal(t, c.framePointers == "false", strings.Contains(strings.Join(strings.Fields(got), " "),
+			"are cut at their innermost Java frame"))
 
 		p := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", dir))).Profiles[0]
 		event := hottestEvent(&p)
@@ -43,7 +44,8 @@ func TestChainGoldens(t *testing.T) {
 func TestStackSamplers(t *testing.T) {
 	t.Parallel()
 	for _, sampler := range []string{"dtrace", "xctrace"} {
-		r := runGasm(t, []string{"profile", "--sampler", sampler, "-o", filepath.Join(t.TempDir(), "capture"), "--stacks", "--", "true"})
+		r := runGasm(t, []string{"profile", "--sampler", sampler, "-o", filepath.Join(t.TempDir(), "capture"), "--stacks",
+			"--", "true"})
 		assert.Equal(t, 2, r.code)
 		assert.Contains(t, r.stderr, "--stacks on can't record call stacks: "+sampler+" records none: use --sampler native")
 	}

@@ -38,7 +38,8 @@ func TestPassThrough(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
-	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"}, withStdin("line 1\nline 2\n"))
+	r := runGasm(t, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "echo", "a b", "--top"},
+		withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code)
 	own, report, ok := strings.Cut(r.stdout, "\ngasm: ")
 	require.True(t, ok, r.stdout)
@@ -54,7 +55,8 @@ func TestScript(t *testing.T) {
 	classes := javaPrograms(t)
 	file := filepath.Join(t.TempDir(), "report.json")
 	r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "--", "sh", "-c",
-		`java -cp "$0" Exit 0 one; java -cp "$0" Exit 0 two; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5`, classes})
+		`java -cp "$0" Exit 0 one; java -cp "$0" Exit 0 two; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 5`,
+		classes})
 	assert.Equal(t, 5, r.code, r.stderr)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -70,7 +72,8 @@ func TestDelayAndLength(t *testing.T) {
 	classes, dir := javaPrograms(t), filepath.Join(t.TempDir(), "capture")
 	delay := max(time.Second, warmUp(t))
 	began := time.Now()
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--delay", delay.String(), "--length", "500ms", "-o", dir,
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--delay", delay.String(), "--length",
+		"500ms", "-o", dir,
 		"--", "java", fmt.Sprintf("-Dsec=%.1f", delay.Seconds()+1), "-cp", classes, "Spin"})
 	took := time.Since(began)
 	require.Equal(t, 0, r.code, r.stderr)
@@ -231,7 +234,8 @@ func TestCtrlC(t *testing.T) {
 func ctrlC(t *testing.T, flags ...string) string {
 	t.Helper()
 	classes := javaPrograms(t)
-	cmd := exec.Command(binary, slices.Concat([]string{"profile"}, flags, []string{"--", "java", "-cp", classes, "Spin"})...)
+	cmd := exec.Command(binary, slices.Concat([]string{"profile"}, flags,
+		[]string{"--", "java", "-cp", classes, "Spin"})...)
 	temp := t.TempDir()
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
@@ -295,7 +299,8 @@ func perfInto(t *testing.T, dir string) (pid int) {
 	require.NoError(t, err)
 	for _, path := range paths {
 		cmdline, _ := os.ReadFile(path)
-		if (bytes.HasPrefix(cmdline, []byte("perf")) || bytes.Contains(cmdline, []byte("/perf\x00record"))) && bytes.Contains(cmdline, []byte(dir)) {
+		if (bytes.HasPrefix(cmdline, []byte("perf")) || bytes.Contains(cmdline, []byte("/perf\x00record"))) &&
+			bytes.Contains(cmdline, []byte(dir)) {
 			pid, err = strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			require.NoError(t, err)
 		}
@@ -405,7 +410,8 @@ func TestKeysBeforeTheCommand(t *testing.T) {
 	perf, err := exec.LookPath("perf")
 	require.NoError(t, err)
 	slow := t.TempDir() // has a fake perf that never finishes starting
-	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 3600\nexec '"+perf+"' \"$@\"\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(slow, "perf"), []byte("#!/bin/sh\nsleep 3600\nexec '"+perf+"' \"$@\"\n"),
+		0o755))
 	for key, code := range map[byte]int{3: 130, 28: 131} {
 		temp := t.TempDir()
 		cmd := exec.Command(binary, "profile", "--sampler", "perf", "--", "touch", filepath.Join(temp, "ran"))

@@ -33,7 +33,8 @@ var choices = map[string][]string{
 }
 
 // otherFormats lists the values of --format for the commands that have this flag, but do not write a report.
-var otherFormats = map[string][]string{"events": report.EventFormatNames(), "diff": {"text", "json", "html", "markdown"}, "stacks": stackFormats}
+var otherFormats = map[string][]string{"events": report.EventFormatNames(),
+	"diff": {"text", "json", "html", "markdown"}, "stacks": stackFormats}
 
 // paths lists the placeholders in usage texts that stand for files or folders, such as FILE in "--report FILE". Shells
 // complete such values by themselves. The placeholder "commas" of --before and --after stands for a list of captures.

@@ -64,7 +64,8 @@ func TestShellsComplete(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, path, append(args, "-c", script)...)
-			cmd.Env = append(os.Environ(), "SCRIPT="+file, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "TERM=dumb", "HOME="+t.TempDir())
+			cmd.Env = append(os.Environ(), "SCRIPT="+file, "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "TERM=dumb",
+				"HOME="+t.TempDir())
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			assert.Contains(t, string(out), "profile")

@@ -38,7 +38,8 @@ func TestCode(t *testing.T) {
 			t.Run(j.Name()+"/"+string(how), func(t *testing.T) {
 				t.Parallel() // equally much is compiled on a busy machine
 				dir := filepath.Join(t.TempDir(), "capture")
-				r := runGasm(t, []string{"profile", "--code", string(how), "-o", dir, "--", java, "-Dsec=0", "-Dcpu=5", "-cp", classPath, "Library"})
+				r := runGasm(t, []string{"profile", "--code", string(how), "-o", dir, "--", java, "-Dsec=0", "-Dcpu=5", "-cp",
+					classPath, "Library"})
 				require.Equal(t, 0, r.code, r.stderr)
 				assert.NotContains(t, r.stdout, "could not be copied")
 				files, err := os.ReadDir(dir)
@@ -52,7 +53,8 @@ func TestCode(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, logs, 1)
 				checkCompiled(t, logs[0], how)
-				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", "--hot-threshold", "0.002", dir}).stdout)).Profiles[0]
+				p := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", "--hot-threshold", "0.002",
+					dir}).stdout)).Profiles[0]
 				unresolvedAtMost(t, &p, 0.005)
 				if how == record.CodeCopy {
 					checkRegions(t, &p)

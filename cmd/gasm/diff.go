@@ -42,7 +42,8 @@ something became slower by more than --fail-above.`,
 		Args:                  func(_ *cobra.Command, args []string) error { return flags.checkArguments(args) },
 		RunE: func(_ *cobra.Command, args []string) error {
 			sides := flags.sides(args)
-			if err := errors.Join(flags.check(), flags.report.checkInputs(slices.Concat(sides[0], sides[1])), flags.checkOutput(s.out)); err != nil {
+			if err := errors.Join(flags.check(), flags.report.checkInputs(slices.Concat(sides[0], sides[1])),
+				flags.checkOutput(s.out)); err != nil {
 				return err
 			}
 			return runDiff(s, &flags, sides)
@@ -65,13 +66,16 @@ type diffFlags struct {
 func (f *diffFlags) register(flags *pflag.FlagSet) {
 	var all pflag.FlagSet
 	f.report.register(&all)
-	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "report", "no-pager", "jvm", "thread", "window-event", "window-method", "under", "merge-jvms"} {
+	for _, name := range []string{"hot-threshold", "top", "intel-syntax", "ascii", "color", "width", "report", "no-pager",
+		"jvm", "thread", "window-event", "window-method", "under", "merge-jvms"} {
 		flags.AddFlag(all.Lookup(name))
 	}
-	flags.Lookup("hot-threshold").Usage = "show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
+	flags.Lookup("hot-threshold").Usage =
+		"show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
 	flags.Lookup("no-pager").Usage = "do not show the comparison with $GASM_PAGER, $PAGER or less on a terminal"
 	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
-	flags.Lookup("thread").Usage = "compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
+	flags.Lookup("thread").Usage =
+		"compare only samples of `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression"
 	flags.Lookup("merge-jvms").Usage = "compare all programs of a command as one"
 	flags.StringVar(&f.format, "format", "text", "`format` of the comparison: text, json, html or markdown")
 	flags.Lookup("report").Usage = "write the comparison to `FILE` instead of stdout"
@@ -79,7 +83,8 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringSliceVar(&f.before, "before", nil, "captures or JSON reports of the side before, separated by `commas`")
 	flags.StringSliceVar(&f.after, "after", nil, "captures or JSON reports of the side after, separated by `commas`")
-	flags.Float64Var(&f.failAbove, "fail-above", 0, "exit with code 3 if a benchmark takes more time per operation, or a method a larger share of a program, by more than this `percent` and the noise")
+	flags.Float64Var(&f.failAbove, "fail-above", 0,
+		"exit with code 3 if a benchmark takes more time per operation, or a method a larger share of a program, by more than this `percent` and the noise")
 	flags.Var((*share)(&f.minChange), "min-change", "show no change below this `share` of the profile, as 0.01 or 1%")
 }
 
@@ -91,7 +96,8 @@ func (f *diffFlags) checkArguments(args []string) error {
 	case named && (len(f.before) == 0 || len(f.after) == 0):
 		return usage("diff: --before and --after go together: each names at least one capture or JSON report")
 	case !named && len(args) != 2:
-		return usage("diff: name two captures or JSON reports, got %d (several of each side: --before A1,A2 --after B1,B2)", len(args))
+		return usage("diff: name two captures or JSON reports, got %d (several of each side: --before A1,A2 --after B1,B2)",
+			len(args))
 	}
 	return nil
 }
@@ -106,7 +112,8 @@ func (f *diffFlags) sides(args []string) [2][]string {
 
 // choice returns the first flag that is set and that chooses samples, such as "--jvm". It returns "" if there is none.
 func (f *diffFlags) choice() string {
-	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread}, {"window-event", f.report.windowEvent},
+	for _, c := range []struct{ name, value string }{{"jvm", f.report.jvm}, {"thread", f.report.thread},
+		{"window-event", f.report.windowEvent},
 		{"window-method", f.report.windowMethod}, {"under", f.report.under}} {
 		if c.value != "" {
 			return "--" + c.name
@@ -168,7 +175,8 @@ func runDiff(s streams, flags *diffFlags, paths [2][]string) error {
 			return err
 		}
 	}
-	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange, HotThreshold: flags.report.hotThreshold})
+	result := diff.Compare(sides[0], sides[1], diff.Options{MinChange: flags.minChange,
+		HotThreshold: flags.report.hotThreshold})
 	if len(result.Trials) == 0 {
 		return fmt.Errorf("%s and %s have no trial in common: A has %d others, B has %d; diff compares trials and programs with the same name, "+
 			"or if each side has only one", sides[0].Name, sides[1].Name, len(result.UnpairedA), len(result.UnpairedB))
@@ -207,7 +215,9 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 		if side.Chosen != "" {
 			chosen = " (" + side.Chosen + ")"
 		}
-		err = fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' shows where they went", path, chosen)
+		err =
+			fmt.Errorf("%s has no samples in its profile%s, so there is nothing to compare; 'gasm report' shows where they went",
+				path, chosen)
 	}
 	return side, err
 }

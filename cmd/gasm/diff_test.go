@@ -131,10 +131,12 @@ func TestDiffChosen(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{[]string{"--jvm", "Spin", dir, file}, 2, "gasm: --jvm is for captures, but " + file + " is a report, whose samples are fixed"},
+		{[]string{"--jvm", "Spin", dir, file}, 2, "gasm: --jvm is for captures, but " + file +
+			" is a report, whose samples are fixed"},
 		{[]string{"--merge-jvms", file, dir}, 2, "gasm: --merge-jvms is for captures"},
 		{[]string{"--jvm", "Nobody", dir, dir}, 1, "gasm: --jvm Nobody: no such JVM in this capture; it has "},
-		{[]string{"--thread", "nobody", dir, dir}, 1, "has no samples in its profile (--thread nobody), so there is nothing to compare"},
+		{[]string{"--thread", "nobody", dir, dir}, 1,
+			"has no samples in its profile (--thread nobody), so there is nothing to compare"},
 		{[]string{"--thread", "(", dir, dir}, 2, "gasm: --thread: "},
 	} {
 		r := runGasm(t, append([]string{"diff"}, c.flags...))
@@ -143,7 +145,8 @@ func TestDiffChosen(t *testing.T) {
 	}
 	r := runGasm(t, []string{"diff", file, dir})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "A is a report of other samples (--jvm Spin) than B (all): their shares can't be compared")
+	assert.Contains(t, oneLine(r.stdout),
+		"A is a report of other samples (--jvm Spin) than B (all): their shares can't be compared")
 }
 
 func TestDiffErrors(t *testing.T) {
@@ -169,7 +172,8 @@ func TestDiffErrors(t *testing.T) {
 		{[]string{dir, good}, 1, "diff takes capture folders and JSON reports"},
 		{[]string{write("text.json", "hello"), good}, 1, "text.json is not a JSON report"},
 		{[]string{good, write("two.json", `{"schema":2}`)}, 1, "has schema 2; this gasm reads schema 1 only"},
-		{[]string{good, write("empty.json", `{"schema":1,"capture":{},"profiles":[]}`)}, 1, "empty.json has no samples in its profile"},
+		{[]string{good, write("empty.json", `{"schema":1,"capture":{},"profiles":[]}`)}, 1,
+			"empty.json has no samples in its profile"},
 		{[]string{"--report", dir, good, good}, 1, "writing the comparison"},
 	} {
 		r := runGasm(t, append([]string{"diff"}, c.args...))
@@ -258,7 +262,8 @@ func profileLoops(t *testing.T, name, body string) string {
 	out, err := exec.Command("javac", "-g", "-d", dir, source).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	capture := filepath.Join(dir, "capture")
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "-o", capture, "--report", os.DevNull, "--", "java", "-cp", dir, "Loops"})
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "-o", capture, "--report", os.DevNull,
+		"--", "java", "-cp", dir, "Loops"})
 	require.Equal(t, 0, r.code, r.stderr)
 	return capture
 }
@@ -290,5 +295,6 @@ func TestDiffChangedLoop(t *testing.T) {
 
 	text := runGasm(t, []string{"diff", before, after})
 	t.Logf("\n%s", text.stdout)
-	assert.Regexp(t, `(?s)Changed Methods\].*?change\n[^\n]*Loops::turn .*Changed Region 1\]\.+\n[^\n]*Loops::turn`, text.stdout)
+	assert.Regexp(t, `(?s)Changed Methods\].*?change\n[^\n]*Loops::turn .*Changed Region 1\]\.+\n[^\n]*Loops::turn`,
+		text.stdout)
 }

@@ -45,7 +45,8 @@ func takeDTrace(t *testing.T) {
 // TestAutoTakesDTrace checks that --sampler auto uses DTrace if neither perf_event_open nor perf works, and says why.
 func TestAutoTakesDTrace(t *testing.T) {
 	gasmtest.NeedDTrace(t)
-	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", javaPrograms(t), "Exit", "0"}, withBlocked(t, "processes", "java", "dtrace"))
+	r := runGasm(t, []string{"profile", "--frequency", "997", "--", "java", "-cp", javaPrograms(t), "Exit", "0"},
+		withBlocked(t, "processes", "java", "dtrace"))
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `(?m)^Sampler: +dtrace, profile-997 at 997 Hz$`, r.stdout)
 	assert.Contains(t, oneLine(r.stdout), "note: gasm could not sample by itself: perf_event_open is blocked")
@@ -58,7 +59,8 @@ func TestDTraceMissing(t *testing.T) {
 		t.Skip("DTrace is where it is found without PATH")
 	}
 	dir := t.TempDir()
-	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--", "touch", filepath.Join(dir, "ran")}, withOnly(t, "touch"))
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--", "touch", filepath.Join(dir, "ran")},
+		withOnly(t, "touch"))
 	assert.Equal(t, 1, r.code)
 	assert.Regexp(t, `^gasm: dtrace: not on PATH; .*(install|get) it`, r.said())
 	assert.NotContains(t, r.said(), "\n")
@@ -102,7 +104,8 @@ func TestDTraceOtherProcesses(t *testing.T) {
 	})
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--frequency", "1001", "--fixed-frequency", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "dtrace", "--frequency", "1001", "--fixed-frequency", "-o", dir,
+		"--format", "json", "--report", file,
 		"--", "java", "-cp", javaPrograms(t), "-Dsec=2", "Spin"})
 	require.Equal(t, 0, r.code, r.stderr)
 	text, err := os.ReadFile(file)
@@ -182,7 +185,8 @@ func TestDTraceDies(t *testing.T) {
 	cmd, out, stderr := spinWithDTrace(t, "-o", dir)
 	dtrace := dtraceOf(t, cmd.Process.Pid)
 	require.NoError(t, syscall.Kill(dtrace, syscall.SIGKILL))
-	require.Eventually(t, func() bool { return syscall.Kill(dtrace, 0) != nil }, hangs, time.Millisecond, "gasm knows how its DTrace has ended")
+	require.Eventually(t, func() bool { return syscall.Kill(dtrace, 0) != nil }, hangs, time.Millisecond,
+		"gasm knows how its DTrace has ended")
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	assert.NotZero(t, exitCode(t, cmd))
 	assert.Contains(t, out.String(), "Spin::spin", "the samples until then")
@@ -196,7 +200,8 @@ func TestDTraceOfKilledGasm(t *testing.T) {
 	cmd, out, _ := spinWithDTrace(t)
 	dtrace := dtraceOf(t, cmd.Process.Pid)
 	require.NoError(t, cmd.Process.Kill())
-	assert.Eventually(t, func() bool { return errors.Is(syscall.Kill(dtrace, 0), syscall.ESRCH) }, hangs, 10*time.Millisecond, "dtrace is left behind")
+	assert.Eventually(t, func() bool { return errors.Is(syscall.Kill(dtrace, 0), syscall.ESRCH) }, hangs,
+		10*time.Millisecond, "dtrace is left behind")
 	assert.NoError(t, syscall.Kill(spinPID(t, out), syscall.SIGKILL), "the user's own program goes on")
 	exitCode(t, cmd)
 }

@@ -18,9 +18,11 @@ func TestOverridingVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"} {
 		ran := filepath.Join(t.TempDir(), "ran")
-		r := runGasm(t, []string{"profile", "--code", "print", "--", "touch", ran}, withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
+		r := runGasm(t, []string{"profile", "--code", "print", "--", "touch", ran},
+			withEnv(name+"=-Xmx1g -XX:LogFile=/tmp/x"))
 		assert.Equal(t, 1, r.code)
-		assert.Equal(t, "gasm: "+name+" has -XX:LogFile=/tmp/x, which takes the JVM's log away from gasm: unset "+name, r.said())
+		assert.Equal(t, "gasm: "+name+" has -XX:LogFile=/tmp/x, which takes the JVM's log away from gasm: unset "+name,
+			r.said())
 		assert.NoFileExists(t, ran)
 	}
 }
@@ -38,7 +40,8 @@ func TestFullTemporaryFolder(t *testing.T) {
 
 	doctor := runGasm(t, []string{"doctor"}, withEnv("TMPDIR="+disk))
 	assert.Equal(t, 1, doctor.code)
-	assert.Contains(t, oneLine(doctor.stdout), "gasm can't profile here: "+disk+" can't be written: no space left on device; first: export TMPDIR=/var/tmp")
+	assert.Contains(t, oneLine(doctor.stdout),
+		"gasm can't profile here: "+disk+" can't be written: no space left on device; first: export TMPDIR=/var/tmp")
 }
 
 // TestDoctorBadJavaOptions checks that gasm doctor reports a variable with which java does not start.
@@ -58,7 +61,8 @@ func TestDamagedSymbols(t *testing.T) {
 	samples, _ := savedCapture(t, "jdk17-lean-none")
 	dir := filepath.Dir(samples)
 	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "symbols.txt"), []byte("24997 0x1 0x2 lib.so f\nnonsense\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "symbols.txt"), []byte("24997 0x1 0x2 lib.so f\nnonsense\n"),
+		0o644))
 	r := runGasm(t, []string{"report", "--skip-asm", dir})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Contains(t, oneLine(r.stdout), "note: a line of the native symbols could not be read: ")

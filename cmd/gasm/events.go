@@ -44,7 +44,8 @@ call stacks.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...), oneOf("sites", flags.report.sites, event.SiteRules...), flags.report.checkInputs(args)); err != nil {
+			if err := errors.Join(oneOf("format", flags.report.format, report.EventFormatNames()...),
+				oneOf("sites", flags.report.sites, event.SiteRules...), flags.report.checkInputs(args)); err != nil {
 				return err
 			}
 			if err := flags.report.checkOutput(s.out, false); err != nil {
@@ -102,7 +103,8 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		say(note)
 	}
 	chosen.Stacks = true
-	o := report.EventOptions{Look: flags.report.reportOptions(s.out).Look, Sites: event.SiteRule(flags.report.sites), Capture: c, Samples: chosen, Note: say}
+	o := report.EventOptions{Look: flags.report.reportOptions(s.out).Look, Sites: event.SiteRule(flags.report.sites),
+		Capture: c, Samples: chosen, Note: say}
 	if format.Samples {
 		bar := progress.New(s.err, "reading the samples", c.SamplesSize())
 		defer bar.Done()

@@ -60,7 +60,8 @@ func TestPausesAndBeans(t *testing.T) {
 				r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
 					// The beans don't count the pauses of a concurrent cycle, or count them differently. So the
 					// options prevent such cycles.
-					j.Java(), "-XX:+Use" + collector + "GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
+					j.Java(), "-XX:+Use" + collector +
+						"GC", "-XX:InitiatingHeapOccupancyPercent=100", "-Xms64m", "-Xmx64m", "-cp", classPath, "Pauses", "60"})
 				require.Equal(t, 0, r.code, r.stderr)
 				said := beans.FindStringSubmatch(r.stdout)
 				require.NotNil(t, said, r.stdout)
@@ -120,8 +121,10 @@ func TestTimeToSafepoint(t *testing.T) {
 			t.Parallel()
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 			r := runGasm(t, []string{"profile", "-o", dir, "--format", "json", "--report", file, "--",
-				j.Java(), "-XX:+UseSerialGC", "-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0", "-XX:CompileCommand=quiet",
-				"-XX:CompileCommand=dontinline,Delay::spin", "-XX:CompileCommand=dontinline,Delay::brief", "-cp", classPath, "Delay", "2000"})
+				j.Java(), "-XX:+UseSerialGC", "-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0",
+				"-XX:CompileCommand=quiet",
+				"-XX:CompileCommand=dontinline,Delay::spin", "-XX:CompileCommand=dontinline,Delay::brief", "-cp", classPath,
+				"Delay", "2000"})
 			require.Equal(t, 0, r.code, r.stderr)
 			p := &readReport(t, readFile(t, file)).Profiles[0]
 			require.NotEmpty(t, p.Delays)
@@ -243,7 +246,8 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			own := filepath.Join(t.TempDir(), "own.log")
 			run := func(args ...string) (result, string) {
 				dir := filepath.Join(t.TempDir(), "capture")
-				r := runGasm(t, slices.Concat([]string{"profile", "-o", dir, "--report", filepath.Join(t.TempDir(), "r"), args[0], args[1], "--", j.Java()}, args[2:],
+				r := runGasm(t, slices.Concat([]string{"profile", "-o", dir, "--report", filepath.Join(t.TempDir(), "r"), args[0],
+					args[1], "--", j.Java()}, args[2:],
 					[]string{"-Xmx32m", "-cp", classPath, "Pauses", "3"}))
 				require.Equal(t, 0, r.code, r.stderr)
 				return r, dir
@@ -267,7 +271,8 @@ func TestEventsBesideOwnLog(t *testing.T) {
 			_, dir = run("--events", "default", "-Xlog:disable")
 			reported := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Equal(t, 0, reported.code)
-			for _, wrong := range [][]string{{"profile", "--events", "locks", "--", "true"}, {"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
+			for _, wrong := range [][]string{{"profile", "--events", "locks", "--", "true"},
+				{"profile", "--events", "gc", "--window-event", "safepoint", "--", "true"},
 				{"attach", "--events", "lock", "--events-from", "log", "1"}, {"attach", "--events-from", "perf", "1"}} {
 				assert.Equal(t, 2, runGasm(t, wrong).code, wrong)
 			}
@@ -284,7 +289,8 @@ func TestDamagedEvents(t *testing.T) {
 	require.NoError(t, os.Rename(filepath.Join(dir, "asm.log"), filepath.Join(dir, "asm-24997.log")))
 	log := filepath.Join(dir, "ev-24997.log")
 	for _, c := range []struct{ name, text, note string }{
-		{"no decorations", "GC(0) Pause Young\nGC(1) Pause Young\n", "2 lines of the events could not be read, the first: ev-24997.log:1: HotSpot's decorations tn and tg"},
+		{"no decorations", "GC(0) Pause Young\nGC(1) Pause Young\n",
+			"2 lines of the events could not be read, the first: ev-24997.log:1: HotSpot's decorations tn and tg"},
 		{"cut", "[1000ns][9][gc,start] GC(0) Pause Young (a)\n[2000ns][9][gc] GC(0) Pau", ""},
 	} {
 		require.NoError(t, os.WriteFile(log, []byte(c.text), 0o644))

@@ -31,11 +31,16 @@ func TestFiguresAgainstOwnLog(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Figures")
-	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && (j.Feature == 17 || j.Feature == 25) }) {
+	for _, jdk := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool {
+		return withRecorder(j) &&
+			(j.Feature == 17 || j.Feature == 25)
+	}) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			own, compiled := filepath.Join(t.TempDir(), "own.log"), filepath.Join(t.TempDir(), "compiled.log")
-			j := startFigures(t, jdk.Java(), "-XX:+UseSerialGC", "-Xmx64m", "-Xmn8m", "-XX:+UnlockDiagnosticVMOptions", "-XX:GuaranteedSafepointInterval=0",
-				hslog.Flag([]event.Kind{event.GC, event.Safepoint}, own), "-Xlog:jit+compilation=debug:file="+compiled+":um", "-cp", classPath, "Figures")
+			j := startFigures(t, jdk.Java(), "-XX:+UseSerialGC", "-Xmx64m", "-Xmn8m", "-XX:+UnlockDiagnosticVMOptions",
+				"-XX:GuaranteedSafepointInterval=0",
+				hslog.Flag([]event.Kind{event.GC, event.Safepoint}, own), "-Xlog:jit+compilation=debug:file="+compiled+":um", "-cp",
+				classPath, "Figures")
 			for _, source := range []string{"log", "jfr", "usdt"} {
 				t.Run(source, func(t *testing.T) {
 					if source == "usdt" {
@@ -115,7 +120,8 @@ func checkFigures(t *testing.T, j *figuresJVM, source, own, compiled string) {
 	if source == "log" {
 		kinds = "gc,safepoint"
 	}
-	cmd := exec.Command(binary, "attach", "--events", kinds, "--events-from", source, "-o", dir, "--frequency", "1001", "--format", "json", "--report", file, j.pid())
+	cmd := exec.Command(binary, "attach", "--events", kinds, "--events-from", source, "-o", dir, "--frequency", "1001",
+		"--format", "json", "--report", file, j.pid())
 	said := newLineWaiter("sampling pid")
 	cmd.Stderr = said
 	require.NoError(t, cmd.Start())
@@ -130,7 +136,8 @@ func checkFigures(t *testing.T, j *figuresJVM, source, own, compiled string) {
 	logged, listed := ownFigures(t, own, from, to), listedFigures(t, dir, from, to)
 	for _, kind := range []string{"gc", "safepoint"} {
 		got, want := listed[kind], logged[kind]
-		t.Logf("%s: %d %s, %.2f ms, %.2f to come to them; log %d, %.2f, %.2f; threads waited for %.0f ms", source, got.count, kind, got.millis, got.waited,
+		t.Logf("%s: %d %s, %.2f ms, %.2f to come to them; log %d, %.2f, %.2f; threads waited for %.0f ms", source, got.count,
+			kind, got.millis, got.waited,
 			want.count, want.millis, want.waited, waiting)
 		assert.Greater(t, want.count, 5)
 		require.Equal(t, want.count, got.count, kind)
@@ -208,7 +215,8 @@ func checkSums(t *testing.T, p *schema.Profile, dir string) {
 			}
 		}
 		assert.LessOrEqual(t, sum.count, listed[kind].count)
-		assert.GreaterOrEqual(t, sum.count, listed[kind].count-5, "those that gasm itself causes before it samples, and after")
+		assert.GreaterOrEqual(t, sum.count, listed[kind].count-5,
+			"those that gasm itself causes before it samples, and after")
 		assert.LessOrEqual(t, sum.millis, listed[kind].millis+1e-6)
 		assert.LessOrEqual(t, sum.waited, listed[kind].waited+1e-6)
 	}
@@ -245,5 +253,8 @@ func checkMade(t *testing.T, p *schema.Profile, path string, waiting float64) {
 		t.Logf("%s, compile id %d: compiled from %.0f ms on, made at %d", c.Method, c.CompileID, at, c.MadeMillis)
 	}
 	assert.Positive(t, compared)
-	assert.False(t, slices.ContainsFunc(p.Compilations, func(c schema.Compilation) bool { return !c.MadeBefore && c.MadeMillis == 0 }))
+	assert.False(t, slices.ContainsFunc(p.Compilations, func(c schema.Compilation) bool {
+		return !c.MadeBefore &&
+			c.MadeMillis == 0
+	}))
 }

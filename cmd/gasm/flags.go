@@ -82,18 +82,27 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	f.files = new(outputFiles)
 	d := profile.DefaultOptions()
 	f.hotThreshold = d.HotThreshold
-	flags.Var((*share)(&f.hotThreshold), "hot-threshold", "annotate regions with at least this `share` of the profile, as 0.05 or 5%")
-	flags.IntVar(&f.regions, "regions", d.Regions, "annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
-	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples, "of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for); nothing with fewer is called hottest")
-	flags.StringVar(&f.sort, "sort", "self", "sort frames by `what`: self, or total (with what they called or, without call stacks, with what was inlined into them)")
-	flags.StringVar(&f.comments, "comments", "folded", "`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
-	flags.IntVar(&f.width, "width", 0, "write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
+	flags.Var((*share)(&f.hotThreshold), "hot-threshold",
+		"annotate regions with at least this `share` of the profile, as 0.05 or 5%")
+	flags.IntVar(&f.regions, "regions", d.Regions,
+		"annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
+	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples,
+		"of regions below --hot-threshold, annotate only those with at least this `number` of samples (1: all that --regions asks for); nothing with fewer is called hottest")
+	flags.StringVar(&f.sort, "sort", "self",
+		"sort frames by `what`: self, or total (with what they called or, without call stacks, with what was inlined into them)")
+	flags.StringVar(&f.comments, "comments", "folded",
+		"`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
+	flags.IntVar(&f.width, "width", 0,
+		"write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
-	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold, "of regions with more `instructions` than this, annotate only the code around the hottest ones")
+	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold,
+		"of regions with more `instructions` than this, annotate only the code around the hottest ones")
 	flags.IntVar(&f.printMargin, "print-margin", d.PrintMargin, "show this many `instructions` around a region")
-	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin, "join hot instructions at most this many `bytes` apart into a region")
+	flags.IntVar(&f.mergeMargin, "merge-margin", d.MergeMargin,
+		"join hot instructions at most this many `bytes` apart into a region")
 	flags.BoolVar(&f.mergeMethods, "merge-methods", false, "join all hot instructions of a method into one region")
-	flags.StringVar(&f.showCounts, "show-counts", "percent", "`how` samples are shown: percent, raw, or norm (per operation)")
+	flags.StringVar(&f.showCounts, "show-counts", "percent",
+		"`how` samples are shown: percent, raw, or norm (per operation)")
 	flags.Float64Var(&f.ops, "ops", 0, "`number` of operations for norm (default: from JMH's scores)")
 	flags.BoolVar(&f.intel, "intel-syntax", false, "write Intel syntax instead of AT&T")
 	flags.BoolVar(&f.drawIntra, "draw-intra-jumps", true, "draw arrows for jumps within a region")
@@ -105,29 +114,47 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
 	flags.IntVar(&f.pid, "pid", 0, "report only the JVM with this process `id`")
-	flags.StringVar(&f.jvm, "jvm", "", "report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
-	flags.StringVar(&f.thread, "thread", "", "report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
-	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false, "one report for all programs that the command started, not one for each main class and JDK")
-	flags.StringVar(&f.windowEvent, "window-event", "", "count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
-	flags.StringVar(&f.windowMethod, "window-method", "", "count only samples whose thread was in `CLASS::METHOD`, or in what it calls; found in the call stacks (--stacks), or else in what an agent has recorded of its calls")
-	flags.StringVar(&f.under, "under", "", "count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
-	flags.StringVar(&f.by, "by", "", "divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
-	flags.BoolVar(&f.eachThread, "each-thread", false, "in the table of threads, have a row for each name, not for each kind")
-	flags.BoolVar(&f.uncertainty, "uncertainty", true, "say in tables how far shares may be off for the number of samples (±, 95 %)")
+	flags.StringVar(&f.jvm, "jvm", "",
+		"report only JVMs whose main class or jar matches `REGEX`, or whose process id it is")
+	flags.StringVar(&f.thread, "thread", "",
+		"report only `threads` of a kind, app, jit, gc or jvm, or whose names match a regular expression")
+	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false,
+		"one report for all programs that the command started, not one for each main class and JDK")
+	flags.StringVar(&f.windowEvent, "window-event", "",
+		"count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
+	flags.StringVar(&f.windowMethod, "window-method", "",
+		"count only samples whose thread was in `CLASS::METHOD`, or in what it calls; found in the call stacks (--stacks), or else in what an agent has recorded of its calls")
+	flags.StringVar(&f.under, "under", "",
+		"count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
+	flags.StringVar(&f.by, "by", "",
+		"divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
+	flags.BoolVar(&f.eachThread, "each-thread", false,
+		"in the table of threads, have a row for each name, not for each kind")
+	flags.BoolVar(&f.uncertainty, "uncertainty", true,
+		"say in tables how far shares may be off for the number of samples (±, 95 %)")
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
-	flags.Var((*share)(&f.tree), "tree", "show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
+	flags.Var((*share)(&f.tree), "tree",
+		"show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
-	flags.StringVar(&f.mca, "mca", "", "ask `PROGRAM`, llvm-mca or osaca, how fast the hottest loops are, on this machine's processor or on another one, as --mca=llvm-mca:znver3")
+	flags.StringVar(&f.mca, "mca", "",
+		"ask `PROGRAM`, llvm-mca or osaca, how fast the hottest loops are, on this machine's processor or on another one, as --mca=llvm-mca:znver3")
 	flags.Lookup("mca").NoOptDefVal = mca.Auto
-	flags.StringVar(&f.sites, "sites", string(event.SiteOwn), "name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
-	flags.IntVar(&f.siteCallers, "site-callers", 0, "show the callers of this `number` of places of each kind: locks, parks and allocations")
-	flags.BoolVar(&f.idleThreads, "idle-threads", false, "with what was recorded by --wall, show threads that only waited for work in the queue of their pool, too")
-	flags.StringVar(&f.what, "what", "samples", "with --format collapsed, `what` to count at each stack: samples, or wall (ns of what --wall recorded)")
+	flags.StringVar(&f.sites, "sites", string(event.SiteOwn),
+		"name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
+	flags.IntVar(&f.siteCallers, "site-callers", 0,
+		"show the callers of this `number` of places of each kind: locks, parks and allocations")
+	flags.BoolVar(&f.idleThreads, "idle-threads", false,
+		"with what was recorded by --wall, show threads that only waited for work in the queue of their pool, too")
+	flags.StringVar(&f.what, "what", "samples",
+		"with --format collapsed, `what` to count at each stack: samples, or wall (ns of what --wall recorded)")
 	flags.StringVar(&f.format, "format", "text", "`format` of the report: "+layout.Or(report.FormatNames()))
-	flags.IntVar(&f.instructions, "instructions", 12_000, "with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
+	flags.IntVar(&f.instructions, "instructions", 12_000,
+		"with --format html, include the whole code of the hottest methods, up to this `number` of instructions in total")
 	flags.StringVar(&f.file, "report", "", "write the report to `FILE` instead of stdout")
-	flags.StringVar(&f.saveLog, "save-log", "", "write all of the log, decoded and with the samples of each instruction, to `FILE`")
-	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; may be given several times")
+	flags.StringVar(&f.saveLog, "save-log", "",
+		"write all of the log, decoded and with the samples of each instruction, to `FILE`")
+	flags.StringArrayVar(&f.sourcePaths, "source", nil,
+		"show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; may be given several times")
 	flags.BoolVar(&f.noPager, "no-pager", false, "do not show the report with $GASM_PAGER, $PAGER or less on a terminal")
 }
 
@@ -159,7 +186,8 @@ func (f *reportFlags) check() error {
 		value int
 	}{
 		{"regions", f.regions}, {"min-samples", f.minSamples}, {"top", f.top}, {"too-big-threshold", f.tooBig},
-		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid}, {"callers", f.callers},
+		{"print-margin", f.printMargin}, {"merge-margin", f.mergeMargin}, {"instructions", f.instructions}, {"pid", f.pid},
+		{"callers", f.callers},
 		{"site-callers", f.siteCallers},
 	} {
 		if number.value < 0 {
@@ -171,7 +199,8 @@ func (f *reportFlags) check() error {
 	}
 	return errors.Join(f.checkChoice(), f.findModel(), oneOf("show-counts", f.showCounts, choices["show-counts"]...),
 		oneOf("sort", f.sort, choices["sort"]...), oneOf("comments", f.comments, choices["comments"]...),
-		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...), oneOf("sites", f.sites, choices["sites"]...), f.checkWhat())
+		oneOf("color", f.color, choices["color"]...), oneOf("format", f.format, choices["format"]...),
+		oneOf("sites", f.sites, choices["sites"]...), f.checkWhat())
 }
 
 // checkWhat returns an error if the value of --what is unknown or does not fit the format.
@@ -235,10 +264,14 @@ func oneOf(name, value string, allowed ...string) error {
 func (f *reportFlags) profileOptions() profile.Options {
 	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
 	html := f.format == "html"                       // the page has the code of whole methods instead of regions
-	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples, PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
-		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html, SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, SkipNative: f.skipNative,
-		Locations: locations, Stacks: true, Under: f.underMethod, By: f.byMethods, Syntax: f.syntax(), PID: f.pid, JVM: f.jvmExpression,
-		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites), MergeJVMs: f.mergeJVMs, Operations: f.ops}
+	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples,
+		PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
+		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html,
+		SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, SkipNative: f.skipNative,
+		Locations: locations, Stacks: true, Under: f.underMethod, By: f.byMethods, Syntax: f.syntax(), PID: f.pid,
+		JVM:     f.jvmExpression,
+		Threads: f.threads, WindowEvent: f.window, WindowMethod: f.windowMethod, Sites: event.SiteRule(f.sites),
+		MergeJVMs: f.mergeJVMs, Operations: f.ops}
 	if html && !f.skipAsm {
 		o.Listings = f.instructions
 	}
@@ -264,7 +297,8 @@ func (f *reportFlags) reportOptions(out *os.File) report.Options {
 		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
 		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
 		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
-	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Idle, o.Tree, o.TreeFrom = f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.idleThreads, f.tree, f.underMethod
+	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Idle, o.Tree, o.TreeFrom =
+		f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.idleThreads, f.tree, f.underMethod
 	o.Wall = f.what == "wall"
 	if f.sort == "total" {
 		o.Sort = text.ByTotal

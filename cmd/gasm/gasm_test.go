@@ -189,7 +189,8 @@ func readReport(t *testing.T, text []byte) schema.Report {
 		for _, event := range p.Account.Events {
 			a := p.Account.Of(event)
 			assert.Equal(t, a.Total, a.OutsideWindow+a.OtherProcess+a.OtherThread+a.OutsideMethod+a.NotUnder+a.Printing+a.Lost+a.Profiled, "%s %s: total", p.Trial, event)
-			assert.Equal(t, a.Profiled, a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved, "%s %s: profiled", p.Trial, event)
+			assert.Equal(t, a.Profiled, a.Compiled+a.Stub+a.Interpreter+a.Native+a.Kernel+a.Unresolved, "%s %s: profiled",
+				p.Trial, event)
 			var sources, methods int64
 			for _, s := range p.Sources {
 				sources += s.Counts.Of(event)

@@ -30,7 +30,8 @@ func regressedProject(t *testing.T) (dir, build string) {
 	gasmtest.NeedTool(t, "javac", "scripts/setup.sh installs it")
 	jar := gasmtest.NeedBenchmarks(t)
 	dir = t.TempDir()
-	source := string(readFile(t, gasmtest.Testdata("benchmarks", "src", "main", "java", "org", "gasm", "bench", "VectorSum.java")))
+	source := string(readFile(t, gasmtest.Testdata("benchmarks", "src", "main", "java", "org", "gasm", "bench",
+		"VectorSum.java")))
 	git := func(args ...string) {
 		cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 		cmd.Dir = dir
@@ -59,7 +60,8 @@ func TestGateOfPullRequest(t *testing.T) {
 	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GASM_BUILD="+build, "GASM_JAR=benchmarks.jar", "GASM_OUT="+out, "GASM_FAIL_ABOVE=5", "GASM_ROUNDS=4",
 		"GASM_ARGUMENTS=-f 1 -wi 4 -w 200ms -i 3 -r 150ms VectorSum",
-		"GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"), "JAVA_TOOL_OPTIONS=-Djmh.ignoreLock=true")
+		"GITHUB_OUTPUT="+filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "summary"),
+		"JAVA_TOOL_OPTIONS=-Djmh.ignoreLock=true")
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", text)
 	if errors := standardErrors(t, jmhScores(t, out, "before"), jmhScores(t, out, "after")); errors < clearlySlower {
@@ -67,7 +69,8 @@ func TestGateOfPullRequest(t *testing.T) {
 		assert.Regexp(t, `^slower=(true|false)\n$`, string(readFile(t, filepath.Join(dir, "output"))))
 		return
 	}
-	assert.Equal(t, "slower=true\n", string(readFile(t, filepath.Join(dir, "output"))), "%s", readFile(t, filepath.Join(out, "diff.md")))
+	assert.Equal(t, "slower=true\n", string(readFile(t, filepath.Join(dir, "output"))), "%s",
+		readFile(t, filepath.Join(out, "diff.md")))
 	summary := string(readFile(t, filepath.Join(dir, "summary")))
 	assert.Contains(t, summary, "### ❌ gasm: 1 of 1 benchmark slower by more than 5 %\n")
 	assert.Regexp(t, "\\| ❌ \\| `org.gasm.bench.VectorSum.sum \\(size=4096\\)` \\|", summary)
@@ -80,7 +83,8 @@ func TestGateOfPullRequest(t *testing.T) {
 
 	capture := func(side string) string { return filepath.Join(out, side) }
 	for _, side := range []string{"before", "after"} {
-		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"), "--after", capture(side+"-2") + "," + capture(side+"-4")})
+		r := runGasm(t, []string{"diff", "--fail-above", "5", "--before", capture(side+"-1") + "," + capture(side+"-3"),
+			"--after", capture(side+"-2") + "," + capture(side+"-4")})
 		if r.code == 0 {
 			assert.Contains(t, r.stdout, "5 % (--fail-above): nothing is slower by more")
 		} else {
@@ -88,7 +92,8 @@ func TestGateOfPullRequest(t *testing.T) {
 		}
 		r = runGasm(t, []string{"diff", "--fail-above", "0", capture(side + "-1"), capture(side + "-2")})
 		assert.Equal(t, 0, r.code, "one fork on each side\n%s", r.stdout)
-		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "not judged: the noise is known only with two forks or captures on each side")
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
+			"not judged: the noise is known only with two forks or captures on each side")
 	}
 	all := func(side string) string {
 		return capture(side+"-1") + "," + capture(side+"-2") + "," + capture(side+"-3") + "," + capture(side+"-4")

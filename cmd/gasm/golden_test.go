@@ -48,9 +48,11 @@ func TestReportGoldens(t *testing.T) {
 		{"ascii", "jdk17-lean-none", append([]string{"--ascii"}, dot...)},
 		{"color", "jdk17-lean-none", append([]string{"--color", "always"}, dot...)},
 		{"pid", "jdk17-lean-none", []string{"--pid", "24997", "--skip-asm", "--top", "3"}},
-		{"source", "jdk17-lean-none", []string{"--source", gasmtest.Testdata("captures"), "--hot-threshold", "0.04", "--top", "6"}},
+		{"source", "jdk17-lean-none", []string{"--source", gasmtest.Testdata("captures"), "--hot-threshold", "0.04", "--top",
+			"6"}},
 		{"html", "jdk25-lean-none", []string{"--format", "html", "--instructions", "150", "--top", "4"}},
-		{"html-source", "jdk17-lean-none", []string{"--format", "html", "--instructions", "400", "--source", gasmtest.Testdata("captures"), "--top", "4"}},
+		{"html-source", "jdk17-lean-none", []string{"--format", "html", "--instructions", "400", "--source",
+			gasmtest.Testdata("captures"), "--top", "4"}},
 		{"collapsed", "jdk17-lean-none", []string{"--format", "collapsed"}},
 		{"json", "jdk17-lean-none", append([]string{"--format", "json"}, dot...)},
 	} {
@@ -60,7 +62,8 @@ func TestReportGoldens(t *testing.T) {
 			dir := filepath.Dir(samples)
 			r := runGasm(t, append(append([]string{"report"}, c.flags...), samples, log), withEnv("LC_ALL=C.UTF-8", "NO_COLOR="))
 			require.Equal(t, 0, r.code, r.stderr)
-			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(r.stdout, "$1…$2"), dir, "DIR")))
+			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(r.stdout,
+				"$1…$2"), dir, "DIR")))
 		})
 	}
 }

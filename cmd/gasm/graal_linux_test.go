@@ -20,7 +20,8 @@ import (
 )
 
 // knownLines has the first and the last line of some methods of the program Profiled.
-var knownLines = map[string][2]int{"Profiled::three": {19, 23}, "Profiled::two": {28, 32}, "Profiled::branch": {46, 54}, "Profiled::cast": {70, 75}}
+var knownLines = map[string][2]int{"Profiled::three": {19, 23}, "Profiled::two": {28, 32}, "Profiled::branch": {46, 54},
+	"Profiled::cast": {70, 75}}
 
 // TestGraal checks that code of the Graal compiler has names, lines, frames and HotSpot's profile, as C2's code has.
 // The JVM is first profiled, and then attached to.
@@ -29,7 +30,8 @@ func TestGraal(t *testing.T) {
 	java, flags := gasmtest.NeedGraal(t)
 	t.Parallel() // nothing is measured
 	file := filepath.Join(t.TempDir(), "report.json")
-	all := []string{"--format", "json", "--hot-threshold", "0.0001", "--print-margin", "10000", "--too-big-threshold", "20000", "--min-samples", "1", "--regions", "100"}
+	all := []string{"--format", "json", "--hot-threshold", "0.0001", "--print-margin", "10000", "--too-big-threshold",
+		"20000", "--min-samples", "1", "--regions", "100"}
 	args := append([]string{"profile", "--report", file, "--events", "default,compile"}, all...)
 	args = append(append(args, "--", java), flags...)
 	cmd := exec.Command(binary, append(args, "-XX:+PrintCompilation", "-cp", javaPrograms(t), "Profiled")...)
@@ -54,7 +56,8 @@ func TestGraal(t *testing.T) {
 
 	var rep schema.Report
 	for range 20 { // on a busy machine, the program may hardly run while gasm is attached
-		rep, _ = attachJSON(t, append(all, "--length", "2s", "--events", "none", strconv.Itoa(childOf(t, cmd.Process.Pid)))...)
+		rep, _ = attachJSON(t, append(all, "--length", "2s", "--events", "none",
+			strconv.Itoa(childOf(t, cmd.Process.Pid)))...)
 		if lines, _ := graalCode(t, &rep.Profiles[0]); len(lines) == len(knownLines) {
 			break
 		}
@@ -121,7 +124,8 @@ func checkGraal(t *testing.T, rep *schema.Report) {
 	instructions, profiles := graalCode(t, p)
 	for method := range knownLines {
 		assert.Greater(t, instructions[method], 5, "instructions of %s", method)
-		assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == method }), "frames of %s", method)
+		assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return f.Method == method }),
+			"frames of %s", method)
 	}
 	for site, shares := range map[string]map[string]float64{
 		"Profiled::three invokeinterface": {"Profiled$Circle": 50, "Profiled$Square": 30, "Profiled$Triangle": 20},

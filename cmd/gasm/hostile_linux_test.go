@@ -119,10 +119,12 @@ func (h *hostile) run(says string, turn int) {
 	for i, run := range h.runs(turn) {
 		h.t.Run(run.name, func(t *testing.T) {
 			r := runLimited(t, run.args)
-			t.Logf("exit code %d, %.1f s, %d MB; the input is %.1f MB", r.code, r.took.Seconds(), r.memory>>20, float64(size)/(1<<20))
+			t.Logf("exit code %d, %.1f s, %d MB; the input is %.1f MB", r.code, r.took.Seconds(), r.memory>>20,
+				float64(size)/(1<<20))
 			assert.Contains(t, []int{0, 1, 2}, r.code)
 			assert.Empty(t, r.found("\x1b"), "an escape sequence")
-			assert.Empty(t, r.found("panic: ", "goroutine 1 [", "fatal error: ", "runtime error: "), "a fault of gasm's: %s", r.start())
+			assert.Empty(t, r.found("panic: ", "goroutine 1 [", "fatal error: ", "runtime error: "), "a fault of gasm's: %s",
+				r.start())
 			most := float64(size) / longInput
 			assert.LessOrEqual(t, r.memory, int64(startMemory+most*(mostMemory-startMemory)), "memory")
 			assert.LessOrEqual(t, r.took, startTime+time.Duration(most*float64(mostTime-startTime)), "time")
@@ -165,7 +167,8 @@ func runLimited(t *testing.T, args []string) limited {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	// ulimit limits the private writable memory. Go allocates only as much of it as it uses.
-	cmd := exec.CommandContext(ctx, self, append([]string{"sh", "-c", `ulimit -d "$1"; shift; exec "$@"`, "sh", fmt.Sprint(hardMemory >> 10), binary}, args...)...)
+	cmd := exec.CommandContext(ctx, self, append([]string{"sh", "-c", `ulimit -d "$1"; shift; exec "$@"`, "sh",
+		fmt.Sprint(hardMemory >> 10), binary}, args...)...)
 	cmd.Env = append(os.Environ(), measuredEnv+"=1")
 	cmd.Stdout, cmd.Stderr = out, out
 	r, w, err := os.Pipe()
@@ -196,7 +199,8 @@ func measured(command []string) error {
 	err := cmd.Run()
 	if state := cmd.ProcessState; state != nil {
 		rusage, _ := state.SysUsage().(*syscall.Rusage)
-		_, err = fmt.Fprintln(os.NewFile(3, "result"), state.ExitCode(), rusage.Maxrss, int64(state.UserTime()+state.SystemTime()))
+		_, err = fmt.Fprintln(os.NewFile(3, "result"), state.ExitCode(), rusage.Maxrss,
+			int64(state.UserTime()+state.SystemTime()))
 	}
 	return err
 }

@@ -38,11 +38,13 @@ func TestHostileProgram(t *testing.T) {
 func profileLetters(t *testing.T, java, code string) {
 	dir := filepath.Join(t.TempDir(), "capture")
 	log := filepath.Join(t.TempDir(), "log")
-	r := runGasm(t, []string{"profile", "--sampler", "native", "--code", code, "-o", dir, "--save-log", log, "--", java, "-cp", javaPrograms(t), "Letters", "\x1b[2J"},
+	r := runGasm(t, []string{"profile", "--sampler", "native", "--code", code, "-o", dir, "--save-log", log, "--", java,
+		"-cp", javaPrograms(t), "Letters", "\x1b[2J"},
 		withEnv("LC_ALL=C.UTF-8")) // Java finds class files by names in the locale's encoding
 	require.Equal(t, 0, r.code, r.stderr)
 	coloured := runGasm(t, []string{"report", "--color", "always", dir})
-	for text, colours := range map[string]bool{r.stdout: false, r.said(): false, coloured.stdout: true, coloured.stderr: true, string(readFile(t, log)): false} {
+	for text, colours := range map[string]bool{r.stdout: false, r.said(): false, coloured.stdout: true,
+		coloured.stderr: true, string(readFile(t, log)): false} {
 		gasmtest.TerminalText(t, text, colours)
 	}
 	assert.Contains(t, r.stdout, shownMethod)
@@ -104,7 +106,8 @@ func TestHostileMessages(t *testing.T) {
 			gasmtest.TerminalText(t, r.stderr+r.stdout, false)
 			t.Log(r.stderr)
 			lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-			assert.True(t, len(lines) == 1 || len(lines) == 2 && strings.HasPrefix(lines[1], "Try 'gasm"), "one line, and where to look")
+			assert.True(t, len(lines) == 1 || len(lines) == 2 && strings.HasPrefix(lines[1], "Try 'gasm"),
+				"one line, and where to look")
 			if name == "no folder" {
 				assert.Contains(t, r.stderr, shown+"x")
 			}

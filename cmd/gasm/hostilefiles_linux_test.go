@@ -86,7 +86,8 @@ func init() {
 			return fmt.Sprintf(`{"source":"c2","method":"a::b","lo":"0x1","hi":"0x%x","counts":{"cycles":1}}`, 2+i)
 		}), ""},
 		{"report: methods", inReport("methods", func(i int) string {
-			return fmt.Sprintf(`{"source":"c2","name":"a::b%d","counts":{"cycles":%d},"per_jvm":[{"cycles":1},{"cycles":2}]}`, i, i)
+			return fmt.Sprintf(`{"source":"c2","name":"a::b%d","counts":{"cycles":%d},"per_jvm":[{"cycles":1},{"cycles":2}]}`,
+				i, i)
 		}), ""},
 		{"report: events", inReport(`methods":[{"counts":{"x":1},"slices":{"cycles`, always("1")), ""},
 		{"report: deep", inReport("regions", always("[")), "is not a JSON report"},
@@ -202,7 +203,8 @@ func TestMutated(t *testing.T) {
 			if name == "jdk21-arm64-lean-none" {
 				continue // it has no samples
 			}
-			log, samples := mutated(rnd, gasmtest.Capture(t, name, gasmtest.Log)), mutated(rnd, gasmtest.Capture(t, name, gasmtest.Samples))
+			log, samples := mutated(rnd, gasmtest.Capture(t, name, gasmtest.Log)), mutated(rnd,
+				gasmtest.Capture(t, name, gasmtest.Samples))
 			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) {
 				if !gasmtest.Long() {
 					t.Parallel() // with -long, the texts of all rounds would be in memory

@@ -61,7 +61,8 @@ func (h *hostile) write(name string, write func(f *filler)) {
 
 // sample returns a line of perf script.
 func sample(i int, pc uint64) string {
-	return fmt.Sprintf("java %d/%d %d.%06d: cpu-clock: %x [unknown] (//anon)\n", hostilePID, hostilePID, 10+i/1e6, i%1e6, pc)
+	return fmt.Sprintf("java %d/%d %d.%06d: cpu-clock: %x [unknown] (//anon)\n", hostilePID, hostilePID, 10+i/1e6, i%1e6,
+		pc)
 }
 
 // samples writes a samples.txt with n samples. Their addresses are step bytes apart.
@@ -90,7 +91,8 @@ func method(id int, name string, lo, hi uint64) string {
 // good writes a small log without any faults.
 func (h *hostile) good() {
 	h.log(func(f *filler) {
-		f.printf("%s[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", method(1, "a.B::c", hostileCode, hostileCode+4), hostileCode)
+		f.printf("%s[MachCode]\n  0x%x: 9090 9090\n[/MachCode]\n", method(1, "a.B::c", hostileCode, hostileCode+4),
+			hostileCode)
 	})
 }
 
@@ -260,7 +262,8 @@ func recordedEvent(i, thread, stack int, text string) []byte {
 	}
 	body = append(body, make([]byte, 9)...) // a number and a double
 	size := len(body) + 4
-	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)}, body...)
+	return append([]byte{byte(size)&0x7f | 0x80, byte(size>>7)&0x7f | 0x80, byte(size>>14)&0x7f | 0x80, byte(size >> 21)},
+		body...)
 }
 
 // appendVarint appends a number, with seven bits in each byte.
@@ -289,15 +292,22 @@ var hostileInputs = []hostileInput{
 	{"signature handlers", inLog(always("argument handler #\n")), "pieces of code could not be read"},
 	{"marks without methods", inLog(always("[MachCode]\n")), "pieces of code could not be read"},
 	{"cut first lines", inLog(always("Compiled method (\n")), "pieces of code could not be read"},
-	{"one method, printed again and again", inLog(func(int) string { return method(1, "a.B::c", hostileCode, hostileCode+64) }), ""},
-	{"source files of classes", inLog(func(i int) string { return fmt.Sprintf("<source_file class='a.B%d' name='B.kt'/>\n", i) }), ""},
+	{"one method, printed again and again", inLog(func(int) string {
+		return method(1, "a.B::c", hostileCode,
+			hostileCode+64)
+	}), ""},
+	{"source files of classes", inLog(func(i int) string {
+		return fmt.Sprintf("<source_file class='a.B%d' name='B.kt'/>\n",
+			i)
+	}), ""},
 	{"a long class path", inLog(func(i int) string {
 		if i == 0 {
 			return "<properties>\njava.class.path="
 		}
 		return ":a"
 	}), ""},
-	{"methods at one address", inLog(func(i int) string { return method(i+1, "a.B::c", hostileCode, hostileCode+64) }), ""},
+	{"methods at one address", inLog(func(i int) string { return method(i+1, "a.B::c", hostileCode, hostileCode+64) }),
+		""},
 	{"a name of a file's size", func(h *hostile) {
 		h.samples(1000, 4)
 		h.log(func(f *filler) {
@@ -308,7 +318,8 @@ var hostileInputs = []hostileInput{
 		})
 	}, "could not be read"},
 	{"names of 60 kB", inLog(func(i int) string {
-		return method(i+1, fmt.Sprintf("a%d%s::b", i, strings.Repeat("a", 60000)), hostileCode+uint64(i)*4, hostileCode+uint64(i)*4+4)
+		return method(i+1, fmt.Sprintf("a%d%s::b", i, strings.Repeat("a", 60000)), hostileCode+uint64(i)*4,
+			hostileCode+uint64(i)*4+4)
 	}), ""},
 	{"the JVM's arguments are a file's size", func(h *hostile) {
 		h.samples(1000, 4)
@@ -332,14 +343,19 @@ var hostileInputs = []hostileInput{
 	}), ""},
 	{"collections that never end", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][gc,start] GC(%d) Pause a%d (b)\n", i, i, i) }), ""},
 	{"safepoints that overlap", inEvents(func(i int) string {
-		return fmt.Sprintf("[%dns][1][safepoint] Safepoint \"a\", Reaching safepoint: 500000000 ns, Total: 999999999 ns\n", 10_000_000_000+i*1000)
+		return fmt.Sprintf("[%dns][1][safepoint] Safepoint \"a\", Reaching safepoint: 500000000 ns, Total: 999999999 ns\n",
+			10_000_000_000+i*1000)
 	}), ""},
-	{"compilations", inEvents(func(i int) string { return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i, i) }), ""},
+	{"compilations", inEvents(func(i int) string {
+		return fmt.Sprintf("[%dns][1][jit,compilation] %d 4 a%d::b\n", i, i,
+			i)
+	}), ""},
 	{"a line of events of a file's size", inEvents(always("[1ns][1][gc] GC(0) Pause ")), ""},
 	{"USDT: begins without ends", inUSDT(func(i int) string { return fmt.Sprintf("1.%09d %d hotspot:thread__park__begin 0x1 0 1\n", i, i) }), ""},
 	{"USDT: calls in each other", inUSDT(always("1.000000000 1 hotspot_jni:FindClass__entry 0x1 0x2\n")), ""},
 	{"USDT: allocations everywhere", inUSDT(func(i int) string {
-		return fmt.Sprintf("1.%09d 0 allocated %#x %#x 0x0 \"[[[[[[[[[LA%d;\" %d %d\n", i, hostileCode+i*3, i, i, i+1, int64(1)<<62)
+		return fmt.Sprintf("1.%09d 0 allocated %#x %#x 0x0 \"[[[[[[[[[LA%d;\" %d %d\n", i, hostileCode+i*3, i, i, i+1,
+			int64(1)<<62)
 	}), ""},
 	{"USDT: probes that there are not", inUSDT(func(i int) string {
 		return fmt.Sprintf("1.%09d %d a%d:b\x1b[31m \"%s\"\n", i, i, i, strings.Repeat("x", 99))
@@ -353,8 +369,12 @@ var hostileInputs = []hostileInput{
 			return probeWords(1, 128+24*1024, int64(i), 4711, 1<<40, 1024) + strings.Repeat("\x01", 24*1024+80)
 		})
 	}), ""},
-	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }), "is damaged after byte"},
-	{"probes: pieces in each other", inProbes(func(f *filler) { f.repeat(probeWords(4, 1<<18, 0, 0, 0, 0) + strings.Repeat("\x00", 80)) }), ""},
+	{"probes: segments that are too large", inProbes(func(f *filler) { f.repeat(probeWords(1, 1<<40, 0, 0, 0, 0)) }),
+		"is damaged after byte"},
+	{"probes: pieces in each other", inProbes(func(f *filler) {
+		f.repeat(probeWords(4, 1<<18, 0, 0, 0, 0) +
+			strings.Repeat("\x00", 80))
+	}), ""},
 	{"probes: calls of methods", inProbes(func(f *filler) {
 		f.fill(func(i int) string {
 			return probeWords(2, 4864, int64(i), 1, 1<<62, 1<<62) + strings.Repeat("\x7f", 4864-48)
@@ -386,16 +406,24 @@ var hostileInputs = []hostileInput{
 	}, ""},
 	{"probes: nothing", inProbes(func(f *filler) { f.repeat("\x00") }), ""},
 	// Recordings of Flight Recorder.
-	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }), "is not a recording of Java Flight Recorder"},
+	{"a foreign recording", inRecording(func(f *filler) { f.repeat("PK\x03\x04") }),
+		"is not a recording of Java Flight Recorder"},
 	{"an empty recording", inRecording(func(*filler) {}), "is empty"},
-	{"a recording of magics", inRecording(func(f *filler) { f.repeat("FLR\x00\x00\x02") }), "the recording of JVM 4711 could not be read"},
+	{"a recording of magics", inRecording(func(f *filler) { f.repeat("FLR\x00\x00\x02") }),
+		"the recording of JVM 4711 could not be read"},
 	{"a cut recording", inRecording(func(f *filler) {
 		f.printf("%s", openRecording()[:len(openRecording())/2])
 		f.repeat("x")
 	}), "the recording of JVM 4711 could not be read"},
 	{"short events", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") }), ""},
-	{"events with texts", inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, strings.Repeat(fmt.Sprint(i), 100)) }), ""},
-	{"events of no thread and stack", inRecordedEvents(func(i int) []byte { return recordedEvent(i, i%100, i%100, fmt.Sprint(i)) }), ""},
+	{"events with texts", inRecordedEvents(func(i int) []byte {
+		return recordedEvent(i, 8, 9,
+			strings.Repeat(fmt.Sprint(i), 100))
+	}), ""},
+	{"events of no thread and stack", inRecordedEvents(func(i int) []byte {
+		return recordedEvent(i, i%100, i%100,
+			fmt.Sprint(i))
+	}), ""},
 	{"a recording of another's", func(h *hostile) {
 		inRecordedEvents(func(i int) []byte { return recordedEvent(i, 8, 9, "") })(h)
 		h.args = []string{"report", "--jfr", h.file("ev-4711.jfr"), h.dir}
@@ -412,7 +440,8 @@ var hostileInputs = []hostileInput{
 	{"writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i) }), ""},
 	{"two writers", inLog(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n", i%2) }), ""},
 	{"writers that each begin a method", inLog(func(i int) string {
-		return fmt.Sprintf("<writer thread='%d'/>\n%s", i, method(i+1, "a.B::c", hostileCode+uint64(i)*4, hostileCode+uint64(i)*4+4))
+		return fmt.Sprintf("<writer thread='%d'/>\n%s", i, method(i+1, "a.B::c", hostileCode+uint64(i)*4,
+			hostileCode+uint64(i)*4+4))
 	}), ""},
 	{"methods that never end", func(h *hostile) {
 		const writers = 5000
@@ -420,20 +449,30 @@ var hostileInputs = []hostileInput{
 		h.log(func(f *filler) {
 			for i := range writers {
 				lo := hostileCode + uint64(i)*4
-				f.printf("<writer thread='%d'/>\n%s[MachCode]\n  0x%x: 9090 9090\n", i, method(i+1, fmt.Sprintf("a.B::c%d", i), lo, lo+4), lo)
+				f.printf("<writer thread='%d'/>\n%s[MachCode]\n  0x%x: 9090 9090\n", i,
+					method(i+1, fmt.Sprintf("a.B::c%d", i), lo, lo+4), lo)
 			}
 			f.fill(func(i int) string { return fmt.Sprintf("<writer thread='%d'/>\n  ; x\n", i%writers) })
 		})
 	}, ""},
 	{"installed methods", inLog(func(i int) string {
-		return fmt.Sprintf("<nmethod compile_id='%d' address='0x%x' size='8' insts_offset='1' method='A b ()V' stamp='1'/>\n", i, hostileCode+i*8)
+		return fmt.Sprintf("<nmethod compile_id='%d' address='0x%x' size='8' insts_offset='1' method='A b ()V' stamp='1'/>\n",
+			i, hostileCode+i*8)
 	}), ""},
 	{"installed methods, one id", inLog(always("<nmethod compile_id='7'\n")), ""},
 	// The code of a method.
-	{"a method of bytes", inCode(300, 1, "[MachCode]", func(i int) string { return bytesRow(hostileCode + 4 + uint64(i)*32) }), ""},
-	{"a method of bytes, sampled all over", inCode(3000, 1<<14, "[MachCode]", func(i int) string { return bytesRow(hostileCode + 4 + uint64(i)*32) }), ""},
-	{"rows of one byte", inCode(300, 1, "[MachCode]", func(i int) string { return fmt.Sprintf("  0x%x: 90\n", hostileCode+4+i*2) }), ""},
-	{"rows of one byte, downwards", inCode(300, 1, "[MachCode]", func(i int) string { return fmt.Sprintf("  0x%x: 90\n", hostileCode+1<<24-i*2) }), ""},
+	{"a method of bytes", inCode(300, 1, "[MachCode]", func(i int) string {
+		return bytesRow(hostileCode + 4 +
+			uint64(i)*32)
+	}), ""},
+	{"a method of bytes, sampled all over", inCode(3000, 1<<14, "[MachCode]",
+		func(i int) string { return bytesRow(hostileCode + 4 + uint64(i)*32) }), ""},
+	{"rows of one byte", inCode(300, 1, "[MachCode]", func(i int) string {
+		return fmt.Sprintf("  0x%x: 90\n",
+			hostileCode+4+i*2)
+	}), ""},
+	{"rows of one byte, downwards", inCode(300, 1, "[MachCode]",
+		func(i int) string { return fmt.Sprintf("  0x%x: 90\n", hostileCode+1<<24-i*2) }), ""},
 	{"rows of one byte, with comments", inCode(300, 1, "[MachCode]", func(i int) string {
 		addr := hostileCode + 4 + i*2
 		return fmt.Sprintf("  0x%x: ; x\n  0x%x: 90\n", addr, addr)
@@ -446,13 +485,18 @@ var hostileInputs = []hostileInput{
 			f.printf("\n[/MachCode]\n")
 		})
 	}, ""},
-	{"instructions of text", inCode(300, 1, "[Disassembly]", func(i int) string { return fmt.Sprintf("  0x%x: nop\n", hostileCode+4+i) }), ""},
+	{"instructions of text", inCode(300, 1, "[Disassembly]",
+		func(i int) string { return fmt.Sprintf("  0x%x: nop\n", hostileCode+4+i) }), ""},
 	{"instructions of text, long", inCode(300, 4, "[Disassembly]", func(i int) string {
 		return fmt.Sprintf("  0x%x: nop %s\n", hostileCode+4+i, strings.Repeat("x", 100000))
 	}), ""},
-	{"inlining without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), `has more (bytes|instructions|comments|inlining)`},
+	{"inlining without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload",
+		func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }),
+		`has more (bytes|instructions|comments|inlining)`},
 	{"recursion without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; - a::b@1\n")), ""},
-	{"inlining without end, as text", inCode(300, 1, "[Disassembly]", func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }), `has more (bytes|instructions|comments|inlining)`},
+	{"inlining without end, as text", inCode(300, 1, "[Disassembly]",
+		func(i int) string { return fmt.Sprintf("    ; - a.B::m%d@1 (line 2)\n", i) }),
+		`has more (bytes|instructions|comments|inlining)`},
 	{"comments without end", inCode(300, 1, "[MachCode]\n  0x7f0000000000: ;*iload", always("    ; x\n")), ""},
 	{"a comment of a file's size", func(h *hostile) {
 		h.samples(300, 1)
@@ -462,7 +506,8 @@ var hostileInputs = []hostileInput{
 			f.printf("\n  0x%x: 9090 9090\n[/MachCode]\n", hostileCode)
 		})
 	}, ""},
-	{"sections without end", inCode(300, 1, "[MachCode]", always("[x]\n")), `has more (bytes|instructions|comments|inlining)`},
+	{"sections without end", inCode(300, 1, "[MachCode]", always("[x]\n")),
+		`has more (bytes|instructions|comments|inlining)`},
 	{"comments up and down", inCode(300, 1, "[MachCode]", func(i int) string {
 		row := ""
 		if i < 1<<16 {
@@ -494,11 +539,20 @@ var hostileInputs = []hostileInput{
 			f.fill(func(i int) string { return fmt.Sprintf("4711/1 %d.0: e: %x (//anon)\n", i, hostileCode+i%(1<<26)) })
 		})
 	}, ""},
-	{"samples: at unknown addresses", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x (//anon)\n", hostileCode+i*16) }), ""},
+	{"samples: at unknown addresses", inSamples(func(i int) string {
+		return fmt.Sprintf("4711/1 1.0: e: %x (//anon)\n",
+			hostileCode+i*16)
+	}), ""},
 	{"samples: threads", inSamples(func(i int) string { return fmt.Sprintf("t%d_ 4711/1 1.0: e: 1 (a)\n", i) }), ""},
-	{"samples: threads in code", inSamples(func(i int) string { return fmt.Sprintf("t%d_ 4711/1 1.0: e: %x (//anon)\n", i, hostileCode+i%4) }), ""},
+	{"samples: threads in code", inSamples(func(i int) string {
+		return fmt.Sprintf("t%d_ 4711/1 1.0: e: %x (//anon)\n", i,
+			hostileCode+i%4)
+	}), ""},
 	{"samples: events", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: 1 (a)\n", i) }), "events"},
-	{"samples: events of code", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e%d: %x (//anon)\n", i, hostileCode) }), "events"},
+	{"samples: events of code", inSamples(func(i int) string {
+		return fmt.Sprintf("4711/1 1.0: e%d: %x (//anon)\n", i,
+			hostileCode)
+	}), "events"},
 	{"samples: functions", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f%d (a)\n", i, i) }), ""},
 	{"samples: modules", inSamples(func(i int) string { return fmt.Sprintf("4711/1 1.0: e: %x f (a%d)\n", i, i) }), ""},
 	{"samples: mangled names", inSamples(func(i int) string {
@@ -511,9 +565,14 @@ var hostileInputs = []hostileInput{
 		return fmt.Sprintf(`<row><sample-time id="%d">%d</sample-time><backtrace id="%d"><frame id="%d" name="f%d" addr="0x%x"><binary id="%d" name="a%d"/></frame></backtrace></row>`,
 			4*i+1, i, 4*i+2, 4*i+3, i, hostileCode+i, 4*i+4, i)
 	}), ""},
-	{"samples: xctrace's, numbers alone", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d"/>`, i) }), "took none"},
-	{"samples: xctrace's, high numbers", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d">1</pid>`, 1<<60+i) }), "holds no samples"},
-	{"samples: xctrace's, references to nothing", inXCTrace(func(i int) string { return fmt.Sprintf(`<row><thread ref="%d"/></row>`, i) }), "holds no samples"},
+	{"samples: xctrace's, numbers alone", inXCTrace(func(i int) string { return fmt.Sprintf(`<pid id="%d"/>`, i) }),
+		"took none"},
+	{"samples: xctrace's, high numbers", inXCTrace(func(i int) string {
+		return fmt.Sprintf(`<pid id="%d">1</pid>`,
+			1<<60+i)
+	}), "holds no samples"},
+	{"samples: xctrace's, references to nothing",
+		inXCTrace(func(i int) string { return fmt.Sprintf(`<row><thread ref="%d"/></row>`, i) }), "holds no samples"},
 	{"samples: xctrace's, in each other", inXCTrace(always("<backtrace>")), "took none"},
 	{"samples: xctrace's, threads", inXCTrace(func(i int) string {
 		return fmt.Sprintf(`<row><sample-time>1</sample-time><thread fmt="t%d_ 0x1"><tid>%d</tid></thread><backtrace><frame addr="0x%x"/></backtrace></row>`, i, i, hostileCode)
@@ -524,15 +583,25 @@ var hostileInputs = []hostileInput{
 		return fmt.Sprintf(" 1 1 :profile-1001 4711 0x%x 1%d a`f%d\n", i, i, i)
 	}), ""},
 	// capture.json.
-	{"JVMs of one log", inDescription("jvms", func(i int) string { return fmt.Sprintf(`{"pid":%d,"log":"asm-4711.log"}`, i+1) }), `asm-4711\.log`},
+	{"JVMs of one log", inDescription("jvms", func(i int) string {
+		return fmt.Sprintf(`{"pid":%d,"log":"asm-4711.log"}`,
+			i+1)
+	}), `asm-4711\.log`},
 	{"one JVM again and again", inDescription("jvms", always(`{"pid":4711,"log":"asm-4711.log"}`)), "JVM"},
-	{"JVMs without logs", inDescription("jvms", func(i int) string { return fmt.Sprintf(`{"pid":%d,"log":"asm-%d.log"}`, i+5000, i+5000) }), "JVM"},
+	{"JVMs without logs", inDescription("jvms", func(i int) string {
+		return fmt.Sprintf(`{"pid":%d,"log":"asm-%d.log"}`,
+			i+5000, i+5000)
+	}), "JVM"},
 	{"JVMs of nothing", inDescription("jvms", always(`{}`)), "JVM"},
-	{"trials", inDescription("trials", func(i int) string { return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711}]}`, i) }), "trial"},
+	{"trials", inDescription("trials", func(i int) string {
+		return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711}]}`,
+			i)
+	}), "trial"},
 	{"trials that overlap", inDescription("trials", func(i int) string {
 		return fmt.Sprintf(`{"name":"t%d","windows":[{"pid":4711,"from_mono_nanos":1,"to_mono_nanos":99999999999}]}`, i)
 	}), "trial"},
-	{"trials without names", inDescription("trials", func(i int) string { return fmt.Sprintf(`{"windows":[{"pid":%d,"to_mono_nanos":9}]}`, i+4711) }), "trial"},
+	{"trials without names", inDescription("trials",
+		func(i int) string { return fmt.Sprintf(`{"windows":[{"pid":%d,"to_mono_nanos":9}]}`, i+4711) }), "trial"},
 	{"programs", programs, ""},
 	{"trials of nothing", inDescription("trials", always(`{}`)), "trial"},
 	{"windows", func(h *hostile) {
@@ -557,7 +626,8 @@ var hostileInputs = []hostileInput{
 	{"a deep description", inDescription("trials", always("[")), "not a capture's description"},
 	// symbols.txt.
 	{"symbols", inSymbols(func(i int) string { return fmt.Sprintf("4711 0x%x 0x%x m\n", i*2, i*2+1) }), ""},
-	{"symbols that overlap", inSymbols(func(i int) string { return fmt.Sprintf("4711 0x%x 0x%x m f%d\n", i, 1<<40-i, i) }), ""},
+	{"symbols that overlap", inSymbols(func(i int) string { return fmt.Sprintf("4711 0x%x 0x%x m f%d\n", i, 1<<40-i, i) }),
+		""},
 	{"symbols: one line", inSymbols(always("x")), "native symbols could not be read"},
 	{"symbols of many processes", inSymbols(func(i int) string { return fmt.Sprintf("%d 0x1 0x2 m\n", i) }), ""},
 	{"symbols: bad lines", inSymbols(always("x\n")), "native symbols could not be read"},

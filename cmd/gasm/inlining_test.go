@@ -67,7 +67,8 @@ func TestInliningOfApplications(t *testing.T) {
 	ruby := gasmtest.Testdata("applications", "src", "main", "ruby", "work.rb")
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 17 || j.Feature == 25 }) {
 		for name, args := range map[string][]string{
-			"JRuby": {"-cp", lib, "org.jruby.Main", "-e", "Thread.new { sleep 40; java.lang.System.exit(0) }; load '" + ruby + "'"},
+			"JRuby": {"-cp", lib, "org.jruby.Main", "-e", "Thread.new { sleep 40; java.lang.System.exit(0) }; load '" + ruby +
+				"'"},
 			"H2":    {"-Dsec=30", "-cp", javaPrograms(t) + ":" + lib, "Database"},
 			"javac": {"-Dclasses=200", "-cp", programsOf(t, 17, "Compile", "MemoryFile", "MemoryFiles"), "Compile"},
 		} {
@@ -75,7 +76,8 @@ func TestInliningOfApplications(t *testing.T) {
 				p, log, _ := profileInlining(t, j, args...)
 				calls := p.Calls.Calls()
 				known := calls - p.Calls.Outcomes[decisions.Unknown]
-				t.Logf("%d of %d calls have a decision: %d inlined, %v; %d of %d pieces were early", known, calls, p.Calls.Inlined, p.Calls.Outcomes, p.Calls.Early, p.Calls.Pieces)
+				t.Logf("%d of %d calls have a decision: %d inlined, %v; %d of %d pieces were early", known, calls, p.Calls.Inlined,
+					p.Calls.Outcomes, p.Calls.Early, p.Calls.Pieces)
 				assert.GreaterOrEqual(t, float64(known), 0.95*float64(calls))
 				t.Logf("%d decisions equal HotSpot's log", checkDecisions(t, p.Calls, log))
 			})
@@ -95,13 +97,14 @@ func programsOf(t *testing.T, release int, classes ...string) string {
 	return dir
 }
 
-// profileInlining profiles a program with the compilers' decisions, and has HotSpot log its compilations. It returns the
-// profile, the log, and the capture's folder.
+// profileInlining profiles a program with the compilers' decisions, and has HotSpot log its compilations. It returns
+// the profile, the log, and the capture's folder.
 func profileInlining(t *testing.T, j gasmtest.JDK, args ...string) (p *profile.Profile, found inliningLog, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "capture")
 	log := filepath.Join(t.TempDir(), "compilations.log")
-	r := runGasm(t, slices.Concat([]string{"profile", "--events", "inlining", "-o", dir, "--format", "json", "--report", os.DevNull, "--",
+	r := runGasm(t, slices.Concat([]string{"profile", "--events", "inlining", "-o", dir, "--format", "json", "--report",
+		os.DevNull, "--",
 		j.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile=" + log}, args))
 	require.Equal(t, 0, r.code, r.stderr)
 	c, err := capture.Open(dir)
@@ -127,7 +130,10 @@ func checkDecisions(t *testing.T, calls *callsites.Table, log inliningLog) (same
 		ok := false
 		switch s.Outcome {
 		case decisions.Refused:
-			ok = slices.ContainsFunc(said, func(r string) bool { return slices.Contains(s.Reasons, r) || notConstant.MatchString(r) })
+			ok = slices.ContainsFunc(said, func(r string) bool {
+				return slices.Contains(s.Reasons, r) ||
+					notConstant.MatchString(r)
+			})
 		case decisions.Virtual:
 			ok = len(said) == 0 || slices.Contains(said, "virtual call") || len(s.Inlined) > 0
 		case decisions.Rest, decisions.Reversed:
@@ -159,8 +165,8 @@ func step(method string, bci int) string {
 
 var hiddenAddress = regexp.MustCompile(`[/+.]0x[0-9a-f]+`)
 
-// readInliningLog reads the log that -XX:+LogCompilation has written. It takes the lines one by one, because the log is not
-// always well-formed as a whole.
+// readInliningLog reads the log that -XX:+LogCompilation has written. It takes the lines one by one, because the log is
+// not always well-formed as a whole.
 func readInliningLog(t *testing.T, path string) inliningLog {
 	t.Helper()
 	f, err := os.Open(path)
@@ -206,7 +212,8 @@ func (r *logReader) line(line string) {
 			r.parses, r.outer = nil, 0
 		}
 		return
-	case !strings.HasPrefix(line, "<") || !slices.Contains([]string{"task", "klass", "method", "parse", "bc", "inline_fail", "inline_success", "late_inline", "jvms"}, name):
+	case !strings.HasPrefix(line, "<") || !slices.Contains([]string{"task", "klass", "method", "parse", "bc",
+		"inline_fail", "inline_success", "late_inline", "jvms"}, name):
 		return
 	}
 	text := line

@@ -26,7 +26,8 @@ type startWay struct {
 var startWays = []startWay{
 	{name: "java"},
 	{name: "script", words: []string{"sh", "-c", `"$@"; exit $?`, "sh"}},
-	{name: "setpriv", otherUser: true, words: []string{"setpriv", "--reuid=" + strconv.Itoa(gasmtest.Nobody), "--clear-groups"}},
+	{name: "setpriv", otherUser: true, words: []string{"setpriv", "--reuid=" + strconv.Itoa(gasmtest.Nobody),
+		"--clear-groups"}},
 	{name: "su", otherUser: true, words: []string{"su", "-s", "/bin/sh", "-c", `"$0" "$@"`, "--", "nobody"}},
 	{name: "sudo", otherUser: true, words: []string{"sudo", "-E", "-u", "nobody"}},
 }
@@ -74,7 +75,8 @@ func (w startWay) need(t *testing.T, j gasmtest.JDK) {
 // profileExit profiles the program Exit, which prints its arguments and its stdin, and ends with exit code 7.
 func profileExit(t *testing.T, j gasmtest.JDK, way startWay, code, classPath string) {
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, slices.Concat([]string{"profile", "--code", code, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"}, way.words,
+	r := runGasm(t, slices.Concat([]string{"profile", "--code", code, "--frequency", "1001", "--fixed-frequency",
+		"--format", "json", "--report", file, "--"}, way.words,
 		[]string{j.Java(), "-Drounds=80000", "-cp", classPath, "Exit", "7", "echo", "a b"}), withStdin("line 1\nline 2\n"))
 	assert.Equal(t, 7, r.code, r.stderr)
 	assert.Equal(t, "arg 7\narg echo\narg a b\nline 1\nline 2\n", r.stdout)
@@ -114,7 +116,8 @@ func TestJMHOnEveryJDK(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--"},
+			r := runGasm(t, append([]string{"profile", "--frequency", "1001", "--fixed-frequency", "--format", "json",
+				"--report", file, "--"},
 				jmhCommand(t, j.Java(), "-f", "1", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")...))
 			require.Equal(t, 0, r.code, r.stderr)
 			assert.Empty(t, r.said())

@@ -20,7 +20,8 @@ func TestJITProfile(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, gasmtest.WholeJDK17) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
-			j := startJVM(t, "warm", jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-Dforever=true", "-cp", javaPrograms(t), "Profiled")
+			j := startJVM(t, "warm", jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", "-Dforever=true",
+				"-cp", javaPrograms(t), "Profiled")
 			capt := filepath.Join(t.TempDir(), "capture")
 			all := []string{"--hot-threshold", "0.001", "--print-margin", "10000", "--min-samples", "1"}
 			rep, _ := attachJSON(t, append(all, "--length", "2s", "--events", "none", "-o", capt, j.pid())...)
@@ -45,7 +46,8 @@ func TestJITProfile(t *testing.T) {
 			require.NotNil(t, branch, "%v", found)
 			assert.InDelta(t, 90, 100*float64(*branch.Taken)/float64(*branch.Taken+*branch.NotTaken), 1)
 
-			r := runGasm(t, append([]string{"report", "--format", "html", "--report", filepath.Join(t.TempDir(), "page.html")}, append(all, capt)...))
+			r := runGasm(t, append([]string{"report", "--format", "html", "--report", filepath.Join(t.TempDir(), "page.html")},
+				append(all, capt)...))
 			require.Equal(t, 0, r.code, r.stderr)
 			r = runGasm(t, append([]string{"report"}, append(all, capt)...))
 			require.Equal(t, 0, r.code, r.stderr)

@@ -51,12 +51,16 @@ func TestJMHProfiler(t *testing.T) {
 	outer, inner := filepath.Join(dir, "outer"), filepath.Join(dir, "inner")
 	scores := filepath.Join(dir, "scores.json")
 	stalls := watchStalls(t)
-	r := runGasm(t, append([]string{"profile", "-o", outer, "--format", "json", "--report", filepath.Join(dir, "outer.json"), "--frequency", "501", "--"},
-		profilerCommand(t, "-f", "2", "-wi", "1", "-w", "300ms", "-i", "2", "-r", "400ms", "-p", "size=1024,4096", "-rf", "json", "-rff", scores,
-			"-prof", "gasm:frequency=501;top=3;showCounts=norm;drawIntraJumps=false;gasm="+binary+";dir="+inner, "VectorSum|MapWalk")...))
+	r := runGasm(t, append([]string{"profile", "-o", outer, "--format", "json", "--report",
+		filepath.Join(dir, "outer.json"), "--frequency", "501", "--"},
+		profilerCommand(t, "-f", "2", "-wi", "1", "-w", "300ms", "-i", "2", "-r", "400ms", "-p", "size=1024,4096", "-rf",
+			"json", "-rff", scores,
+			"-prof", "gasm:frequency=501;top=3;showCounts=norm;drawIntraJumps=false;gasm="+binary+";dir="+inner,
+			"VectorSum|MapWalk")...))
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Equal(t, 4, strings.Count(r.stdout, ":gasm\":\n"), "a report below each benchmark's score")
-	assert.Equal(t, 4, len(regexp.MustCompile(`(?m)^\S+:gasm .* \d+\.\d+ +samples$`).FindAllString(r.stdout, -1)), "a row of JMH's table for each")
+	assert.Equal(t, 4, len(regexp.MustCompile(`(?m)^\S+:gasm .* \d+\.\d+ +samples$`).FindAllString(r.stdout, -1)),
+		"a row of JMH's table for each")
 	assert.NotContains(t, r.stdout, "NaN")
 	assert.Contains(t, r.stdout, "Trial:      org.gasm.bench.VectorSum.sum (size=1024)\n")
 	assert.Contains(t, r.stdout, "CPU time per operation, in ns", "operations are known")
@@ -104,7 +108,8 @@ func compareWindows(t *testing.T, outer, inner string, stalls []stall) {
 	compare := func(what string, fork, line int64) {
 		difference, waited := time.Duration(line-fork).Abs(), stalledIn(stalls, min(fork, line)-10e6, max(fork, line)+10e6)
 		differences = append(differences, difference)
-		t.Logf("%s differs by %v; within it and 10 ms on each side, threads waited for %v", what, time.Duration(line-fork), waited)
+		t.Logf("%s differs by %v; within it and 10 ms on each side, threads waited for %v", what, time.Duration(line-fork),
+			waited)
 		if len(stalls) > 0 {
 			unexplained = append(unexplained, difference-waited)
 		}
@@ -121,7 +126,8 @@ func compareWindows(t *testing.T, outer, inner string, stalls []stall) {
 	}
 	require.Len(t, differences, 2*2*2*2*2)
 	slices.Sort(differences)
-	t.Logf("the windows differ by %v at the median, %v at 90 %%, %v at most", differences[len(differences)/2], differences[len(differences)*9/10], differences[len(differences)-1])
+	t.Logf("the windows differ by %v at the median, %v at 90 %%, %v at most", differences[len(differences)/2],
+		differences[len(differences)*9/10], differences[len(differences)-1])
 	assert.LessOrEqual(t, differences[len(differences)/2], 10*time.Millisecond)
 	if len(unexplained) > 0 {
 		slices.Sort(unexplained)
@@ -186,7 +192,8 @@ func threadsWaited() (waited time.Duration, ok bool) {
 	}
 	var name string
 	var user, nice, system, idle, iowait, irq, softirq, steal int64 // in ticks of 10 ms
-	if _, err := fmt.Sscan(string(text), &name, &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal); err != nil {
+	if _, err := fmt.Sscan(string(text), &name, &user, &nice, &system, &idle, &iowait, &irq, &softirq,
+		&steal); err != nil {
 		return 0, false
 	}
 	return waited + time.Duration(steal)*10*time.Millisecond, true
@@ -227,8 +234,12 @@ func sameRegion(a, b *schema.Region) bool {
 	if len(a.PIDs) == 1 && len(b.PIDs) == 1 || len(a.Lines) == 0 {
 		return false
 	}
-	hottest := slices.MaxFunc(a.Lines, func(x, y schema.Line) int { return cmp.Compare(x.Counts.Values[0], y.Counts.Values[0]) })
-	return slices.ContainsFunc(b.Lines, func(l schema.Line) bool { return withoutAddresses(l.Text) == withoutAddresses(hottest.Text) })
+	hottest := slices.MaxFunc(a.Lines, func(x, y schema.Line) int {
+		return cmp.Compare(x.Counts.Values[0],
+			y.Counts.Values[0])
+	})
+	return slices.ContainsFunc(b.Lines,
+		func(l schema.Line) bool { return withoutAddresses(l.Text) == withoutAddresses(hottest.Text) })
 }
 
 // withoutAddresses returns an instruction in which 0x replaces each number that may be an address.
@@ -240,7 +251,8 @@ func withoutAddresses(text string) string {
 func regionsOf(p *schema.Profile) string {
 	var text strings.Builder
 	for _, r := range p.Regions[:min(4, len(p.Regions))] {
-		fmt.Fprintf(&text, "%s, compile id %d, [%#x, %#x), processes %v: %v\n", r.Method, r.CompileID, r.Lo, r.Hi, r.PIDs, r.Counts.Values)
+		fmt.Fprintf(&text, "%s, compile id %d, [%#x, %#x), processes %v: %v\n", r.Method, r.CompileID, r.Lo, r.Hi, r.PIDs,
+			r.Counts.Values)
 	}
 	return text.String()
 }
@@ -283,9 +295,11 @@ func compareTrials(t *testing.T, a, b *schema.Profile) {
 func TestJMHProfilerWithoutGasm(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedTime(t)
-	out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "100ms", "-prof", "gasm", "VectorSum"}, "GASM=/no/such/gasm")
+	out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "100ms", "-prof", "gasm", "VectorSum"},
+		"GASM=/no/such/gasm")
 	require.NoError(t, err, out)
-	assert.Equal(t, 1, strings.Count(out, "# gasm: /no/such/gasm is not a program, so nothing is profiled; to get it: "), out)
+	assert.Equal(t, 1, strings.Count(out, "# gasm: /no/such/gasm is not a program, so nothing is profiled; to get it: "),
+		out)
 	assert.Regexp(t, `VectorSum\.sum +4096 +avgt +[0-9.]+ +ns/op`, out)
 }
 
@@ -333,7 +347,8 @@ func TestWindowFileFlag(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("# none yet\n"), 0o600))
 	script := `"$0" -Dsec=2 -cp "$1" Spin & pid=$!; read up rest </proc/uptime; up=${up%.*}; echo "trial spin" >>"$2"; sleep 1.7
 echo "window $pid ${up}500000000 $((up + 1))500000000 1000 3.5" >>"$2"; wait`
-	r = runGasm(t, []string{"profile", "--record-only", "-o", out, "--window-file", file, "--", "bash", "-c", script, java, javaPrograms(t), file})
+	r = runGasm(t, []string{"profile", "--record-only", "-o", out, "--window-file", file, "--", "bash", "-c", script, java,
+		javaPrograms(t), file})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Empty(t, r.stdout[strings.LastIndex(r.stdout, "\n")+1:], "no report")
 	assert.NotContains(t, r.stdout, "Hottest")

@@ -58,7 +58,8 @@ type kill struct {
 
 func (k kill) String() string {
 	text := fmt.Sprintf("%v to %s after %v, %s", k.signal, k.target, k.after, k.sampler)
-	for what, is := range map[string]bool{fmt.Sprintf("again after %v", k.again): k.again > 0, "on a terminal": k.terminal, "with -o": k.named} {
+	for what, is := range map[string]bool{fmt.Sprintf("again after %v", k.again): k.again > 0, "on a terminal": k.terminal,
+		"with -o": k.named} {
 		if is {
 			text += ", " + what
 		}
@@ -69,8 +70,10 @@ func (k kill) String() string {
 // randomKill returns a random kill within the 1.5 s that a run takes, or soon after that.
 func randomKill(r *rand.Rand, dtrace bool) kill {
 	k := kill{target: []string{toGasm, toGroup, toSampler, toJVM}[r.IntN(4)],
-		signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGKILL}[r.IntN(5)],
-		after:  time.Duration(r.Int64N(int64(2000 * time.Millisecond))), terminal: r.IntN(2) == 0, named: r.IntN(2) == 0, sampler: "perf"}
+		signal: []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+			syscall.SIGKILL}[r.IntN(5)],
+		after: time.Duration(r.Int64N(int64(2000 * time.Millisecond))), terminal: r.IntN(2) == 0, named: r.IntN(2) == 0,
+		sampler: "perf"}
 	if k.target != toSampler && r.IntN(2) == 0 {
 		k.sampler = "native" // native sampling is done by gasm itself
 	}
@@ -248,7 +251,8 @@ func (r *killedRun) sendAll(k kill) (jvm int) {
 		}
 		var sampler int
 		jvm, sampler = r.children(k.sampler)
-		pid := map[string]int{toGasm: r.cmd.Process.Pid, toGroup: -r.cmd.Process.Pid, toJVM: jvm, toSampler: sampler}[k.target]
+		pid := map[string]int{toGasm: r.cmd.Process.Pid, toGroup: -r.cmd.Process.Pid, toJVM: jvm,
+			toSampler: sampler}[k.target]
 		// Until main begins, the Go runtime handles SIGQUIT itself, and prints all stacks.
 		if pid == 0 || k.signal == syscall.SIGQUIT && !r.begun() {
 			continue

@@ -147,7 +147,8 @@ func TestLanguageGoldens(t *testing.T) {
 			logs, err := filepath.Glob(filepath.Join(dir, "asm-*.log"))
 			require.NoError(t, err)
 			require.Len(t, logs, 1)
-			text := strings.ReplaceAll(string(readFile(t, logs[0])), "=/languages/target/classes:/languages/", "="+project+"/target/classes:"+project+"/")
+			text := strings.ReplaceAll(string(readFile(t, logs[0])), "=/languages/target/classes:/languages/",
+				"="+project+"/target/classes:"+project+"/")
 			require.NoError(t, os.WriteFile(logs[0], []byte(text), 0o600))
 
 			library, err := filepath.Glob(filepath.Join(project, "target", "sources", p.library))
@@ -227,7 +228,8 @@ func (p *languageProgram) checkPage(t *testing.T, dir string, roots []string, ro
 		_, line, ok := strings.Cut(source, fmt.Sprintf(`data-l="%d"><b></b><u>%d</u> `, row.line, row.line))
 		require.True(t, ok, "line %d of %s", row.line, row.file)
 		line, _, _ = strings.Cut(line, "</div>")
-		assert.True(t, strings.HasPrefix(strings.TrimSpace(html.UnescapeString(line)), strings.TrimRight(row.text, "….")), "%q is not %q", line, row.text)
+		assert.True(t, strings.HasPrefix(strings.TrimSpace(html.UnescapeString(line)), strings.TrimRight(row.text, "….")),
+			"%q is not %q", line, row.text)
 		found++
 	}
 	assert.Positive(t, found)

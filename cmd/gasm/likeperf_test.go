@@ -27,7 +27,8 @@ func TestSharesLikePerf(t *testing.T) {
 			dir := t.TempDir()
 			capture, data := filepath.Join(dir, "capture"), filepath.Join(dir, "perf.data")
 			args := []string{"record", "-q", "-k", "mono", "-F", "1001", "-e", "cpu-clock", "-B", "-N", "-o", data, "--",
-				binary, "profile", "--sampler", "native", "--event", "cpu-clock", "--frequency", "1001", "--fixed-frequency", "-o", capture, "--", java}
+				binary, "profile", "--sampler", "native", "--event", "cpu-clock", "--frequency", "1001", "--fixed-frequency", "-o",
+				capture, "--", java}
 			for _, method := range []string{"heavy", "middle", "light"} {
 				args = append(args, "-XX:CompileCommand=dontinline,Shares::"+method)
 			}

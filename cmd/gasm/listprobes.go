@@ -34,9 +34,10 @@ func listProbes(s streams, args []string) error {
 	if apart == nil && anyOfOther(jvms) {
 		return runApart(s)
 	}
-	found, err := vmstructs.Ask(context.Background(), listTime, jvms[0].PID, func(vm *vmstructs.VM) ([]loaded.Class, error) {
-		return loaded.Read(vm, func(class string) bool { return spec.MatchesClass(dotted(class)) })
-	})
+	found, err := vmstructs.Ask(context.Background(), listTime, jvms[0].PID,
+		func(vm *vmstructs.VM) ([]loaded.Class, error) {
+			return loaded.Read(vm, func(class string) bool { return spec.MatchesClass(dotted(class)) })
+		})
 	if err != nil {
 		return fmt.Errorf("JVM %s: %w", &jvms[0], err)
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 // samplers are the samplers with which tests are run. Each function skips the test if the sampler does not work here.
-var samplers = map[string]func(testing.TB){"native": gasmtest.NeedNative, "perf": gasmtest.NeedPerf, "dtrace": gasmtest.NeedDTrace}
+var samplers = map[string]func(testing.TB){"native": gasmtest.NeedNative, "perf": gasmtest.NeedPerf,
+	"dtrace": gasmtest.NeedDTrace}
 
 // sideBySide makes the subtests with different samplers run at the same time. The subtest with DTrace runs before
 // them, alone, because if two DTraces start at the same time, one can fail.
@@ -99,7 +100,8 @@ type sharesRun struct {
 func (s sharesRun) profile(t *testing.T, opts ...runOpt) (*schema.Profile, sharesFigures) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	command := slices.Concat([]string{"profile", "--sampler", s.sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
+	command := slices.Concat([]string{"profile", "--sampler", s.sampler, "--frequency", "1001", "--fixed-frequency",
+		"--format", "json", "--report", file,
 		"--window-start", "^MEASURE", "--window-end", "^DONE"}, s.flags, []string{"--"}, s.java)
 	for _, method := range []string{"heavy", "middle", "light"} {
 		command = append(command, "-XX:CompileCommand="+s.inline+",Shares::"+method)
@@ -188,7 +190,8 @@ func TestInlinedShares(t *testing.T) {
 			for method := range own.share {
 				assert.GreaterOrEqual(t, total["rounds"]+total["runUntil"], got[method], "what %s is inlined into", method)
 			}
-			assert.Greater(t, total["rounds"]+total["runUntil"], p.Account.Of(event).Compiled*8/10, "nearly all is in the caller's code")
+			assert.Greater(t, total["rounds"]+total["runUntil"], p.Account.Of(event).Compiled*8/10,
+				"nearly all is in the caller's code")
 		})
 	}
 }
@@ -200,7 +203,8 @@ var digits = regexp.MustCompile(`(≈ )?[0-9][0-9.,]*[⁻⁰¹²³⁴⁵⁶⁷�
 func jmhShape(out string) string {
 	var lines []string
 	for _, line := range strings.Split(out, "\n") {
-		if strings.HasPrefix(line, "Picked up ") || strings.HasPrefix(line, "NOTE: Picked up ") || strings.HasPrefix(line, "# VM options:") {
+		if strings.HasPrefix(line, "Picked up ") || strings.HasPrefix(line, "NOTE: Picked up ") ||
+			strings.HasPrefix(line, "# VM options:") {
 			continue
 		}
 		lines = append(lines, strings.Join(strings.Fields(digits.ReplaceAllString(line, "N")), " "))
@@ -265,7 +269,8 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	p, jmh, iterations := profileJMH(t, sampler, command)
 	// JMH's own JVM, gasm and this test pass each line on, and each of them must be woken up for it.
 	hops := 3 * woken().Seconds()
-	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds, iterations.total.Seconds(), iterations.cpu.Seconds())
+	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds,
+		iterations.total.Seconds(), iterations.cpu.Seconds())
 	// The test knows only when JMH's lines arrive. The first line of each of the two forks comes up to 70 ms late
 	// (record/windows/jmhlink.go), and twice as late on a busy machine. gasm corrects this by asking the kernel. Some
 	// of the other lines are as late as the line after them.
@@ -281,7 +286,8 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 		assert.Positive(t, j.Counts.Of(hottestEvent(p)), "samples of pid %d", j.PID)
 	}
 	t.Logf("%+v", a)
-	assert.Greater(t, a.OutsideWindow, a.Profiled/4, "the warm-up of both forks, a third as long as the measurement, and what is before it")
+	assert.Greater(t, a.OutsideWindow, a.Profiled/4,
+		"the warm-up of both forks, a third as long as the measurement, and what is before it")
 	// In each of six iterations, the CPU time is read twice from /proc/PID/stat, whose clock ticks are 10 ms, sometimes
 	// a moment late. 6000 samples have a standard error of 1.3 %. On a busy machine, the JVMs may get a tenth of that
 	// CPU time; then four standard errors of the samples and a tick per iteration are more than 6 %.
@@ -306,7 +312,8 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 // 200 ms. A wrong number of iterations would make a difference of 1 s.
 func checkIterations(t *testing.T, p *schema.Profile, iterations int, waited time.Duration) {
 	t.Helper()
-	assert.InDelta(t, iterations, p.WindowSeconds, 0.25*float64(iterations)+min(waited.Seconds(), 0.2), "%s: %d iterations of 1 s", p.Trial, iterations)
+	assert.InDelta(t, iterations, p.WindowSeconds, 0.25*float64(iterations)+min(waited.Seconds(), 0.2),
+		"%s: %d iterations of 1 s", p.Trial, iterations)
 }
 
 // An iterationClock adds up the durations of JMH's measured iterations, according to the times at which their lines
@@ -350,7 +357,8 @@ func newestFork(mark string) (dir string) {
 		if err != nil || !bytes.Contains(command, []byte("\x00org.openjdk.jmh.runner.ForkedMain\x00")) {
 			continue
 		}
-		if environ, err := os.ReadFile(filepath.Join(d, "environ")); err != nil || !bytes.Contains(environ, []byte(mark+"\x00")) {
+		if environ, err := os.ReadFile(filepath.Join(d, "environ")); err != nil ||
+			!bytes.Contains(environ, []byte(mark+"\x00")) {
 			continue
 		}
 		if start := statFields(d)[19]; start >= last {
@@ -381,11 +389,13 @@ func statFields(dir string) [50]int64 {
 
 // profileJMH profiles a run of a JMH benchmark. It returns the profile, JMH's own output, and what the test knows
 // about the measured iterations.
-func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profile, jmh string, iterations *iterationClock) {
+func profileJMH(t *testing.T, sampler string, command []string) (p *schema.Profile, jmh string,
+	iterations *iterationClock) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	clock := &iterationClock{mark: "GASM_TEST_RUN=" + dir}
-	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "-o", dir, "--"}, command...),
+	r := runGasm(t, append([]string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "-o", dir,
+		"--"}, command...),
 		withEnv(clock.mark), func(c *exec.Cmd) { c.Stdout = io.MultiWriter(c.Stdout, clock) })
 	require.Equal(t, 0, r.code, r.stderr)
 	info, err := os.Stat(dir)

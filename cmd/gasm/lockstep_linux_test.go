@@ -34,7 +34,8 @@ func TestLockstep(t *testing.T) {
 			t.Parallel()
 			const runs, samples = 6, 2000
 			length := fmt.Sprintf("%dms", 1000*samples/hertz)
-			j := startJVM(t, "READY", java, "-XX:CompileCommand=dontinline,Lockstep::alpha", "-XX:CompileCommand=dontinline,Lockstep::beta",
+			j := startJVM(t, "READY", java, "-XX:CompileCommand=dontinline,Lockstep::alpha",
+				"-XX:CompileCommand=dontinline,Lockstep::beta",
 				"-Dhertz="+strconv.Itoa(hertz), "-cp", javaPrograms(t), "Lockstep")
 			var points, errors float64 // sums of squares
 			frequencies := map[int]bool{}

@@ -132,12 +132,14 @@ change to the program.`,
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.SetVersionTemplate("gasm {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(profileCommand(s), attachCommand(s), topCommand(s), watchCommand(s), stacksCommand(s), reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(), &cobra.Command{
-		Use:   "version",
-		Short: "Print gasm's version",
-		Args:  noArguments,
-		Run:   func(*cobra.Command, []string) { say(s.out, "gasm %s", version) },
-	})
+	root.AddCommand(profileCommand(s), attachCommand(s), topCommand(s), watchCommand(s), stacksCommand(s),
+		reportCommand(s), eventsCommand(s), diffCommand(s), doctorCommand(s), completionCommand(s), manCommand(),
+		&cobra.Command{
+			Use:   "version",
+			Short: "Print gasm's version",
+			Args:  noArguments,
+			Run:   func(*cobra.Command, []string) { say(s.out, "gasm %s", version) },
+		})
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",

@@ -52,7 +52,8 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // same gasm always writes the same page.
 func writeMan(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s \"User Commands\"\n", manQuoted(strings.ToUpper(manName(c))), manQuoted("gasm "+version))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s \"User Commands\"\n", manQuoted(strings.ToUpper(manName(c))),
+		manQuoted("gasm "+version))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", manText(manName(c)), manText(c.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", manText(synopsis(c)))
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", manParagraphs(c.Long, c.Short))
@@ -64,8 +65,9 @@ func writeMan(w io.Writer, c *cobra.Command) error {
 		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", manText(c.Example))
 	}
 	if c == c.Root() {
-		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n", manText("0 success; the command's own code if it failed; 130 after Ctrl-C, except that attach "+
-			"without --length then ends with 0; 2 wrong usage; 3 if diff --fail-above finds something slower; 1 any other failure."))
+		fmt.Fprintf(&b, ".SH EXIT STATUS\n%s\n",
+			manText("0 success; the command's own code if it failed; 130 after Ctrl-C, except that attach "+
+				"without --length then ends with 0; 2 wrong usage; 3 if diff --fail-above finds something slower; 1 any other failure."))
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	var others []string

@@ -70,7 +70,8 @@ func TestMCARefused(t *testing.T) {
 		{[]string{"--mca=osaca"}, "--mca: osaca is not installed"},
 		{[]string{"--mca=perf"}, `--mca: "perf" is not llvm-mca or osaca`},
 		{[]string{"--mca", "--skip-asm"}, "--mca is about loops, which this report does not have"},
-		{[]string{"--mca", "--format", "pprof", "--report", os.DevNull}, "--mca is about loops, which this report does not have"},
+		{[]string{"--mca", "--format", "pprof", "--report", os.DevNull},
+			"--mca is about loops, which this report does not have"},
 	} {
 		r := runGasm(t, append(append([]string{"report"}, c.flags...), samples, log), empty)
 		assert.NotEqual(t, 0, r.code, c.flags)

@@ -25,7 +25,8 @@ func TestMoved(t *testing.T) {
 	file, capt := filepath.Join(dir, "report.json"), ""
 	for _, sec := range []string{"8", "20", "120"} { // a busy machine needs longer for enough samples
 		capt = filepath.Join(dir, "capture"+sec)
-		r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "-o", capt, "--events", "default,compile", "--", jdk.Java(),
+		r := runGasm(t, []string{"profile", "--format", "json", "--report", file, "-o", capt, "--events", "default,compile",
+			"--", jdk.Java(),
 			"-XX:+UnlockExperimentalVMOptions", "-XX:+NMethodRelocation", "-XX:+HotCodeHeap", "-XX:HotCodeHeapSize=16m",
 			"-XX:HotCodeStartupDelaySeconds=1", "-XX:HotCodeSampleSeconds=1", "-XX:HotCodeIntervalSeconds=1",
 			"-Dsec=" + sec, "-Dwarmup=0.5", "-cp", javaPrograms(t), "Shares"})

@@ -73,7 +73,8 @@ func checkStripped(t *testing.T, java string) {
 
 	dir := filepath.Join(t.TempDir(), "capture")
 	file := filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "--fixed-frequency", "-o", dir, "--format", "json", "--report", file,
+	r := runGasm(t, []string{"profile", "--sampler", "perf", "--frequency", "1001", "--fixed-frequency", "-o", dir,
+		"--format", "json", "--report", file,
 		"--", java, "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Exit", "0"},
 		// perf keeps libraries in ~/.debug and knows this one again by its build id.
 		withEnv("HOME="+t.TempDir()))
@@ -107,7 +108,8 @@ func checkStripped(t *testing.T, java string) {
 
 	again := runGasm(t, []string{"report", "--format", "json", dir})
 	require.Equal(t, 0, again.code, again.stderr)
-	assert.Equal(t, p.Native, readReport(t, []byte(again.stdout)).Profiles[0].Native, "the same names from the saved capture")
+	assert.Equal(t, p.Native, readReport(t, []byte(again.stdout)).Profiles[0].Native,
+		"the same names from the saved capture")
 }
 
 // Functions of libraries that HotSpot loads have names, from all samplers alike, in the
@@ -122,7 +124,8 @@ func TestNativeNames(t *testing.T) {
 				takeDTrace(t)
 			}
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file,
+			r := runGasm(t, []string{"profile", "--sampler", sampler, "--frequency", "1001", "--fixed-frequency", "--format",
+				"json", "--report", file,
 				"--", "java", "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Exit", "0"})
 			require.Equal(t, 0, r.code, r.stderr)
 			text, err := os.ReadFile(file)
@@ -154,7 +157,8 @@ func TestTwoEvents(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--fixed-frequency", "--event", "cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
+	r := runGasm(t, []string{"profile", "-o", dir, "--frequency", "1001", "--fixed-frequency", "--event",
+		"cpu-clock,page-faults", "--", "java", "-cp", javaPrograms(t), "Exit", "0"})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `(?m)^Sampler: +native, cpu-clock and page-faults at 1001 Hz$`, r.stdout)
 	again := runGasm(t, []string{"report", "--format", "json", dir})

@@ -30,7 +30,8 @@ func jniLibrary(t *testing.T) (path string) {
 	gcc := gasmtest.NeedTool(t, "gcc", "scripts/setup.sh test installs it")
 	dir := t.TempDir()
 	path = filepath.Join(dir, "libjni.so")
-	out, err := exec.Command(gcc, "-O2", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-o", path, gasmtest.Testdata("programs", "jni.c")).CombinedOutput()
+	out, err := exec.Command(gcc, "-O2", "-g", "-shared", "-fPIC", "-Wl,--build-id", "-o", path,
+		gasmtest.Testdata("programs", "jni.c")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
 }
@@ -44,7 +45,8 @@ var manySamples = []string{"--frequency", "4001"}
 func profileJNI(t *testing.T, lib string, flags ...string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "capture")
-	args := slices.Concat([]string{"profile", "-o", dir, "--skip-asm"}, manySamples, flags, []string{"--", gasmtest.NeedJava(t), "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Jni", lib, "1500"})
+	args := slices.Concat([]string{"profile", "-o", dir, "--skip-asm"}, manySamples, flags,
+		[]string{"--", gasmtest.NeedJava(t), "-Xcomp", "-XX:TieredStopAtLevel=1", "-cp", javaPrograms(t), "Jni", lib, "1500"})
 	r := runGasm(t, args)
 	require.Equal(t, 0, r.code, r.stderr)
 	return dir
@@ -72,7 +74,8 @@ func TestNativeCode(t *testing.T) {
 	lib := jniLibrary(t)
 	dir := profileJNI(t, lib)
 	code := codeOf(t, dir)
-	mapped := map[string]string{"libjni.so": lib, "libjvm.so": jdk.LibJVM(filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))), "libc.so.6": libc(t)}
+	mapped := map[string]string{"libjni.so": lib,
+		"libjvm.so": jdk.LibJVM(filepath.Dir(filepath.Dir(gasmtest.NeedJava(t)))), "libc.so.6": libc(t)}
 	for module, path := range mapped {
 		require.NotEmpty(t, code[module], "functions of %s", module)
 		checkCode(t, path, code[module])
@@ -146,7 +149,8 @@ func checkCode(t *testing.T, path string, functions []nativecode.Function) {
 			require.NoError(t, err)
 			require.Equal(t, len(want), len(got), "%s %s", path, functions[i].Symbol)
 			for k := range want {
-				require.Equal(t, disasmtest.Squeeze(want[k].Text), disasmtest.Squeeze(got[k].Text), "%s %s, %#x", path, functions[i].Symbol, got[k].Addr)
+				require.Equal(t, disasmtest.Squeeze(want[k].Text), disasmtest.Squeeze(got[k].Text), "%s %s, %#x", path,
+					functions[i].Symbol, got[k].Addr)
 			}
 			compared += len(want)
 		}

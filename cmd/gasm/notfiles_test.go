@@ -51,7 +51,8 @@ func TestNotFiles(t *testing.T) {
 				assert.Equal(t, code, r.code)
 				assert.Contains(t, r.said(), path+" is "+kind)
 			}
-			for _, file := range []string{capture.SamplesFile, capture.LogFile(1), capture.DescriptionFile, capture.SymbolsFile} {
+			for _, file := range []string{capture.SamplesFile, capture.LogFile(1), capture.DescriptionFile,
+				capture.SymbolsFile} {
 				in := filepath.Join(dir, strings.TrimSuffix(file, filepath.Ext(file)))
 				require.NoError(t, os.Mkdir(in, 0o700))
 				for name, from := range map[string]string{capture.SamplesFile: samples, capture.LogFile(1): log} {
@@ -98,7 +99,8 @@ func TestReportOnlyReads(t *testing.T) {
 	t.Parallel()
 	dir := captureFolder(t, "jdk17-lean-none")
 	log := readFile(t, filepath.Join(dir, capture.LogFile(1)))
-	for _, name := range []string{capture.LogFile(24997), "asm-pid24997.log", "copies-1.log", "perf.data", capture.SamplesFile + ".part"} {
+	for _, name := range []string{capture.LogFile(24997), "asm-pid24997.log", "copies-1.log", "perf.data",
+		capture.SamplesFile + ".part"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), log, 0o644))
 	}
 	before := fingerprints(t, dir)
@@ -116,7 +118,8 @@ func TestReportOnlyReads(t *testing.T) {
 		r := runGasm(t, []string{"report", flag, filepath.Join(dir, capture.LogFile(1)), dir})
 		assert.Equal(t, 2, r.code)
 		assert.Contains(t, r.said(), "is an input file")
-		r = runGasm(t, []string{"report", flag, filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.LogFile(1))})
+		r = runGasm(t, []string{"report", flag, filepath.Join(dir, capture.SamplesFile),
+			filepath.Join(dir, capture.SamplesFile), filepath.Join(dir, capture.LogFile(1))})
 		assert.Equal(t, 2, r.code)
 	}
 	for _, command := range [][]string{{"diff", dir}, {"events"}} {

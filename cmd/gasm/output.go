@@ -28,7 +28,8 @@ func (f *reportFlags) checkOutput(out *os.File, shared bool) error {
 	case !special || f.file != "":
 		return nil
 	case shared:
-		return usage("--format %s %s and would mix with the command's output; name a file for it: --report FILE", f.format, what)
+		return usage("--format %s %s and would mix with the command's output; name a file for it: --report FILE", f.format,
+			what)
 	case layout.IsTerminal(out):
 		return usage("--format %s %s, and not for a terminal; use --report FILE or a redirection", f.format, what)
 	}
@@ -61,7 +62,10 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	}
 	src.sayMissing(s.err)
 	if f.saveLog != "" {
-		err := f.files.write(f.saveLog, func(w io.Writer) error { return report.WriteLog(w, ps.Code(), f.syntax(), f.methods...) })
+		err := f.files.write(f.saveLog, func(w io.Writer) error {
+			return report.WriteLog(w, ps.Code(), f.syntax(),
+				f.methods...)
+		})
 		if err != nil {
 			return fmt.Errorf("saving the annotated log: %w", err)
 		}
@@ -69,8 +73,8 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// askModel asks the program that --mca names about the loops of all profiles. A signal to stop ends that, and the report
-// is written without the rest of the answers.
+// askModel asks the program that --mca names about the loops of all profiles. A signal to stop ends that, and the
+// report is written without the rest of the answers.
 func (f *reportFlags) askModel(ps *profile.Profiles) {
 	if f.model == nil {
 		return

@@ -52,7 +52,8 @@ func page(s streams, command string, write func(io.Writer) error) error {
 	}
 	_ = in.Close()
 	// The pager's exit code does not matter, unless it says that the shell did not find the pager.
-	if status := new(exec.ExitError); errors.As(cmd.Wait(), &status) && (status.ExitCode() == 126 || status.ExitCode() == 127) {
+	if status := new(exec.ExitError); errors.As(cmd.Wait(), &status) &&
+		(status.ExitCode() == 126 || status.ExitCode() == 127) {
 		return write(s.out)
 	}
 	return err

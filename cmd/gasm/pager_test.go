@@ -180,7 +180,8 @@ func TestPagerExitCode(t *testing.T) {
 	require.NoError(t, os.WriteFile(others, []byte(strings.ReplaceAll(string(text), "24997/", "11111/")), 0o644))
 	keeper, _ := fakePager(t, keepAll+"; exit 3")
 
-	out, code := startOnTerminal(t, 40, "x", []string{"GASM_PAGER=true"}, []string{"report", "--hot-threshold", "0", samples, log}).end()
+	out, code := startOnTerminal(t, 40, "x", []string{"GASM_PAGER=true"},
+		[]string{"report", "--hot-threshold", "0", samples, log}).end()
 	assert.Equal(t, 0, code)
 	assert.Empty(t, out)
 
@@ -270,7 +271,8 @@ func TestPagerOfProfile(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := javaPrograms(t)
 	pager, record := fakePager(t, untilCtrlC)
-	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager}, []string{"profile", "--", "java", "-cp", classes, "Exit", "7", "one"})
+	r := startOnTerminal(t, 40, "WAITING", []string{"GASM_PAGER=" + pager},
+		[]string{"profile", "--", "java", "-cp", classes, "Exit", "7", "one"})
 	interruptTwice(t, r, record)
 	out, code := r.end()
 	assert.Equal(t, 7, code)

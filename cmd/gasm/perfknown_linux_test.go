@@ -33,8 +33,10 @@ func recordChains(t *testing.T, size int64, jvmFlags ...string) *profile.Profile
 			}
 		}
 	}()
-	java := append(append([]string{gasmtest.NeedJava(t)}, jvmFlags...), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", javaPrograms(t), "Stacks")
-	args := append([]string{"profile", "--sampler", "perf", "--stacks", "--events", "none", "--frequency", "997", "-o", dir, "--skip-asm", "--"}, java...)
+	java := append(append([]string{gasmtest.NeedJava(t)}, jvmFlags...), "-XX:CompileCommand=quiet",
+		"-XX:CompileCommand=dontinline,Stacks::work", "-cp", javaPrograms(t), "Stacks")
+	args := append([]string{"profile", "--sampler", "perf", "--stacks", "--events", "none", "--frequency", "997", "-o",
+		dir, "--skip-asm", "--"}, java...)
 	r := runGasm(t, args, func(cmd *exec.Cmd) { cmd.Stdin = in })
 	require.Equal(t, 0, r.code, r.stderr)
 	c, err := capture.Open(dir)
@@ -65,7 +67,8 @@ func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpre
 	if l.CompileID > 0 {
 		names = append(names, l.Name)
 	}
-	for i, begin := range []string{"java.lang.Thread::run", "Stacks$$Lambda::run", "Stacks::lambda$main$0", "Stacks::loop", "Stacks$$Lambda::run"} {
+	for i, begin := range []string{"java.lang.Thread::run", "Stacks$$Lambda::run", "Stacks::lambda$main$0", "Stacks::loop",
+		"Stacks$$Lambda::run"} {
 		if i < len(names) && names[i] == "" {
 			names[i] = begin
 		}

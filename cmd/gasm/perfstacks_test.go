@@ -23,7 +23,8 @@ func TestPerfStacks(t *testing.T) {
 	dir := t.TempDir()
 	data, log := filepath.Join(dir, "perf.data"), filepath.Join(dir, "asm.log")
 	args := []string{"record", "-q", "-k", "mono", "-F", "499", "-e", "cpu-clock", "-g", "-o", data, gasmtest.NeedJava(t),
-		"-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintAssembly", "-XX:+LogVMOutput", "-XX:-DisplayVMOutput", "-XX:LogFile=" + log,
+		"-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintAssembly", "-XX:+LogVMOutput", "-XX:-DisplayVMOutput",
+		"-XX:LogFile=" + log,
 		"-XX:+PreserveFramePointer", "-Dsec=1", "-Dhertz=97", "-cp", javaPrograms(t), "Lockstep"}
 	out, err := exec.Command("perf", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -31,7 +32,8 @@ func TestPerfStacks(t *testing.T) {
 	var texts []string
 	var reports []schema.Profile
 	for _, fields := range [][]string{
-		{"-G"}, nil, {"-G", "--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso"}, {"--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso"},
+		{"-G"}, nil, {"-G", "--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso"},
+		{"--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso"},
 		{"--ns", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym,symoff,dso"}} {
 		text, err := exec.Command("perf", append([]string{"script", "-i", data}, fields...)...).Output()
 		require.NoError(t, err)
@@ -59,7 +61,8 @@ func TestPerfStacks(t *testing.T) {
 	// The file still contains the text that was written last, which has stacks.
 	assert.Equal(t, a.Profiled, collapsedTotal(t, reportOf(t, "--format", "collapsed", file, log)))
 	assert.Equal(t, a.Profiled, pprofTotal(t, reportOf(t, "--format", "pprof", file, log)))
-	under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "start_thread", file, log))).Profiles[0]
+	under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "start_thread", file,
+		log))).Profiles[0]
 	u := under.Account.Of(hottestEvent(&under))
 	// Stacks of the program are complete if they end in one of these methods. The launcher has a thread that starts
 	// the JVM, which has a few samples. Its stacks end in main's caller.
@@ -70,7 +73,8 @@ func TestPerfStacks(t *testing.T) {
 	// Without the option for frame pointers, the stacks of the JVM end at the innermost Java frame.
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(log, []byte(strings.Replace(string(text), "-XX:+PreserveFramePointer", "-XX:-PreserveFramePointer", 1)), 0o600))
+	require.NoError(t, os.WriteFile(log, []byte(strings.Replace(string(text), "-XX:+PreserveFramePointer",
+		"-XX:-PreserveFramePointer", 1)), 0o600))
 	cut := reportOf(t, file, log)
 	assert.Contains(t, strings.Join(strings.Fields(cut), " "), "are cut at their innermost Java frame")
 	assert.Contains(t, texts[1], "Lockstep::main")

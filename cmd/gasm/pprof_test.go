@@ -72,7 +72,8 @@ func selfCounts(p *schema.Profile) map[string]int64 {
 // TestPprofOfCaptures checks that the pprof profile of each capture agrees with the JSON report.
 func TestPprofOfCaptures(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace", "jdk25-full-hsdis"} {
+	for _, name := range []string{"jdk8-full-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
+		"jdk25-full-hsdis"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			samples, log := gasmtest.UnpackCapture(t, name, t.TempDir())
@@ -127,7 +128,8 @@ func writeCapture(t *testing.T, name string) string {
 	}
 	half := (from + to) / 2
 	d := capture.Description{Schema: 1, Command: []string{"java", "Workload"}, Sampler: "perf",
-		Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []capture.JVM{{PID: 24997, LogFile: capture.LogFile(24997), StartMonoNanos: from}},
+		Events: []string{"cpu-clock"}, Frequency: 1001, JVMs: []capture.JVM{{PID: 24997, LogFile: capture.LogFile(24997),
+			StartMonoNanos: from}},
 		Trials: []capture.Trial{{Name: "first", Windows: window(from, half)}, {Name: "second", Windows: window(half, to)}}}
 	require.NoError(t, d.Write(dir))
 	return dir
@@ -235,13 +237,15 @@ func TestPprofTop(t *testing.T) {
 	}
 	assert.Equal(t, total, sum, "the rows are all there is")
 	require.NotEmpty(t, rows)
-	assert.Equal(t, topRow{want.Methods[0].Counts.Of("cpu-clock"), want.Methods[0].Name}, rows[0], "the hottest method, a stub")
+	assert.Equal(t, topRow{want.Methods[0].Counts.Of("cpu-clock"), want.Methods[0].Name}, rows[0],
+		"the hottest method, a stub")
 	assert.Equal(t, "StubRoutines::libmLog", rows[0].name)
 	assert.Contains(t, text, " java.util.HashMap$HashIterator::nextNode java/util/HashMap.java:1601 (inline)\n")
 	assert.Contains(t, text, "::<init> ", "pprof takes no names apart")
 
 	// Without line numbers, pprof's table is the report's table of frames.
-	_, rows = readTop(t, runPprof(t, "-top", "-nodecount=10000", "-nodefraction=0", "-edgefraction=0", "-tagfocus=tier=level|wrapper", file))
+	_, rows = readTop(t, runPprof(t, "-top", "-nodecount=10000", "-nodefraction=0", "-edgefraction=0",
+		"-tagfocus=tier=level|wrapper", file))
 	got := map[string]int64{}
 	for _, row := range rows {
 		if row.flat > 0 {

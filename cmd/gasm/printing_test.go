@@ -32,7 +32,8 @@ func TestNoPrintingInProfile(t *testing.T) {
 			// the row for printing among the samples in the window.
 			run := func(code string) (dir string, inProfile, inRow float64) {
 				dir = filepath.Join(t.TempDir(), code)
-				r := runGasm(t, []string{"profile", "--code", code, "-o", dir, "--skip-asm", "--", java, "-Dclasses=10", "-cp", javaPrograms(t), "Compile"})
+				r := runGasm(t, []string{"profile", "--code", code, "-o", dir, "--skip-asm", "--", java, "-Dclasses=10", "-cp",
+					javaPrograms(t), "Compile"})
 				require.Equal(t, 0, r.code, r.stderr)
 				assert.Equal(t, code == "print", strings.Contains(r.stdout, "\n   gasm's printing (HotSpot) "))
 				rep := jsonReport(t, dir)
@@ -49,7 +50,8 @@ func TestNoPrintingInProfile(t *testing.T) {
 			}
 			copied, inCopied, rowOfCopied := run("auto")
 			printed, inPrinted, rowOfPrinted := run("print")
-			t.Logf("printing is %.2f %% of the profile, with --code print %.2f %%, and %.2f %% beside it", 100*inCopied, 100*inPrinted, 100*rowOfPrinted)
+			t.Logf("printing is %.2f %% of the profile, with --code print %.2f %%, and %.2f %% beside it", 100*inCopied,
+				100*inPrinted, 100*rowOfPrinted)
 			// The JVM itself prints a line or two, so a few of the thousands of samples may be in these functions.
 			assert.Less(t, inCopied, 0.001)
 			assert.Zero(t, rowOfCopied)
@@ -88,14 +90,18 @@ func TestDiffDatabase(t *testing.T) {
 	var captures []string
 	for i, jdk := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
-		r := runGasm(t, []string{"profile", "-o", dir, "--skip-asm", "--", jdk.Java(), "-Dsec=3", "-cp", javaPrograms(t) + ":" + libraries, "Database"})
+		r := runGasm(t, []string{"profile", "-o", dir, "--skip-asm", "--", jdk.Java(), "-Dsec=3", "-cp",
+			javaPrograms(t) + ":" + libraries, "Database"})
 		require.Equal(t, 0, r.code, r.stderr)
 		require.Contains(t, r.stdout, "rounds ")
 		captures = append(captures, dir)
 		rep := jsonReport(t, dir)
 		p := &rep.Profiles[0]
 		assert.Zero(t, p.Account.Of(hottestEvent(p)).Printing)
-		assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool { return strings.HasPrefix(f.Method, "org.h2.") }))
+		assert.True(t, slices.ContainsFunc(p.Frames, func(f schema.Frames) bool {
+			return strings.HasPrefix(f.Method,
+				"org.h2.")
+		}))
 	}
 	for _, row := range changedRows(runDiffJSON(t, captures[0], captures[1])) {
 		assert.NotRegexp(t, printing, row.Name)

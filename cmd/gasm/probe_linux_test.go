@@ -84,7 +84,8 @@ func listEvents(t *testing.T, dir string) (events []listedEvent) {
 
 // probeRuns has the JVM options of the runs on each JDK. They select different collectors, because each collector
 // moves objects in its own way.
-var probeRuns = map[int][]string{8: {"-XX:+UseSerialGC"}, 17: {"-XX:+UseG1GC"}, 21: {"-XX:+UseSerialGC"}, 25: {"-XX:+UseZGC", "--sun-misc-unsafe-memory-access=allow"}}
+var probeRuns = map[int][]string{8: {"-XX:+UseSerialGC"}, 17: {"-XX:+UseG1GC"}, 21: {"-XX:+UseSerialGC"},
+	25: {"-XX:+UseZGC", "--sun-misc-unsafe-memory-access=allow"}}
 
 // TestProbes checks that the probes count what the program itself counts: with exceptions, recursion and threads, on
 // all JDKs.
@@ -95,8 +96,10 @@ func TestProbes(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			dir := t.TempDir()
 			capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-			args := []string{"profile", "-o", capt, "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe", "Calls::sometimes",
-				"--probe", "Calls::<init>", "--probe", "Calls::fibonacci", "--probe", "Calls$Shape::area", "--probe", "Calls::slow", "--probe", "Calls::brief", "--probe", "Calls::itself", "--probe-this",
+			args := []string{"profile", "-o", capt, "--format", "json", "--report", file, "--probe", "Calls::count(long)",
+				"--probe", "Calls::sometimes",
+				"--probe", "Calls::<init>", "--probe", "Calls::fibonacci", "--probe", "Calls$Shape::area", "--probe", "Calls::slow",
+				"--probe", "Calls::brief", "--probe", "Calls::itself", "--probe-this",
 				"--probe", "Calls::lambda$worker*", "--probe-lock", "Calls", "--probe-alloc", "Calls::allocate", "--", j.Java()}
 			r := runGasm(t, slices.Concat(args, probeRuns[j.Feature], []string{"-cp", classes, "Calls"}))
 			require.Equal(t, 0, r.code, r.stderr)
@@ -127,13 +130,17 @@ func compareCounts(t *testing.T, own map[string]int64, p *schema.Profile) {
 	}
 	assert.Equal(t, own["entered"], distributed)
 	sometimes := probeOf(t, p, "method", "Calls::sometimes", "")
-	assert.Equal(t, []int64{8000, 8000 - own["thrown"], own["thrown"]}, []int64{sometimes.Entries, sometimes.Returns, sometimes.Exceptions})
+	assert.Equal(t, []int64{8000, 8000 - own["thrown"], own["thrown"]},
+		[]int64{sometimes.Entries, sometimes.Returns, sometimes.Exceptions})
 	made := probeOf(t, p, "method", "Calls::<init>", "")
-	assert.Equal(t, []int64{own["made"] + own["failed"], own["made"], own["failed"]}, []int64{made.Entries, made.Returns, made.Exceptions})
+	assert.Equal(t, []int64{own["made"] + own["failed"], own["made"], own["failed"]},
+		[]int64{made.Entries, made.Returns, made.Exceptions})
 	fibonacci := probeOf(t, p, "method", "Calls::fibonacci", "")
 	assert.Equal(t, own["recursive"], fibonacci.Entries)
-	assert.Less(t, fibonacci.TotalMS, 8*float64(fibonacci.MaxNS)/1e6+0.001, "the time in recursive calls counts once: in eight outermost calls")
-	areas := probeOf(t, p, "method", "Calls$Square::area", "").Entries + probeOf(t, p, "method", "Calls$Circle::area", "").Entries
+	assert.Less(t, fibonacci.TotalMS, 8*float64(fibonacci.MaxNS)/1e6+0.001,
+		"the time in recursive calls counts once: in eight outermost calls")
+	areas := probeOf(t, p, "method", "Calls$Square::area", "").Entries +
+		probeOf(t, p, "method", "Calls$Circle::area", "").Entries
 	assert.Equal(t, own["areas"], areas, "implementations of an interface's method")
 	var locked, released int64
 	for _, x := range p.Probes {
@@ -170,7 +177,8 @@ func compareTimes(t *testing.T, own map[string]int64, p *schema.Profile) {
 	// shares its CPUs. The program's figure is the least of some rounds. The probe's figure is the time that a tenth
 	// of the calls do not exceed. A higher percentile would not do: if C2 waits for a CPU, most calls run C1's code,
 	// with its counters.
-	assert.Less(t, tenth(brief.Distribution), max(60, own["clock"]+35), "what a probe adds to the time of a method that takes a nanosecond: %+v", brief.Distribution)
+	assert.Less(t, tenth(brief.Distribution), max(60, own["clock"]+35),
+		"what a probe adds to the time of a method that takes a nanosecond: %+v", brief.Distribution)
 }
 
 // tenth returns the upper end, in nanoseconds, of the bucket at which a tenth of the calls is reached.
@@ -225,7 +233,8 @@ func TestWindowMethod(t *testing.T) {
 	gasmtest.NeedNative(t)
 	dir := t.TempDir()
 	capt, file := filepath.Join(dir, "capture"), filepath.Join(dir, "report.json")
-	args := []string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report", file, "--stacks", "off", "--window-method", "Calls::handle", "--",
+	args := []string{"profile", "-o", capt, "--frequency", "1001", "--fixed-frequency", "--format", "json", "--report",
+		file, "--stacks", "off", "--window-method", "Calls::handle", "--",
 		gasmtest.NeedJava(t), "-Dsec=4", "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"handle", "part", "background"} {
 		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)
@@ -346,7 +355,8 @@ func killedWhileProbing(t *testing.T, p *askProgram) {
 	_ = gasm.Wait()     // the error says that it was killed
 	assertGone(t, temp) // if gasm runs as root, its child is killed when the parent has ended
 	assert.Equal(t, want, p.ask(t, "w"))
-	told := fmt.Sprintf("gasm: JVM %s still counted for probes of a gasm that has ended, into /tmp/gasm-probes-%s/[0-9a-f]{32}: it does not any more\n", p.pid(), p.pid())
+	told :=
+		fmt.Sprintf("gasm: JVM %s still counted for probes of a gasm that has ended, into /tmp/gasm-probes-%s/[0-9a-f]{32}: it does not any more\n", p.pid(), p.pid())
 	assert.Regexp(t, told, runGasm(t, []string{"attach"}).stderr)
 	assert.NoDirExists(t, "/tmp/gasm-probes-"+p.pid())
 	assert.NotContains(t, runGasm(t, []string{"attach"}).stderr, "JVM "+p.pid())
@@ -396,7 +406,8 @@ func TestAttachProbesMetaspace(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return most[j.Feature] != [2]int64{} }) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel()
-			p := startAsk(t, j.Java(), "-Xbatch", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:SweeperThreshold=0.001", "-Dsun.reflect.inflationThreshold=1000")
+			p := startAsk(t, j.Java(), "-Xbatch", "-XX:+IgnoreUnrecognizedVMOptions", "-XX:SweeperThreshold=0.001",
+				"-Dsun.reflect.inflationThreshold=1000")
 			for range 30 { // until the methods that the program itself calls have their profiles
 				p.ask(t, "m")
 			}
@@ -415,7 +426,8 @@ func attachTimes(t *testing.T, p *askProgram, times int) (metaspace []int64) {
 	for range times {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "report.json")
-		gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)", "--probe-lock", "Calls", p.pid())
+		gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--probe", "Calls::count(long)",
+			"--probe-lock", "Calls", p.pid())
 		var stderr strings.Builder
 		gasm.Stderr = &stderr
 		require.NoError(t, gasm.Start())
@@ -503,7 +515,8 @@ func TestProbeObstacles(t *testing.T) {
 	})
 	t.Run("a full disk", func(t *testing.T) {
 		small := gasmtest.NeedSmallDisk(t, "4m")
-		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe", "Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
+		r := runGasm(t, []string{"profile", "-o", filepath.Join(small, "capture"), "--skip-asm", "--width", "1000", "--probe",
+			"Calls::count", "--", gasmtest.NeedJava(t), "-cp", classes, "Calls"})
 		assert.Len(t, ownNumbers(t, r.stdout), 15, "the program is not disturbed: %s", r.stderr)
 		assert.Contains(t, r.stdout, "could not count their calls", r.stderr)
 	})

@@ -13,11 +13,16 @@ type probeFlags struct {
 }
 
 func (f *probeFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.methods, "probe", nil, "count the calls of `CLASS::METHOD` and measure how long they take, by an agent that changes only such methods; * is any text; may be given several times")
-	flags.BoolVar(&f.this, "probe-this", false, "have gasm events show the object of each call of --probe: System.identityHashCode of this")
-	flags.StringArrayVar(&f.locks, "probe-lock", nil, "count the locks that methods of `CLASS` take by synchronized, and list them")
-	flags.StringArrayVar(&f.allocations, "probe-alloc", nil, "count the objects that `CLASS::METHOD` allocates, and list them")
-	flags.StringArrayVar(&f.sdt, "probe-sdt", nil, "show dtrace, perf and bpftrace the entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; may be given several times")
+	flags.StringArrayVar(&f.methods, "probe", nil,
+		"count the calls of `CLASS::METHOD` and measure how long they take, by an agent that changes only such methods; * is any text; may be given several times")
+	flags.BoolVar(&f.this, "probe-this", false,
+		"have gasm events show the object of each call of --probe: System.identityHashCode of this")
+	flags.StringArrayVar(&f.locks, "probe-lock", nil,
+		"count the locks that methods of `CLASS` take by synchronized, and list them")
+	flags.StringArrayVar(&f.allocations, "probe-alloc", nil,
+		"count the objects that `CLASS::METHOD` allocates, and list them")
+	flags.StringArrayVar(&f.sdt, "probe-sdt", nil,
+		"show dtrace, perf and bpftrace the entries and returns of `CLASS::METHOD` as probes of the provider java; * is any text; may be given several times")
 }
 
 // windowProbe returns the probe for the method of --window-method. It returns nil if there is none.

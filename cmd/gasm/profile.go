@@ -29,21 +29,29 @@ type profileFlags struct {
 func (f *profileFlags) register(flags *pflag.FlagSet) {
 	f.recordFlags.register(flags)
 	o := &f.options
-	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto), "`sampler` to use: auto (the first that works), native (gasm itself), perf, dtrace or, on macOS, xctrace")
+	flags.StringVar(&f.sampler, "sampler", string(record.SamplerAuto),
+		"`sampler` to use: auto (the first that works), native (gasm itself), perf, dtrace or, on macOS, xctrace")
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace with sudo -n, so that gasm itself need not be root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
-	flags.StringArrayVar(&o.Methods, "method", nil, "print only the code of methods that match `PATTERN`, as java.util.HashMap::*; may be given several times")
-	flags.StringVar(&f.code, "code", string(record.CodeAuto), "`how` gasm gets the code: copy reads it out of the JVM's memory, which costs very little; print has HotSpot print it; auto copies if that is possible")
-	flags.StringVar(&f.kinds, "events", defaultKinds, "`kinds` of events to record, separated by commas: gc, safepoint, compile, inlining, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; or none; default stands for gc,safepoint if the command is java itself")
-	flags.BoolVar(&o.SkipC1, "skip-c1", false, "leave out the code of methods that C1 compiled: printing that code slows a warm-up the most")
+	flags.StringArrayVar(&o.Methods, "method", nil,
+		"print only the code of methods that match `PATTERN`, as java.util.HashMap::*; may be given several times")
+	flags.StringVar(&f.code, "code", string(record.CodeAuto),
+		"`how` gasm gets the code: copy reads it out of the JVM's memory, which costs very little; print has HotSpot print it; auto copies if that is possible")
+	flags.StringVar(&f.kinds, "events", defaultKinds,
+		"`kinds` of events to record, separated by commas: gc, safepoint, compile, inlining, lock, alloc, park, sleep, class, thread, jni, jfr (the program's own), usdt:PROVIDER:NAME; or none; default stands for gc,safepoint if the command is java itself")
+	flags.BoolVar(&o.SkipC1, "skip-c1", false,
+		"leave out the code of methods that C1 compiled: printing that code slows a warm-up the most")
 	flags.StringVar(&f.windowEnd, "window-end", "", "measure until the next line of output that matches `RE`")
-	flags.StringVar(&o.WindowFile, "window-file", "", "measure in the windows that the program has written to `FILE` by its end")
-	flags.BoolVar(&f.recordOnly, "record-only", false, "keep the capture (-o) and make no report; the exit code is the command's own")
+	flags.StringVar(&o.WindowFile, "window-file", "",
+		"measure in the windows that the program has written to `FILE` by its end")
+	flags.BoolVar(&f.recordOnly, "record-only", false,
+		"keep the capture (-o) and make no report; the exit code is the command's own")
 	flags.StringVar(&f.windowFrom, "window-from", "", "look for such lines on `stdout, stderr or both` (default: both)")
 }
 
 // recordOptions returns the options for recording a command. It checks the flags, before anything runs.
-func (f *profileFlags) recordOptions(s streams, command []string, window windows.EventChoice) (o record.Options, err error) {
+func (f *profileFlags) recordOptions(s streams, command []string, window windows.EventChoice) (o record.Options,
+	err error) {
 	o = f.options
 	if o.Counters, err = f.counters(); err != nil {
 		return o, err
@@ -142,7 +150,8 @@ has one profile for each main class and JDK.`,
 }
 
 // runProfile records the command and, unless only the recording is wanted, reports on it.
-func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch, recordOnly bool) error {
+func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, signals *signalWatch,
+	recordOnly bool) error {
 	bar := progress.New(s.err, "perf script", -1)
 	o.Progress = bar.Add
 	o.Problem = func(err error) { say(s.err, "gasm: %v", err) }
@@ -209,7 +218,8 @@ func windowText(c record.WindowChange) string {
 }
 
 // reportOn makes the report of what was recorded. finish completes the capture.
-func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportFlags, src *sources, bar *progress.Bar) error {
+func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportFlags, src *sources,
+	bar *progress.Bar) error {
 	c, err := finish()
 	bar.Done()
 	if err != nil {

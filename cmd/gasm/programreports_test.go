@@ -52,7 +52,8 @@ func TestProgramReports(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := runGasm(t, append(append([]string{"report", "--width", "100"}, c.flags...), gasmtest.UnpackFolder(t, c.capture)), withEnv("LC_ALL=C.UTF-8"))
+			r := runGasm(t, append(append([]string{"report", "--width", "100"}, c.flags...),
+				gasmtest.UnpackFolder(t, c.capture)), withEnv("LC_ALL=C.UTF-8"))
 			require.Equal(t, 0, r.code, r.stderr)
 			lines := strings.Split(r.stdout, "\n")
 			for _, want := range c.first {
@@ -75,7 +76,8 @@ func TestWidths(t *testing.T) {
 	inputs = append(inputs, []string{gasmtest.UnpackFolder(t, "spread")}, []string{gasmtest.UnpackFolder(t, "sort")})
 	for _, input := range inputs {
 		for _, width := range []int{80, 100, 130} {
-			args := []string{"report", "--hot-threshold", "1%", "--source", gasmtest.Testdata("captures"), "--width", strconv.Itoa(width)}
+			args := []string{"report", "--hot-threshold", "1%", "--source", gasmtest.Testdata("captures"), "--width",
+				strconv.Itoa(width)}
 			r := runGasm(t, append(args, input...), withEnv("LC_ALL=C.UTF-8"))
 			require.Equal(t, 0, r.code, r.stderr)
 			checkWidth(t, strings.Split(r.stdout, "\n"), width)
@@ -130,7 +132,8 @@ func TestFoldedComments(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
 	run := func(comments string) ([]string, map[string][]string) {
-		r := runGasm(t, []string{"report", "--width", "100", "--regions", "1", "--hot-threshold", "0.1%", "--comments", comments, dir}, withEnv("LC_ALL=C.UTF-8"))
+		r := runGasm(t, []string{"report", "--width", "100", "--regions", "1", "--hot-threshold", "0.1%", "--comments",
+			comments, dir}, withEnv("LC_ALL=C.UTF-8"))
 		require.Equal(t, 0, r.code, r.stderr)
 		if comments == "folded" {
 			checkWidth(t, strings.Split(r.stdout, "\n"), 100)
@@ -253,7 +256,8 @@ func TestFlagErrors(t *testing.T) {
 func TestHottestLines(t *testing.T) {
 	t.Parallel()
 	dir := gasmtest.UnpackFolder(t, "spread")
-	flags := []string{"report", "--skip-asm", "--top", "0", "--show-counts", "raw", "--source", gasmtest.Testdata("captures"), dir}
+	flags := []string{"report", "--skip-asm", "--top", "0", "--show-counts", "raw", "--source",
+		gasmtest.Testdata("captures"), dir}
 	text := runGasm(t, flags, withEnv("LC_ALL=C.UTF-8"))
 	require.Equal(t, 0, text.code, text.stderr)
 	r := runGasm(t, append([]string{"report", "--format", "json"}, flags[1:]...))

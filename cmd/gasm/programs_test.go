@@ -29,7 +29,8 @@ func TestProgramGoldens(t *testing.T) {
 		{"programs-jvm", gasmtest.Programs, append([]string{"--jvm", "^Spin$"}, short...)},
 		{"programs-thread", gasmtest.Programs, append([]string{"--thread", "jit"}, short...)},
 		{"programs-each-thread", gasmtest.Programs, append([]string{"--each-thread"}, short...)},
-		{"programs-json", gasmtest.Programs, append([]string{"--format", "json", "--jvm", "Workload", "--thread", "app"}, short...)},
+		{"programs-json", gasmtest.Programs, append([]string{"--format", "json", "--jvm", "Workload", "--thread", "app"},
+			short...)},
 		{"surefire", gasmtest.Surefire, []string{"--top", "5"}},
 		{"surefire-tests", gasmtest.Surefire, append([]string{"--jvm", "surefirebooter"}, short...)},
 	} {
@@ -208,7 +209,8 @@ func TestNothingChosen(t *testing.T) {
 		{[]string{"--jvm", "1522"}, 1, "no such JVM"}, // this is only the beginning of a process id
 		{[]string{"--jvm", "("}, 2, "--jvm: error parsing regexp"},
 		{[]string{"--thread", "("}, 2, "--thread: error parsing regexp"},
-		{[]string{"--thread", "JIT"}, 1, "no sample is of a thread that is chosen (--thread JIT); there are C1 CompilerThre, C2 CompilerThre, "},
+		{[]string{"--thread", "JIT"}, 1,
+			"no sample is of a thread that is chosen (--thread JIT); there are C1 CompilerThre, C2 CompilerThre, "},
 	} {
 		r := runGasm(t, append(append([]string{"report"}, c.flags...), dir))
 		assert.Equal(t, c.code, r.code, c.flags)
@@ -298,7 +300,8 @@ func TestOtherTrials(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := filepath.Join(t.TempDir(), "capture")
 	java := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)[0].Java()
-	command := jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "500ms", "-i", "1", "-r", "1", "-p", "size=64,4096", "VectorSum")
+	command := jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "500ms", "-i", "1", "-r", "1", "-p", "size=64,4096",
+		"VectorSum")
 	r := runGasm(t, append([]string{"profile", "-o", dir, "--skip-asm", "--"}, command...))
 	require.Equal(t, 0, r.code, r.stderr)
 	rep := jsonReport(t, dir)
@@ -337,9 +340,11 @@ func TestShortPrograms(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const jvms = 10
 	java := gasmtest.NeedJava(t)
-	command := "i=0; while [ $i -lt " + strconv.Itoa(jvms) + " ]; do " + java + " -XX:+UseSerialGC -version; i=$((i+1)); done"
+	command := "i=0; while [ $i -lt " + strconv.Itoa(jvms) + " ]; do " + java +
+		" -XX:+UseSerialGC -version; i=$((i+1)); done"
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--skip-asm", "-o", dir, "--", "sh", "-c", command})
+	r := runGasm(t, []string{"profile", "--frequency", "1001", "--fixed-frequency", "--skip-asm", "-o", dir, "--", "sh",
+		"-c", command})
 	require.Equal(t, 0, r.code, r.stderr)
 	d, err := capture.ReadDescription(dir)
 	require.NoError(t, err)

@@ -50,13 +50,15 @@ func TestRecordedSites(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedTime(t)
 	classPath := programs11(t, "Contended")
-	waits, allocates := lineOf(t, "Contended", "// the line that waits"), lineOf(t, "Contended", "// the line that allocates")
+	waits, allocates := lineOf(t, "Contended", "// the line that waits"), lineOf(t, "Contended",
+		"// the line that allocates")
 	for _, j := range gasmtest.NeedJDKs(t, withRecorder) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel() // the program itself counts what is compared
 			dir := filepath.Join(t.TempDir(), "capture")
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, []string{"profile", "--events", "default,lock,alloc,sleep,compile", "-o", dir, "--format", "json", "--report", file, "--",
+			r := runGasm(t, []string{"profile", "--events", "default,lock,alloc,sleep,compile", "-o", dir, "--format", "json",
+				"--report", file, "--",
 				j.Java(), "-cp", classPath, "Contended", "1500"})
 			require.Equal(t, 0, r.code, r.stderr)
 			require.Regexp(t, `^READY\nbytes \d+ locks \d+\n$`, r.stdout, "nothing else is on the program's stdout")
@@ -88,7 +90,8 @@ func TestRecordedSites(t *testing.T) {
 				}
 			}
 			assert.GreaterOrEqual(t, float64(here), 0.9*float64(total))
-			t.Logf("%.0f bytes were allocated, %d of them are named; %d lock sites have %.1f ms of %.1f", bytes, here, len(p.Locks), waited, all)
+			t.Logf("%.0f bytes were allocated, %d of them are named; %d lock sites have %.1f ms of %.1f", bytes, here,
+				len(p.Locks), waited, all)
 			// The first sample of a thread stands for everything that the thread allocated before. What it allocated
 			// after its last sample is missing.
 			assert.InDelta(t, bytes, float64(here), 0.2*bytes)
@@ -108,9 +111,12 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	t.Helper()
 	text := runGasm(t, []string{"report", "--skip-asm", dir})
 	require.Equal(t, 0, text.code, text.stderr)
-	heading := regexp.MustCompile(`\[(?:Locks|Allocations)( \(without the first [0-9.]+ s\))?\]`).FindAllStringSubmatch(text.stdout, -1)
+	heading :=
+		regexp.MustCompile(`\[(?:Locks|Allocations)( \(without the first [0-9.]+ s\))?\]`).FindAllStringSubmatch(text.stdout,
+			-1)
 	require.Len(t, heading, 2)
-	late := regexp.MustCompile(`the recording of JVM \d+ began ([0-9.]+) s after`).FindStringSubmatch(strings.Join(strings.Fields(text.stdout), " "))
+	late :=
+		regexp.MustCompile(`the recording of JVM \d+ began ([0-9.]+) s after`).FindStringSubmatch(strings.Join(strings.Fields(text.stdout), " "))
 	for _, h := range heading {
 		want := ""
 		if late != nil {
@@ -119,7 +125,8 @@ func checkRecordedFormats(t *testing.T, dir string) {
 		assert.Equal(t, want, h[1])
 	}
 	assert.Regexp(t, `\[Locks[^\]]*\]\.+\n +waited +ms +longest +count *\n +[0-9.]+%.* Contended::locked:\d+ +java.lang.Object, held by worker-\n`, text.stdout)
-	assert.Regexp(t, `\[Allocations[^\]]*\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`, text.stdout)
+	assert.Regexp(t, `\[Allocations[^\]]*\]\.+\n +bytes +MB +events *\n +[0-9.]+% .* Contended::allocate:\d+ +byte\[\]\n`,
+		text.stdout)
 	checkTrace(t, dir)
 	jsonl := runGasm(t, []string{"events", "--format", "jsonl", dir})
 	require.Equal(t, 0, jsonl.code, jsonl.stderr)
@@ -141,7 +148,8 @@ func checkRecordedFormats(t *testing.T, dir string) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	require.Equal(t, 0, runGasm(t, []string{"report", "--format", "html", "--report", page, dir}).code)
 	html := string(readFile(t, page))
-	for _, want := range []string{"<title>waiting for locks</title>", "<title>compilations</title>", "Contended::allocate:"} {
+	for _, want := range []string{"<title>waiting for locks</title>", "<title>compilations</title>",
+		"Contended::allocate:"} {
 		assert.Contains(t, html, want)
 	}
 }
@@ -178,7 +186,8 @@ func TestWindowOfRequests(t *testing.T) {
 		t.Run(j.Name(), func(t *testing.T) {
 			t.Parallel()
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, []string{"profile", "--window-event", "jfr:acme.Request", "--frequency", "2001", "-o", dir, "--format", "json", "--report", file, "--",
+			r := runGasm(t, []string{"profile", "--window-event", "jfr:acme.Request", "--frequency", "2001", "-o", dir,
+				"--format", "json", "--report", file, "--",
 				j.Java(), "-cp", classPath, "Requests", "2500"})
 			require.Equal(t, 0, r.code, r.stderr)
 			assert.Equal(t, "READY\nDONE 2500\n", r.stdout)
@@ -186,7 +195,8 @@ func TestWindowOfRequests(t *testing.T) {
 			checkRequests(t, &rep.Profiles[0], 2500)
 			// The rest of the run must contain the background thread, and both parts together must be the whole run.
 			whole := readReport(t, []byte(runGasm(t, []string{"report", "--format", "json", dir}).stdout))
-			others := readReport(t, []byte(runGasm(t, []string{"report", "--window-event", "!jfr:acme.Request", "--format", "json", dir}).stdout))
+			others := readReport(t, []byte(runGasm(t, []string{"report", "--window-event", "!jfr:acme.Request", "--format",
+				"json", dir}).stdout))
 			profiled := func(r *schema.Report) int64 { return r.Profiles[0].Account.Values[0].Profiled }
 			assert.Equal(t, profiled(&whole), profiled(&others)+profiled(&rep))
 			assert.Contains(t, threadNames(&others.Profiles[0]), "background")
@@ -195,14 +205,16 @@ func TestWindowOfRequests(t *testing.T) {
 			require.Len(t, off, 2500)
 			median := off[len(off)/2]
 			t.Logf("median %d ns, 10%% %d, 90%% %d", median, off[len(off)/10], off[len(off)*9/10])
-			assert.LessOrEqual(t, off[len(off)*9/10]-off[len(off)/10], int64(2000), "the JVM reads the clock for the event after the program")
+			assert.LessOrEqual(t, off[len(off)*9/10]-off[len(off)/10], int64(2000),
+				"the JVM reads the clock for the event after the program")
 			// All times in a chunk have the same error: the time between the two moments at which the JVM reads its
 			// two clocks for the chunk's header. (With JDK 11, it is the time between a safepoint and the log's line
 			// about it.) Usually that is 1 µs, but it was 33 µs when the JVM lost its CPU in between.
 			assert.InDelta(t, 0, median, 100_000)
 			wrong := runGasm(t, []string{"report", "--window-event", "jfr:acme.None", dir})
 			assert.Equal(t, 1, wrong.code)
-			assert.Contains(t, wrong.stderr, "--window-event jfr:acme.None: the capture has no event of this name; it has acme.Request")
+			assert.Contains(t, wrong.stderr,
+				"--window-event jfr:acme.None: the capture has no event of this name; it has acme.Request")
 		})
 	}
 }
@@ -226,7 +238,8 @@ func checkRequests(t *testing.T, p *schema.Profile, requests int) {
 			continue
 		}
 		compiled += r.Counts.Values[0]
-		if strings.HasPrefix(r.Method, "Requests::") || strings.HasPrefix(r.Method, "java.lang.Integer::") || strings.HasPrefix(r.Method, "java.lang.String::") {
+		if strings.HasPrefix(r.Method, "Requests::") || strings.HasPrefix(r.Method, "java.lang.Integer::") ||
+			strings.HasPrefix(r.Method, "java.lang.String::") {
 			handling += r.Counts.Values[0]
 		}
 		assert.NotContains(t, r.Method, "background")
@@ -258,9 +271,11 @@ func TestOwnRecording(t *testing.T) {
 	jdk := gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return withRecorder(j) && j.Feature == 17 })[0]
 	dir, own := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "own.jfr")
 	r := runGasm(t, []string{"profile", "--events", "default,lock", "--frequency", "2001", "--skip-asm", "-o", dir, "--",
-		jdk.Java(), "-XX:StartFlightRecording=settings=profile,filename=" + own, "-XX:+DisableAttachMechanism", "-cp", classPath, "Requests", "2000"})
+		jdk.Java(), "-XX:StartFlightRecording=settings=profile,filename=" + own, "-XX:+DisableAttachMechanism", "-cp",
+		classPath, "Requests", "2000"})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "it takes no commands: it was started with -XX:+DisableAttachMechanism: start it without this flag")
+	assert.Contains(t, oneLine(r.stdout),
+		"it takes no commands: it was started with -XX:+DisableAttachMechanism: start it without this flag")
 	without := runGasm(t, []string{"report", "--window-event", "jfr:acme.Request", dir})
 	assert.Equal(t, 1, without.code)
 	assert.Contains(t, without.stderr, "and --jfr FILE reads another recording")

@@ -30,14 +30,20 @@ type recordFlags struct {
 func (f *recordFlags) register(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVarP(&f.output, "output", "o", "", "keep the capture in the folder `DIR`")
-	flags.IntVar(&f.frequency, "frequency", 0, "about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
-	flags.BoolVar(&f.fixed, "fixed-frequency", false, "sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
-	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto), "`whether` to record the call stack of each sample, without an option or an agent in the JVM: auto (where it is possible, but not in JMH's benchmarks), on, or off (x86-64 and aarch64; with --sampler perf only where the JVM keeps frame pointers)")
+	flags.IntVar(&f.frequency, "frequency", 0,
+		"about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
+	flags.BoolVar(&f.fixed, "fixed-frequency", false,
+		"sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
+	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto),
+		"`whether` to record the call stack of each sample, without an option or an agent in the JVM: auto (where it is possible, but not in JMH's benchmarks), on, or off (x86-64 and aarch64; with --sampler perf only where the JVM keeps frame pointers)")
 	flags.Lookup("stacks").NoOptDefVal = "on"
-	flags.IntVar(&f.wall, "wall", 0, "record where threads wait, too: look at each thread this often, in `Hz`, without a signal or a stop (20 if the number is left out)")
+	flags.IntVar(&f.wall, "wall", 0,
+		"record where threads wait, too: look at each thread this often, in `Hz`, without a signal or a stop (20 if the number is left out)")
 	flags.Lookup("wall").NoOptDefVal = strconv.Itoa(record.DefaultWallHertz)
-	flags.StringVar(&f.eventList, "event", "", "`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
-	flags.StringVar(&f.from, "events-from", string(record.EventsAuto), "`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
+	flags.StringVar(&f.eventList, "event", "",
+		"`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
+	flags.StringVar(&f.from, "events-from", string(record.EventsAuto),
+		"`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
 	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	f.probes.register(flags)

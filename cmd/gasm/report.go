@@ -52,14 +52,16 @@ perfasm and dtraceasm can save both).`,
 		},
 	}
 	flags.register(cmd.Flags())
-	cmd.Flags().StringArrayVar(&flags.methods, "method", nil, "have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; may be given several times")
+	cmd.Flags().StringArrayVar(&flags.methods, "method", nil,
+		"have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; may be given several times")
 	registerRecordings(cmd.Flags(), &recordings)
 	return cmd
 }
 
 // registerRecordings registers --jfr, the flag for recordings that are not part of the capture.
 func registerRecordings(flags *pflag.FlagSet, recordings *[]string) {
-	flags.StringArrayVar(recordings, "jfr", nil, "take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; may be given several times")
+	flags.StringArrayVar(recordings, "jfr", nil,
+		"take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; may be given several times")
 }
 
 // addRecordings adds the recordings that --jfr names to a capture. chosen reports whether the flags choose a JVM.

@@ -49,7 +49,8 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	require.NotEmpty(t, truth.all, "the kernel recorded no event of the probes")
 	t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), truth.missing(log))
 
-	byTime, lastBlob := attribute(t, filepath.Join(filepath.Dir(log.Name()), capture.SamplesFile), log, c.JVMs[0].StartMonoNanos, truth)
+	byTime, lastBlob := attribute(t, filepath.Join(filepath.Dir(log.Name()), capture.SamplesFile), log,
+		c.JVMs[0].StartMonoNanos, truth)
 	t.Logf("by time:       %v", byTime)
 	t.Logf("the last blob: %v", lastBlob)
 	assert.Greater(t, byTime.reused, 200, "samples on reused addresses: the run shows too little")
@@ -58,8 +59,10 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	// moment, it can't distinguish the methods of that moment, and says how many samples are affected. A method that
 	// HotSpot installs just before the JVM ends may have samples although gasm does not know it, because gasm reads
 	// the code cache only every 10 to 50 ms.
-	assert.LessOrEqual(t, byTime.share(byTime.late), 0.05, "samples in methods that came after gasm's last look: %v", byTime.late)
-	if !assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes), "samples that went to the method that was there") {
+	assert.LessOrEqual(t, byTime.share(byTime.late), 0.05, "samples in methods that came after gasm's last look: %v",
+		byTime.late)
+	if !assert.GreaterOrEqual(t, byTime.share(byTime.right), 0.995-ambiguousShare(t, c.Notes),
+		"samples that went to the method that was there") {
 		for _, m := range byTime.mostMistaken(10) {
 			t.Logf("%d samples: %s", byTime.mistaken[m], m)
 		}
@@ -88,7 +91,8 @@ func ambiguousShare(t *testing.T, notes []string) float64 {
 
 // churn profiles the program Churn with a small code cache. gasm either starts the program or attaches to it. At the
 // same time, churn records when the program's methods were loaded and unloaded.
-func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*capture.Capture, *printassembly.Log, *owners) {
+func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*capture.Capture, *printassembly.Log,
+	*owners) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "capture")
 	stop := probes.record(t)
@@ -103,7 +107,8 @@ func churn(t *testing.T, java, classes string, probes *probes, attached bool) (*
 	if attached {
 		attachUntilUsed(t, 6*time.Second, append([]string{java, "-Dsec=600"}, program...), flags)
 	} else {
-		r := runGasm(t, slices.Concat([]string{"profile"}, flags, []string{"--", java, "-Dsec=0", "-Dcpu=" + strconv.Itoa(launchedCPU)}, program))
+		r := runGasm(t, slices.Concat([]string{"profile"}, flags,
+			[]string{"--", java, "-Dsec=0", "-Dcpu=" + strconv.Itoa(launchedCPU)}, program))
 		require.Equal(t, 0, r.code, r.stderr)
 	}
 	trace := stop()
@@ -136,7 +141,8 @@ func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 
 // attribute compares, for each sample in compiled code, the code map with the truth. It uses the code map at the
 // sample's time, and the map at the end of all times.
-func attribute(t *testing.T, path string, log *printassembly.Log, start int64, truth *owners) (byTime, lastBlob *figures) {
+func attribute(t *testing.T, path string, log *printassembly.Log, start int64, truth *owners) (byTime,
+	lastBlob *figures) {
 	t.Helper()
 	file, err := os.Open(path)
 	require.NoError(t, err)
@@ -209,11 +215,13 @@ func (f *figures) add(was *owner, reused bool, got *printassembly.Blob) {
 // mistake returns a text about an address that was attributed wrongly: the method that had the address, and the one
 // that got the sample. nil means no code.
 func mistake(was *owner, got *printassembly.Blob) string {
-	s := fmt.Sprintf("in %s at [%#x, %#x), loaded at %d ns and gone at %d ns, went to ", was.method, was.lo, was.hi, was.from, was.to)
+	s := fmt.Sprintf("in %s at [%#x, %#x), loaded at %d ns and gone at %d ns, went to ", was.method, was.lo, was.hi,
+		was.from, was.to)
 	if got == nil {
 		return s + "no code"
 	}
-	return s + fmt.Sprintf("%s (%s) at [%#x, %#x), compilation %d, of %d ms", got.Name, got.Source(), got.Lo, got.Hi, got.ID, got.UptimeMillis)
+	return s + fmt.Sprintf("%s (%s) at [%#x, %#x), compilation %d, of %d ms", got.Name, got.Source(), got.Lo, got.Hi,
+		got.ID, got.UptimeMillis)
 }
 
 // mostMistaken returns the n keys with the most samples in f.mistaken.
@@ -355,14 +363,16 @@ func addProbes(t *testing.T, lib string) *probes {
 	require.NoError(t, err)
 	// perf finds probes in the libraries of its cache. The test uses a cache of its own.
 	cache := t.TempDir()
-	if out, err := exec.Command("perf", "--buildid-dir", cache, "buildid-cache", "--add", lib).CombinedOutput(); err != nil {
+	if out, err := exec.Command("perf", "--buildid-dir", cache, "buildid-cache", "--add",
+		lib).CombinedOutput(); err != nil {
 		t.Skipf("this perf can't cache %s: %v %s", lib, err, out)
 	}
 	for _, event := range []string{"load", "unload"} {
 		for _, args := range probeArgs(t, cache, lib, "sdt_hotspot:compiled__method__"+event) {
 			// The probes pass names as pointer and length. In memory, the names have no end.
-			fields := fmt.Sprintf("classlen=%s:u32 methodlen=%s:u32 siglen=%s:u32 class=+0(%s):string method=+0(%s):string sig=+0(%s):string",
-				args[2], args[4], args[6], args[1], args[3], args[5])
+			fields :=
+				fmt.Sprintf("classlen=%s:u32 methodlen=%s:u32 siglen=%s:u32 class=+0(%s):string method=+0(%s):string sig=+0(%s):string",
+					args[2], args[4], args[6], args[1], args[3], args[5])
 			if event == "load" {
 				fields = fmt.Sprintf("addr=%s:x64 size=%s:u32 %s", args[7], args[8], fields)
 			}

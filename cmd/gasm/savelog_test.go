@@ -86,12 +86,14 @@ func TestSaveLogGolden(t *testing.T) {
 	samples, log := gasmtest.UnpackCapture(t, "jdk17-lean-none", dir)
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
-	cut := cutLog(t, string(text), "ICache::flush_icache_stub [", "iaload  46 ", "Workload$Square::area (", "       4       Workload$Rect::area (", "       4       Workload$Square::area (!")
+	cut := cutLog(t, string(text), "ICache::flush_icache_stub [", "iaload  46 ", "Workload$Square::area (",
+		"       4       Workload$Rect::area (", "       4       Workload$Square::area (!")
 	other := strings.Replace(cutLog(t, string(text), "arraylength  190 "), "process='24997'", "process='24998'", 1)
 	for name, text := range map[string]string{"asm-24997.log": cut, "asm-24998.log": other} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	for file, flags := range map[string][]string{"savelog.golden": nil, "savelog-intel.golden": {"--intel-syntax", "--pid", "24998"}} {
+	for file, flags := range map[string][]string{"savelog.golden": nil,
+		"savelog-intel.golden": {"--intel-syntax", "--pid", "24998"}} {
 		saved := filepath.Join(dir, file)
 		r := runGasm(t, append(append([]string{"report", "--save-log", saved}, flags...), samples,
 			filepath.Join(dir, "asm-24997.log"), filepath.Join(dir, "asm-24998.log")))

@@ -45,7 +45,8 @@ func startSvc(t *testing.T, java, classes string) *svc {
 // profiledSvc runs the program under gasm, and returns when gasm has announced the probes.
 func profiledSvc(t *testing.T, java, classes string) (s *svc, object string) {
 	t.Helper()
-	s = runSvc(t, toldOfProbes, binary, "profile", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", "--", java, "-cp", classes, "Svc")
+	s = runSvc(t, toldOfProbes, binary, "profile", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"),
+		"--probe-sdt", "Svc::*", "--", java, "-cp", classes, "Svc")
 	s.stderr.wait(t)
 	s.jvm, object = probesTold(t, s.stderr)
 	return s, object
@@ -84,7 +85,8 @@ const toldOfProbes = "perf and bpftrace find them in"
 // with the probes.
 func probesTold(t *testing.T, said *lineWaiter) (jvm int, object string) {
 	t.Helper()
-	told := regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
+	told :=
+		regexp.MustCompile(`gasm: java(\d+) has probes of (.*): dtrace -l -n 'java\d+:::' lists them, perf and bpftrace find them in (/.*\.so)\n`).FindStringSubmatch(said.String())
 	require.NotNil(t, told, said.String())
 	assert.ElementsMatch(t, []string{"Svc.init", "Svc.tiny", "Svc.main", "Svc.busy"}, strings.Split(told[2], ", "))
 	jvm, err := strconv.Atoi(told[1])
@@ -100,7 +102,8 @@ func (s *svc) call(t *testing.T, times int) (hash string) {
 	_, err := fmt.Fprintln(s.input, times)
 	require.NoError(t, err)
 	told := regexp.MustCompile(fmt.Sprintf(`called %d, threw %d, hash (\d+)`, times, times/5))
-	require.Eventually(t, func() bool { return strings.Count(s.out.String(), "called ") == s.asked }, hangs, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(s.out.String(), "called ") == s.asked }, hangs,
+		5*time.Millisecond)
 	found := told.FindStringSubmatch(s.out.String())
 	require.NotNil(t, found, s.out.String())
 	return found[1]
@@ -109,7 +112,8 @@ func (s *svc) call(t *testing.T, times int) (hash string) {
 // publish attaches gasm to the program until the test ends gasm. It returns when the file with the probes exists.
 func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object string) {
 	t.Helper()
-	gasm, said = exec.Command(binary, "attach", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"), "--probe-sdt", "Svc::*", s.pid()), newLineWaiter("Ctrl-C ends it")
+	gasm, said = exec.Command(binary, "attach", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"),
+		"--probe-sdt", "Svc::*", s.pid()), newLineWaiter("Ctrl-C ends it")
 	gasm.Stderr = said
 	require.NoError(t, gasm.Start())
 	t.Cleanup(func() {
@@ -135,7 +139,8 @@ type semaphore struct {
 func (s *svc) semaphores(t *testing.T, object string) map[string]semaphore {
 	t.Helper()
 	maps := readFile(t, fmt.Sprintf("/proc/%s/maps", s.pid()))
-	mapped := regexp.MustCompile(`(?m)^([0-9a-f]+)-\S+ r-xp 00000000 .*` + regexp.QuoteMeta(filepath.Base(object))).FindSubmatch(maps)
+	mapped := regexp.MustCompile(`(?m)^([0-9a-f]+)-\S+ r-xp 00000000 .*` +
+		regexp.QuoteMeta(filepath.Base(object))).FindSubmatch(maps)
 	require.NotNil(t, mapped, "the object is not mapped")
 	var base uint64
 	_, err := fmt.Sscanf(string(mapped[1]), "%x", &base)
@@ -183,7 +188,8 @@ func (s semaphore) await(t *testing.T, watched bool) {
 // The command is adapted to this process and this file.
 func (s *svc) recipes(t *testing.T, object string) func(begin string) string {
 	t.Helper()
-	_, section, found := strings.Cut(string(readFile(t, "../../docs/probes.md")), "## Probes for dtrace, perf and bpftrace")
+	_, section, found := strings.Cut(string(readFile(t, "../../docs/probes.md")),
+		"## Probes for dtrace, perf and bpftrace")
 	require.True(t, found)
 	section = strings.NewReplacer("/tmp/gasm-probes-4711/java-4711.so", object, "4711", s.pid()).Replace(section)
 	return func(begin string) string {
@@ -304,7 +310,8 @@ func TestProbeSDT(t *testing.T) {
 		gasmtest.NeedDTrace(t)
 		takeDTrace(whole)
 		listed := strings.Fields(runRecipe(t, recipe("dtrace -l"), home))
-		for _, name := range []string{"Svc.tiny-entry", "Svc.tiny-return", "Svc_tiny-entry", "Svc.init-entry", "Svc.tiny(int,String)", "java" + s.pid()} {
+		for _, name := range []string{"Svc.tiny-entry", "Svc.tiny-return", "Svc_tiny-entry", "Svc.init-entry",
+			"Svc.tiny(int,String)", "java" + s.pid()} {
 			assert.Contains(t, listed, name)
 		}
 		for name, semaphore := range all {
@@ -337,7 +344,8 @@ func TestProbeSDT(t *testing.T) {
 		assert.Equal(t, map[string]string{"even": "500", "odd": "500"}, counts(dtrace.end(t), `(?m)^ +(even|odd) +(\d+)$`))
 	}
 	if bpftrace != nil {
-		assert.Equal(t, map[string]string{"": "800", "java.lang.IllegalStateException": "200"}, counts(bpftrace.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+		assert.Equal(t, map[string]string{"": "800", "java.lang.IllegalStateException": "200"},
+			counts(bpftrace.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
 	}
 	if perf != nil {
 		_ = perf.cmd.Process.Signal(syscall.SIGINT)
@@ -398,7 +406,8 @@ func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	t.Helper()
 	t.Run("killed", func(t *testing.T) {
 		gasmtest.NeedBPFTrace(t)
-		killed := startTracer(t, "bpftrace -p "+s.pid()+" -e 'usdt:*:java:Svc_tiny__return { @[arg2 != 0 ? str(arg2) : \"\"] = count(); }'", home)
+		killed :=
+			startTracer(t, "bpftrace -p "+s.pid()+" -e 'usdt:*:java:Svc_tiny__return { @[arg2 != 0 ? str(arg2) : \"\"] = count(); }'", home)
 		watched.await(t, true)
 		s.call(t, 100)
 		require.NoError(t, killed.cmd.Process.Kill())
@@ -456,5 +465,6 @@ func (s *svc) traced(t *testing.T, script, object string) {
 	time.Sleep(settle)
 	s.call(t, 100_000)
 	assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
-		"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"}, counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+		"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"},
+		counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
 }

@@ -47,8 +47,10 @@ func TestSelectionUnderJMH(t *testing.T) {
 			jmhCommand(t, java, "-f", "1", "-wi", "1", "-w", "1", "-i", "1", "-r", "1", "VectorSum")...))
 		require.Equal(t, 0, r.code, r.stderr)
 		assert.Contains(t, r.stdout, "# Blackhole mode: compiler (auto-detected", name)
-		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "), "note: HotSpot printed the code of *VectorSum*::* only (--method *VectorSum*::*): all other methods")
-		assert.Regexp(t, `c2, level 4(, osr)?, org\.gasm\.bench\.\S*VectorSum\S*, compile id \d+\n\n(.*;;.*\n)*.* 0x`, r.stdout)
+		assert.Contains(t, strings.Join(strings.Fields(r.stdout), " "),
+			"note: HotSpot printed the code of *VectorSum*::* only (--method *VectorSum*::*): all other methods")
+		assert.Regexp(t, `c2, level 4(, osr)?, org\.gasm\.bench\.\S*VectorSum\S*, compile id \d+\n\n(.*;;.*\n)*.* 0x`,
+			r.stdout)
 	}
 }
 

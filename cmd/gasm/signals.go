@@ -38,7 +38,8 @@ func catchSignals() *signalWatch {
 // If a signal to stop comes when the recording is over, during does not wait for the function. It removes the files
 // that are half written, says where the capture is, and returns an error with the exit code. The function still runs
 // then, so the caller must end the process at once.
-func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles, work func() error) error {
+func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles,
+	work func() error) error {
 	go w.handTo(rec)
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -33,7 +33,8 @@ func profileSilently(t *testing.T, flags, alone, command []string) (schema.Repor
 	t.Helper()
 	stdout, stderr := output(t, alone...)
 	dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
-	r := runGasm(t, slices.Concat([]string{"profile", "--sampler", "native", "-o", dir, "--format", "json", "--report", file}, flags, []string{"--"}, command))
+	r := runGasm(t, slices.Concat([]string{"profile", "--sampler", "native", "-o", dir, "--format", "json", "--report",
+		file}, flags, []string{"--"}, command))
 	assert.Zero(t, r.code)
 	assert.Equal(t, stdout, r.stdout)
 	assert.Equal(t, stderr, r.stderr)
@@ -87,7 +88,8 @@ func TestAllocationsFromStart(t *testing.T) {
 	for _, j := range gasmtest.NeedJDKs(t, recordsFromStart) {
 		t.Run(j.Name(), func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "report.json")
-			r := runGasm(t, slices.Concat([]string{"profile", "--events", "default,alloc", "--format", "json", "--report", file, "--"},
+			r := runGasm(t, slices.Concat([]string{"profile", "--events", "default,alloc", "--format", "json", "--report", file,
+				"--"},
 				fills(t, j, strconv.Itoa(megabytes), "resting")))
 			require.Zero(t, r.code, r.stderr)
 			rep := readReport(t, readFile(t, file))

@@ -56,7 +56,10 @@ func (s *sources) findLines(ps *profile.Profiles, o *text.Options) {
 	s.finder.Know(ps.SourceFiles, classPath)
 	s.addJDK(versions)
 	o.Source = func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
-	o.NativeSource = func(file string, line int) text.SourceLine { return text.SourceLine(s.finder.NativeLine(file, line)) }
+	o.NativeSource = func(file string, line int) text.SourceLine {
+		return text.SourceLine(s.finder.NativeLine(file,
+			line))
+	}
 }
 
 // chosenByOther reports whether another user may have chosen the class path of a JVM: the user that the JVM ran as, or

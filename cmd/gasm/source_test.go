@@ -23,7 +23,8 @@ func TestSource(t *testing.T) {
 	samples, log := savedCapture(t, "jdk17-lean-none")
 	jdk := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(jdk, "lib"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"), []byte("JAVA_RUNTIME_VERSION=\"25.0.3+9\"\nJAVA_VERSION=\"25.0.3\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(jdk, "release"),
+		[]byte("JAVA_RUNTIME_VERSION=\"25.0.3+9\"\nJAVA_VERSION=\"25.0.3\"\n"), 0o644))
 	jar := filepath.Join(jdk, "lib", "src.zip")
 	file, err := os.Create(jar)
 	require.NoError(t, err)
@@ -40,10 +41,12 @@ func TestSource(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 
-	args := []string{"report", "--comments", "full", "--hot-threshold", "0.02", "--source", gasmtest.Testdata("captures"), "--source", jar, samples, log}
+	args := []string{"report", "--comments", "full", "--hot-threshold", "0.02", "--source", gasmtest.Testdata("captures"),
+		"--source", jar, samples, log}
 	r := runGasm(t, args)
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`, r.stdout)
+	assert.Regexp(t, `; - Workload::roots@30 \(line 13\)    static double roots\(double\[\] a\) \{ double t = 0; for`,
+		r.stdout)
 	assert.Regexp(t, `; - java\.util\.HashMap\$Node::getValue@1 \(line \d+\)    // line [a-z]   of HashMap\n`, r.stdout)
 	assert.NotRegexp(t, `; - Workload::main@276 \(line \d+\) `, r.stdout, "a caller")
 
@@ -109,7 +112,8 @@ func TestClassPathOfOthers(t *testing.T) {
 		src.finder.Line("a.NoSuch", 1)
 		var said strings.Builder
 		src.sayMissing(&said)
-		assert.Equal(t, len(src.closed) > 0, strings.Contains(said.String(), "did not open the class path of pid"), said.String())
+		assert.Equal(t, len(src.closed) > 0, strings.Contains(said.String(), "did not open the class path of pid"),
+			said.String())
 		return src.closed
 	}
 	assert.Empty(t, closed(func(*capture.JVM) {}))

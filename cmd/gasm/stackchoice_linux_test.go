@@ -42,7 +42,8 @@ func TestWindowMethodByStack(t *testing.T) {
 	gasmtest.NeedTime(t)
 	dir := filepath.Join(t.TempDir(), "capture")
 	classes := probedClasses(t)
-	args := []string{"profile", "-o", dir, "--skip-asm", "--stacks", "on", "--frequency", "1001", "--window-method", "Calls::handle(int)", "--", gasmtest.NeedJava(t), "-Dsec=2", "-XX:CompileCommand=quiet"}
+	args := []string{"profile", "-o", dir, "--skip-asm", "--stacks", "on", "--frequency", "1001", "--window-method",
+		"Calls::handle(int)", "--", gasmtest.NeedJava(t), "-Dsec=2", "-XX:CompileCommand=quiet"}
 	for _, m := range []string{"handle", "part", "background"} {
 		args = append(args, "-XX:CompileCommand=dontinline,Calls::"+m)
 	}
@@ -50,14 +51,17 @@ func TestWindowMethodByStack(t *testing.T) {
 	require.Equal(t, 0, r.code, r.stderr)
 	account := func(flags ...string) *schema.Account {
 		t.Helper()
-		p := &readReport(t, []byte(reportOf(t, append(append([]string{"--format", "json", "--skip-asm"}, flags...), dir)...))).Profiles[0]
+		p := &readReport(t, []byte(reportOf(t, append(append([]string{"--format", "json", "--skip-asm"}, flags...),
+			dir)...))).Profiles[0]
 		a := p.Account.Of(hottestEvent(p))
 		assert.Equal(t, a.Total, a.OutsideWindow+a.OtherProcess+a.OtherThread+a.OutsideMethod+a.NotUnder+a.Printing+a.Lost+a.Profiled, "%q", flags)
 		assert.Equal(t, a.Profiled, a.StackWhole+a.StackCut+a.StackFrozen+a.StackUnwalked, "%q", flags)
 		return &a
 	}
-	all, byAgent, byStack := account(), account("--window-method", "Calls::handle(int)"), account("--window-method", "Calls::handle")
-	t.Logf("%d samples, within the method %d by the agent and %d by the stacks", all.Profiled, byAgent.Profiled, byStack.Profiled)
+	all, byAgent, byStack := account(), account("--window-method", "Calls::handle(int)"), account("--window-method",
+		"Calls::handle")
+	t.Logf("%d samples, within the method %d by the agent and %d by the stacks", all.Profiled, byAgent.Profiled,
+		byStack.Profiled)
 	// The time that the agent itself takes, for its clock and its ring, is not a part of the call that it records, but
 	// it passes within the method's frame. A call takes 20 us and more.
 	assert.InDelta(t, byAgent.Profiled, byStack.Profiled, 0.1*float64(byAgent.Profiled)+10)
@@ -65,7 +69,8 @@ func TestWindowMethodByStack(t *testing.T) {
 	under := account("--under", "Calls::handle")
 	assert.Equal(t, byStack.Profiled, under.Profiled)
 	assert.Equal(t, byStack.OutsideMethod, under.NotUnder)
-	inMain := account("--window-method", "Calls::handle", "--thread", "^java$", "--under", "Calls::part") // HotSpot does not name the main thread
+	// HotSpot does not name the main thread
+	inMain := account("--window-method", "Calls::handle", "--thread", "^java$", "--under", "Calls::part")
 	assert.Equal(t, all.Profiled, inMain.Profiled+inMain.OtherThread+inMain.OutsideMethod+inMain.NotUnder)
 	// A sample in the method that main calls last has no callers if gasm did not get to its stack in time: so it is in the
 	// program's first milliseconds, while gasm still looks for the JVM.
@@ -77,7 +82,8 @@ func TestWindowMethodByStack(t *testing.T) {
 	assert.Contains(t, r.stderr, "no sample is of a thread that was in the method (--thread background --window-method Calls::handle)")
 
 	j := startJVM(t, "READY", gasmtest.NeedJava(t), "-Dsec=60", "-cp", classes, "Calls")
-	attached, r := attachJSON(t, "--stacks", "on", "--window-method", "Calls::handle", "--length", "500ms", "-o", filepath.Join(filepath.Dir(dir), "attached"), "--skip-asm", j.pid())
+	attached, r := attachJSON(t, "--stacks", "on", "--window-method", "Calls::handle", "--length", "500ms", "-o",
+		filepath.Join(filepath.Dir(dir), "attached"), "--skip-asm", j.pid())
 	require.Len(t, attached.Profiles, 1, r.stderr)
 	assert.Positive(t, attached.Profiles[0].Account.Of(hottestEvent(&attached.Profiles[0])).OutsideMethod)
 	maps := string(readFile(t, "/proc/"+j.pid()+"/maps"))
@@ -93,7 +99,8 @@ func TestStacksAuto(t *testing.T) {
 	record := func(command []string, flags ...string) (stacks bool, notes string) {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "capture")
-		r := runGasm(t, append(append([]string{"profile", "-o", dir, "--record-only"}, flags...), append([]string{"--"}, command...)...))
+		r := runGasm(t, append(append([]string{"profile", "-o", dir, "--record-only"}, flags...),
+			append([]string{"--"}, command...)...))
 		require.Equal(t, 0, r.code, r.stderr)
 		return hasStacks(t, dir)
 	}
@@ -116,7 +123,8 @@ func TestStacksAuto(t *testing.T) {
 		assert.Contains(t, notes, "no call stacks: perf can only follow frame pointers, which few JVMs keep: use --sampler native, or --stacks on")
 	}
 
-	jmh := []string{"java", "-Djmh.ignoreLock=true", "-jar", gasmtest.NeedBenchmarks(t), "-f", "1", "-wi", "0", "-i", "1", "-r", "200ms", "-p", "size=1024", "VectorSum"}
+	jmh := []string{"java", "-Djmh.ignoreLock=true", "-jar", gasmtest.NeedBenchmarks(t), "-f", "1", "-wi", "0", "-i", "1",
+		"-r", "200ms", "-p", "size=1024", "VectorSum"}
 	stacks, notes = record(jmh, "--stacks", "auto")
 	assert.False(t, stacks)
 	assert.Contains(t, notes, "no call stacks: they are off for JMH, because each takes time of the benchmark: --stacks on records them (-prof gasm:stacks=on)")
@@ -143,7 +151,8 @@ func TestJMHProfilerStacks(t *testing.T) {
 		} else {
 			option += ";stacks=auto"
 		}
-		out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "200ms", "-p", "size=1024", "-prof", option, "VectorSum"})
+		out, err := runProfiler(t, []string{"-f", "1", "-wi", "0", "-i", "1", "-r", "200ms", "-p", "size=1024", "-prof",
+			option, "VectorSum"})
 		require.NoError(t, err, out)
 		captures, err := filepath.Glob(filepath.Join(dir, "*", "fork-1"))
 		require.NoError(t, err)
@@ -167,7 +176,8 @@ func TestStacksWithLittleMemory(t *testing.T) {
 		t.Helper()
 		const dir = "capture"
 		var folder string
-		r := runGasm(t, []string{"profile", "-o", dir, "--record-only", "--stacks", choice, "--frequency", frequency, "--", java, "-cp", classes, "Exit", "0"},
+		r := runGasm(t, []string{"profile", "-o", dir, "--record-only", "--stacks", choice, "--frequency", frequency, "--",
+			java, "-cp", classes, "Exit", "0"},
 			asNobody, withoutMemory, func(c *exec.Cmd) { folder = c.Dir })
 		require.Equal(t, 0, r.code, r.stderr)
 		defer os.RemoveAll(filepath.Join(folder, dir))

@@ -45,7 +45,8 @@ func TestStacksLive(t *testing.T) {
 			// The recording lasts until the JVM has used some CPU time: on a busy machine, a fixed time may have too
 			// few samples to compare shares.
 			attachUntilUsed(t, 3*time.Second,
-				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath, "Stacks", "forever"},
+				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath,
+					"Stacks", "forever"},
 				[]string{"--format", "json", "--report", file, "--stacks", "-o", dir, "--skip-asm", "--tree=0.01%"})
 			rep := readReport(t, readFile(t, file))
 			require.Len(t, rep.Profiles, 1)
@@ -53,7 +54,8 @@ func TestStacksLive(t *testing.T) {
 			event := hottestEvent(p)
 			a := p.Account.Of(event)
 			t.Logf("%d samples, %d whole, %d cut, %d not walked", a.Profiled, a.StackWhole, a.StackCut, a.StackUnwalked)
-			assert.GreaterOrEqual(t, float64(a.StackWhole), 0.99*float64(a.Profiled), "0.995 is measured in hotspot/stack; here are starts of threads, too")
+			assert.GreaterOrEqual(t, float64(a.StackWhole), 0.99*float64(a.Profiled),
+				"0.995 is measured in hotspot/stack; here are starts of threads, too")
 			assert.Equal(t, a.Profiled, a.StackWhole+a.StackCut+a.StackFrozen+a.StackUnwalked)
 			thread := stackNode(t, p, "recursion").Counts.Of(event)
 			under := readReport(t, []byte(reportOf(t, "--format", "json", "--skip-asm", "--under", "Stacks::recursion", dir)))

@@ -45,8 +45,10 @@ func TestStackGoldens(t *testing.T) {
 		flags []string
 	}{
 		{"stacks", skip},
-		{"stacks-tree", append([]string{"--tree", "--callers", "1", "--sort", "total", "--by", "Server::handle,com.acme.Batch::step,no::such"}, skip...)},
-		{"stacks-under", append([]string{"--under", "com.acme.Batch::step", "--tree=20%", "--show-counts", "raw", "--callers", "2"}, skip...)},
+		{"stacks-tree", append([]string{"--tree", "--callers", "1", "--sort", "total", "--by",
+			"Server::handle,com.acme.Batch::step,no::such"}, skip...)},
+		{"stacks-under", append([]string{"--under", "com.acme.Batch::step", "--tree=20%", "--show-counts", "raw", "--callers",
+			"2"}, skip...)},
 		{"stacks-narrow", []string{"--skip-asm", "--width", "60", "--ascii", "--tree"}},
 		{"stacks-collapsed", []string{"--format", "collapsed"}},
 		{"stacks-html", []string{"--format", "html"}},
@@ -61,7 +63,8 @@ func TestStackGoldens(t *testing.T) {
 				}
 				checkWidth(t, strings.Split(text, "\n"), width)
 			}
-			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(text, "$1…$2"), dir, "DIR")))
+			gasmtest.GoldenGzip(t, "report/"+c.name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(text, "$1…$2"),
+				dir, "DIR")))
 		})
 	}
 }
@@ -105,7 +108,8 @@ func TestStackTotals(t *testing.T) {
 			case name == "":
 				name = "[" + n.Kinds[0] + "]"
 			}
-			paths[i] = strings.TrimPrefix(paths[n.Parent]+";"+strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(name, ";", ":"), "\x1b", `\x1b`), "\n", `\n`), ";")
+			paths[i] = strings.TrimPrefix(paths[n.Parent]+";"+strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(name, ";",
+				":"), "\x1b", `\x1b`), "\n", `\n`), ";")
 			if self > 0 {
 				wantPaths[paths[i]] += self
 			}
@@ -135,7 +139,8 @@ func TestStackTotals(t *testing.T) {
 			for i := len(s.Location) - 1; i >= 0; i-- {
 				for k := len(s.Location[i].Line) - 1; k >= 0; k-- {
 					name := s.Location[i].Line[k].Function.Name
-					path += ";" + strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(name, ";", ":"), "\x1b", `\x1b`), "\n", `\n`)
+					path += ";" + strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(name, ";", ":"), "\x1b", `\x1b`), "\n",
+						`\n`)
 				}
 			}
 			pprofPaths[path] += s.Value[0]
@@ -177,7 +182,9 @@ func TestStackPprofTop(t *testing.T) {
 	text := runPprof(t, "-top", "-nodecount=10000", "-nodefraction=0", "-edgefraction=0", file)
 	total, _ := readTop(t, text)
 	assert.EqualValues(t, 1000, total)
-	for _, row := range []string{"  470 47.00%  com.acme.Server::handle\n", "  580 58.00%  java.util.HashMap::getNode (inline)\n", "  100 10.00%  com.acme.Fib::fib\n", "   40  4.00%  [not walked]\n"} {
+	for _, row := range []string{"  470 47.00%  com.acme.Server::handle\n",
+		"  580 58.00%  java.util.HashMap::getNode (inline)\n", "  100 10.00%  com.acme.Fib::fib\n",
+		"   40  4.00%  [not walked]\n"} {
 		assert.Contains(t, text, row)
 	}
 	stacks := flameGraph(t, file)
@@ -327,10 +334,14 @@ func TestNothingChosenByStack(t *testing.T) {
 		args, says string
 	}{
 		{"--thread nobody", "no sample is of a thread that is chosen (--thread nobody)"},
-		{"--thread http --under Batch::step", "no sample has the method among its frames (--thread http --under Batch::step); 470 have not"},
-		{"--thread http --window-method com.acme.Batch::step", "no sample is of a thread that was in the method (--thread http --window-method com.acme.Batch::step); 470 are of threads that were not"},
-		{"--window-method com.acme.Batch::step --under Server::handle", "no sample has the method among its frames (--window-method com.acme.Batch::step --under Server::handle); 190 have not"},
-		{"--window-method Batch::step", "no sample is of a thread that was in the method (--window-method Batch::step); 1000 are of threads that were not"},
+		{"--thread http --under Batch::step",
+			"no sample has the method among its frames (--thread http --under Batch::step); 470 have not"},
+		{"--thread http --window-method com.acme.Batch::step",
+			"no sample is of a thread that was in the method (--thread http --window-method com.acme.Batch::step); 470 are of threads that were not"},
+		{"--window-method com.acme.Batch::step --under Server::handle",
+			"no sample has the method among its frames (--window-method com.acme.Batch::step --under Server::handle); 190 have not"},
+		{"--window-method Batch::step",
+			"no sample is of a thread that was in the method (--window-method Batch::step); 1000 are of threads that were not"},
 	} {
 		r := runGasm(t, append(append([]string{"report", "--format", "json"}, strings.Fields(c.args)...), dir))
 		assert.Equal(t, 1, r.code, c.args)

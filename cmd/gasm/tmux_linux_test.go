@@ -28,8 +28,10 @@ func startTmux(t *testing.T, variables ...string) *tmux {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gasm-tmux-") // the path of t.TempDir is too long for a socket
 	require.NoError(t, err)
-	x := &tmux{t: t, path: gasmtest.NeedTool(t, "tmux", "scripts/setup.sh installs it"), socket: filepath.Join(dir, "s"), dir: dir}
-	cmd := exec.Command(x.path, "-S", x.socket, "-f", "/dev/null", "-u", "new-session", "-d", "-x", "80", "-y", "24", "-c", dir, "bash", "--norc", "--noprofile")
+	x := &tmux{t: t, path: gasmtest.NeedTool(t, "tmux", "scripts/setup.sh installs it"), socket: filepath.Join(dir, "s"),
+		dir: dir}
+	cmd := exec.Command(x.path, "-S", x.socket, "-f", "/dev/null", "-u", "new-session", "-d", "-x", "80", "-y", "24", "-c",
+		dir, "bash", "--norc", "--noprofile")
 	cmd.Env = append(append(os.Environ(), "LC_ALL=C.UTF-8", "PS1=$ ", "TERM=xterm"), variables...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -85,8 +87,10 @@ func (x *tmux) modes(name string) string {
 	x.t.Helper()
 	path := filepath.Join(x.dir, name)
 	x.line("stty -a >" + name + ".part; mv " + name + ".part " + name)
-	require.Eventually(x.t, func() bool { _, err := os.Stat(path); return err == nil }, time.Minute, 20*time.Millisecond, "the shell answers:\n%s", x.screen())
+	require.Eventually(x.t, func() bool { _, err := os.Stat(path); return err == nil }, time.Minute, 20*time.Millisecond,
+		"the shell answers:\n%s", x.screen())
 	text, err := os.ReadFile(path)
 	require.NoError(x.t, err)
-	return string(text) + x.run("display-message", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag} #{keypad_flag} #{keypad_cursor_flag}")
+	return string(text) + x.run("display-message", "-p",
+		"#{alternate_on} #{mouse_any_flag} #{cursor_flag} #{keypad_flag} #{keypad_cursor_flag}")
 }

@@ -78,13 +78,17 @@ func (f *topFlags) register(flags *pflag.FlagSet) {
 	flags.IntVarP(&f.number, "iterations", "n", 0, "with --batch, print this `number` of times (0: until Ctrl-C)")
 	flags.Float64VarP(&f.delay, "delay", "d", 5, "with --batch, print each time what the last `seconds` were spent on")
 	flags.IntVar(&f.rows, "rows", 10, "with --batch, print this `number` of rows of each table")
-	flags.IntVar(&f.width, "width", 0, "with --batch, write for this many `columns` (default: the terminal's, else $COLUMNS, else 100)")
+	flags.IntVar(&f.width, "width", 0,
+		"with --batch, write for this many `columns` (default: the terminal's, else $COLUMNS, else 100)")
 	flags.StringVar(&f.first, "view", viewNames[view.Methods], "begin with this `view`: "+layout.Or(viewNames))
 	flags.IntVar(&f.frequency, "frequency", topFrequency, "about how many samples are taken per second and CPU, in `Hz`")
-	flags.StringVar(&f.eventList, "event", "", "sample this `event`, as perf names it (default: cycles:P, else cycles, else cpu-clock)")
-	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto), "`whether` to record the call stack of each sample: auto (where it is possible), on, or off")
+	flags.StringVar(&f.eventList, "event", "",
+		"sample this `event`, as perf names it (default: cycles:P, else cycles, else cpu-clock)")
+	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto),
+		"`whether` to record the call stack of each sample: auto (where it is possible), on, or off")
 	flags.Lookup("stacks").NoOptDefVal = "on"
-	flags.StringArrayVar(&f.sourcePaths, "source", nil, "show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; may be given several times")
+	flags.StringArrayVar(&f.sourcePaths, "source", nil,
+		"show lines of source (Java, Kotlin, Scala …) from `PATH`, a folder or a jar or zip of sources; may be given several times")
 	flags.BoolVar(&f.intel, "intel-syntax", false, "write Intel syntax instead of AT&T")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only (default in a locale without UTF-8)")
 	flags.StringVar(&f.color, "color", "auto", "`when` to use colour: auto, always, never")
@@ -106,7 +110,8 @@ func (f *topFlags) check() error {
 	case f.frequency <= 0 || f.frequency > maxFrequency:
 		return usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	}
-	return errors.Join(oneOf("stacks", f.stacks, choices["stacks"]...), oneOf("color", f.color, choices["color"]...), oneOf("view", f.first, viewNames...))
+	return errors.Join(oneOf("stacks", f.stacks, choices["stacks"]...), oneOf("color", f.color, choices["color"]...),
+		oneOf("view", f.first, viewNames...))
 }
 
 // run checks the flags, and shows the JVMs.
@@ -143,7 +148,8 @@ func (f *topFlags) run(s streams, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
-	o := live.Options{Gasm: version, Activity: true, Counters: counters, Frequency: f.frequency, Stacks: record.StackChoice(f.stacks), Segment: f.segment}
+	o := live.Options{Gasm: version, Activity: true, Counters: counters, Frequency: f.frequency,
+		Stacks: record.StackChoice(f.stacks), Segment: f.segment}
 	if len(args) == 0 {
 		o.Wanted = func(*attach.Process) bool { return true }
 	}
@@ -154,7 +160,8 @@ func (f *topFlags) run(s streams, args []string) error {
 		return runApart(s)
 	}
 	t := &topView{flags: f, streams: s, sources: src, state: view.State{Several: o.Wanted != nil}}
-	t.model = top.NewModel(max(10, int(f.delay+0.5)), map[bool]disasm.Syntax{true: disasm.Intel, false: disasm.ATT}[f.intel])
+	t.model = top.NewModel(max(10, int(f.delay+0.5)), map[bool]disasm.Syntax{true: disasm.Intel,
+		false: disasm.ATT}[f.intel])
 	if t.session, err = live.Start(ctx, t.model, o); err != nil {
 		if ctx.Err() != nil {
 			return &exitError{code: 130}
@@ -232,7 +239,8 @@ const maxAwaited = 3
 // print prints text every few seconds.
 func (t *topView) print(ctx context.Context) error {
 	look := layout.LookOf(t.streams.out)
-	o := view.TextOptions{Look: view.Look{Width: t.flags.width, ASCII: look.ASCII || t.flags.ascii}, Rows: t.flags.rows, Several: t.state.Several}
+	o := view.TextOptions{Look: view.Look{Width: t.flags.width, ASCII: look.ASCII || t.flags.ascii}, Rows: t.flags.rows,
+		Several: t.state.Several}
 	if o.Width == 0 {
 		o.Width = look.Width
 	}

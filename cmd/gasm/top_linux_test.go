@@ -86,7 +86,8 @@ func (j *phasesJVM) warm(t *testing.T) {
 			dir := fmt.Sprintf("/proc/%d/task/%d/", j.cmd.Process.Pid, tid)
 			name, _ := os.ReadFile(dir + "comm") // an error means that the thread has ended
 			times, _ := os.ReadFile(dir + "schedstat")
-			if nanos, err := strconv.ParseInt(strings.SplitN(string(times), " ", 2)[0], 10, 64); err == nil && string(name) == "hot-worker\n" {
+			if nanos, err := strconv.ParseInt(strings.SplitN(string(times), " ", 2)[0], 10, 64); err == nil &&
+				string(name) == "hot-worker\n" {
 				most = max(most, time.Duration(nanos))
 			}
 		}
@@ -99,7 +100,10 @@ func (j *phasesJVM) warm(t *testing.T) {
 func startTop(t *testing.T, x *tmux, j *phasesJVM, args ...string) {
 	t.Helper()
 	x.line(strings.Join(append([]string{binary, "top"}, append(args, j.pid())...), " "))
-	x.await("alpha is the hottest method", func(s string) bool { return strings.Contains(screenRow(s, 5), "Phases::alpha") })
+	x.await("alpha is the hottest method", func(s string) bool {
+		return strings.Contains(screenRow(s, 5),
+			"Phases::alpha")
+	})
 }
 
 // screenRow returns a row of a screen, counted from 0. It returns "" if there is no such row.
@@ -142,7 +146,8 @@ func TestTop(t *testing.T) {
 		{"back", "Escape", row(title, "inlining undone")},
 		{"the threads", "t", row(first, "app", "hot-worker", "Phases::alpha")},
 		{"the callers", "5", func(s string) bool {
-			return strings.Contains(screenRow(s, first), "Phases::alpha") && strings.Contains(screenRow(s, first+1), "Phases::first")
+			return strings.Contains(screenRow(s, first), "Phases::alpha") &&
+				strings.Contains(screenRow(s, first+1), "Phases::first")
 		}},
 		{"the events", "e", row(title, "EVENT")},
 		{"the keys", "?", row(1, "Keys")},
@@ -182,7 +187,8 @@ func TestTop(t *testing.T) {
 	j.tell(t, "gc", "GC 1")
 	x.keys("e")
 	counted := regexp.MustCompile(`^GC [1-9]`)
-	x.await("the collection, and in the head the time that it took", func(s string) bool { // the head shows it for 10 s only
+	// the head shows it for 10 s only
+	x.await("the collection, and in the head the time that it took", func(s string) bool {
 		return strings.Contains(screenRow(s, first)+screenRow(s, first+1), "GC ") && counted.MatchString(screenRow(s, 2))
 	})
 
@@ -231,7 +237,8 @@ func checkPhases(t *testing.T, x *tmux, j *phasesJVM) {
 		})
 		took := time.Duration(monotonic.Nanos() - changed)
 		allowed := limit + delay(changed)
-		t.Logf("%s was on the screen after %v; allowed were %v", method, took.Round(time.Millisecond), allowed.Round(time.Millisecond))
+		t.Logf("%s was on the screen after %v; allowed were %v", method, took.Round(time.Millisecond),
+			allowed.Round(time.Millisecond))
 		assert.LessOrEqual(t, took, allowed, method)
 	}
 }
@@ -382,7 +389,8 @@ func processesOf(t *testing.T, jvm string) (parents map[int]int) {
 	parents = map[int]int{}
 	for _, path := range all {
 		text, err := os.ReadFile(path) // it may have ended
-		if err != nil || !strings.Contains(string(text), "\x00top\x00") || !strings.HasSuffix(string(text), "\x00"+jvm+"\x00") {
+		if err != nil || !strings.Contains(string(text), "\x00top\x00") ||
+			!strings.HasSuffix(string(text), "\x00"+jvm+"\x00") {
 			continue
 		}
 		stat, err := os.ReadFile(filepath.Join(filepath.Dir(path), "stat"))
@@ -403,11 +411,13 @@ func TestTopBatch(t *testing.T) {
 	j := startPhases(t, exactLines...)
 	j.warm(t)
 	// In ten seconds, even a JVM that gets 1 % of a processor has samples.
-	out, err := exec.Command(binary, "top", "--batch", "-n", "2", "-d", "10", "--source", gasmtest.Testdata("programs"), j.pid()).CombinedOutput()
+	out, err := exec.Command(binary, "top", "--batch", "-n", "2", "-d", "10", "--source", gasmtest.Testdata("programs"),
+		j.pid()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	gasmtest.TerminalText(t, string(out), false)
 	assert.Equal(t, 2, strings.Count(string(out), "gasm top  pid "+j.pid()+" Phases"), "%s", out)
-	for _, want := range []string{"Phases::alpha:" + phasesLine(t, "hottest line of alpha") + "  sum += a[i] * round;", "hot-worker", "← Phases::first", "hottest loop"} {
+	for _, want := range []string{"Phases::alpha:" + phasesLine(t, "hottest line of alpha") + "  sum += a[i] * round;",
+		"hot-worker", "← Phases::first", "hottest loop"} {
 		assert.Contains(t, string(out), want)
 	}
 	assert.Equal(t, 2, strings.Count(string(out), "compile id"), "each has the code: %s", out)

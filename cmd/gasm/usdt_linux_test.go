@@ -53,7 +53,8 @@ func TestUSDTAllocations(t *testing.T) {
 			in, err := os.Open(input)
 			require.NoError(t, err)
 			defer in.Close()
-			cmd := exec.Command(binary, "profile", "-o", dir, "--events", "alloc,sleep,usdt:hotspot:vm-shutdown", "--events-from", "usdt", "--format", "json", "--report", file,
+			cmd := exec.Command(binary, "profile", "-o", dir, "--events", "alloc,sleep,usdt:hotspot:vm-shutdown",
+				"--events-from", "usdt", "--format", "json", "--report", file,
 				"--", j.Java(), "-XX:Tier3BackEdgeThreshold=5000", "-cp", classPath, "Probed", "1000")
 			cmd.Stdin = in
 			out, err := cmd.CombinedOutput()
@@ -103,7 +104,9 @@ func TestUSDTAttach(t *testing.T) {
 	classPath := programs8(t, "Pauses")
 	j := startJVM(t, "collections", gasmtest.NeedJava(t), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"attach", "--events", "gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch,usdt:hotspot:method__entry", "--events-from", "usdt", "--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
+	r := runGasm(t, []string{"attach", "--events",
+		"gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch,usdt:hotspot:method__entry", "--events-from", "usdt",
+		"--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
 	require.Equal(t, 0, r.code, r.stderr)
 	assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
 	assert.Regexp(t, `the\s+JVM\s+has\s+no\s+USDT\s+probes\s+hotspot:nosuch`, r.stdout)
@@ -125,7 +128,8 @@ func TestUSDTRefused(t *testing.T) {
 	classPath := programs8(t, "Pauses")
 	check := func(java, want string, wrap ...string) (printed string) {
 		t.Helper()
-		args := slices.Concat(wrap, []string{binary, "profile", "--events", "safepoint", "--events-from", "usdt", "--skip-asm", "--", java, "-Xmx32m", "-cp", classPath, "Pauses", "200"})
+		args := slices.Concat(wrap, []string{binary, "profile", "--events", "safepoint", "--events-from", "usdt",
+			"--skip-asm", "--", java, "-Xmx32m", "-cp", classPath, "Pauses", "200"})
 		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
 		require.NoError(t, err, string(out))
 		assert.Regexp(t, strings.ReplaceAll(want, " ", `\s+`), string(out))
@@ -134,7 +138,8 @@ func TestUSDTRefused(t *testing.T) {
 	t.Setenv(blockedEnv, "bpf") // as a container's filter of system calls does
 	self, err := os.Executable()
 	require.NoError(t, err)
-	out := check(gasmtest.NeedJava(t), `the kernel lets this user have no BPF program \([^)]*\): USDT probes are recorded by perf's events for uprobes instead`, self)
+	out := check(gasmtest.NeedJava(t),
+		`the kernel lets this user have no BPF program \([^)]*\): USDT probes are recorded by perf's events for uprobes instead`, self)
 	require.NoError(t, os.Unsetenv(blockedEnv))
 	assert.Regexp(t, `Events: +\d+ safepoints`, out)
 	// If DTrace is installed, its message depends on when the JVM ends, because DTrace takes longer to begin.
@@ -147,7 +152,8 @@ func TestUSDTRefused(t *testing.T) {
 		from := map[bool]string{true: "log", false: "usdt"}[bad == "jni"]
 		assert.Equal(t, 2, runGasm(t, []string{"profile", "--events", bad, "--events-from", from, "--", "true"}).code, bad)
 	}
-	sudo := runGasm(t, []string{"profile", "--sampler", "native", "--sudo", "--events", "safepoint", "--events-from", "usdt", "--", "true"})
+	sudo := runGasm(t, []string{"profile", "--sampler", "native", "--sudo", "--events", "safepoint", "--events-from",
+		"usdt", "--", "true"})
 	assert.Equal(t, 2, sudo.code, "--sudo is of no use here")
 	assert.Contains(t, sudo.stderr, "--sudo is for dtrace; --sampler native needs no root")
 }

@@ -71,8 +71,10 @@ func TestOtherUserShutOut(t *testing.T) {
 			needNobody(t, command)
 			off := filepath.Join(t.TempDir(), "off")
 			require.NoError(t, os.WriteFile(off, []byte("0\n"), 0o644))
-			script := `umount /proc/sys/fs/protected_symlinks 2>/dev/null; mount --bind "$0" /proc/sys/fs/protected_symlinks && exec "$@"`
-			cmd := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, off, binary, "profile", "--code", "print", "--"}, command...)...)
+			script :=
+				`umount /proc/sys/fs/protected_symlinks 2>/dev/null; mount --bind "$0" /proc/sys/fs/protected_symlinks && exec "$@"`
+			cmd := exec.Command("unshare", append([]string{"-m", "sh", "-c", script, off, binary, "profile", "--code", "print",
+				"--"}, command...)...)
 			out, err := cmd.Output()
 			require.NoError(t, err, string(out))
 			assert.Regexp(t, `(?m)^sink -?\d+$`, string(out))
@@ -94,13 +96,16 @@ func TestLateJVM(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			temp, done := t.TempDir(), filepath.Join(t.TempDir(), "done")
-			script := `(read line <"$2"; "$0" -cp "$1" Exit 0; echo $? >"$3.part"; mv "$3.part" "$3") >/dev/null 2>&1 & exec "$0" -cp "$1" Exit 0`
+			script :=
+				`(read line <"$2"; "$0" -cp "$1" Exit 0; echo $? >"$3.part"; mv "$3.part" "$3") >/dev/null 2>&1 & exec "$0" -cp "$1" Exit 0`
 			fifo := filepath.Join(t.TempDir(), "fifo")
 			require.NoError(t, exec.Command("mkfifo", fifo).Run())
-			r := runGasm(t, []string{"profile", "--code", "print", "--", "sh", "-c", script, java, classes, fifo, done}, withEnv("TMPDIR="+temp))
+			r := runGasm(t, []string{"profile", "--code", "print", "--", "sh", "-c", script, java, classes, fifo, done},
+				withEnv("TMPDIR="+temp))
 			require.Equal(t, 0, r.code, r.stderr)
-			said := regexp.MustCompile(`^gasm: still running: sh \(\d+\); the logs of JVMs that may start there go to (\S+), which a later gasm profile removes$`).
-				FindStringSubmatch(r.said())
+			said :=
+				regexp.MustCompile(`^gasm: still running: sh \(\d+\); the logs of JVMs that may start there go to (\S+), which a later gasm profile removes$`).
+					FindStringSubmatch(r.said())
 			require.NotNil(t, said, r.said())
 			assert.DirExists(t, said[1])
 			require.NoError(t, os.WriteFile(fifo, []byte("\n"), 0)) // gasm has ended, so let the JVM start
@@ -114,7 +119,8 @@ func TestLateJVM(t *testing.T) {
 				assert.Len(t, logs, 1)
 			}
 
-			require.Equal(t, 0, runGasm(t, []string{"profile", "--", java, "-cp", classes, "Exit", "0"}, withEnv("TMPDIR="+temp)).code)
+			require.Equal(t, 0, runGasm(t, []string{"profile", "--", java, "-cp", classes, "Exit", "0"},
+				withEnv("TMPDIR="+temp)).code)
 			left, err := os.ReadDir(temp)
 			require.NoError(t, err)
 			assert.Empty(t, left)

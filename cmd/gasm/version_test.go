@@ -14,8 +14,9 @@ import (
 // has asked for.
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	for of, want := range map[string]string{"v1.2.3": "1.2.3", "v0.0.0-20260102030405-0123456789ab": "0.0.0-20260102030405-0123456789ab",
-		"(devel)": "development build", "": "development build"} {
+	for of, want := range map[string]string{"v1.2.3": "1.2.3",
+		"v0.0.0-20260102030405-0123456789ab": "0.0.0-20260102030405-0123456789ab",
+		"(devel)":                            "development build", "": "development build"} {
 		assert.Equal(t, want, builtVersion(&debug.BuildInfo{Main: debug.Module{Version: of}}, true), of)
 	}
 	assert.Equal(t, "development build", builtVersion(nil, false))

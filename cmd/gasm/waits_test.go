@@ -51,7 +51,8 @@ func TestWaitGoldens(t *testing.T) {
 				require.NoError(t, err)
 				text = []byte(p.String())
 			}
-			gasmtest.GoldenGzip(t, "report/wall-"+name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(string(text), "$1…$2"), dir, "DIR")))
+			gasmtest.GoldenGzip(t, "report/wall-"+name+".gz", []byte(strings.ReplaceAll(ownParts.ReplaceAllString(string(text),
+				"$1…$2"), dir, "DIR")))
 			if flags[0] == "--width" {
 				checkWidth(t, strings.Split(string(text), "\n"), 100)
 			}
@@ -90,7 +91,8 @@ func TestWaitSums(t *testing.T) {
 	assert.Positive(t, idle)
 
 	collapsed := func(flags ...string) (n int64) {
-		for line := range strings.Lines(waitReport(t, dir, append([]string{"--format", "collapsed", "--what", "wall"}, flags...)...)) {
+		for line := range strings.Lines(waitReport(t, dir, append([]string{"--format", "collapsed", "--what", "wall"},
+			flags...)...)) {
 			ns, err := strconv.ParseInt(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 10, 64)
 			require.NoError(t, err)
 			n += ns
@@ -103,7 +105,10 @@ func TestWaitSums(t *testing.T) {
 	p, err := pprof.ParseData([]byte(waitReport(t, dir, "--format", "pprof")))
 	require.NoError(t, err)
 	require.NoError(t, p.CheckValid())
-	at := slices.IndexFunc(p.SampleType, func(s *pprof.ValueType) bool { return s.Type == "wall" && s.Unit == "nanoseconds" })
+	at := slices.IndexFunc(p.SampleType, func(s *pprof.ValueType) bool {
+		return s.Type == "wall" &&
+			s.Unit == "nanoseconds"
+	})
 	require.Equal(t, len(p.SampleType)-1, at)
 	assert.Equal(t, "cpu", p.DefaultSampleType)
 	byState := map[string]int64{}

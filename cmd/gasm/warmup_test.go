@@ -99,14 +99,16 @@ func TestWarmUpAndPrintCompilation(t *testing.T) {
 				sum, known = sum+l.Count, known+l.Timed
 			}
 			assert.Equal(t, []int{len(found), timed}, []int{sum, known})
-			t.Logf("%d compilations, %d with times, %d discarded, %d deoptimizations", len(found), timed, len(discarded), p.JIT.AllDeopts)
+			t.Logf("%d compilations, %d with times, %d discarded, %d deoptimizations", len(found), timed, len(discarded),
+				p.JIT.AllDeopts)
 			if known > 0 {
 				assert.NotEmpty(t, p.JIT.Longest)
 			}
 			require.Len(t, p.WarmUp, 1)
 			var samples int64
 			for _, s := range p.WarmUp[0].Spans {
-				samples += s.Interpreted + s.C1Profiled + s.C1 + s.C2 + s.Compiled + s.Stubs + s.JIT + s.GC + s.Service + s.Native + s.Unnamed
+				samples += s.Interpreted + s.C1Profiled + s.C1 + s.C2 + s.Compiled + s.Stubs + s.JIT + s.GC + s.Service + s.Native +
+					s.Unnamed
 			}
 			assert.Equal(t, report.Capture.JVMs[0].Taken.Values[0], samples, "in the window or not")
 			checkLibrary(t, p.Library, p.Sources)

@@ -73,18 +73,26 @@ is changed in them. NAME is a part of the main class or of the jar's name. Linux
 }
 
 func (f *watchFlags) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.to, "to", nil, "send profiles to this `destination`: pyroscope+https://HOST[:PORT][/PREFIX], pyroscope+http://…, dir:PATH, or - for the standard output; may be given several times (default: -)")
+	flags.StringArrayVar(&f.to, "to", nil,
+		"send profiles to this `destination`: pyroscope+https://HOST[:PORT][/PREFIX], pyroscope+http://…, dir:PATH, or - for the standard output; may be given several times (default: -)")
 	flags.DurationVar(&f.every, "every", 15*time.Second, "make a profile of each JVM in each such `time`, from 5s to 10m")
-	flags.IntVar(&f.frequency, "frequency", watchFrequency, "about how many samples are taken per second and CPU, in `Hz`, at most 1001")
-	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto), "`whether` to record the call stack of each sample: auto (where it is possible), on, or off")
+	flags.IntVar(&f.frequency, "frequency", watchFrequency,
+		"about how many samples are taken per second and CPU, in `Hz`, at most 1001")
+	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto),
+		"`whether` to record the call stack of each sample: auto (where it is possible), on, or off")
 	flags.Lookup("stacks").NoOptDefVal = "on"
-	flags.StringVar(&f.share, "share", "100%", "watch only this `percentage` of the JVMs, drawn at random; a JVM stays drawn as long as it runs")
-	flags.StringArrayVar(&f.labels, "label", nil, "give all profiles this `NAME=VALUE`, as service.name=shop; may be given several times")
+	flags.StringVar(&f.share, "share", "100%",
+		"watch only this `percentage` of the JVMs, drawn at random; a JVM stays drawn as long as it runs")
+	flags.StringArrayVar(&f.labels, "label", nil,
+		"give all profiles this `NAME=VALUE`, as service.name=shop; may be given several times")
 	flags.StringVar(&f.tenant, "tenant", "", "Pyroscope's `tenant` (the header X-Scope-OrgID)")
-	flags.StringVar(&f.token, "token-file", "", "send Pyroscope the bearer token in this `FILE`, which is read again for each profile")
-	flags.StringVar(&f.basic, "basic-auth-file", "", "send Pyroscope the USER:PASSWORD in this `FILE`, which is read again for each profile")
+	flags.StringVar(&f.token, "token-file", "",
+		"send Pyroscope the bearer token in this `FILE`, which is read again for each profile")
+	flags.StringVar(&f.basic, "basic-auth-file", "",
+		"send Pyroscope the USER:PASSWORD in this `FILE`, which is read again for each profile")
 	flags.StringVar(&f.ca, "ca-file", "", "trust the certificates in this `FILE` (PEM) instead of the system's")
-	flags.Int64Var(&f.limit, "dir-limit", 1000, "keep at most this `size` in the folder of dir:PATH, in MB; the oldest files are removed")
+	flags.Int64Var(&f.limit, "dir-limit", 1000,
+		"keep at most this `size` in the folder of dir:PATH, in MB; the oldest files are removed")
 }
 
 // check returns an error if the value of a flag makes no sense.
@@ -115,8 +123,9 @@ func (f *watchFlags) run(s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	o := watch.Options{Gasm: version, Words: args, Every: f.every, Frequency: f.frequency, Stacks: record.StackChoice(f.stacks),
-		Say: func(text string) { say(s.err, "gasm: %s", text) }}
+	o := watch.Options{Gasm: version, Words: args, Every: f.every, Frequency: f.frequency,
+		Stacks: record.StackChoice(f.stacks),
+		Say:    func(text string) { say(s.err, "gasm: %s", text) }}
 	var ok bool
 	if o.Share, ok = shareOf(f.share); !ok {
 		return usage("--share is %q; it is a percentage of the JVMs, as 10%%", f.share)

@@ -71,7 +71,8 @@ func (s *profileServer) take(r *http.Request) error {
 		for _, l := range series.Labels {
 			labels[l.Name] = l.Value
 		}
-		if r.URL.Path != "/push.v1.PusherService/Push" || labels["service_name"] != "Phases" || labels["__name__"] != "process_cpu" || labels["team"] != "x" || labels["host_name"] == "" {
+		if r.URL.Path != "/push.v1.PusherService/Push" || labels["service_name"] != "Phases" ||
+			labels["__name__"] != "process_cpu" || labels["team"] != "x" || labels["host_name"] == "" {
 			return fmt.Errorf("%s %v", r.URL.Path, labels)
 		}
 		pid := labels["process_pid"]
@@ -113,7 +114,8 @@ func TestWatch(t *testing.T) {
 	defer web.Close()
 	first := startPhases(t, exactLines...)
 	temp := t.TempDir()
-	cmd := exec.Command(binary, "watch", "--every", "5s", "--label", "team=x", "--to", "-", "--to", "pyroscope+"+web.URL, "Phases")
+	cmd := exec.Command(binary, "watch", "--every", "5s", "--label", "team=x", "--to", "-", "--to", "pyroscope+"+web.URL,
+		"Phases")
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
@@ -127,7 +129,8 @@ func TestWatch(t *testing.T) {
 	arrive := func(pid string, more int64) {
 		t.Helper()
 		before := s.samples(pid)
-		require.Eventually(t, func() bool { return s.samples(pid) >= before+more }, 3*time.Minute, 10*time.Millisecond, "samples of JVM %s\n%s", pid, &stderr)
+		require.Eventually(t, func() bool { return s.samples(pid) >= before+more }, 3*time.Minute, 10*time.Millisecond,
+			"samples of JVM %s\n%s", pid, &stderr)
 	}
 	arrive(first.pid(), 50)
 	second := startPhases(t, exactLines...)
@@ -183,7 +186,8 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, said, "pyroscope+"+web.URL+": it answers 429; ")
 	assert.Contains(t, said, "pyroscope+"+web.URL+": takes profiles again\n")
 	assert.Contains(t, said, fmt.Sprintf("gasm: -: %d profiles sent\n", profiles))
-	assert.Contains(t, said, fmt.Sprintf("gasm: pyroscope+%s: %d profiles sent, after 3 failed attempts\n", web.URL, profiles))
+	assert.Contains(t, said, fmt.Sprintf("gasm: pyroscope+%s: %d profiles sent, after 3 failed attempts\n", web.URL,
+		profiles))
 	left, err := filepath.Glob(filepath.Join(temp, "gasm*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -221,10 +225,13 @@ func TestWatchUsage(t *testing.T) {
 		{[]string{"--share", "0%"}, 2, `--share is "0%"; it is a percentage of the JVMs, as 10%`},
 		{[]string{"--share", "10"}, 2, `--share is "10"; it is a percentage of the JVMs, as 10%`},
 		{[]string{"--label", "x"}, 2, `--label is "x"; it has the form NAME=VALUE`},
-		{[]string{"--to", "kafka://x"}, 2, `--to is "kafka://x"; it can be pyroscope+https://HOST, pyroscope+http://HOST, dir:PATH or -`},
+		{[]string{"--to", "kafka://x"}, 2,
+			`--to is "kafka://x"; it can be pyroscope+https://HOST, pyroscope+http://HOST, dir:PATH or -`},
 		{[]string{"--to", "dir:"}, 2, `--to is "dir:"; it can be`},
-		{[]string{"--to", "-", "--tenant", "t"}, 2, "--tenant, --token-file, --basic-auth-file and --ca-file are for --to pyroscope+https://HOST"},
-		{[]string{"--to", "pyroscope+https://me:secret@host"}, 1, "--to pyroscope+https: the URL must not contain a user's name or password"},
+		{[]string{"--to", "-", "--tenant", "t"}, 2,
+			"--tenant, --token-file, --basic-auth-file and --ca-file are for --to pyroscope+https://HOST"},
+		{[]string{"--to", "pyroscope+https://me:secret@host"}, 1,
+			"--to pyroscope+https: the URL must not contain a user's name or password"},
 		{[]string{"--to", "pyroscope+https://host", "--token-file", secret}, 1, "no such file"},
 		{[]string{""}, 2, "the name of a JVM is empty"},
 	} {

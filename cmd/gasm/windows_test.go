@@ -40,7 +40,8 @@ func closeWindow(t *testing.T, name string) {
 	limit := mostLate(t)
 	out, stderr := newLineWaiter("READY"), newLineWaiter("window closed")
 	delay := max(2*time.Second, warmUp(t)).Round(100 * time.Millisecond)
-	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--delay", delay.String(), "--length", "1500ms", "-o", dir,
+	cmd := exec.Command(binary, "profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--delay",
+		delay.String(), "--length", "1500ms", "-o", dir,
 		"--", "java", "-Dsec=3600", "-cp", classes, "Spin")
 	cmd.Stdout, cmd.Stderr = out, stderr
 	require.NoError(t, cmd.Start())
@@ -51,7 +52,8 @@ func closeWindow(t *testing.T, name string) {
 	require.NotContains(t, out.String(), "sink", "the program has ended: the test was too slow")
 	require.NoError(t, syscall.Kill(spinPID(t, out), syscall.SIGTERM))
 	require.Equal(t, 143, exitCode(t, cmd), stderr)
-	assert.Equal(t, []string{fmt.Sprintf("gasm: window opened after %.1f s", delay.Seconds()), "gasm: window closed after 1.5 s; Ctrl-C ends the command and shows the report"},
+	assert.Equal(t, []string{fmt.Sprintf("gasm: window opened after %.1f s", delay.Seconds()),
+		"gasm: window closed after 1.5 s; Ctrl-C ends the command and shows the report"},
 		linesOf(stderr.String(), "gasm: window"))
 
 	d, err := capture.ReadDescription(dir)
@@ -160,7 +162,8 @@ func TestWindowsReopen(t *testing.T) {
 			need(t)
 			gasmtest.NeedTime(t)
 			dir, limit := filepath.Join(t.TempDir(), "capture"), mostLate(t)
-			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--window-start", "^BEGIN", "--window-end", "^END", "-o", dir,
+			r := runGasm(t, []string{"profile", "--sampler", name, "--frequency", "1001", "--fixed-frequency", "--window-start",
+				"^BEGIN", "--window-end", "^END", "-o", dir,
 				"--", "java", "-Drounds=3", "-Din=600", "-Dout=900", "-Dto=err", "-cp", javaPrograms(t), "Rounds"})
 			require.Equal(t, 0, r.code, r.stderr)
 			times := map[string]int64{}
@@ -211,8 +214,10 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 				last = max(last, at-end)
 			}
 		}
-		t.Logf("round %d: window from %v to %v of the lines, %d samples, the first after %v, the last one outside after %v", round,
-			time.Duration(win.FromMonoNanos-begin), time.Duration(win.ToMonoNanos-end), inside, time.Duration(first-begin), time.Duration(last))
+		t.Logf("round %d: window from %v to %v of the lines, %d samples, the first after %v, the last one outside after %v",
+			round,
+			time.Duration(win.FromMonoNanos-begin), time.Duration(win.ToMonoNanos-end), inside, time.Duration(first-begin),
+			time.Duration(last))
 		// The program measures its CPU time from the moment at which it prints its line. gasm sees the line some ms
 		// later, and the program's other threads have some samples, too. Until the first sample, whose time is
 		// limited below, the program may have used a whole CPU.
@@ -229,10 +234,12 @@ func checkPauses(t *testing.T, dir string, times map[string]int64, limit time.Du
 func TestWindowNotClosed(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
-	r := runGasm(t, []string{"profile", "--window-from", "stdout", "--window-start", "^BEGIN", "--window-end", "^END [12] ",
+	r := runGasm(t, []string{"profile", "--window-from", "stdout", "--window-start", "^BEGIN", "--window-end",
+		"^END [12] ",
 		"--", "java", "-Drounds=3", "-Din=300", "-Dout=50", "-cp", javaPrograms(t), "Rounds"})
 	require.Equal(t, 0, r.code, r.stderr)
-	assert.Contains(t, oneLine(r.stdout), "note: of 3 windows, the last one was not closed: no line of stdout matched --window-end after it had opened, so it goes on to the end of the run")
+	assert.Contains(t, oneLine(r.stdout),
+		"note: of 3 windows, the last one was not closed: no line of stdout matched --window-end after it had opened, so it goes on to the end of the run")
 }
 
 // TestJMHOutputFile checks that JMH's trials are found if JMH writes to a file, even if a script starts JMH.
@@ -248,11 +255,13 @@ func TestJMHOutputFile(t *testing.T) {
 		command := jmhCommand(t, gasmtest.NeedJava(t), args...)
 		if script {
 			path := filepath.Join(dir, "run.sh")
-			require.NoError(t, os.WriteFile(path, []byte("mkdir results; cd results; "+strings.Join(command, " ")+"\nmv out.txt ..\n"), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte("mkdir results; cd results; "+strings.Join(command,
+				" ")+"\nmv out.txt ..\n"), 0o755))
 			command = []string{"sh", path}
 		}
 		waited := watchWaiting()
-		r := runGasm(t, append([]string{"profile", "--format", "json", "--report", filepath.Join(dir, "report.json"), "--"}, command...), inFolder(dir))
+		r := runGasm(t, append([]string{"profile", "--format", "json", "--report", filepath.Join(dir, "report.json"), "--"},
+			command...), inFolder(dir))
 		waiting := waited().Seconds()
 		require.Equal(t, 0, r.code, "%s: %s", form, r.stderr)
 		assert.Empty(t, strings.TrimSpace(r.stdout), "JMH writes into its file")

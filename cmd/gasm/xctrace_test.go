@@ -83,12 +83,14 @@ func recordByPerf(trace string) error {
 			return err
 		}
 	}
-	perf := exec.Command("perf", "record", "-q", "-a", "-k", "mono", "-F", "1000", "-e", "cpu-clock:u", "-o", filepath.Join(trace, "perf.data"))
+	perf := exec.Command("perf", "record", "-q", "-a", "-k", "mono", "-F", "1000", "-e", "cpu-clock:u", "-o",
+		filepath.Join(trace, "perf.data"))
 	perf.Stderr = os.Stderr
 	if err := perf.Start(); err != nil {
 		return err
 	}
-	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // until it records
+	// until it records
+	for deadline := time.Now().Add(hangs); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if info, err := os.Stat(filepath.Join(trace, "perf.data")); err == nil && info.Size() > 0 {
 			break
 		}
@@ -102,7 +104,8 @@ func recordByPerf(trace string) error {
 }
 
 func exportPerf(trace string) error {
-	script := exec.Command("perf", "script", "--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i", filepath.Join(trace, "perf.data"))
+	script := exec.Command("perf", "script", "--ns", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i",
+		filepath.Join(trace, "perf.data"))
 	out, err := script.StdoutPipe()
 	if err != nil {
 		return err
@@ -154,7 +157,8 @@ func writeXCTrace(w io.Writer, r sampler.Reader, began int64) (first int64, err 
 		pid := number(int64(s.PID))
 		process := func() string { return element(pid, "process", "", element(pid, "pid", "", pid)) }
 		tid := number(int64(s.TID))
-		thread := element(pid+"/"+tid, "thread", fmt.Sprintf(` fmt="%s  0x%x (java, pid: %s)"`, html.EscapeString(s.Thread), s.TID, pid),
+		thread := element(pid+"/"+tid, "thread", fmt.Sprintf(` fmt="%s  0x%x (java, pid: %s)"`, html.EscapeString(s.Thread),
+			s.TID, pid),
 			element(pid+"/"+tid, "tid", "", tid)+process())
 		binary := ""
 		if s.Module != "" {
@@ -167,7 +171,8 @@ func writeXCTrace(w io.Writer, r sampler.Reader, began int64) (first int64, err 
 		}
 		frame := element(at+name, "frame", fmt.Sprintf(` name="%s" addr="%s"`, html.EscapeString(name), at), binary)
 		stack := element(at+name, "tagged-backtrace", "", element(at+name, "backtrace", "", frame))
-		fmt.Fprintf(out, "<row>%s%s%s%s%s%s</row>\n", element(number(s.MonoNanos), "sample-time", "", number(s.MonoNanos-began)), thread, process(),
+		fmt.Fprintf(out, "<row>%s%s%s%s%s%s</row>\n", element(number(s.MonoNanos), "sample-time", "",
+			number(s.MonoNanos-began)), thread, process(),
 			element("", "thread-state", "", "Running"), element("", "weight", "", "1000000"), stack)
 	}
 	fmt.Fprint(out, "</node></trace-query-result>\n")
@@ -203,7 +208,8 @@ func TestReportOfXCTrace(t *testing.T) {
 			assert.Equal(t, want.Account.Of(event), got.Account.Of("time-profile"))
 			require.Len(t, got.Regions, len(want.Regions))
 			for i, region := range want.Regions {
-				assert.Equal(t, []any{region.Method, region.Lo, region.Hi}, []any{got.Regions[i].Method, got.Regions[i].Lo, got.Regions[i].Hi})
+				assert.Equal(t, []any{region.Method, region.Lo, region.Hi},
+					[]any{got.Regions[i].Method, got.Regions[i].Lo, got.Regions[i].Hi})
 				assert.Equal(t, region.Counts.Of(event), got.Regions[i].Counts.Of("time-profile"))
 			}
 			assert.NotEmpty(t, want.Native)
@@ -230,7 +236,8 @@ func withXCRun(t *testing.T) runOpt {
 func TestXCTrace(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedPerf(t)
-	if out, err := exec.Command("perf", "record", "-q", "-a", "-e", "cpu-clock:u", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+	if out, err := exec.Command("perf", "record", "-q", "-a", "-e", "cpu-clock:u", "-o", os.DevNull,
+		"true").CombinedOutput(); err != nil {
 		t.Skipf("perf can't sample all processes here: %s", out)
 	}
 	java := gasmtest.NeedJava(t)
@@ -241,8 +248,10 @@ func TestXCTrace(t *testing.T) {
 	// clocks is read twice.
 	for fails, tolerance := range map[string]float64{"": 0, "time-info": 20e6} {
 		out := filepath.Join(t.TempDir(), "capture")
-		r := runGasm(t, []string{"profile", "--sampler", "xctrace", "--format", "json", "--report", out + ".json", "-o", out, "--delay", delay.String(), "--length", length.String(),
-			"--", java, "-XX:+UseSerialGC", fmt.Sprintf("-Dsec=%.1f", (2 * delay).Seconds()), "-cp", javaPrograms(t), "Spin"}, withXCRun(t), withEnv(xcrunFails+"="+fails, xcrunFirst+"="+out+".first"))
+		r := runGasm(t, []string{"profile", "--sampler", "xctrace", "--format", "json", "--report", out + ".json", "-o", out,
+			"--delay", delay.String(), "--length", length.String(),
+			"--", java, "-XX:+UseSerialGC", fmt.Sprintf("-Dsec=%.1f", (2 * delay).Seconds()), "-cp", javaPrograms(t), "Spin"},
+			withXCRun(t), withEnv(xcrunFails+"="+fails, xcrunFirst+"="+out+".first"))
 		require.Equal(t, 0, r.code, r.stderr)
 		report := readReport(t, readFile(t, out+".json"))
 		assert.Equal(t, "xctrace", report.Capture.Sampler)
@@ -261,7 +270,8 @@ func TestXCTrace(t *testing.T) {
 		a := p.Account.Of("time-profile")
 		assert.Greater(t, a.Profiled, int64(50), "of a time in which one thread spins, on a machine that may be busy")
 		assert.Greater(t, a.OutsideWindow, int64(20), "of the rest")
-		assert.LessOrEqual(t, a.Profiled, int64(1100*length.Seconds())*int64(runtime.NumCPU()), "there are no more than 1000 a second and CPU")
+		assert.LessOrEqual(t, a.Profiled, int64(1100*length.Seconds())*int64(runtime.NumCPU()),
+			"there are no more than 1000 a second and CPU")
 		assert.LessOrEqual(t, a.Unresolved, a.Profiled/20)
 		assert.Contains(t, p.Methods[0].Name, "Spin::", "the hottest method")
 		assert.Greater(t, p.Methods[0].Counts.Of("time-profile"), a.Profiled/2)

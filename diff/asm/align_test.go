@@ -66,7 +66,8 @@ func TestListing(t *testing.T) {
 	b = code(0x2000, "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x2004", "1 ret")
 	assert.Contains(t, listingText(a, b), "- jl L1\n+ jl L2\n= ret")
 	// Code without samples at the ends is left out, because the other side may have it too without listing it.
-	longer := code(0x0ff8, "push %rbp", "mov %rsp,%rbp", "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx", "1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret", "hlt")
+	longer := code(0x0ff8, "push %rbp", "mov %rsp,%rbp", "1 mov 0x10(%rax),%r8d", "1 add %r8d,%r9d", "1 inc %ecx",
+		"1 cmp %edx,%ecx", "1 jl 0x1000", "1 ret", "hlt")
 	assert.NotContains(t, listingText(longer, a), "-")
 	// Code without samples is also left out if the other side has a gap there.
 	gap := append(code(0x3000, "1 mov 0x10(%rax),%r8d"), code(0x300c, "1 cmp %edx,%ecx", "1 jl 0x3000", "1 ret")...)

@@ -18,14 +18,19 @@ func TestNormalise(t *testing.T) {
 	check(Raw{Text: "add %r11,%rax"}, "add %r11,%rax", "add %64,%64")
 	check(Raw{Text: "mov %bl,(%r10,%rsi,1)"}, "mov %bl,(%r10,%rsi,1)", "mov %8,(%64,%64,1)")
 	check(Raw{Text: "vpaddd %ymm0,%ymm12,%ymm4{%k1}"}, "vpaddd %ymm0,%ymm12,%ymm4{%k1}", "vpaddd %ymm,%ymm,%ymm{%k}")
-	check(Raw{Text: "vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8"}, "vmulsd <const>(%rip),%xmm7,%xmm7", "vmulsd <const>(%rip),%xmm,%xmm")
-	check(Raw{Text: "vmulsd xmm7,xmm7,[rip+0x160de7ed]"}, "vmulsd xmm7,xmm7,<const>(%rip)", "vmulsd %xmm,%xmm,<const>(%rip)")
+	check(Raw{Text: "vmulsd 0x160de7ed(%rip),%xmm7,%xmm7        # 0x7fae1ea188f8"}, "vmulsd <const>(%rip),%xmm7,%xmm7",
+		"vmulsd <const>(%rip),%xmm,%xmm")
+	check(Raw{Text: "vmulsd xmm7,xmm7,[rip+0x160de7ed]"}, "vmulsd xmm7,xmm7,<const>(%rip)",
+		"vmulsd %xmm,%xmm,<const>(%rip)")
 	// Addresses in the process are replaced. The program's own constants are kept.
 	check(Raw{Text: "movabs $0x7f1b2c000000,%r10"}, "movabs $<addr>,%r10", "movabs $<addr>,%64")
-	check(Raw{Text: "movabs $0x9e3779b97f4a7c15,%r10"}, "movabs $0x9e3779b97f4a7c15,%r10", "movabs $0x9e3779b97f4a7c15,%64")
+	check(Raw{Text: "movabs $0x9e3779b97f4a7c15,%r10"}, "movabs $0x9e3779b97f4a7c15,%r10",
+		"movabs $0x9e3779b97f4a7c15,%64")
 	check(Raw{Text: "imul $0x19660d,%eax,%eax"}, "imul $0x19660d,%eax,%eax", "imul $0x19660d,%32,%32")
-	check(Raw{Text: "cmpl $0xc38e8,0x8(%rsi)", Comments: []string{"{metadata('Foo')}"}}, "cmpl $<metadata>,0x8(%rsi)", "cmpl $<metadata>,0x8(%64)")
-	check(Raw{Text: "movabs $0x716e01a58,%r8", Comments: []string{" {oop(a 'java/lang/Class')}"}}, "movabs $<oop>,%r8", "movabs $<oop>,%64")
+	check(Raw{Text: "cmpl $0xc38e8,0x8(%rsi)", Comments: []string{"{metadata('Foo')}"}}, "cmpl $<metadata>,0x8(%rsi)",
+		"cmpl $<metadata>,0x8(%64)")
+	check(Raw{Text: "movabs $0x716e01a58,%r8", Comments: []string{" {oop(a 'java/lang/Class')}"}}, "movabs $<oop>,%r8",
+		"movabs $<oop>,%64")
 	// Branches.
 	check(Raw{Text: "jl     0x00007f1000000ff0"}, "jl <up>", "jl <up>")
 	check(Raw{Text: "jae 0x7f1000001100"}, "jae <down>", "jae <down>")

@@ -9,7 +9,8 @@ func TestAVX512(t *testing.T) {
 	check("62e17e086f442468", "vmovdqu32 0x680(%rsp),%xmm16", "vmovdqu32 xmm16,XMMWORD PTR [rsp+0x680]")
 	check("62d17faf6f02", "vmovdqu8 (%r10),%ymm0{%k7}{z}", "vmovdqu8 ymm0{k7}{z},YMMWORD PTR [r10]")
 	check("62f1ff2f7f06", "vmovdqu16 %ymm0,(%rsi){%k7}", "vmovdqu16 YMMWORD PTR [rsi]{k7},ymm0")
-	check("62617e086f3d4ee4ffff", "vmovdqu32 -0x1bb2(%rip),%xmm31        # 0xfffffffffffff458", "vmovdqu32 xmm31,XMMWORD PTR [rip+0xffffffffffffe44e]        # 0xfffffffffffff458")
+	check("62617e086f3d4ee4ffff", "vmovdqu32 -0x1bb2(%rip),%xmm31        # 0xfffffffffffff458",
+		"vmovdqu32 xmm31,XMMWORD PTR [rip+0xffffffffffffe44e]        # 0xfffffffffffff458")
 	check("62f1cd5b5811", "vaddpd (%rcx){1to8},%zmm6,%zmm2{%k3}", "vaddpd zmm2{k3},zmm6,QWORD BCST [rcx]")
 	check("62f14c18585104", "vaddps 0x10(%rcx){1to4},%xmm6,%xmm2", "vaddps xmm2,xmm6,DWORD BCST [rcx+0x10]")
 	check("62f17c585a11", "vcvtps2pd (%rcx){1to8},%zmm2", "vcvtps2pd zmm2,DWORD BCST [rcx]")
@@ -37,7 +38,8 @@ func TestAVX512(t *testing.T) {
 	check("62f27d498b08", "vpcompressd %zmm1,(%rax){%k1}", "vpcompressd ZMMWORD PTR [rax]{k1},zmm1")
 	check("62f2fdc98910", "vpexpandq (%rax),%zmm2{%k1}{z}", "vpexpandq zmm2{k1}{z},ZMMWORD PTR [rax]")
 	check("62f27d49a00c90", "vpscatterdd %zmm1,(%rax,%zmm2,4){%k1}", "vpscatterdd DWORD PTR [rax+zmm2*4]{k1},zmm1")
-	check("62f2fd42925cd001", "vgatherdpd 0x8(%rax,%ymm18,8),%zmm3{%k2}", "vgatherdpd zmm3{k2},QWORD PTR [rax+ymm18*8+0x8]")
+	check("62f2fd42925cd001", "vgatherdpd 0x8(%rax,%ymm18,8),%zmm3{%k2}",
+		"vgatherdpd zmm3{k2},QWORD PTR [rax+ymm18*8+0x8]")
 	check("62f3c54843ff00", "vshufi64x2 $0x0,%zmm7,%zmm7,%zmm7", "vshufi64x2 zmm7,zmm7,zmm7,0x0")
 	check("62f1f54873f703", "vpsllq $0x3,%zmm7,%zmm1", "vpsllq zmm1,zmm7,0x3")
 	check("62f27e4835ca", "vpmovqd %zmm1,%ymm2", "vpmovqd ymm2,zmm1")
@@ -48,7 +50,8 @@ func TestAVX512(t *testing.T) {
 	check("62f27d08dcc6", "{evex} vaesenc %xmm6,%xmm0,%xmm0", "{evex} vaesenc xmm0,xmm0,xmm6")
 	check("62b27d08dcc2", "vaesenc %xmm18,%xmm0,%xmm0", "vaesenc xmm0,xmm0,xmm18")
 	check("62f36d4844d910", "vpclmullqhqdq %zmm1,%zmm2,%zmm3", "vpclmullqhqdq zmm3,zmm2,zmm1")
-	check("62f3ed58ce1805", "vgf2p8affineqb $0x5,(%rax){1to8},%zmm2,%zmm3", "vgf2p8affineqb zmm3,zmm2,QWORD BCST [rax],0x5")
+	check("62f3ed58ce1805", "vgf2p8affineqb $0x5,(%rax){1to8},%zmm2,%zmm3",
+		"vgf2p8affineqb zmm3,zmm2,QWORD BCST [rax],0x5")
 	check("62f26d4871d9", "vpshldvd %zmm1,%zmm2,%zmm3", "vpshldvd zmm3,zmm2,zmm1")
 	check("62f2ed4883d9", "vpmultishiftqb %zmm1,%zmm2,%zmm3", "vpmultishiftqb zmm3,zmm2,zmm1")
 	check("62f37d58661110", "vfpclassps $0x10,(%rcx){1to16},%k2", "vfpclassps k2,DWORD BCST [rcx]{1to16},0x10")

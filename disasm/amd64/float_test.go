@@ -119,8 +119,10 @@ func TestAVX(t *testing.T) {
 	check := checker(t)
 	check("c5f877", "vzeroupper", "vzeroupper")
 	check("c5fc77", "vzeroall", "vzeroall")
-	check("c5fb100df8ffffff", "vmovsd -0x8(%rip),%xmm1        # 0x1000", "vmovsd xmm1,QWORD PTR [rip+0xfffffffffffffff8]        # 0x1000")
-	check("c5fb5e0556feffff", "vdivsd -0x1aa(%rip),%xmm0,%xmm0        # 0xe5e", "vdivsd xmm0,xmm0,QWORD PTR [rip+0xfffffffffffffe56]        # 0xe5e")
+	check("c5fb100df8ffffff", "vmovsd -0x8(%rip),%xmm1        # 0x1000",
+		"vmovsd xmm1,QWORD PTR [rip+0xfffffffffffffff8]        # 0x1000")
+	check("c5fb5e0556feffff", "vdivsd -0x1aa(%rip),%xmm0,%xmm0        # 0xe5e",
+		"vdivsd xmm0,xmm0,QWORD PTR [rip+0xfffffffffffffe56]        # 0xe5e")
 	check("c5fe6f0c06", "vmovdqu (%rsi,%rax,1),%ymm1", "vmovdqu ymm1,YMMWORD PTR [rsi+rax*1]")
 	check("c5fe7f07", "vmovdqu %ymm0,(%rdi)", "vmovdqu YMMWORD PTR [rdi],ymm0")
 	check("c4c175581424", "vaddpd (%r12),%ymm1,%ymm2", "vaddpd ymm2,ymm1,YMMWORD PTR [r12]")
@@ -133,11 +135,13 @@ func TestAVX(t *testing.T) {
 	check("c5edc2d912", "vcmple_oqpd %ymm1,%ymm2,%ymm3", "vcmple_oqpd ymm3,ymm2,ymm1")
 	check("c5ebc2d93f", "vcmpsd $0x3f,%xmm1,%xmm2,%xmm3", "vcmpsd xmm3,xmm2,xmm1,0x3f")
 	check("c4e36944d901", "vpclmulhqlqdq %xmm1,%xmm2,%xmm3", "vpclmulhqlqdq xmm3,xmm2,xmm1")
-	check("c4633d188424c002000001", "vinsertf128 $0x1,0x2c0(%rsp),%ymm8,%ymm8", "vinsertf128 ymm8,ymm8,XMMWORD PTR [rsp+0x2c0],0x1")
+	check("c4633d188424c002000001", "vinsertf128 $0x1,0x2c0(%rsp),%ymm8,%ymm8",
+		"vinsertf128 ymm8,ymm8,XMMWORD PTR [rsp+0x2c0],0x1")
 	check("c4e37d390801", "vextracti128 $0x1,%ymm1,(%rax)", "vextracti128 XMMWORD PTR [rax],ymm1,0x1")
 	check("c4e36d46d931", "vperm2i128 $0x31,%ymm1,%ymm2,%ymm3", "vperm2i128 ymm3,ymm2,ymm1,0x31")
 	check("c4e275901c90", "vpgatherdd %ymm1,(%rax,%ymm2,4),%ymm3", "vpgatherdd ymm3,DWORD PTR [rax+ymm2*4],ymm1")
-	check("c4a2f1935ce008", "vgatherqpd %xmm1,0x8(%rax,%xmm12,8),%xmm3", "vgatherqpd xmm3,QWORD PTR [rax+xmm12*8+0x8],xmm1")
+	check("c4a2f1935ce008", "vgatherqpd %xmm1,0x8(%rax,%xmm12,8),%xmm3",
+		"vgatherqpd xmm3,QWORD PTR [rax+xmm12*8+0x8],xmm1")
 	check("c5f573f703", "vpsllq $0x3,%ymm7,%ymm1", "vpsllq ymm1,ymm7,0x3")
 	check("c4e26d00c9", "vpshufb %ymm1,%ymm2,%ymm1", "vpshufb ymm1,ymm2,ymm1")
 	check("c4e3654be210", "vblendvpd %ymm1,%ymm2,%ymm3,%ymm4", "vblendvpd ymm4,ymm3,ymm2,ymm1")

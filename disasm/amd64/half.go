@@ -164,8 +164,8 @@ func spellHalf(h *halfInst) spelling {
 // noRounding matches the names of instructions on bfloat16 and 8-bit numbers.
 var noRounding = regexp.MustCompile(`[bh]f(16|8|4)|vmovrs`)
 
-// decodeHalf decodes an EVEX instruction of halfInsts or avx10Insts. The caller has checked that the opcode and the ModRM byte
-// exist.
+// decodeHalf decodes an EVEX instruction of halfInsts or avx10Insts. The caller has checked that the opcode and the
+// ModRM byte exist.
 func (x *x86) decodeHalf() bool {
 	v := &x.vec
 	head := v.head()

@@ -48,7 +48,8 @@ var opcodeReasons = []opcodeReason{
 	{name: "amx",
 		want: `t(tile|tdp|dp|cvtrow|2rpntlvwz|conj|tcmm|cmm|mmul|tmmul|trans)[a-z0-9]*|tile[a-z0-9]+|(ld|st)tilecfg`,
 		got:  "-"},
-	{name: "mpx", set: "legacy", want: `bnd(cl|ldx|stx|mk|mov)|nop`, got: "-"}, // nop with operands that MPX does not allow
+	// nop with operands that MPX does not allow
+	{name: "mpx", set: "legacy", want: `bnd(cl|ldx|stx|mk|mov)|nop`, got: "-"},
 	{name: "cmpccxadd", want: `cmp[a-z]+xadd`, got: "-"},
 	{name: "xeon-phi", set: "evex", want: `v4fn?maddps|vp4dpwssds?|v(exp2|rcp28|rsqrt28)p[sd]`, got: "-"},
 	{name: "xeon-phi", set: "legacy", want: `prefetchwt1`, got: "-"},

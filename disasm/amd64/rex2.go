@@ -83,7 +83,8 @@ var (
 // false for all other instructions.
 func (x *x86) decodeJmpabs() bool {
 	const opcode, size = 0xa1, 9
-	if x.op[0] != opcode || len(x.op) < size || x.rex&rexW != 0 || x.data >= 0 || x.rep >= 0 || x.addr >= 0 || x.lock >= 0 {
+	if x.op[0] != opcode || len(x.op) < size || x.rex&rexW != 0 || x.data >= 0 || x.rep >= 0 || x.addr >= 0 ||
+		x.lock >= 0 {
 		return false
 	}
 	x.spell = &spellJmpabs
@@ -93,8 +94,8 @@ func (x *x86) decodeJmpabs() bool {
 	return true
 }
 
-// extendLegacy finds the operands that the bits R4 and B4 of a REX2 prefix extend. in is the instruction that x86asm has
-// decoded from fed, where rexAt is the position of the REX prefix.
+// extendLegacy finds the operands that the bits R4 and B4 of a REX2 prefix extend. in is the instruction that x86asm
+// has decoded from fed, where rexAt is the position of the REX prefix.
 func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
 	if reg, rm, ok := x.operandPlaces(); ok {
 		x.extendAt(in, rexR, reg)
@@ -122,8 +123,8 @@ func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
 	}
 }
 
-// operandPlaces returns the indexes of the operands that are encoded in ModRM.reg, and in ModRM.rm or the opcode. An index
-// is -1 if there is no such operand. operandPlaces returns false if it does not know the opcode.
+// operandPlaces returns the indexes of the operands that are encoded in ModRM.reg, and in ModRM.rm or the opcode. An
+// index is -1 if there is no such operand. operandPlaces returns false if it does not know the opcode.
 func (x *x86) operandPlaces() (reg, rm int, ok bool) {
 	const none = -1
 	switch b := x.op[0]; {

@@ -52,8 +52,8 @@ func (r *Reader) operation(message []byte) (found bool, msg string) {
 //
 //	71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant: uncommon trap
 //
-// A line with any other text there, such as "blocked" or "COMPILE SKIPPED: out of nodes", repeats a compilation that had a
-// line before, and is ignored.
+// A line with any other text there, such as "blocked" or "COMPILE SKIPPED: out of nodes", repeats a compilation that
+// had a line before, and is ignored.
 func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	id, rest := cutNumber(bytes.TrimLeft(message, " "))
 	if len(rest) == 0 || rest[0] != ' ' || id == 1<<64-1 {
@@ -105,9 +105,9 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	return true, ""
 }
 
-// cutMethod cuts a message after its level: "T::t @ 12 (38 bytes)   made not entrant" becomes the method's name, "38 bytes"
-// (or "native") and what follows. A name may have blanks and parentheses, as those of Kotlin's tests do. The last size is
-// the method's own, because what follows has none. Without a size, the name ends at the first blank.
+// cutMethod cuts a message after its level: "T::t @ 12 (38 bytes) made not entrant" becomes the method's name, "38
+// bytes" (or "native") and what follows. A name may have blanks and parentheses, as those of Kotlin's tests do. The
+// last size is the method's own, because what follows has none. Without a size, the name ends at the first blank.
 func cutMethod(message []byte) (method, size, state []byte) {
 	open, end := bytes.LastIndex(message, []byte(" (native)")), bytes.LastIndex(message, []byte(" bytes)"))
 	if end > open {

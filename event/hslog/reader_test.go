@@ -81,43 +81,61 @@ func TestReader(t *testing.T) {
 		{"compilations", "[5000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)\n[6000ns][9][jit,compilation]   72       3       java.lang.String::hashCode (60 bytes)\n" +
 			"[7000ns][9][jit,compilation]   71   %     4       Spin::spin @ 12 (38 bytes)   made not entrant\n",
 			"compile Spin::spin 5000+0, id 71, level 4, osr true, bytecode 38\ncompile java.lang.String::hashCode 6000+0, id 72, level 3, bytecode 60\ndiscard Spin::spin 7000+0, id 71, level 4, osr true"},
-		{"why code was discarded (JDK 25), and a native wrapper", "[5000ns][9][jit,compilation]   71       4       Spin::spin (38 bytes)   made not entrant: uncommon trap\n[5000ns][9][jit,compilation]   72       4       Spin::made (38 bytes)   made zombie\n" +
-			"[5500ns][9][jit,compilation]   74 %     4       Spin::made @ 3 (38 bytes)   blocked\n[5500ns][9][jit,compilation]   75       4       Spin::made (38 bytes)   COMPILE SKIPPED: out of nodes (not retryable)\n" +
-			"[5600ns][9][jit,compilation]   76     n 0       java.lang.invoke.MethodHandle::linkToStatic(L)L (native)   (static)\n" +
-			"[6000ns][9][jit,compilation]   73     n 0       java.lang.Thread::currentThread (native)   (static)\n",
+		{"why code was discarded (JDK 25), and a native wrapper",
+			"[5000ns][9][jit,compilation]   71       4       Spin::spin (38 bytes)   made not entrant: uncommon trap\n[5000ns][9][jit,compilation]   72       4       Spin::made (38 bytes)   made zombie\n" +
+				"[5500ns][9][jit,compilation]   74 %     4       Spin::made @ 3 (38 bytes)   blocked\n[5500ns][9][jit,compilation]   75       4       Spin::made (38 bytes)   COMPILE SKIPPED: out of nodes (not retryable)\n" +
+				"[5600ns][9][jit,compilation]   76     n 0       java.lang.invoke.MethodHandle::linkToStatic(L)L (native)   (static)\n" +
+				"[6000ns][9][jit,compilation]   73     n 0       java.lang.Thread::currentThread (native)   (static)\n",
 			"discard Spin::spin 5000+0, id 71, level 4, reason uncommon trap\ncompile java.lang.invoke.MethodHandle::linkToStatic(L)L 5600+0, id 76, level 0, native true\ncompile java.lang.Thread::currentThread 6000+0, id 73, level 0, native true"},
-		{"more decorations, in another order", "[0.123s][info][gc         ][9][1000000ns] GC(0) Pause Young (Normal) (x) 1M->1M(2M) 0.001ms\n",
+		{"more decorations, in another order",
+			"[0.123s][info][gc         ][9][1000000ns] GC(0) Pause Young (Normal) (x) 1M->1M(2M) 0.001ms\n",
 			"gc Pause Young (Normal) 999000+1000, cause x, heap 1M->1M(2M)"},
 		{"a last line without its end", "[1000ns][9][gc,start] GC(0) Pause Young (a)\n[2000ns][9][gc] GC(0) Pause Yo", ""},
 		{"no decorations", "GC(0) Pause Young\n", "log:1: " + noDecorations},
 		{"JDK's usual decorations", "[0.012s][info][gc] GC(0) Pause Young (Normal) 1.0ms\n", "log:1: " + noDecorations},
 		{"a time that can't be", "[99999999999999999999ns][9][gc] GC(0) Pause\n", "log:1: " + noDecorations},
-		{"a safepoint longer than the JVM", "[1000ns][9][safepoint] Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 1 ns, Total: 2000 ns\n", "log:1: the times of a safepoint are impossible"},
-		{"a wait longer than the safepoint", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 2 ns\n", "log:1: the times of a safepoint are impossible"},
-		{"a safepoint without times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
-		{"a safepoint without the wait", "[9000ns][9][safepoint] Safepoint \"X\", Total: 3 ns\n", "log:1: a safepoint without the times Reaching safepoint and Total"},
-		{"a safepoint without a name", "[9000ns][9][safepoint] Safepoint \"X, Reaching safepoint: 3 ns, Total: 3 ns\n", "log:1: the name of a safepoint has no end"},
-		{"a safepoint that was all wait, and all of the JVM", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 9000 ns, Total: 9000 ns\n", "safepoint X 0+9000 wait 9000"},
+		{"a safepoint longer than the JVM",
+			"[1000ns][9][safepoint] Safepoint \"X\", Time since last: 1 ns, Reaching safepoint: 1 ns, Total: 2000 ns\n",
+			"log:1: the times of a safepoint are impossible"},
+		{"a wait longer than the safepoint",
+			"[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 2 ns\n",
+			"log:1: the times of a safepoint are impossible"},
+		{"a safepoint without times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns\n",
+			"log:1: a safepoint without the times Reaching safepoint and Total"},
+		{"a safepoint without the wait", "[9000ns][9][safepoint] Safepoint \"X\", Total: 3 ns\n",
+			"log:1: a safepoint without the times Reaching safepoint and Total"},
+		{"a safepoint without a name", "[9000ns][9][safepoint] Safepoint \"X, Reaching safepoint: 3 ns, Total: 3 ns\n",
+			"log:1: the name of a safepoint has no end"},
+		{"a safepoint that was all wait, and all of the JVM",
+			"[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 9000 ns, Total: 9000 ns\n",
+			"safepoint X 0+9000 wait 9000"},
 		{"times that are not times", "[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ms, Total: 3 ns\n[9000ns][9][safepoint] Safepoint \"X\", Reaching safepoint: 3 ns, Total: 99999999999999999999 ns\n",
 			"log:1: a safepoint without the times Reaching safepoint and Total\nlog:2: a safepoint without the times Reaching safepoint and Total"},
 		{"a cut safepoint of JDK 11", "[9000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345\n" +
 			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds\n" +
 			"[9000000ns][9][safepoint] Total time for which application threads were stopped: 0.0012345 seconds, Stopping threads took: 0.0000123\n",
 			"log:1: a safepoint without its time\nlog:2: a safepoint without the time that stopping threads took\nlog:3: a safepoint without the time that stopping threads took"},
-		{"a safepoint whose region is not logged again", "[2ns][9][safepoint] Entering safepoint region: A\n[5000ns][9][safepoint] Total time for which application threads were stopped:    0.000001 seconds, Stopping threads took: 0.0 seconds\n" +
-			"[9000ns][9][safepoint] Total time for which application threads were stopped: 0.000001 seconds, Stopping threads took: 0.0 seconds\n",
+		{"a safepoint whose region is not logged again",
+			"[2ns][9][safepoint] Entering safepoint region: A\n[5000ns][9][safepoint] Total time for which application threads were stopped:    0.000001 seconds, Stopping threads took: 0.0 seconds\n" +
+				"[9000ns][9][safepoint] Total time for which application threads were stopped: 0.000001 seconds, Stopping threads took: 0.0 seconds\n",
 			"safepoint A 4000+1000\nsafepoint  8000+1000"},
-		{"VM operations beside each other", "[5000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[6000ns][9][vmoperation] begin VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
-			"[7000ns][9][vmoperation] end VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[9000ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
-			"[9500ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n",
+		{"VM operations beside each other",
+			"[5000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[6000ns][9][vmoperation] begin VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
+				"[7000ns][9][vmoperation] end VM_Operation (0x1): A, mode: no safepoint, requested by thread 0x3\n[9000ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n" +
+				"[9500ns][9][vmoperation] end VM_Operation (0x2): B, mode: safepoint, requested by thread 0x3\n",
 			"vm-operation A 5000+2000, mode no safepoint\nvm-operation B 6000+3000, mode safepoint"},
-		{"a collection beside an operation of the same number", "[1000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n[2000ns][9][gc,start] GC(1) Pause Full (a)\n" +
-			"[5000ns][9][vmoperation] end VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n", "vm-operation A 1000+4000, mode safepoint"},
-		{"a compilation without a time", "[5000ns][9][jit,compilation]   71       4       Spin::spin\n", "compile Spin::spin 5000+0, id 71, level 4"},
-		{"a compiled method with blanks and parentheses in its name", "[5000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)\n" +
-			"[6000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)   made not entrant\n",
+		{"a collection beside an operation of the same number",
+			"[1000ns][9][vmoperation] begin VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n[2000ns][9][gc,start] GC(1) Pause Full (a)\n" +
+				"[5000ns][9][vmoperation] end VM_Operation (0x1): A, mode: safepoint, requested by thread 0x3\n",
+			"vm-operation A 1000+4000, mode safepoint"},
+		{"a compilation without a time", "[5000ns][9][jit,compilation]   71       4       Spin::spin\n",
+			"compile Spin::spin 5000+0, id 71, level 4"},
+		{"a compiled method with blanks and parentheses in its name",
+			"[5000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)\n" +
+				"[6000ns][9][jit,compilation]   71 %     3       T::returns 1 (one) @ 2 (38 bytes)   made not entrant\n",
 			"compile T::returns 1 (one) 5000+0, id 71, level 3, osr true, bytecode 38\ndiscard T::returns 1 (one) 6000+0, id 71, level 3, osr true"},
-		{"a long line", "[9000ns][9][gc] GC(0) Pause " + strings.Repeat("x", 2*longestLine) + "\n[4000000ns][9][gc] GC(0) Pause Full (a) 1.000ms\n",
+		{"a long line", "[9000ns][9][gc] GC(0) Pause " + strings.Repeat("x", 2*longestLine) +
+			"\n[4000000ns][9][gc] GC(0) Pause Full (a) 1.000ms\n",
 			"log:1: the line is too long\ngc Pause Full 3000000+1000000, cause a"},
 	} {
 		assert.Equal(t, c.want, text(c.in), c.name)
@@ -157,7 +175,8 @@ func TestOpenIsBounded(t *testing.T) {
 // TestNoAllocations checks that a line that is not an event allocates no memory.
 func TestNoAllocations(t *testing.T) {
 	const lines = 1000
-	in := strings.Repeat("[1000ns][9][gc,heap    ] GC(0) Eden regions: 23->0(20)\n[1000ns][9][safepoint] Application time: 0.1203145 seconds\n", lines)
+	in :=
+		strings.Repeat("[1000ns][9][gc,heap    ] GC(0) Eden regions: 23->0(20)\n[1000ns][9][safepoint] Application time: 0.1203145 seconds\n", lines)
 	allocated := testing.AllocsPerRun(5, func() {
 		r := NewReader(strings.NewReader(in), "log", 7)
 		for r.Scan() {

@@ -35,7 +35,8 @@ func TestBounded(t *testing.T) {
 		name string
 		in   []byte
 	}{
-		{"constants", header{}.chunkOf(metadata, checkpointOf(0, constantPool{idString, constants}), basicEvent(1, 1, []byte{pooledString, 7}, 1))},
+		{"constants", header{}.chunkOf(metadata, checkpointOf(0, constantPool{idString, constants}),
+			basicEvent(1, 1, []byte{pooledString, 7}, 1))},
 		{"strings of the metadata", header{}.chunkOf(sized(0, integers(1, 0, 7, int64(len(ones))), ones))},
 		{"elements", header{}.chunkOf(sized(0, integers(1, 0, 7, 2), names, integers(0, 0, 1<<20), filled(make([]byte, 3))))},
 		{"attributes", header{}.chunkOf(sized(0, integers(1, 0, 7, 2), names, integers(0, 2<<20), filled(make([]byte, 2))))},

@@ -34,7 +34,10 @@ func safepointChunk(startWall int64, halves ...[4]int64) []byte {
 func TestSafepoints(t *testing.T) {
 	in := safepointChunk(0, [4]int64{0, 2000, 30, 1}, [4]int64{1, 2500, 10, 1}, [4]int64{1, 4000, 10, 2},
 		[4]int64{0, 3000, 7, 2}, [4]int64{0, 9000, 7, 3})
-	x := NewEvents(made(in), 4711, func(c *Chunk) Anchor { return Anchor{Ticks: c.Clock.StartTicks, MonoNanos: 1_000_000} })
+	x := NewEvents(made(in), 4711, func(c *Chunk) Anchor {
+		return Anchor{Ticks: c.Clock.StartTicks,
+			MonoNanos: 1_000_000}
+	})
 	var got []event.Event
 	for x.Scan() {
 		got = append(got, *x.Event())
@@ -74,7 +77,8 @@ func TestFindAnchor(t *testing.T) {
 
 func TestJavaClass(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"java/util/HashMap", "java.util.HashMap"}, {"[I", "int[]"}, {"[[Ljava/lang/String;", "java.lang.String[][]"}, {"int", "int"}, {"", ""}, {"I", "I"},
+		{"java/util/HashMap", "java.util.HashMap"}, {"[I", "int[]"}, {"[[Ljava/lang/String;", "java.lang.String[][]"},
+		{"int", "int"}, {"", ""}, {"I", "I"},
 		{"a/B$$Lambda/0x00007f", "a.B$$Lambda.0x00007f"},
 	} {
 		assert.Equal(t, c.want, javaClass(c.in))

@@ -26,20 +26,26 @@ const (
 // more.
 func inliningRecording(more ...[]byte) []byte {
 	classes := append(basicClasses(), class(idClass, "java.lang.Class", nil, field("name", idString)),
-		class(idMethod, "jdk.types.Method", nil, field("type", idClass, pooled...), field("name", idString), field("descriptor", idString)),
-		class(idCallee, "jdk.types.CalleeMethod", nil, field("type", idString), field("name", idString), field("descriptor", idString)),
-		class(idInlining, "jdk.CompilerInlining", super, field("startTime", idLong), field("eventThread", idThread, pooled...),
-			field("compileId", idInt), field("caller", idMethod, pooled...), field("callee", idCallee), field("succeeded", idBool),
+		class(idMethod, "jdk.types.Method", nil, field("type", idClass, pooled...), field("name", idString),
+			field("descriptor", idString)),
+		class(idCallee, "jdk.types.CalleeMethod", nil, field("type", idString), field("name", idString),
+			field("descriptor", idString)),
+		class(idInlining, "jdk.CompilerInlining", super, field("startTime", idLong),
+			field("eventThread", idThread, pooled...),
+			field("compileId", idInt), field("caller", idMethod, pooled...), field("callee", idCallee),
+			field("succeeded", idBool),
 			field("message", idString), field("bci", idInt)),
 		class(idLoss, "jdk.DataLoss", super, field("startTime", idLong), field("amount", idLong), field("total", idLong)))
 	decided := func(start, id, caller int64, callee string, done byte, message string, bci int64) []byte {
-		return sized(idInlining, integers(start, 8, id, caller), utf8Text("p/B"), utf8Text(callee), utf8Text("(I)V"), []byte{done}, utf8Text(message), integer(bci))
+		return sized(idInlining, integers(start, 8, id, caller), utf8Text("p/B"), utf8Text(callee), utf8Text("(I)V"),
+			[]byte{done}, utf8Text(message), integer(bci))
 	}
 	constants := checkpointOf(0, constantPool{idClass, [][]byte{slices.Concat(integer(1), utf8Text("p/A"))}},
 		constantPool{idMethod, [][]byte{slices.Concat(integers(5, 1), utf8Text("m"), utf8Text("()V"))}})
 	return header{}.chunkOf(append([][]byte{metadataOf(classes...), constants, basicEvent(150, 3, utf8Text("x"), 1),
 		decided(400, 7, 5, "big", 0, "hot method too big", 12), decided(300, 8, 5, "other", 1, "inline (hot)", 3),
-		decided(500, 7, 5, "big", 0, "hot method too big", 12), decided(600, 7, 99, "small", 1, "inline (hot)", -1)}, more...)...)
+		decided(500, 7, 5, "big", 0, "hot method too big", 12), decided(600, 7, 99, "small", 1, "inline (hot)", -1)},
+		more...)...)
 }
 
 // loss returns an event that says that amount bytes of events were lost.
@@ -76,7 +82,8 @@ func TestInlining(t *testing.T) {
 	}
 	require.NoError(t, r.Err())
 	big := event.Inlined{CompileID: 7, Caller: "p.A::m", BCI: 12, Callee: "p.B::big", Message: "hot method too big"}
-	assert.Equal(t, []event.Inlined{big, big, {CompileID: 7, Caller: "::", BCI: -1, Callee: "p.B::small", Done: true, Message: "inline (hot)"}}, all)
+	assert.Equal(t, []event.Inlined{big, big, {CompileID: 7, Caller: "::", BCI: -1, Callee: "p.B::small", Done: true,
+		Message: "inline (hot)"}}, all)
 	first, ok := x.FirstMonoNanos()
 	assert.True(t, ok)
 	assert.Equal(t, int64(1200), first, "of compilation 8")

@@ -264,7 +264,10 @@ func sortedEvents(t *testing.T, path string) (next func() *Event) {
 	var chunk *Chunk
 	from := 0
 	finish := func() {
-		slices.SortStableFunc(events[from:], func(a, b *Event) int { return int(a.start + a.duration - b.start - b.duration) })
+		slices.SortStableFunc(events[from:], func(a, b *Event) int {
+			return int(a.start + a.duration - b.start -
+				b.duration)
+		})
 		from = len(events)
 	}
 	for r.Scan() {

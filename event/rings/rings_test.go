@@ -151,7 +151,8 @@ func TestReaderDamaged(t *testing.T) {
 		{"no head", size, sized(8*headWords - 8)},
 		{"odd", size, sized(8*headWords + 4)},
 		{"beyond the file", size, sized(8 * (headWords + 4))},
-		{"beyond its piece", "p is damaged after byte 4352: a segment has an impossible size", file(piece(sized(8 * (headWords + 4))[headerSize:], 0), ring)},
+		{"beyond its piece", "p is damaged after byte 4352: a segment has an impossible size",
+			file(piece(sized(8 * (headWords + 4))[headerSize:], 0), ring)},
 		{"calls", "p is damaged after byte 4232: the calls of a method are cut", file(segment(map[int]int64{0: 2}, 1))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +192,8 @@ func TestReadReport(t *testing.T) {
 	assert.Equal(t, &Report{Object: "java-4711.1.so", Sites: []Site{{ID: 1, Kind: Method, Class: "Svc", Method: "tiny",
 		Descriptor: "(I)I", Window: true, Probe: "Svc::tiny"},
 		{ID: 2, Kind: SDT, Class: "Svc", Method: "main", Descriptor: "()V", First: 6, Static: true, Probe: "Svc::*"},
-		{ID: 3, Kind: SDT, Class: "Svc", Method: "run", Descriptor: "()V", First: 8, Probe: "Svc::*"}}, Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
+		{ID: 3, Kind: SDT, Class: "Svc", Method: "run", Descriptor: "()V", First: 8, Probe: "Svc::*"}},
+		Refused: []Refusal{{"Svc::*", "Svc::nat", "it is native"}},
 		Missing: []Miss{{"No::x", false, false, "Nob"}}, Errors: []string{"no"}, Started: true, Stopped: true,
 		Restored: 3, Bad: 6}, rep)
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // primitives maps the letters of primitive types in descriptors to the types' names.
-var primitives = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long", "F": "float", "D": "double"}
+var primitives = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
+	"F": "float", "D": "double"}
 
 // javaClass returns a class's name as Java writes it: java.lang.String[] for [Ljava/lang/String;.
 func javaClass(internal string) string {

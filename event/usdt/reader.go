@@ -49,7 +49,8 @@ const (
 
 // NewReader returns a reader of a JVM's text. The name is for messages only.
 func NewReader(r io.Reader, name string, pid int) *Reader {
-	return &Reader{in: lines.NewReader(r, longestLine), name: name, pid: pid, open: map[opened][]begun{}, names: map[string]string{}}
+	return &Reader{in: lines.NewReader(r, longestLine), name: name, pid: pid, open: map[opened][]begun{},
+		names: map[string]string{}}
 }
 
 // Err returns the error that ended the reading; nil after the whole text was read.
@@ -225,8 +226,10 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	if len(args) != 6 || args[4].number <= 0 || args[5].number < 0 {
 		return "no addresses, class, count and bytes of allocations"
 	}
-	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[3]), MonoNanos: mono, Bytes: args[5].number, PC: uint64(args[0].number),
-		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)}, {Name: "caller", Value: args[1].shown(Address)}, {Name: "above", Value: args[2].shown(Address)}}}
+	r.record = &event.Event{PID: r.pid, Kind: event.Alloc, Name: className(&args[3]), MonoNanos: mono,
+		Bytes: args[5].number, PC: uint64(args[0].number),
+		Args: []event.Arg{{Name: countArgument, Value: strconv.FormatInt(args[4].number, 10)},
+			{Name: "caller", Value: args[1].shown(Address)}, {Name: "above", Value: args[2].shown(Address)}}}
 	return ""
 }
 

@@ -39,7 +39,8 @@ func parseActivity(file []byte) (a Activity, known bool) {
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {
 		if name, value, ok := longEntry(entry, order); ok && wantedNumber(name) {
 			numbers[name] = value
-		} else if name, text, ok := stringEntry(entry, order); ok && len(name) == len(collectorHead)+len("0.name") && name[:len(collectorHead)] == collectorHead {
+		} else if name, text, ok := stringEntry(entry, order); ok && len(name) == len(collectorHead)+len("0.name") &&
+			name[:len(collectorHead)] == collectorHead {
 			names[name] = text[:min(len(text), maxCollectorName)]
 		}
 		return true
@@ -74,7 +75,8 @@ func parseActivity(file []byte) (a Activity, known bool) {
 // wantedNumber reports whether an Activity has a place for the entry with this name.
 func wantedNumber(name string) bool {
 	return len(name) > len(collectorHead) && name[:len(collectorHead)] == collectorHead ||
-		slices.Contains([]string{"sun.rt.safepoints", "sun.rt.safepointTime", "sun.rt.safepointSyncTime", "java.threads.live", "sun.os.hrt.frequency"}, name)
+		slices.Contains([]string{"sun.rt.safepoints", "sun.rt.safepointTime", "sun.rt.safepointSyncTime", "java.threads.live",
+			"sun.os.hrt.frequency"}, name)
 }
 
 // longEntry decodes an entry that is a number.

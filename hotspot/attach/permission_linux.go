@@ -56,9 +56,11 @@ func whyHidden(pid, uid int) error {
 	case self == 0:
 		return errNoPtrace
 	case self != uid:
-		return &fix.Error{Err: fmt.Errorf("it belongs to %s", userName(uid)), Fix: fmt.Sprintf("run gasm as that user or as root (sudo gasm attach %d)", pid)}
+		return &fix.Error{Err: fmt.Errorf("it belongs to %s", userName(uid)),
+			Fix: fmt.Sprintf("run gasm as that user or as root (sudo gasm attach %d)", pid)}
 	}
-	return &fix.Error{Err: errors.New("the kernel protects it, because it has rights that gasm lacks"), Fix: fmt.Sprintf("run gasm as root (sudo gasm attach %d)", pid)}
+	return &fix.Error{Err: errors.New("the kernel protects it, because it has rights that gasm lacks"),
+		Fix: fmt.Sprintf("run gasm as root (sudo gasm attach %d)", pid)}
 }
 
 // whyRefused returns why the memory of a process can't be read, although its maps can.
@@ -67,14 +69,16 @@ func whyRefused(err error, uid int) error {
 		return err
 	}
 	if own := vmstructs.Allowed(); errors.Is(own, vmstructs.ErrNoReadv) {
-		return &fix.Error{Err: fmt.Errorf("%w, as by a container's seccomp filter", own), Fix: "allow it there, or run gasm outside"}
+		return &fix.Error{Err: fmt.Errorf("%w, as by a container's seccomp filter", own),
+			Fix: "allow it there, or run gasm outside"}
 	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // kernels without Yama have none
 	switch value := strings.TrimSpace(string(scope)); {
 	case value == "3":
 		return errors.New("kernel.yama.ptrace_scope is 3, so no process may be read until the machine is rebooted with another value")
 	case value == "1" || value == "2":
-		return &fix.Error{Err: errors.New("kernel.yama.ptrace_scope is " + value), Fix: "run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0"}
+		return &fix.Error{Err: errors.New("kernel.yama.ptrace_scope is " + value),
+			Fix: "run gasm as root, or sudo sysctl kernel.yama.ptrace_scope=0"}
 	case os.Geteuid() == 0:
 		return errNoPtrace
 	}

@@ -80,7 +80,8 @@ func TestNamesInAOTCache(t *testing.T) {
 	for _, b := range []struct {
 		name string
 		kind byte
-	}{{"LIJ", 3}, {"", 3}, {"I2C/C2I adapters", 3}, {"deopt_blob (shared runtime)", 8}, {"initial_blob (stub gen)", 2}, {"wrong_method_blob (shared runtime)", 7}} {
+	}{{"LIJ", 3}, {"", 3}, {"I2C/C2I adapters", 3}, {"deopt_blob (shared runtime)", 8}, {"initial_blob (stub gen)",
+		2}, {"wrong_method_blob (shared runtime)", 7}} {
 		j.addBlob(b.name, b.kind, 16)
 	}
 	added, _ := poll(t, c, 30)
@@ -266,8 +267,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(h.pages[newest/historyPage], func(b *Blob) bool { return b.contains(newest) }))
 }
 
-// FuzzWalk polls a code cache, changes bytes of the JVM's memory, and polls again. A change is given by three bytes: two
-// are an address, and the third is the new byte.
+// FuzzWalk polls a code cache, changes bytes of the JVM's memory, and polls again. A change is given by three bytes:
+// two are an address, and the third is the new byte.
 func FuzzWalk(f *testing.F) {
 	jvms := map[int]*fakeJVM{}
 	whole := map[int][]byte{}

@@ -39,10 +39,12 @@ type blobLayout struct {
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
 	kindNames                                                   map[uint64]string // see kindNames
-	codeBegin, codeEnd                                          field             // addresses (JDK 22 and older) or offsets
-	offsets                                                     bool              // codeBegin and codeEnd are offsets
-	outside                                                     bool              // mutable data is outside the blob (JDK 25+)
-	mutableData, mutableDataSize, relocationSize                field
+	// addresses (JDK 22 and older) or offsets
+	codeBegin, codeEnd field
+	offsets            bool // codeBegin and codeEnd are offsets
+	// mutable data is outside the blob (JDK 25+)
+	outside                                      bool
+	mutableData, mutableDataSize, relocationSize field
 }
 
 // An nmethodLayout is the layout of an nmethod.
@@ -126,7 +128,8 @@ func (l *layout) readHeap(q *query) {
 // kindNames are the names that HotSpot gives to all blobs of a kind. gasm uses them for blobs from an AOT cache too,
 // which have other names in HotSpot: an adapter has its signature as its name, such as "LIJ" or "", and the
 // DeoptimizationBlob is called "deopt_blob (shared runtime)".
-var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob", "Exception": "ExceptionBlob",
+var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob",
+	"Exception":    "ExceptionBlob",
 	"UncommonTrap": "UncommonTrapBlob"}
 
 func (l *layout) readBlob(q *query) {

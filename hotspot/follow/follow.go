@@ -220,7 +220,8 @@ func (f *Follower) readDebugInfoFlag(flags map[string]vmstructs.Flag) {
 }
 
 // inliningFlags are the flags that limit inlining. Which of them a JVM has differs by release.
-var inliningFlags = []string{"FreqInlineSize", "MaxInlineSize", "InlineSmallCode", "MaxInlineLevel", "MaxRecursiveInlineLevel", "MinInliningThreshold",
+var inliningFlags = []string{"FreqInlineSize", "MaxInlineSize", "InlineSmallCode", "MaxInlineLevel",
+	"MaxRecursiveInlineLevel", "MinInliningThreshold",
 	"NodeCountInliningCutoff", "DesiredMethodLimit", "C1MaxInlineSize", "C1MaxInlineLevel", "C1MaxRecursiveInlineLevel"}
 
 // inliningLimits returns the values of those inliningFlags that the JVM has.

@@ -141,7 +141,8 @@ func checkLoggedNames(t *testing.T, pid int) {
 		assert.Len(t, names, 1, "written once")
 		found[names[0]] = true
 	}
-	for _, name := range []string{"main", "exactly-15-byte", "one more than the kernel keeps", "线程-1 一个很长的名字", "a 'quoted' <name> & more"} {
+	for _, name := range []string{"main", "exactly-15-byte", "one more than the kernel keeps", "线程-1 一个很长的名字",
+		"a 'quoted' <name> & more"} {
 		assert.True(t, found[name], "%s; there are %v", name, read.ThreadNames)
 	}
 }

@@ -17,6 +17,6 @@
 //
 // # Fields
 //
-// HotSpot's tables do not say where the fields of Java's classes are. The class does: in an array with six numbers of 16
-// bits for each field (fieldInfo.hpp in JDK 8 to 20), or in a compressed stream (JDK 21 and newer).
+// HotSpot's tables do not say where the fields of Java's classes are. The class does: in an array with six numbers of
+// 16 bits for each field (fieldInfo.hpp in JDK 8 to 20), or in a compressed stream (JDK 21 and newer).
 package heap

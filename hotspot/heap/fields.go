@@ -171,5 +171,6 @@ func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint6
 // isSymbol reports whether the Symbol at an address has this text.
 func (h *Heap) isSymbol(at uint64, text string) bool {
 	symbol, err := h.vm.Read(nil, at, h.fields.symbolBody+uint64(len(text)))
-	return err == nil && h.fields.symbolLength.In(symbol) == uint64(len(text)) && string(symbol[h.fields.symbolBody:]) == text
+	return err == nil && h.fields.symbolLength.In(symbol) == uint64(len(text)) &&
+		string(symbol[h.fields.symbolBody:]) == text
 }

@@ -53,13 +53,16 @@ var ErrMoved = errors.New("the reference does not point to an object of this cla
 func New(vm *vmstructs.VM) (*Heap, error) {
 	q := &vmstructs.Query{VM: vm, Of: "the Java heap of "}
 	h := &Heap{vm: vm, fields: newFieldLayout(q)}
-	flags, err := vm.Flags("UseCompressedOops", "UseCompressedClassPointers", "UseCompactObjectHeaders", "UseZGC", "ZGenerational")
+	flags, err := vm.Flags("UseCompressedOops", "UseCompressedClassPointers", "UseCompactObjectHeaders", "UseZGC",
+		"ZGenerational")
 	if err != nil {
 		return nil, err
 	}
 	h.narrow = flags["UseCompressedOops"].Value != 0
-	h.narrowBase = h.static(q, 8, "CompressedOops::_base", "CompressedOops::_narrow_oop._base", "Universe::_narrow_oop._base")
-	h.narrowShift = h.static(q, 4, "CompressedOops::_shift", "CompressedOops::_narrow_oop._shift", "Universe::_narrow_oop._shift")
+	h.narrowBase = h.static(q, 8, "CompressedOops::_base", "CompressedOops::_narrow_oop._base",
+		"Universe::_narrow_oop._base")
+	h.narrowShift = h.static(q, 4, "CompressedOops::_shift", "CompressedOops::_narrow_oop._shift",
+		"Universe::_narrow_oop._shift")
 	generational, ok := flags["ZGenerational"] // the only ZGC since JDK 24; before JDK 21 there is none
 	h.coloured = flags["UseZGC"].Value != 0 && (ok && generational.Value != 0 || !ok && vm.Release >= 24)
 	h.findHeaders(q, flags)
@@ -95,8 +98,10 @@ func (h *Heap) findHeaders(q *vmstructs.Query, flags map[string]vmstructs.Flag) 
 		h.headers, h.klassAt, h.lengthAt = wholeClass, 8, 16
 	}
 	if h.headers != wholeClass {
-		h.klassBase = h.static(q, 8, "CompressedKlassPointers::_base", "CompressedKlassPointers::_narrow_klass._base", "Universe::_narrow_klass._base")
-		h.klassShift = h.static(q, 4, "CompressedKlassPointers::_shift", "CompressedKlassPointers::_narrow_klass._shift", "Universe::_narrow_klass._shift")
+		h.klassBase = h.static(q, 8, "CompressedKlassPointers::_base", "CompressedKlassPointers::_narrow_klass._base",
+			"Universe::_narrow_klass._base")
+		h.klassShift = h.static(q, 4, "CompressedKlassPointers::_shift", "CompressedKlassPointers::_narrow_klass._shift",
+			"Universe::_narrow_klass._shift")
 	}
 	h.arrayData = h.lengthAt + 4
 	if h.vm.Release < 23 { // arrayOopDesc::base_offset_in_bytes
@@ -120,7 +125,8 @@ func (h *Heap) findStrings(q *vmstructs.Query) {
 // Class returns the address of a class that HotSpot itself knows by name (vmClasses.hpp), such as "String" or
 // "Thread". It returns 0 if HotSpot knows no such class.
 func (h *Heap) Class(name string) uint64 {
-	for _, form := range []string{"vmClasses::_klasses[static_cast<int>(vmClassID::%s_klass_knum)]", "SystemDictionary::_well_known_klasses[SystemDictionary::%s_klass_knum]"} {
+	for _, form := range []string{"vmClasses::_klasses[static_cast<int>(vmClassID::%s_klass_knum)]",
+		"SystemDictionary::_well_known_klasses[SystemDictionary::%s_klass_knum]"} {
 		if at, ok := h.vm.Static(fmt.Sprintf(form, name)); ok {
 			class, _ := h.vm.Uint64(at) // 0 after an error
 			return class

@@ -59,7 +59,8 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 		return layout{}, q.Missing
 	}
 	// The JVM may be hostile, so its tables may contain any values.
-	q.Must(l.records <= maxHead && l.dataSize+4 <= l.records && l.method+8 <= l.records, "MethodData as it was from JDK 8 to 28")
+	q.Must(l.records <= maxHead && l.dataSize+4 <= l.records && l.method+8 <= l.records,
+		"MethodData as it was from JDK 8 to 28")
 	if q.Missing != nil {
 		return layout{}, q.Missing
 	}
@@ -75,16 +76,21 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 }
 
 // reasonNames are the names of the reasons for deoptimisations that HotSpot counts in JDK 8 to 28.
-var reasonNames = []string{"null_check", "null_assert", "range_check", "class_check", "array_check", "intrinsic", "bimorphic",
-	"profile_predicate", "auto_vectorization_check", "unloaded", "uninitialized", "initialized", "unreached", "unhandled", "constraint",
-	"div0_check", "age", "predicate", "loop_limit_check", "speculate_class_check", "speculate_null_check", "speculate_null_assert",
-	"rtm_state_change", "unstable_if", "unstable_fused_if", "receiver_constraint", "short_running_loop", "short_running_long_loop",
+var reasonNames = []string{"null_check", "null_assert", "range_check", "class_check", "array_check", "intrinsic",
+	"bimorphic",
+	"profile_predicate", "auto_vectorization_check", "unloaded", "uninitialized", "initialized", "unreached", "unhandled",
+	"constraint",
+	"div0_check", "age", "predicate", "loop_limit_check", "speculate_class_check", "speculate_null_check",
+	"speculate_null_assert",
+	"rtm_state_change", "unstable_if", "unstable_fused_if", "receiver_constraint", "short_running_loop",
+	"short_running_long_loop",
 	"aliasing", "transfer_to_interpreter", "not_compiled_exception_handler", "unresolved", "jsr_mismatch"}
 
 // findTraps sets the fields that say where deoptimisations are counted. If they can't be found, profiles have no
 // deoptimisations.
 func (l *layout) findTraps(vm *vmstructs.VM) {
-	for _, name := range []string{"MethodData::_compiler_counters._trap_hist._array[0]", "MethodData::_trap_hist._array[0]"} {
+	for _, name := range []string{"MethodData::_compiler_counters._trap_hist._array[0]",
+		"MethodData::_trap_hist._array[0]"} {
 		if at, ok := vm.Offset(name); ok && at < l.records {
 			l.traps = at
 		}

@@ -38,8 +38,8 @@ type Reader struct {
 	extra  uint64 // that of the last layout that passed; the first that is tried
 }
 
-// New returns a Reader for a JVM. java maps the JVM's bytecodes to those of the JVM Specification that they replace. The
-// error says why gasm does not know the profiles of this JVM.
+// New returns a Reader for a JVM. java maps the JVM's bytecodes to those of the JVM Specification that they replace.
+// The error says why gasm does not know the profiles of this JVM.
 func New(vm *vmstructs.VM, java *[256]byte) (*Reader, error) {
 	l, err := newLayout(vm)
 	if err != nil {
@@ -107,7 +107,8 @@ func (r *Reader) find(methods []Method) ([]reading, error) {
 			continue
 		}
 		if m.Data == 0 {
-			pointers, of = append(pointers, vmstructs.Piece{Addr: m.Address + r.layout.pointer, Buf: make([]byte, 8)}), append(of, len(readings))
+			pointers, of = append(pointers, vmstructs.Piece{Addr: m.Address + r.layout.pointer,
+				Buf: make([]byte, 8)}), append(of, len(readings))
 		}
 		readings = append(readings, reading{index: i, data: m.Data, starts: at})
 	}
@@ -169,7 +170,8 @@ func (r *Reader) readRest(readings []reading, methods []Method) error {
 			continue
 		}
 		size, there := r.dataSize(d.buf), uint64(len(d.buf))
-		if d.ok = size <= min(maxSize, maxTotal-total) && binary.LittleEndian.Uint64(d.buf[r.layout.method:]) == methods[d.index].Address; !d.ok {
+		if d.ok = size <= min(maxSize, maxTotal-total) &&
+			binary.LittleEndian.Uint64(d.buf[r.layout.method:]) == methods[d.index].Address; !d.ok {
 			continue
 		}
 		total += size

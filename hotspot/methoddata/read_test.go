@@ -106,7 +106,8 @@ func (j *fakeJVM) addFlags(tables *vmtest.Tables) {
 	}
 	tables.Types["JVMFlag::_name"], tables.Types["JVMFlag::_type"] = "char*", "int"
 	tables.Sizes["JVMFlag"] = 32
-	tables.Statics["JVMFlag::flags"], tables.Statics["JVMFlag::numFlags"] = j.AddUint64(j.AddUint64(rows...)), j.AddUint64(2)
+	tables.Statics["JVMFlag::flags"], tables.Statics["JVMFlag::numFlags"] =
+		j.AddUint64(j.AddUint64(rows...)), j.AddUint64(2)
 }
 
 // read returns the profile of the fake method, or nil.
@@ -122,10 +123,12 @@ func (j *fakeJVM) read(t testing.TB) *Profile {
 }
 
 func TestRead(t *testing.T) {
-	instanceof := Site{BCI: 1, Bytecode: opInstanceof, Kind: TypeCheck, Types: []Type{{classA, 60}}, More: true, Failed: 40, NullSeen: true}
+	instanceof := Site{BCI: 1, Bytecode: opInstanceof, Kind: TypeCheck, Types: []Type{{classA, 60}}, More: true,
+		Failed: 40, NullSeen: true}
 	rest := []Site{
 		{BCI: 4, Bytecode: opIfeq, Kind: Branch, Taken: 90, NotTaken: 10},
-		{BCI: 8, Bytecode: opInvokevirtual, Kind: Call, Types: []Type{{classA, 50}, {classB, 30}}, Others: 20, NullSeen: true},
+		{BCI: 8, Bytecode: opInvokevirtual, Kind: Call, Types: []Type{{classA, 50}, {classB, 30}}, Others: 20,
+			NullSeen: true},
 	}
 	for _, release := range []int{17, 21} {
 		for _, jvmci := range []bool{false, true} {
@@ -141,7 +144,8 @@ func TestRead(t *testing.T) {
 	for _, release := range []int{25, 28} {
 		p := newFakeJVM(t, release, data).read(t)
 		require.NotNil(t, p, "JDK %d", release)
-		assert.Equal(t, Site{BCI: 1, Bytecode: opInstanceof, Kind: TypeCheck, Types: []Type{{classA, 60}}, Others: 5, NullSeen: true}, p.Sites[0])
+		assert.Equal(t, Site{BCI: 1, Bytecode: opInstanceof, Kind: TypeCheck, Types: []Type{{classA, 60}}, Others: 5,
+			NullSeen: true}, p.Sites[0])
 		assert.Equal(t, []Trap{{"class_check", 2}}, p.Traps)
 	}
 }
@@ -183,7 +187,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(record(tagMultiBranch, 0, 0, 2, 1, 1), []byte{opLookupswitch, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0})
 	f.Add(record(tagVirtualCallType, 0, 0, 0, classA, 1, classB, 2, 1, 1), []byte{opInvokevirtual, 0, 0})
 	f.Fuzz(func(t *testing.T, data, code []byte) {
-		r := Reader{layout: layout{records: 64, dataSize: 20, method: 8, traps: 24, types: 2, returns: 2, reasons: []reason{{"class_check", 4}}}, java: java}
+		r := Reader{layout: layout{records: 64, dataSize: 20, method: 8, traps: 24, types: 2, returns: 2,
+			reasons: []reason{{"class_check", 4}}}, java: java}
 		at, ok := starts(code, java)
 		if !ok {
 			return
@@ -212,14 +217,16 @@ func TestLengths(t *testing.T) {
 		16, 1, 17, 0, 1, 18, 1, 19, 0, 1, 20, 0, 1, 21, 1, 54, 1, // bipush sipush ldc ldc_w ldc2_w iload istore
 		opIinc, 1, 1, opIfeq, 0, 3, opGoto, 0, 3, opRet, 1,
 		opWide, 21, 0, 1, opWide, opIinc, 0, 1, 0, 1,
-		178, 0, 1, opInvokestatic, 0, 1, opInvokeinterface, 0, 1, 1, 0, opInvokedynamic, 0, 1, 0, 0, 187, 0, 1, 188, 4, 189, 0, 1, 190, 191,
+		178, 0, 1, opInvokestatic, 0, 1, opInvokeinterface, 0, 1, 1, 0, opInvokedynamic, 0, 1, 0, 0, 187, 0, 1, 188, 4, 189,
+		0, 1, 190, 191,
 		opCheckcast, 0, 1, opInstanceof, 0, 1, 194, 195, 197, 0, 1, 2, opIfnull, 0, 3, opGotoW, 0, 0, 0, 5,
 	}
 	for len(code)%4 != 0 {
 		code = append(code, 0)
 	}
-	code = append(code, opTableswitch, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0) // cases 1 and 2
-	code = append(code, opLookupswitch, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 177)       // case 9
+	// cases 1 and 2
+	code = append(code, opTableswitch, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0)
+	code = append(code, opLookupswitch, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 0, 177) // case 9
 	at, ok := starts(code, java)
 	require.True(t, ok)
 	assert.Equal(t, byte(177), at[len(code)-1])
@@ -230,7 +237,8 @@ func TestLengths(t *testing.T) {
 		}
 	}
 	assert.Greater(t, begin, 30)
-	for _, bad := range [][]byte{{202}, {17, 0}, {opWide}, {opLookupswitch, 0, 0, 0}, {opTableswitch, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0, 0x80, 0, 0, 0}} {
+	for _, bad := range [][]byte{{202}, {17, 0}, {opWide}, {opLookupswitch, 0, 0, 0},
+		{opTableswitch, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0, 0x80, 0, 0, 0}} {
 		_, ok := starts(bad, java)
 		assert.False(t, ok, "%v", bad)
 	}

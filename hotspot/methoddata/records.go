@@ -69,8 +69,8 @@ type walk struct {
 	extra   uint64 // the cells of records with types before their rows that JDKs with JVMCI have
 }
 
-// sites returns the sites of all records. ok is false if the bytes are not records in the walk's layout, or if a bytecode
-// that must have one has none.
+// sites returns the sites of all records. ok is false if the bytes are not records in the walk's layout, or if a
+// bytecode that must have one has none.
 func (w *walk) sites() (sites []Site, ok bool) {
 	last, missing := -1, 0
 	for _, op := range w.at {

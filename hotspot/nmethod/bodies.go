@@ -90,7 +90,8 @@ func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
 func (c *Copier) appendRef(text []byte, m *method, bci int, name string, depth int) ([]byte, printassembly.BodyRef) {
 	r := printassembly.BodyRef{BCI: bci}
 	switch {
-	case name == "arraylength", len(name) == len("iaload") && strings.HasSuffix(name, "aload"), len(name) == len("iastore") && strings.HasSuffix(name, "astore"):
+	case name == "arraylength", len(name) == len("iaload") &&
+		strings.HasSuffix(name, "aload"), len(name) == len("iastore") && strings.HasSuffix(name, "astore"):
 		r.Kind = printassembly.ArrayRef
 		return text, r
 	case strings.HasPrefix(name, "get"):

@@ -94,7 +94,8 @@ func follow(t *testing.T, chosen choice, java string, args ...string) followedJV
 	for _, m := range regexp.MustCompile(`(?m)^<nmethod compile_id='(\d+)'.*\n`).FindAllSubmatch(untilStop, -1) {
 		installed[string(m[1])] = true
 	}
-	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result, lateness}
+	return followedJVM{readPrinted(t, bytes.NewReader(log)), readPrinted(t, bytes.NewReader(copies)), installed, result,
+		lateness}
 }
 
 // stubNames returns a function that names stubs. HotSpot makes new stubs when a compiler starts.
@@ -149,7 +150,8 @@ func TestCopyGraal(t *testing.T) {
 	classPath := t.TempDir()
 	gasmtest.CompileJava(t, classPath, 11, gasmtest.Testdata("programs", "Library.java"))
 	const least = 20
-	jvm := follow(t, choice{printassembly.Selection{Methods: []string{"Library::*", "java.util.*::*"}}, C2, least, "\nCompiled method (JVMCI)"},
+	jvm := follow(t, choice{printassembly.Selection{Methods: []string{"Library::*", "java.util.*::*"}}, C2, least,
+		"\nCompiled method (JVMCI)"},
 		java, append(flags, "-Dsec=3600", "-cp", classPath, "Library")...)
 	t.Logf("%+v", jvm.result)
 	require.NoError(t, jvm.result.Disk)

@@ -56,14 +56,23 @@ func TestDamaged(t *testing.T) {
 		why    string // why it was missed
 		late   bool
 	}{
-		"not at all":                      {func(m *damagedMethod) {}, "", false},
-		"another nmethod is there":        {func(m *damagedMethod) { put(m.nmethod(), compileIDOffset, uint32(2)) }, "", true},
-		"it is freed":                     {func(m *damagedMethod) { m.Data[m.address-vmtest.Base-blockHeaderSize+blockUsedOffset] = 0 }, "", true},
-		"its method's memory is unmapped": {func(m *damagedMethod) { put(m.section("metadata"), 0, uint64(8)) }, "a method of its debug info: reading 28 bytes at 0x8: unexpected EOF", false},
-		"a scope of no method":            {func(m *damagedMethod) { m.section("scopes_data")[2] = 0 }, "a scope is of method 0 of ", false},
-		"a scope that calls itself":       {func(m *damagedMethod) { m.section("scopes_data")[1] = 1 }, "its debug info refers to a scope at offset 1, where there is none", false},
-		"a PcDesc of no scope":            {func(m *damagedMethod) { put(m.section("scopes_pcs"), pcDescSize+4, uint32(1<<30)) }, "its debug info refers to a scope at offset 1073741824, where there is none", false},
-		"PcDescs in disorder":             {func(m *damagedMethod) { put(m.section("scopes_pcs"), 2*pcDescSize, uint32(3)) }, "a PcDesc at 3 follows one at 3", false},
+		"not at all": {func(m *damagedMethod) {}, "", false},
+		"another nmethod is there": {func(m *damagedMethod) { put(m.nmethod(), compileIDOffset, uint32(2)) }, "",
+			true},
+		"it is freed": {func(m *damagedMethod) { m.Data[m.address-vmtest.Base-blockHeaderSize+blockUsedOffset] = 0 }, "",
+			true},
+		"its method's memory is unmapped": {func(m *damagedMethod) { put(m.section("metadata"), 0, uint64(8)) },
+			"a method of its debug info: reading 28 bytes at 0x8: unexpected EOF", false},
+		"a scope of no method": {func(m *damagedMethod) { m.section("scopes_data")[2] = 0 },
+			"a scope is of method 0 of ", false},
+		"a scope that calls itself": {func(m *damagedMethod) { m.section("scopes_data")[1] = 1 },
+			"its debug info refers to a scope at offset 1, where there is none", false},
+		"a PcDesc of no scope": {func(m *damagedMethod) {
+			put(m.section("scopes_pcs"), pcDescSize+4,
+				uint32(1<<30))
+		}, "its debug info refers to a scope at offset 1073741824, where there is none", false},
+		"PcDescs in disorder": {func(m *damagedMethod) { put(m.section("scopes_pcs"), 2*pcDescSize, uint32(3)) },
+			"a PcDesc at 3 follows one at 3", false},
 		"the debug info of another method": {func(m *damagedMethod) {
 			other := m.addMethod(fakeMethod{class: "p/Cold", name: "sum"})
 			put(m.section("metadata"), 0, other)
@@ -83,20 +92,24 @@ func TestDamaged(t *testing.T) {
 			"its relocations lie outside the nmethod", false},
 		"relocations of other code": {func(m *damagedMethod) { put(m.nmethod(), contentBeginOffset, m.address+1<<20) },
 			"its relocations lie outside the nmethod", false},
-		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) }, "a method of its debug info: the ConstMethod at 0x", false},
-		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) }, "are more than any structure of HotSpot has", false},
+		"a ConstMethod that is too small": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(4)) },
+			"a method of its debug info: the ConstMethod at 0x", false},
+		"a ConstMethod that is too large": {func(m *damagedMethod) { put(m.constMethod(), wordsOffset, uint32(1<<31)) },
+			"are more than any structure of HotSpot has", false},
 		"a chain of frames without end": {func(m *damagedMethod) {
 			scopes := []byte{0xff} // each scope has the one before as its caller
 			at := 0
 			for range maxFrames + 2 {
 				next := len(scopes)
-				scopes = slices.Concat(scopes, unsigned5.Append(nil, uint32(at), 17), unsigned5.Append(nil, 1, 17), unsigned5.Append(nil, 1, 17))
+				scopes = slices.Concat(scopes, unsigned5.Append(nil, uint32(at), 17), unsigned5.Append(nil, 1, 17),
+					unsigned5.Append(nil, 1, 17))
 				at = next
 			}
 			put(m.section("scopes_pcs"), pcDescSize+4, uint32(at))
 			scopesAt := m.Add(scopes...) // after the nmethod, which is made longer to contain them
 			m.tag = strings.Replace(m.tag, " size='", " size='9", 1)
-			m.tag = strings.Replace(m.tag, " scopes_data_offset='", " scopes_data_offset='"+strconv.Itoa(int(scopesAt-m.address))+"' was='", 1)
+			m.tag = strings.Replace(m.tag, " scopes_data_offset='",
+				" scopes_data_offset='"+strconv.Itoa(int(scopesAt-m.address))+"' was='", 1)
 			m.Add(make([]byte, 10000)...)
 		}, "a chain of more than 500 inlined methods", false},
 	}
@@ -159,7 +172,8 @@ func TestLayout(t *testing.T) {
 				require.NoError(t, err, "without %q the data lies in the nmethod", name)
 			case "InstanceKlass::_source_file_name_index", "ConstantPool::_source_file_name_index":
 				require.NoError(t, err, "without %q the names of files are guessed", name)
-			case "nmethod::_nul_chk_table_offset", "nmethod::_nmethod_end_offset", "nmethod::_handler_table_offset", "int", "uint16_t":
+			case "nmethod::_nul_chk_table_offset", "nmethod::_nmethod_end_offset", "nmethod::_handler_table_offset", "int",
+				"uint16_t":
 				require.NoError(t, err, "without %q copies lack implicit exceptions", name)
 			default:
 				require.ErrorContains(t, err, "HotSpot's tables have no ", "JDK %d without %s", release, name)
@@ -273,7 +287,8 @@ func checkReadable(t *testing.T, text string, code *Code) {
 func FuzzUnpack(f *testing.F) {
 	for _, release := range releases {
 		f.Add(packLines([]lineNumber{{0, 5}, {4, 6}, {104, 3}}, release), 1, release, 110)
-		f.Add(slices.Concat([]byte{0xff}, unsigned5.Append(nil, 0, release), unsigned5.Append(nil, 3, release), unsigned5.Append(nil, 0, release)), 1, release, 64)
+		f.Add(slices.Concat([]byte{0xff}, unsigned5.Append(nil, 0, release), unsigned5.Append(nil, 3, release),
+			unsigned5.Append(nil, 0, release)), 1, release, 64)
 		f.Add(pcDescs([2]int{-1, 0}, [2]int{12, 1}, [2]int{65, 0}), 16, release, 64)
 	}
 	f.Add([]byte{0x91, 4, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8}, 1, 17, 8)
@@ -284,7 +299,8 @@ func FuzzUnpack(f *testing.F) {
 		}
 		m := method{bytecode: data, lines: lines}
 		for _, l := range lines {
-			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) && !slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
+			if got := m.line(l.bci); l.bci >= 0 && l.bci < len(data) &&
+				!slices.ContainsFunc(lines, func(o lineNumber) bool { return o.bci == l.bci && o.line == got }) {
 				t.Fatalf("bci %d has line %d, which is not in the list", l.bci, got)
 			}
 			(&Copier{bytecodes: new([256]string)}).bytecodeName(&m, l.bci)
@@ -351,7 +367,8 @@ func TestTextBound(t *testing.T) {
 	for name, debugInfo := range cases {
 		t.Run(name, func(t *testing.T) {
 			j := newFakeJVM(21)
-			_, text := j.addCode(fakeCode{compiler: "c2", insts: nops, debugInfo: debugInfo, methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}, long}})
+			_, text := j.addCode(fakeCode{compiler: "c2", insts: nops, debugInfo: debugInfo,
+				methods: []fakeMethod{{class: "A", name: "a", bytecode: sum}, long}})
 			tag, ok := printassembly.ParseInstalled([]byte(text))
 			require.True(t, ok)
 			code, err := j.copier(t).Copy(&tag)

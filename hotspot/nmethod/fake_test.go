@@ -88,13 +88,15 @@ func fakeTables(release int) vmtest.Tables {
 		tables.Ints["ConstMethodFlags::_misc_has_linenumber_table"] = lineNumbersFlag
 	}
 	if release < 25 {
-		tables.Offsets["nmethod::_nul_chk_table_offset"], tables.Types["nmethod::_nul_chk_table_offset"] = implicitField, "int"
+		tables.Offsets["nmethod::_nul_chk_table_offset"], tables.Types["nmethod::_nul_chk_table_offset"] =
+			implicitField, "int"
 		tables.Offsets["nmethod::_nmethod_end_offset"], tables.Types["nmethod::_nmethod_end_offset"] = implicitField+4, "int"
 		tables.Offsets["nmethod::_verified_entry_point"] = verifiedOffset
 		tables.Offsets["ConstantPoolCacheEntry::_indices"] = cacheIndex
 		tables.Sizes["ConstantPoolCache"], tables.Sizes["ConstantPoolCacheEntry"] = cacheHeader, cacheStride
 	} else {
-		tables.Offsets["nmethod::_handler_table_offset"], tables.Types["nmethod::_handler_table_offset"] = implicitField+2, "uint16_t"
+		tables.Offsets["nmethod::_handler_table_offset"], tables.Types["nmethod::_handler_table_offset"] =
+			implicitField+2, "uint16_t"
 		tables.Offsets["nmethod::_verified_entry_offset"] = verifiedOffset
 		tables.Offsets["nmethod::_immutable_data"], tables.Offsets["nmethod::_immutable_data_size"] = immutableOffset,
 			immutableOffset+8

@@ -46,7 +46,8 @@ func (c *Code) chain(offset int) (frames []Frame, err error) {
 		if err != nil {
 			return nil, err
 		}
-		frames = append(frames, Frame{Method: m.name, BCI: s.bci, Line: m.line(s.bci), Source: m.source, Native: m.native, Monitors: c.monitors(s)})
+		frames = append(frames, Frame{Method: m.name, BCI: s.bci, Line: m.line(s.bci), Source: m.source, Native: m.native,
+			Monitors: c.monitors(s)})
 		offset = s.sender
 	}
 	if offset > 0 {

@@ -72,7 +72,8 @@ func TestFramesAt(t *testing.T) {
 					require.True(t, exact)
 					var text []byte
 					for _, f := range frames {
-						text = appendFrame(append(text, ' '), &method{name: f.Method, lines: []lineNumber{{max(f.BCI, 0), f.Line}}, bytecode: make([]byte, max(f.BCI, 0)+1)}, f.BCI)
+						text = appendFrame(append(text, ' '), &method{name: f.Method, lines: []lineNumber{{max(f.BCI, 0), f.Line}},
+							bytecode: make([]byte, max(f.BCI, 0)+1)}, f.BCI)
 					}
 					want, err := code.appendFrames(nil, d.scope)
 					require.NoError(t, err)

@@ -101,13 +101,15 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	for _, end := range []uint64{l.constants + 8, l.bytecodeSize + 2, l.nameIndex + 2, l.signatureIndex + 2} {
 		q.Must(end > 1 && end <= l.constMethodEnd && l.constMethodEnd < 1<<10, "ConstMethod as it was from JDK 8 to 28")
 	}
-	q.Must(l.symbolLength < 32 && l.symbolLength+2 <= l.symbolBody && l.symbolBody < 64, "Symbol as it was from JDK 8 to 28")
+	q.Must(l.symbolLength < 32 && l.symbolLength+2 <= l.symbolBody && l.symbolBody < 64,
+		"Symbol as it was from JDK 8 to 28")
 	if q.Missing != nil {
 		return layout{}, q.Missing
 	}
 	l.findScopes(&q)
 	q.Must(l.constMethodWords < 1<<10 && l.constMethodWords+4 <= l.constMethodEnd, "ConstMethod::_constMethod_size")
-	q.Must(l.constMethodFlags < 1<<10 && l.constMethodFlags+2 <= l.constMethodEnd && (!l.constMethodWide || l.constMethodFlags+4 <= l.constMethodEnd), "ConstMethod::_flags")
+	q.Must(l.constMethodFlags < 1<<10 && l.constMethodFlags+2 <= l.constMethodEnd &&
+		(!l.constMethodWide || l.constMethodFlags+4 <= l.constMethodEnd), "ConstMethod::_flags")
 	l.noScopes = q.Missing
 	l.findDebugInfo(&q)
 	l.noFrames = q.Missing

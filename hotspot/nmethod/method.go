@@ -63,7 +63,8 @@ func (c *Copier) readMethod(at uint64) (*method, error) {
 	}
 	size := 8 * uint64(binary.LittleEndian.Uint32(head[l.constMethodWords:]))
 	if size > maxConstMethod {
-		return nil, fmt.Errorf("the %d bytes of the ConstMethod at %#x are more than any structure of HotSpot has", size, constMethod)
+		return nil, fmt.Errorf("the %d bytes of the ConstMethod at %#x are more than any structure of HotSpot has", size,
+			constMethod)
 	}
 	if size < l.constMethodEnd+bytecodeSize {
 		return nil, fmt.Errorf("the ConstMethod at %#x has %d bytes of bytecode in %d bytes", constMethod,

@@ -27,14 +27,15 @@ const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
-	p := &profiler{written: newNumbered(), numbers: map[uint64]int{}, classes: map[uint64]bool{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
+	p := &profiler{written: newNumbered(), numbers: map[uint64]int{}, classes: map[uint64]bool{},
+		used: map[printassembly.CodeKey]map[uint64]bool{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
 }
 
-// javaBytecodes maps HotSpot's bytecodes to those of the JVM Specification that they replace. Unknown ones are mapped to
-// 255, which is not a bytecode.
+// javaBytecodes maps HotSpot's bytecodes to those of the JVM Specification that they replace. Unknown ones are mapped
+// to 255, which is not a bytecode.
 func (c *Copier) javaBytecodes() (java [256]byte) {
 	numbers := map[string]byte{}
 	for i, name := range bytecodeNames {
@@ -202,8 +203,8 @@ func (c *Copier) profileTypes(from []methoddata.Type) (types []printassembly.Pro
 	return types, true
 }
 
-// isClass reports whether there is a class at an address, as far as the symbols of libjvm.so tell. Each address is looked
-// at only once.
+// isClass reports whether there is a class at an address, as far as the symbols of libjvm.so tell. Each address is
+// looked at only once.
 func (c *Copier) isClass(at uint64) bool {
 	is, known := c.profiler.classes[at]
 	if !known {
@@ -217,9 +218,9 @@ func (c *Copier) isClass(at uint64) bool {
 // none of them has a profile.
 const maxOverloads = 16
 
-// distinguishable returns those of the fresh methods that a frame of the code can be told to be of. Frames have the name
-// of a method, a bci and a line. So of the used methods with the same name, it returns only those whose lines no other
-// one has.
+// distinguishable returns those of the fresh methods that a frame of the code can be told to be of. Frames have the
+// name of a method, a bci and a line. So of the used methods with the same name, it returns only those whose lines no
+// other one has.
 func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	named := map[string][]*method{} // the used methods, by the names of the fresh ones
 	for _, at := range fresh {
@@ -246,7 +247,8 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	return kept
 }
 
-// addAlone adds those of the methods of one name that share no line with another one. A method without lines may have any.
+// addAlone adds those of the methods of one name that share no line with another one. A method without lines may have
+// any.
 func addAlone(alone map[*method]bool, methods []*method) {
 	if len(methods) == 1 {
 		alone[methods[0]] = true

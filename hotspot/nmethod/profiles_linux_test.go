@@ -32,7 +32,8 @@ type knownSite struct {
 // knownSites are the sites of Profiled. A type check up to JDK 24 counts objects that fail only in the interpreter, so
 // the shares of instanceof are those of its branch there.
 var knownSites = []knownSite{
-	{"Profiled::three", "invokeinterface", map[string]float64{"Profiled$Circle": 50, "Profiled$Square": 30, "Profiled$Triangle": 20}},
+	{"Profiled::three", "invokeinterface", map[string]float64{"Profiled$Circle": 50, "Profiled$Square": 30,
+		"Profiled$Triangle": 20}},
 	{"Profiled::two", "invokevirtual", map[string]float64{"Profiled$Cat": 75, "Profiled$Bird": 25}},
 	{"Profiled::one", "invokevirtual", map[string]float64{"Profiled$Fish": 100}},
 	{"Profiled::branch", "ifne", map[string]float64{"taken": 90, "not taken": 10}},
@@ -51,7 +52,8 @@ func TestProfiles(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			t.Parallel()
 			log := filepath.Join(t.TempDir(), "compilations.log")
-			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+log, "-cp", classes, "Profiled")
+			cmd := exec.Command(jdk.Java(), "-XX:+UnlockDiagnosticVMOptions", "-XX:+LogCompilation", "-XX:LogFile="+log, "-cp",
+				classes, "Profiled")
 			stdin, err := cmd.StdinPipe()
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
@@ -88,7 +90,9 @@ func readProfiles(t *testing.T, pid int) (found profilesByCode) {
 	t.Helper()
 	var copier *Copier
 	var cache *codecache.Cache
-	text, copied := []byte("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n"), map[printassembly.CodeKey]bool{}
+	text, copied :=
+		[]byte("<hotspot_log version='160 1' process='1' time_ms='1'>\n<writer thread='gasm'/>\n"),
+		map[printassembly.CodeKey]bool{}
 	require.Eventually(t, func() bool {
 		if cache == nil {
 			vm, err := vmstructs.Open(pid)
@@ -151,7 +155,8 @@ func checkKnown(t *testing.T, found profilesByCode) {
 			total += class.Count
 		}
 		check := func(name string, count int64) {
-			assert.InDelta(t, known.shares[name], 100*float64(count)/float64(total), 1, "%s in %s %s: %+v", name, known.method, known.bytecode, s)
+			assert.InDelta(t, known.shares[name], 100*float64(count)/float64(total), 1, "%s in %s %s: %+v", name, known.method,
+				known.bytecode, s)
 		}
 		left := 100.0
 		for _, class := range s.Types {
@@ -185,7 +190,8 @@ func checkCompared(t *testing.T, found profilesByCode, log string) {
 		for _, m := range found[seen.code] {
 			for i := range m.Sites {
 				s := &m.Sites[i]
-				if m.Method != seen.method || strconv.Itoa(s.BCI) != seen.bci || !strings.HasPrefix(m.Method, "Profiled::") || m.Method == "Profiled::main" {
+				if m.Method != seen.method || strconv.Itoa(s.BCI) != seen.bci || !strings.HasPrefix(m.Method, "Profiled::") ||
+					m.Method == "Profiled::main" {
 					continue
 				}
 				total := float64(max(1, s.Taken+s.NotTaken+s.Others))
@@ -267,8 +273,8 @@ func seenByC2(t *testing.T, log io.Reader) (seen []seenSite) {
 	return seen
 }
 
-// BenchmarkProfiles reads the profiles of the methods that C2 has compiled for javac, and of what was inlined into them.
-// The time of copying them is not measured.
+// BenchmarkProfiles reads the profiles of the methods that C2 has compiled for javac, and of what was inlined into
+// them. The time of copying them is not measured.
 func BenchmarkProfiles(b *testing.B) {
 	jdks := gasmtest.NeedJDKs(b, func(j gasmtest.JDK) bool { return j.Feature == 25 || j.Feature == 17 })
 	classPath := b.TempDir()

@@ -13,7 +13,8 @@ import (
 // number of its profile are both its index, counted from 1.
 func profiledCopier(methods ...*method) *Copier {
 	c := &Copier{methods: map[uint64]*method{}}
-	c.profiler = &profiler{reader: &methoddata.Reader{}, numbers: map[uint64]int{}, used: map[printassembly.CodeKey]map[uint64]bool{}}
+	c.profiler = &profiler{reader: &methoddata.Reader{}, numbers: map[uint64]int{},
+		used: map[printassembly.CodeKey]map[uint64]bool{}}
 	for i, m := range methods {
 		c.methods[uint64(i+1)], c.profiler.numbers[uint64(i+1)] = m, i+1
 	}
@@ -22,7 +23,8 @@ func profiledCopier(methods ...*method) *Copier {
 
 // profiledCode returns code of C2 with frames of the methods at some addresses.
 func (c *Copier) profiledCode(id int, kind string, methods ...uint64) *Code {
-	code := &Code{Installed: &printassembly.Installed{ID: id, Compiler: "c2", Kind: kind}, copier: c, methods: methods, used: map[int]bool{}}
+	code := &Code{Installed: &printassembly.Installed{ID: id, Compiler: "c2", Kind: kind}, copier: c, methods: methods,
+		used: map[int]bool{}}
 	for i := range methods {
 		code.used[i+1] = true
 	}
@@ -67,14 +69,16 @@ func TestDistinguishable(t *testing.T) {
 		methods []*method
 		want    string
 	}{
-		"other names":     {[]*method{withLines("A::a", 1, 3), withLines("B::b", 1, 3), {name: "C::c"}}, "1 2 3"},
-		"other lines":     {[]*method{withLines("A::a", 1, 3), withLines("A::a", 4, 3)}, "1 2"},
-		"a line of two":   {[]*method{withLines("A::a", 1, 3), withLines("A::a", 3, 3), withLines("A::a", 6, 1)}, "3"},
-		"a line of three": {[]*method{withLines("A::a", 1, 3), withLines("A::a", 3, 1), withLines("A::a", 3, 2), withLines("A::a", 9, 1)}, "4"},
-		"no lines":        {[]*method{withLines("A::a", 1, 3), {name: "A::a"}, withLines("B::b", 1, 3)}, "3"},
-		"a line twice":    {[]*method{{name: "A::a", lines: []lineNumber{{0, 1}, {4, 2}, {8, 1}}}, withLines("A::a", 3, 1)}, "1 2"},
-		"the most":        {most, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"},
-		"too many":        {many, "18"},
+		"other names":   {[]*method{withLines("A::a", 1, 3), withLines("B::b", 1, 3), {name: "C::c"}}, "1 2 3"},
+		"other lines":   {[]*method{withLines("A::a", 1, 3), withLines("A::a", 4, 3)}, "1 2"},
+		"a line of two": {[]*method{withLines("A::a", 1, 3), withLines("A::a", 3, 3), withLines("A::a", 6, 1)}, "3"},
+		"a line of three": {[]*method{withLines("A::a", 1, 3), withLines("A::a", 3, 1), withLines("A::a", 3, 2),
+			withLines("A::a", 9, 1)}, "4"},
+		"no lines": {[]*method{withLines("A::a", 1, 3), {name: "A::a"}, withLines("B::b", 1, 3)}, "3"},
+		"a line twice": {[]*method{{name: "A::a", lines: []lineNumber{{0, 1}, {4, 2}, {8, 1}}}, withLines("A::a", 3, 1)},
+			"1 2"},
+		"the most": {most, "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17"},
+		"too many": {many, "18"},
 	} {
 		copier, used := profiledCopier(c.methods...), addresses(1, len(c.methods))
 		want := "<profiles compile_id='5' ids='" + c.want + "'/>\n"
@@ -115,5 +119,6 @@ func TestDistinguishableWork(t *testing.T) {
 
 	code := c.profiledCode(5, "", all...)
 	assert.NotEmpty(t, code.AppendProfiles(nil))
-	assert.Less(t, testing.AllocsPerRun(1, func() { assert.Empty(t, code.AppendProfiles(nil)) }), 20.0, "no method is fresh")
+	assert.Less(t, testing.AllocsPerRun(1, func() { assert.Empty(t, code.AppendProfiles(nil)) }), 20.0,
+		"no method is fresh")
 }

@@ -108,7 +108,8 @@ var roundTrips = map[string]struct {
 			methods:   []fakeMethod{{class: "A", name: "<init>", bytecode: []byte{0xb1}, lines: []lineNumber{{0, 1}}}},
 			debugInfo: []fakeDebugInfo{{10, []fakeFrame{{0, -3}}}, {12, []fakeFrame{{0, -5}}}, {35, []fakeFrame{{0, 0}}}}},
 		name: "A::<init>",
-		want: map[int]string{10: "* unwind (locked if synchronized); A::<init>@-3", 12: "* unknown; A::<init>@-5", 35: "*return; A::<init>@0 (line 1)"},
+		want: map[int]string{10: "* unwind (locked if synchronized); A::<init>@-3", 12: "* unknown; A::<init>@-5",
+			35: "*return; A::<init>@0 (line 1)"},
 	},
 	"no debug info": {
 		code: fakeCode{compiler: "c1", level: 1, insts: insts[:3], verified: 0,

@@ -23,7 +23,8 @@ func TestLines(t *testing.T) {
 	require.NotEmpty(t, releases)
 	for _, release := range releases {
 		data := []byte{0<<3 | 5, 4<<3 | 1} // bci 0 line 5, bci 4 line 6
-		data = append(append(append(data, 0xff), unsigned5.Append(nil, 2*100, release)...), unsigned5.Append(nil, 2*3-1, release)...)
+		data = append(append(append(data, 0xff), unsigned5.Append(nil, 2*100, release)...),
+			unsigned5.Append(nil, 2*3-1, release)...)
 		data = append(data, 2<<3|7, 0, 0x11)
 		lines := readLineNumbers(data, release)
 		require.Equal(t, []lineNumber{{0, 5}, {4, 6}, {104, 3}, {106, 10}}, lines)
@@ -87,7 +88,8 @@ func TestScope(t *testing.T) {
 	data = append(data, unsigned5.Append(nil, 0, 17)...) // bci -1
 	data = append(data, 0, 0, 7)                         // no locals, no expressions, monitors
 	at := len(data)
-	data = append(append(append(data, unsigned5.Append(nil, 1, 17)...), unsigned5.Append(nil, 200, 17)...), unsigned5.Append(nil, 300, 17)...)
+	data = append(append(append(data, unsigned5.Append(nil, 1, 17)...), unsigned5.Append(nil, 200, 17)...),
+		unsigned5.Append(nil, 300, 17)...)
 	outer, ok := readScope(data, 1, 17)
 	assert.True(t, ok)
 	assert.Equal(t, scope{sender: 0, method: 3, bci: -1, monitors: 7}, outer)

@@ -28,7 +28,8 @@ func TestSourceFiles(t *testing.T) {
 			installed, ok := printassembly.ParseInstalled([]byte(tag))
 			require.True(t, ok)
 			c := j.copier(t)
-			want := "<source_file class='kotlin.ArraysKt' name='_Arrays.kt'/>\n<source_file class='p.Hot$' name='Gr\u00f6\u00dfe&apos;s.scala'/>\n"
+			want :=
+				"<source_file class='kotlin.ArraysKt' name='_Arrays.kt'/>\n<source_file class='p.Hot$' name='Gr\u00f6\u00dfe&apos;s.scala'/>\n"
 			for range 2 {
 				copied, err := c.Copy(&installed)
 				require.NoError(t, err)

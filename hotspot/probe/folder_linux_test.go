@@ -23,11 +23,13 @@ func TestIsFolder(t *testing.T) {
 		"/tmp/gasm-probes-12", "/tmp/gasm-probes-12-0123456789abcdef0123456789abcdef"} {
 		assert.True(t, IsFolder(path), path)
 	}
-	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-" + secret, "/tmp/gasm-probes-12/", "/tmp/gasm-probes-12x" + secret,
+	for _, other := range []string{"", "/tmp", "/tmp/gasm-probes-" + secret, "/tmp/gasm-probes-12/",
+		"/tmp/gasm-probes-12x" + secret,
 		"/tmp/gasm-probes-12/..", "/tmp/gasm-probes-/1" + secret, "/var/tmp/gasm-probes-12" + secret,
 		"tmp/gasm-probes-12" + secret, "/tmp/gasm-jvm-12" + secret, "/tmp/x/gasm-probes-12" + secret,
 		"/tmp/gasm-probes-12345678901" + secret, "/tmp/gasm-probes-12-" + secret,
-		"/tmp/gasm-probes-12-0123456789abcdef" + secret, "/tmp/gasm-probes-12" + secret + "/", "/tmp/gasm-probes-12" + secret + "0",
+		"/tmp/gasm-probes-12-0123456789abcdef" + secret, "/tmp/gasm-probes-12" + secret + "/",
+		"/tmp/gasm-probes-12" + secret + "0",
 		"/tmp/gasm-probes-12" + secret + secret, "/tmp/gasm-probes-12" + secret[:30] + "/.."} {
 		assert.False(t, IsFolder(other), other)
 	}
@@ -107,11 +109,14 @@ func TestTakenFolder(t *testing.T) {
 		make  func() error
 		taken string // what the error says; "" if the folder can be used
 	}{
-		"nothing":     {func() error { return nil }, ""},
-		"own":         {func() error { return os.Mkdir(path, 0o700) }, ""},
-		"file":        {func() error { return os.WriteFile(path, nil, 0o600) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
-		"link":        {func() error { return os.Symlink(t.TempDir(), path) }, "is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
-		"open to all": {func() error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) }, "can be accessed by other users (mode 777)"},
+		"nothing": {func() error { return nil }, ""},
+		"own":     {func() error { return os.Mkdir(path, 0o700) }, ""},
+		"file": {func() error { return os.WriteFile(path, nil, 0o600) },
+			"is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"link": {func() error { return os.Symlink(t.TempDir(), path) },
+			"is not a folder that gasm can use (it is not a folder, and gasm does not follow links)"},
+		"open to all": {func() error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o777)) },
+			"can be accessed by other users (mode 777)"},
 		"another user's": {func() error {
 			if os.Geteuid() != 0 {
 				t.Skip("only root can make another user's folder")
@@ -129,7 +134,8 @@ func TestTakenFolder(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, ErrTaken)
-			assert.EqualError(t, err, fmt.Sprintf("the folder for the agent's files can't be used: %s %s: remove it", path, c.taken))
+			assert.EqualError(t, err, fmt.Sprintf("the folder for the agent's files can't be used: %s %s: remove it", path,
+				c.taken))
 			RemoveFolder(w, inner)
 			_, err = os.Lstat(path)
 			require.NoError(t, err, "it is not gasm's")

@@ -72,7 +72,8 @@ func assemble(t *testing.T, text string) native.Mapping {
 	dir := t.TempDir()
 	source, object, library := filepath.Join(dir, "code.s"), filepath.Join(dir, "code.o"), filepath.Join(dir, "libcode.so")
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	for _, command := range [][]string{{as, "-o", object, source}, {ld, "-shared", "-z", "noseparate-code", "-o", library, object}} {
+	for _, command := range [][]string{{as, "-o", object, source},
+		{ld, "-shared", "-z", "noseparate-code", "-o", library, object}} {
 		out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
@@ -94,7 +95,8 @@ func TestWalkARM64(t *testing.T) {
 		stack   []uint64
 		want    []string
 	}{
-		{"leaf", at["leaf"], at["middle"] + 12, []uint64{1, signature | at["outermost"] + 4, 2, 3}, []string{"middle", "outermost"}},
+		{"leaf", at["leaf"], at["middle"] + 12, []uint64{1, signature | at["outermost"] + 4, 2, 3},
+			[]string{"middle", "outermost"}},
 		{"signed", at["middle"] + 4, signature | at["outermost"] + 4, nil, []string{"outermost"}},
 		{"stored", at["middle"] + 8, 7, []uint64{1, signature | at["outermost"] + 4, 2, 3}, []string{"outermost"}},
 		{"outermost", at["outermost"], 7, nil, nil},
@@ -109,8 +111,9 @@ func TestWalkARM64(t *testing.T) {
 			for _, word := range c.stack {
 				state.Stack = binary.LittleEndian.AppendUint64(state.Stack, word)
 			}
-			w.Walk(out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(m.PID), MonoNanos: monotonic.Nanos(),
-				IP: c.pc, ThreadState: state}, mappings)
+			w.Walk(out, &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(m.PID),
+				MonoNanos: monotonic.Nanos(),
+				IP:        c.pc, ThreadState: state}, mappings)
 			var names []string
 			for _, f := range framesOf(&w.walk) {
 				names = append(names, f.Name)
@@ -194,7 +197,8 @@ func TestSignalARM64(t *testing.T) {
 	k.at.Set(k.sp, stackBase)
 	k.at.PC = at["leaf"]
 	l := &library{attempts: 1}
-	(&Walker{}).take(l, content{segments: native.LoadSegments(openELF(t, m)), sigreturn: at["leaf"] - m.Lo, err: cfi.ErrNone})
+	(&Walker{}).take(l, content{segments: native.LoadSegments(openELF(t, m)), sigreturn: at["leaf"] - m.Lo,
+		err: cfi.ErrNone})
 	require.Equal(t, found, k.unwindLibrary(&mapped{m, l}), "without call frame information, as in the vDSO")
 	assert.True(t, k.exact, "the interrupted code was not calling")
 	assert.Equal(t, at["leaf"], k.at.PC)

@@ -64,7 +64,8 @@ func TestSlowLibrary(t *testing.T) {
 	slow := &library{}
 	blocked := make(chan struct{})
 	j.waited = mostWaiting // as if walks had waited that long for another library
-	w.read(slow, j, native.Mapping{Path: "/slow", PID: pid}, func() (*os.File, error) { <-blocked; return os.Open("/bin/sh") })
+	w.read(slow, j, native.Mapping{Path: "/slow", PID: pid},
+		func() (*os.File, error) { <-blocked; return os.Open("/bin/sh") })
 	assert.Nil(t, slow.table)
 	assert.False(t, slow.settled(pid))
 	close(blocked)

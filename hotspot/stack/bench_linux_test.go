@@ -74,9 +74,11 @@ func deepSamples(b *testing.B, java string, wanted int) (records []perfevent.Rec
 		_ = cmd.Wait()
 	})
 	pid := cmd.Process.Pid
-	clock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
+	clock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE,
+		Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
 	var set *perfevent.Set
-	o := perfevent.Options{Events: []perfevent.Event{clock}, Frequency: 997, Stacks: perfevent.MaxStack, DrainEvery: 20 * time.Millisecond}
+	o := perfevent.Options{Events: []perfevent.Event{clock}, Frequency: 997, Stacks: perfevent.MaxStack,
+		DrainEvery: 20 * time.Millisecond}
 	set, err = perfevent.OpenRunning([]int{pid}, o)
 	require.NoError(b, err, &stderr)
 	defer set.Close()

@@ -43,7 +43,8 @@ func (k *walk) isFP(fp uint64) bool {
 	sender, ok1 := k.dump.Word(fp - senderSP)
 	method, ok2 := k.dump.Word(fp - k.methodSlot)
 	bcp, ok3 := k.dump.Word(fp - k.bcpAt())
-	if !ok1 || !ok2 || !ok3 || method == 0 || method%8 != 0 || sender%8 != 0 || !k.low && (sender < fp+8 || sender > fp+farthestSender) {
+	if !ok1 || !ok2 || !ok3 || method == 0 || method%8 != 0 || sender%8 != 0 || !k.low &&
+		(sender < fp+8 || sender > fp+farthestSender) {
 		return false
 	}
 	view := k.jvm.view

@@ -78,7 +78,8 @@ func TestGarbage(t *testing.T) {
 				state.Stack[i+k] = byte(x >> (8 * k))
 			}
 		}
-		r := &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid), TID: int32(pid), MonoNanos: monotonic.Nanos(), IP: state.Regs[perfevent.IP], ThreadState: state}
+		r := &perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: int32(pid), TID: int32(pid),
+			MonoNanos: monotonic.Nanos(), IP: state.Regs[perfevent.IP], ThreadState: state}
 		if random.IntN(4) == 0 {
 			r.Mode = perfevent.Kernel
 		}

@@ -92,7 +92,8 @@ func (w *Walker) process(pid int, now int64) *jvm {
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
 		j.close()
-		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, spent: j.spent, walks: j.walks, readings: j.readings, waited: j.waited,
+		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, spent: j.spent, walks: j.walks, readings: j.readings,
+			waited: j.waited,
 			polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}

@@ -126,7 +126,8 @@ func judge(t *testing.T, all []seen) score {
 			continue
 		}
 		if shown[s.thread]++; shown[s.thread] <= 2 {
-			t.Logf("%s: leaf %q %s, mark %v, kernel %v, wrong line %v, last %s: %q", s.thread, s.leaf, s.blob, mark, s.kernel, wrong, s.last, methods)
+			t.Logf("%s: leaf %q %s, mark %v, kernel %v, wrong line %v, last %s: %q", s.thread, s.leaf, s.blob, mark, s.kernel,
+				wrong, s.last, methods)
 			for _, f := range s.stack {
 				t.Logf("      %v %x %s %s@%d:%d", f.Kind, f.PC, f.Module, f.Name, f.BCI, f.Line)
 			}
@@ -145,10 +146,12 @@ func (c *configuration) String() string {
 	return strings.Join(append([]string{c.jdk.Name()}, c.flags...), " ")
 }
 
-var collectors = []string{"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"}
+var collectors = []string{"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC",
+	"-XX:+UseShenandoahGC"}
 
 // modes are the choices of compilers, without and with debug info for more instructions than HotSpot needs.
-var modes = [][]string{nil, {nonSafepoints}, {"-Xint"}, {onlyC1}, {onlyC1, nonSafepoints}, {onlyC2}, {onlyC2, nonSafepoints}}
+var modes = [][]string{nil, {nonSafepoints}, {"-Xint"}, {onlyC1}, {onlyC1, nonSafepoints}, {onlyC2},
+	{onlyC2, nonSafepoints}}
 
 const onlyC1, onlyC2, nonSafepoints = "-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation", "-XX:+DebugNonSafepoints"
 
@@ -159,7 +162,8 @@ func has(j gasmtest.JDK, collector string) bool {
 
 // usual are the flags with which the JDKs are tested unless -long is set: the oldest JDK with the first ones, and so
 // on. Each collector and each mode is among them, so each is tested with some JDK.
-var usual = [][]string{nil, {"-XX:+UseShenandoahGC", onlyC2, nonSafepoints}, nil, {"-XX:+UseParallelGC", nonSafepoints}, {"-XX:+UseSerialGC", "-Xint"},
+var usual = [][]string{nil, {"-XX:+UseShenandoahGC", onlyC2, nonSafepoints}, nil, {"-XX:+UseParallelGC", nonSafepoints},
+	{"-XX:+UseSerialGC", "-Xint"},
 	{"-XX:+UseZGC", onlyC1}, nil}
 
 // configurations returns the configurations with which a JDK is tested. number is the JDK's index in the list of all
@@ -193,7 +197,8 @@ func TestKnownStacks(t *testing.T) {
 		var ofJDK score
 		for _, c := range configurations(j, i) {
 			t.Run(c.String(), func(t *testing.T) {
-				args := append([]string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work"}, c.flags...)
+				args := append([]string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+UnlockExperimentalVMOptions",
+					"-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work"}, c.flags...)
 				s := judge(t, sampleStacks(t, j.Java(), 1000, append(args, "-cp", classes, "Stacks")...))
 				t.Log(&s)
 				s.check(t, 0.98, 0.995)

@@ -29,7 +29,8 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	q := vmstructs.Query{VM: vm, Of: "the frames of "}
 	l := &layout{release: vm.Release, blobSize: q.Size("CodeBlob"), nmethodSize: q.Size("nmethod"),
 		frameSize: q.Field("CodeBlob::_frame_size"), complete: q.Field("CodeBlob::_frame_complete_offset"),
-		compileID: q.Field("nmethod::_compile_id"), origPC: q.Field("nmethod::_orig_pc_offset"), osr: q.Field("nmethod::_osr_entry_point")}
+		compileID: q.Field("nmethod::_compile_id"), origPC: q.Field("nmethod::_orig_pc_offset"),
+		osr: q.Field("nmethod::_osr_entry_point")}
 	if l.verified, l.verifiedIsOffset = vm.Field("nmethod::_verified_entry_offset"); !l.verifiedIsOffset {
 		l.verified = q.Field("nmethod::_verified_entry_point")
 	}
@@ -40,7 +41,8 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 
 // findDeopt sets the fields of the deoptimization handlers. They were renamed several times.
 func (l *layout) findDeopt(vm *vmstructs.VM) {
-	for _, name := range []string{"nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset", "nmethod::_deoptimize_offset"} {
+	for _, name := range []string{"nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset",
+		"nmethod::_deoptimize_offset"} {
 		if l.deopt, l.deoptIsOffset = vm.Field(name); l.deoptIsOffset {
 			break
 		}

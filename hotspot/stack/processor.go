@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A processor is what walks need to know about an instruction set, and about HotSpot's conventions on it. Registers have
-// DWARF's numbers.
+// A processor is what walks need to know about an instruction set, and about HotSpot's conventions on it. Registers
+// have DWARF's numbers.
 type processor struct {
 	exec *exec.Arch
 	// before20 replaces exec for JDK 8 to 19, whose conventions may differ.
@@ -77,14 +77,17 @@ const (
 
 var amd64 = &processor{
 	exec: exec.AMD64, before20: exec.AMD64,
-	numbers: []int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP, rsp: exec.RSP,
-		r8: exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15},
-	sampled: []int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP, perfevent.SP,
+	numbers: []int{rax: exec.RAX, rdx: exec.RDX, rcx: exec.RCX, rbx: exec.RBX, rsi: exec.RSI, rdi: exec.RDI, rbp: exec.RBP,
+		rsp: exec.RSP,
+		r8:  exec.R8, r9: exec.R9, r10: exec.R10, r11: exec.R11, r12: exec.R12, r13: exec.R13, r14: exec.R14, r15: exec.R15},
+	sampled: []int{perfevent.AX, perfevent.DX, perfevent.CX, perfevent.BX, perfevent.SI, perfevent.DI, perfevent.BP,
+		perfevent.SP,
 		perfevent.R8, perfevent.R9, perfevent.R10, perfevent.R11, perfevent.R12, perfevent.R13, perfevent.R14, perfevent.R15},
 	pc: perfevent.IP, sp: rsp, fp: rbp, link: -1,
 	preserved: 1<<rbx | 1<<rbp | 1<<r12 | 1<<r13 | 1<<r14 | 1<<r15,
 	bcp:       r13, method: rbx, // frame_x86.hpp
-	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, monitorsBelowBCP: 8, // JDK 8's frames have no slot for the mirror of the class
+	// JDK 8's frames have no slot for the mirror of the class
+	methodSlot: 24, bcpSlot: 64, bcpSlot8: 56, monitorsBelowBCP: 8,
 	endsWithCall: func(code []byte) bool {
 		b := code[len(code)-7:]
 		if b[2] == 0xe8 { // call rel32
@@ -112,7 +115,8 @@ var arm64 = &processor{
 	exec: exec.ARM64, before20: exec.ARM64JDK17, numbers: upTo(armSP), sampled: upTo(armSP), pc: perfevent.ARM64PC,
 	sp: armSP, fp: x29, link: x30, preserved: 0x3ff80000, low: true, pushes: true, signs: true,
 	bcp: x22, method: x12, // frame_aarch64.hpp
-	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, monitorsBelowBCP: 8, // JDK 9 and newer have two more slots: the mirror and another word
+	// JDK 9 and newer have two more slots: the mirror and another word
+	methodSlot: 24, bcpSlot: 72, bcpSlot8: 56, monitorsBelowBCP: 8,
 	endsWithCall: func(code []byte) bool {
 		const armLen = 4
 		switch x := binary.LittleEndian.Uint32(code[len(code)-armLen:]); {

@@ -88,7 +88,8 @@ func (w *Walker) WalkSample(r *perfevent.Record, mappings *native.Resolver) (fra
 	return w.walkThread(int(r.PID), r.MonoNanos, mappings, func(k *walk) { k.enter(r) })
 }
 
-func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver, enter func(*walk)) (frames []Place, mark callstack.Kind) {
+func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver, enter func(*walk)) (frames []Place,
+	mark callstack.Kind) {
 	if w.processor == nil {
 		return nil, callstack.Unwalked
 	}

@@ -75,13 +75,15 @@ func checkVirtual(t *testing.T, all []seen) {
 		if ok {
 			right++
 		} else if judged-right <= 8 {
-			t.Logf("leaf %q %s, mark %v, frozen %v, last %s: %s", s.leaf, s.blob, s.mark(), isFrozen, s.last, strings.Join(names, " "))
+			t.Logf("leaf %q %s, mark %v, frozen %v, last %s: %s", s.leaf, s.blob, s.mark(), isFrozen, s.last,
+				strings.Join(names, " "))
 			for _, f := range s.stack {
 				t.Logf("      %v %x %s %s@%d:%d", f.Kind, f.PC, f.Module, f.Name, f.BCI, f.Line)
 			}
 		}
 	}
-	t.Logf("%d samples, %d judged, %d end at the bottom, %d right, %d with frozen frames", len(all), judged, ended, right, frozen)
+	t.Logf("%d samples, %d judged, %d end at the bottom, %d right, %d with frozen frames", len(all), judged, ended, right,
+		frozen)
 	assert.Greater(t, judged, len(all)/2)
 	assert.Positive(t, frozen)
 	assert.GreaterOrEqual(t, float64(ended), 0.995*float64(judged))

@@ -31,7 +31,8 @@ type Walker struct {
 
 // NewWalker returns a Walker. It uses the JVMs that are already open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
-	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{}, libraries: map[libraryKey]*library{}}
+	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{},
+		libraries: map[libraryKey]*library{}}
 }
 
 // A walk is the state of walking one sample's stack.
@@ -66,8 +67,8 @@ type walk struct {
 
 // Walk returns the stack of a sample, as package callstack describes it, without the frames of the kernel. It returns 0
 // if the sample has no registers, because its thread is one of the kernel's own, and callstack.NoRoom if out is full.
-// The record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order of
-// their times.
+// The record must have been taken with a copy of its stack (perfevent.Options.Stacks). Records must come in the order
+// of their times.
 func (w *Walker) Walk(out *callstack.Writer, r *perfevent.Record, mappings *native.Resolver) callstack.ID {
 	if r.ThreadState == nil || r.ABI == perfevent.NoABI || w.processor == nil {
 		return 0
@@ -134,7 +135,8 @@ func (k *walk) begin(w *Walker, j *jvm, monoNanos int64, mappings *native.Resolv
 	}
 	j.sites.refresh(generation, mappings.Version(j.pid), monoNanos)
 	frames := k.frames[:0]
-	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: monoNanos, mappings: mappings, exact: true, leaf: true, frames: frames}
+	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: monoNanos, mappings: mappings,
+		exact: true, leaf: true, frames: frames}
 	if k.signs {
 		k.mask = native.AddressMask(mappings.Highest(j.pid))
 	}

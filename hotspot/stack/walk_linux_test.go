@@ -83,8 +83,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 	_, err = io.ReadFull(stdout, ready)
 	require.NoError(t, err, &stderr)
 	pid := cmd.Process.Pid
-	cpuClock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
-	set, err := perfevent.OpenRunning([]int{pid}, perfevent.Options{Events: []perfevent.Event{cpuClock}, Frequency: 997, Stacks: perfevent.MaxStack, DrainEvery: 20 * time.Millisecond})
+	cpuClock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE,
+		Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
+	set, err := perfevent.OpenRunning([]int{pid}, perfevent.Options{Events: []perfevent.Event{cpuClock}, Frequency: 997,
+		Stacks: perfevent.MaxStack, DrainEvery: 20 * time.Millisecond})
 	require.NoError(t, err)
 	defer set.Close()
 	mappings := native.NewResolver()

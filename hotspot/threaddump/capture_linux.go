@@ -75,7 +75,8 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 			time.Sleep(attemptPause)
 		}
 		t.result = c.attempt(&t)
-		if t.result == Whole || t.result == Unread || t.result == Running && n >= runningAttempts || time.Since(c.began) > captureTime {
+		if t.result == Whole || t.result == Unread || t.result == Running && n >= runningAttempts ||
+			time.Since(c.began) > captureTime {
 			break
 		}
 	}

@@ -79,7 +79,8 @@ type (
 
 // WriteJSON writes a Dump as JSON.
 func WriteJSON(w io.Writer, d *Dump) error {
-	out := jsonDump{Schema: Schema, PID: d.PID, Release: d.Release, Version: d.Version, Time: d.Time.UTC().Format("2006-01-02T15:04:05.000Z"),
+	out := jsonDump{Schema: Schema, PID: d.PID, Release: d.Release, Version: d.Version,
+		Time:      d.Time.UTC().Format("2006-01-02T15:04:05.000Z"),
 		TookNanos: d.Took.Nanoseconds(), Moved: d.Moved, More: d.More, Threads: []jsonThread{}, Deadlocks: [][]int{}}
 	if d.Unsampled != nil {
 		out.Unsampled = d.Unsampled.Error()
@@ -99,7 +100,8 @@ func WriteJSON(w io.Writer, d *Dump) error {
 }
 
 func (t *Thread) json() jsonThread {
-	j := jsonThread{Name: t.Name, TID: t.TID, NID: t.NID, CPUNanos: t.CPU.Nanoseconds(), Compiling: t.Compiling, Stack: string(t.Stack),
+	j := jsonThread{Name: t.Name, TID: t.TID, NID: t.NID, CPUNanos: t.CPU.Nanoseconds(), Compiling: t.Compiling,
+		Stack:  string(t.Stack),
 		Kernel: jsonKernel{string(t.Kernel.State), t.Kernel.Call, t.Kernel.On}, Frames: []jsonFrame{}}
 	if t.Java != nil {
 		j.Java = &jsonJava{t.Java.ID, hexadecimal(t.Java.Address), t.Java.Daemon, t.Java.Priority, t.Java.State}
@@ -114,7 +116,8 @@ func (t *Thread) json() jsonThread {
 }
 
 func (f *Frame) json() jsonFrame {
-	j := jsonFrame{Kind: f.Kind.String(), Name: f.Name, Module: f.Module, File: f.Source, Line: max(f.Line, 0), CompileID: f.CompileID, Native: f.Native}
+	j := jsonFrame{Kind: f.Kind.String(), Name: f.Name, Module: f.Module, File: f.Source, Line: max(f.Line, 0),
+		CompileID: f.CompileID, Native: f.Native}
 	if f.PC != 0 {
 		j.PC = hexadecimal(f.PC)
 	}

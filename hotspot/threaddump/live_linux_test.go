@@ -60,7 +60,8 @@ func needStacks(t *testing.T) (classes string) {
 // start starts Doing.java, and waits until each of its threads does what it is meant to do.
 func start(t *testing.T, j gasmtest.JDK, classes, what string, flags ...string) *program {
 	t.Helper()
-	p := &program{cmd: exec.Command(j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...), release: j.Feature}
+	p := &program{cmd: exec.Command(j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...),
+		release: j.Feature}
 	stdin, err := p.cmd.StdinPipe()
 	require.NoError(t, err)
 	stdout, err := p.cmd.StdoutPipe()
@@ -139,16 +140,25 @@ func (d *Dump) javaLines(t *Thread) (lines []string) {
 // known has, by the names of Doing.java's threads, regular expressions for the state of each thread, for what the
 // kernel says of it, and for its innermost lines.
 var known = map[string]struct{ state, kernel, lines string }{
-	"holding":   {`TIMED_WAITING \(sleeping\)`, `(futex|clock_nanosleep) for a limited time`, `at java.lang.Thread.sleep\S*\(.*\nat Doing.nested\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Class for Doing\)\nat Doing.holding\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
-	"blocked":   {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.blocked\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "holding"\n`},
-	"waiting":   {`WAITING \(on object monitor\)`, `futex`, `^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.waiting\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
-	"timed":     {`TIMED_WAITING \(on object monitor\)`, `futex for a limited time`, `^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.timed\(`},
-	"parked":    {`WAITING \(parking\)`, `futex`, `^at (sun|jdk.internal).misc.Unsafe.park\(Native Method\)\n- parking to wait for  <\w+> \(a java.lang.String\)\nat java.util.concurrent.locks.LockSupport.park\(.*\nat Doing.parked\(`},
-	"owning":    {`TIMED_WAITING \(sleeping\)`, `for a limited time`, `at Doing.owning\(`},
-	"locking":   {`WAITING \(parking\)`, `futex`, `- parking to wait for  <\w+> \(a java.util.concurrent.locks.ReentrantLock\$NonfairSync\) owned by "owning"\n(.*\n)*at Doing.locking\(`},
-	"recursing": {`WAITING \(parking\)`, `futex`, `LockSupport.park\(.*\n(at Doing.recursing\(Doing.java:\d+\)\n){51}at Doing\.lambda`},
-	"left":      {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.left\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "right"\n- locked <\w+> \(a java.lang.Object\)\n`},
-	"right":     {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`, `^at Doing.right\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "left"\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"holding": {`TIMED_WAITING \(sleeping\)`, `(futex|clock_nanosleep) for a limited time`,
+		`at java.lang.Thread.sleep\S*\(.*\nat Doing.nested\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Class for Doing\)\nat Doing.holding\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"blocked": {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`,
+		`^at Doing.blocked\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "holding"\n`},
+	"waiting": {`WAITING \(on object monitor\)`, `futex`,
+		`^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.waiting\(Doing.java:\d+\)\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"timed": {`TIMED_WAITING \(on object monitor\)`, `futex for a limited time`,
+		`^at java.lang.Object.wait0?\(Native Method\)\n- waiting on <\w+> \(a java.lang.Object\)\n(at java.lang.Object.wait\(.*\n)*at Doing.timed\(`},
+	"parked": {`WAITING \(parking\)`, `futex`,
+		`^at (sun|jdk.internal).misc.Unsafe.park\(Native Method\)\n- parking to wait for  <\w+> \(a java.lang.String\)\nat java.util.concurrent.locks.LockSupport.park\(.*\nat Doing.parked\(`},
+	"owning": {`TIMED_WAITING \(sleeping\)`, `for a limited time`, `at Doing.owning\(`},
+	"locking": {`WAITING \(parking\)`, `futex`,
+		`- parking to wait for  <\w+> \(a java.util.concurrent.locks.ReentrantLock\$NonfairSync\) owned by "owning"\n(.*\n)*at Doing.locking\(`},
+	"recursing": {`WAITING \(parking\)`, `futex`,
+		`LockSupport.park\(.*\n(at Doing.recursing\(Doing.java:\d+\)\n){51}at Doing\.lambda`},
+	"left": {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`,
+		`^at Doing.left\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "right"\n- locked <\w+> \(a java.lang.Object\)\n`},
+	"right": {`BLOCKED \(on object monitor\)`, `futex( for a limited time)?`,
+		`^at Doing.right\(Doing.java:\d+\)\n- waiting to lock <\w+> \(a java.lang.Object\) owned by "left"\n- locked <\w+> \(a java.lang.Object\)\n`},
 	"accepting": {`RUNNABLE`, `(accept|poll|ppoll) on socket \S+:SERVER`, `at Doing.accepting\(`},
 	"receiving": {`RUNNABLE`, `(recvfrom|poll|ppoll|read) on socket \S+:CLIENT to \S+:SERVER`, `at Doing.receiving\(`},
 }
@@ -185,7 +195,8 @@ func (p *program) check(t *testing.T, d *Dump) {
 func TestKnown(t *testing.T) {
 	gasmtest.NeedNative(t)
 	classes := needStacks(t)
-	modes := [][]string{nil, {"-Xint"}, {"-XX:TieredStopAtLevel=1", "-XX:CompileThreshold=1", "-Xcomp", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,Doing::*"}}
+	modes := [][]string{nil, {"-Xint"}, {"-XX:TieredStopAtLevel=1", "-XX:CompileThreshold=1", "-Xcomp",
+		"-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,Doing::*"}}
 	for i, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature >= 8 }) {
 		some := modes
 		if !gasmtest.Long() {
@@ -265,8 +276,10 @@ func (p *program) settle(t *testing.T) {
 	var d *Dump
 	require.Eventually(t, func() bool {
 		d = p.read(t)
-		compiled := slices.ContainsFunc(d.named(t, "busy").Frames, func(f Frame) bool { return f.Kind == callstack.Compiled && f.Name == "Doing::busy" })
-		return compiled && strings.HasPrefix(strings.Join(d.javaLines(d.named(t, "compressing")), "\n"), "at java.util.zip.Deflater.deflateBytes")
+		compiled := slices.ContainsFunc(d.named(t, "busy").Frames,
+			func(f Frame) bool { return f.Kind == callstack.Compiled && f.Name == "Doing::busy" })
+		return compiled && strings.HasPrefix(strings.Join(d.javaLines(d.named(t, "compressing")), "\n"),
+			"at java.util.zip.Deflater.deflateBytes")
 	}, 2*time.Minute, 10*time.Millisecond)
 }
 
@@ -311,7 +324,8 @@ func TestStopped(t *testing.T) {
 		p := start(t, j, classes, "collecting", "-XX:+UseSerialGC", "-Xmx256m")
 		for range 5 {
 			d := p.read(t)
-			for name, want := range map[string]string{"busy": `^at Doing.busy\(`, "collecting": `(?s)^at java.lang.\S+gc\(.*at Doing.collecting\(`} {
+			for name, want := range map[string]string{"busy": `^at Doing.busy\(`,
+				"collecting": `(?s)^at java.lang.\S+gc\(.*at Doing.collecting\(`} {
 				if thread := d.named(t, name); thread.Stack == Whole {
 					assert.Regexp(t, want, strings.Join(d.javaLines(thread), "\n"))
 				}

@@ -352,7 +352,8 @@ func (l *Looker) hash(c *capture) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
 	pc, sp, fp, ok := l.anchor(c)
-	maphash.WriteComparable(&h, [...]uint64{uint64(c.call.number), c.call.sp, c.call.pc, pc, sp, fp, uint64(le32(c.fields, l.capturer.layout.state.At))})
+	maphash.WriteComparable(&h, [...]uint64{uint64(c.call.number), c.call.sp, c.call.pc, pc, sp, fp,
+		uint64(le32(c.fields, l.capturer.layout.state.At))})
 	if ok {
 		h.WriteByte(1)
 	}

@@ -70,7 +70,8 @@ func (l *looker) prepare(process *foreign.Process) error {
 		return err
 	}
 	l.capturer = capturer{process: process, vm: vm, layout: o, began: time.Now()}
-	l.objects = objects{vm: vm, heap: h, layout: o, thread: newThreadFields(h), classes: map[uint64]string{}, owners: map[uint64]uint64{}}
+	l.objects = objects{vm: vm, heap: h, layout: o, thread: newThreadFields(h), classes: map[uint64]string{},
+		owners: map[uint64]uint64{}}
 	l.descriptors = descriptors{process: process, vm: vm, files: map[uint64]string{}}
 	return nil
 }
@@ -113,7 +114,8 @@ func (l *looker) ownID(tid int) (int, error) {
 
 // describe returns what is known of a thread, without its stack.
 func (l *looker) describe(c *capture) Thread {
-	t := Thread{Name: strings.TrimSuffix(c.comm, "\n"), TID: c.tid, NID: c.nid, CPU: time.Duration(c.runs.Ran), Kernel: c.kernel, Stack: c.result}
+	t := Thread{Name: strings.TrimSuffix(c.comm, "\n"), TID: c.tid, NID: c.nid, CPU: time.Duration(c.runs.Ran),
+		Kernel: c.kernel, Stack: c.result}
 	if c.result == Whole {
 		t.Kernel.Call, t.Kernel.On = l.descriptors.describe(&c.call)
 	}

@@ -27,7 +27,8 @@ func isPossible(lines string, outerMissing bool) bool {
 		return true
 	}
 	const outer = "at Doing.switching(\nat Doing.lambda0(\nat Doing$$Lambda(\nat Doing.lambda1(\nat Doing$$Lambda(\nat java.lang.Thread.run(\n"
-	for _, all := range []string{strings.Repeat("at Doing.even(\n", 4) + outer, strings.Repeat("at Doing.odd(\n", 6) + outer} {
+	for _, all := range []string{strings.Repeat("at Doing.even(\n", 4) + outer,
+		strings.Repeat("at Doing.odd(\n", 6) + outer} {
 		for outerMissing && all != "" {
 			if possible.MatchString(lines + all) {
 				return true

@@ -23,8 +23,8 @@ type objects struct {
 // maxClassName is the longest name of a class that is read, in bytes. The class file format allows 64 KiB.
 const maxClassName = 2 << 10
 
-// className returns the name of a Klass: "pkg.Class", or "[Ljava.lang.String;" for an array. It returns "" if there is no
-// Klass at the address.
+// className returns the name of a Klass: "pkg.Class", or "[Ljava.lang.String;" for an array. It returns "" if there is
+// no Klass at the address.
 func (o *objects) className(klass uint64) string {
 	if name, ok := o.classes[klass]; ok {
 		return name

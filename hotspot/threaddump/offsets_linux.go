@@ -33,8 +33,8 @@ type offsets struct {
 	mirrored       uint64 // where a java.lang.Class has the Klass that it stands for
 }
 
-// newOffsets returns the offsets of a JVM. If HotSpot's tables lack something that stacks need, the error names it. Where
-// something is missing that only locks need, the field's size is 0.
+// newOffsets returns the offsets of a JVM. If HotSpot's tables lack something that stacks need, the error names it.
+// Where something is missing that only locks need, the field's size is 0.
 func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	q := vmstructs.Query{VM: vm, Of: "the threads of "}
 	field := func(name string, size uint64) vmstructs.Field { // the tables do not have the size of each type
@@ -44,7 +44,8 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	}
 	anchor := field("JavaThread::_anchor", 0).At
 	l := &offsets{
-		sp: anchor + field("JavaFrameAnchor::_last_Java_sp", 8).At, pc: anchor + field("JavaFrameAnchor::_last_Java_pc", 8).At,
+		sp: anchor + field("JavaFrameAnchor::_last_Java_sp", 8).At, pc: anchor +
+			field("JavaFrameAnchor::_last_Java_pc", 8).At,
 		state: field("JavaThread::_thread_state", 4), stackBase: field("JavaThread::_stack_base", 8),
 	}
 	if fp, ok := vm.Offset("JavaFrameAnchor::_last_Java_fp"); ok {
@@ -57,9 +58,11 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	l.waiting = optional(vm, "JavaThread::_current_waiting_monitor", "Thread::_current_waiting_monitor")
 	l.ownerID, l.vthread = optional(vm, "JavaThread::_monitor_owner_id"), optional(vm, "JavaThread::_vthread")
 	l.env, l.task = optional(vm, "CompilerThread::_env"), optional(vm, "ciEnv::_task")
-	l.method, l.level, l.id = optional(vm, "CompileTask::_method"), optional(vm, "CompileTask::_comp_level"), optional(vm, "CompileTask::_compile_id")
+	l.method, l.level, l.id = optional(vm, "CompileTask::_method"), optional(vm, "CompileTask::_comp_level"), optional(vm,
+		"CompileTask::_compile_id")
 	l.findLocks(vm)
-	for _, f := range []uint64{l.sp, l.pc, l.fp, l.state.At, l.stackBase.At, l.pending.At, l.waiting.At, l.ownerID.At, l.vthread.At, l.lockStack + mostLocks*8} {
+	for _, f := range []uint64{l.sp, l.pc, l.fp, l.state.At, l.stackBase.At, l.pending.At, l.waiting.At, l.ownerID.At,
+		l.vthread.At, l.lockStack + mostLocks*8} {
 		l.javaThread = max(l.javaThread, f+8)
 	}
 	q.Must(l.javaThread < maxJavaThread, "JavaThread as it was from JDK 8 to 28")

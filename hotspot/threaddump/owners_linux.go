@@ -93,7 +93,8 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 	case l.owners.known(owner):
 		return owner
 	}
-	i, _ := slices.BinarySearchFunc(l.owners.stacks, owner, func(s stackOf, at uint64) int { return cmp.Compare(s.base, at) })
+	i, _ := slices.BinarySearchFunc(l.owners.stacks, owner,
+		func(s stackOf, at uint64) int { return cmp.Compare(s.base, at) })
 	if i < len(l.owners.stacks) && l.owners.stacks[i].base-owner < maxJavaStack {
 		return l.owners.stacks[i].java
 	}

@@ -8,9 +8,12 @@ import (
 
 func TestParseCall(t *testing.T) {
 	for text, want := range map[string]call{
-		"202 0x7f8e10 0x189 0x0 0x0 0x0 0xffffffff 0x7f8eb7ffebc0 0x7f8ebde28f16\n": {true, 202, [6]uint64{0x7f8e10, 0x189, 0, 0, 0, 0xffffffff}, 0x7f8eb7ffebc0, 0x7f8ebde28f16},
-		"-1 0x7f8eb7ffebc0 0x7f8ebde28f16\n":                                        {true, -1, [6]uint64{}, 0x7f8eb7ffebc0, 0x7f8ebde28f16},
-		"running\n":                                                                 {}, "": {}, "0 1 2 3": {}, "x 0x1 0x2": {}, "1 0x1 0xx": {}, "1 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x1ffffffffffffffff": {},
+		"202 0x7f8e10 0x189 0x0 0x0 0x0 0xffffffff 0x7f8eb7ffebc0 0x7f8ebde28f16\n": {true, 202,
+			[6]uint64{0x7f8e10, 0x189, 0, 0, 0, 0xffffffff}, 0x7f8eb7ffebc0, 0x7f8ebde28f16},
+		"-1 0x7f8eb7ffebc0 0x7f8ebde28f16\n": {true, -1, [6]uint64{}, 0x7f8eb7ffebc0,
+			0x7f8ebde28f16},
+		"running\n": {}, "": {}, "0 1 2 3": {},
+		"x 0x1 0x2": {}, "1 0x1 0xx": {}, "1 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x1ffffffffffffffff": {},
 	} {
 		assert.Equal(t, want, parseCall(text), text)
 	}
@@ -20,14 +23,17 @@ func TestParseRuns(t *testing.T) {
 	assert.Equal(t, Runs{true, 1403, 50263, 8861}, parseSchedstat([]byte("50263 8861 1403\n")))
 	assert.Equal(t, Runs{}, parseSchedstat([]byte("0 0 0\n")), "the kernel does not count")
 	assert.Equal(t, Runs{}, parseSchedstat(nil))
-	assert.Equal(t, Runs{true, 695, 0, 0}, parseSwitches("Name:\tjava\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n"))
+	assert.Equal(t, Runs{true, 695, 0, 0},
+		parseSwitches("Name:\tjava\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n"))
 	assert.False(t, parseSwitches("Name:\tjava\n").Known)
 }
 
 func TestJavaState(t *testing.T) {
 	for status, want := range map[uint32]string{ // the constants of java_lang_Thread::JavaThreadStatus
-		0: "NEW", 0x5: "RUNNABLE", 0xe1: "TIMED_WAITING (sleeping)", 0x191: "WAITING (on object monitor)", 0x1a1: "TIMED_WAITING (on object monitor)",
-		0x291: "WAITING (parking)", 0x2a1: "TIMED_WAITING (parking)", 0x401: "BLOCKED (on object monitor)", 0x2: "TERMINATED", 0x1000: "", 0x1: "",
+		0: "NEW", 0x5: "RUNNABLE", 0xe1: "TIMED_WAITING (sleeping)", 0x191: "WAITING (on object monitor)",
+		0x1a1: "TIMED_WAITING (on object monitor)",
+		0x291: "WAITING (parking)", 0x2a1: "TIMED_WAITING (parking)", 0x401: "BLOCKED (on object monitor)", 0x2: "TERMINATED",
+		0x1000: "", 0x1: "",
 	} {
 		assert.Equal(t, want, javaState(status), "%#x", status)
 	}
@@ -73,7 +79,8 @@ func TestSockets(t *testing.T) {
 0000000000000000: 00000003 00000000 00000000 0001 03 24606
 `)
 	assert.Equal(t, map[string]string{
-		"24601": "socket 127.0.0.1:40532 to 127.0.0.2:5432", "24602": "socket 0.0.0.0:8080", "24603": "socket [::1]:22 to 127.0.0.1:4660",
+		"24601": "socket 127.0.0.1:40532 to 127.0.0.2:5432", "24602": "socket 0.0.0.0:8080",
+		"24603": "socket [::1]:22 to 127.0.0.1:4660",
 		"24605": "Unix socket /run/a socket", "24606": "Unix socket",
 	}, sockets)
 }

@@ -21,9 +21,11 @@ const (
 // sample returns a sample, by thread id, of each thread that gets a processor within sampleTime. Others are missing. If
 // only some threads could be sampled, it returns their samples and an error.
 func sample(tids []int) (samples map[int]perfevent.Record, err error) {
-	event := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
+	event := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE,
+		Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
 	tids = tids[:min(len(tids), mostSampled)]
-	set, err := perfevent.OpenThreads(tids, perfevent.Options{Events: []perfevent.Event{event}, Frequency: frequency, Stacks: perfevent.MaxStack, DrainEvery: 5 * time.Millisecond})
+	set, err := perfevent.OpenThreads(tids, perfevent.Options{Events: []perfevent.Event{event}, Frequency: frequency,
+		Stacks: perfevent.MaxStack, DrainEvery: 5 * time.Millisecond})
 	if set == nil {
 		return nil, err
 	}

@@ -52,7 +52,8 @@ func (p *textPage) head() {
 	if n := len(d.Deadlocks); n > 0 {
 		parts = append(parts, layout.Plural(n, "deadlock"))
 	}
-	p.Line("JVM %d, JDK %s, %s: %s, read in %s without a stop", d.PID, d.version(), d.Time.Format("2006-01-02 15:04:05"), strings.Join(parts, ", "), d.Took.Round(time.Millisecond))
+	p.Line("JVM %d, JDK %s, %s: %s, read in %s without a stop", d.PID, d.version(), d.Time.Format("2006-01-02 15:04:05"),
+		strings.Join(parts, ", "), d.Took.Round(time.Millisecond))
 	if d.Unsampled != nil {
 		which := "Threads"
 		if slices.ContainsFunc(d.Threads, func(t Thread) bool { return t.Stack == Sampled }) {
@@ -283,8 +284,8 @@ func (p *textPage) groups() {
 // mostNames is how many names of a group are written.
 const mostNames = 5
 
-// groupKey is equal for two threads that do the same: state, stack, and the classes of the locks. The addresses of locks
-// may differ.
+// groupKey is equal for two threads that do the same: state, stack, and the classes of the locks. The addresses of
+// locks may differ.
 func (t *Thread) groupKey() string {
 	var b strings.Builder
 	if t.Java != nil {

@@ -18,7 +18,8 @@ import (
 )
 
 // known are the names of the program's threads.
-var known = []string{"a", "exactly-15-byte", "one more than the kernel keeps", "türkçe ve üçüncü uzun isim", "线程-1 一个很长的名字", "a 'quoted' <name> & more"}
+var known = []string{"a", "exactly-15-byte", "one more than the kernel keeps", "türkçe ve üçüncü uzun isim",
+	"线程-1 一个很长的名字", "a 'quoted' <name> & more"}
 
 // TestRead reads the threads of a JVM of each JDK, with each collector and each form of references, before and after
 // collections. It compares them with the names that the program gave them, and with the names that the kernel keeps.
@@ -28,8 +29,10 @@ func TestRead(t *testing.T) {
 	gasmtest.CompileJava(t, dir, 8, gasmtest.Testdata("programs", "Names.java"))
 	for _, jdk := range gasmtest.NeedJDKs(t, func(gasmtest.JDK) bool { return true }) {
 		for _, options := range []string{
-			"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseShenandoahGC", "-XX:+UseZGC", "-XX:+UseZGC -XX:+ZGenerational",
-			"-XX:-UseCompressedOops -XX:-UseCompressedClassPointers", "-XX:+UseCompactObjectHeaders", "-XX:-UseCompactObjectHeaders", "-Xmx40g",
+			"-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseShenandoahGC", "-XX:+UseZGC",
+			"-XX:+UseZGC -XX:+ZGenerational",
+			"-XX:-UseCompressedOops -XX:-UseCompressedClassPointers", "-XX:+UseCompactObjectHeaders",
+			"-XX:-UseCompactObjectHeaders", "-Xmx40g",
 		} {
 			t.Run(jdk.Name()+"/"+strings.ReplaceAll(strings.ReplaceAll(options, "-XX:", ""), " ", ""), func(t *testing.T) {
 				arguments := append([]string{"-XX:+UnlockExperimentalVMOptions", "-Xms64m"}, strings.Fields(options)...)
@@ -93,7 +96,8 @@ func checkNames(t *testing.T, r *Reader, pid int) {
 		case thread.Name == "main":
 			assert.Equal(t, "java", kernel)
 		case shortened:
-			assert.True(t, strings.HasPrefix(thread.Name, start) && strings.HasSuffix(thread.Name, end), "%s: %s", thread.Name, kernel)
+			assert.True(t, strings.HasPrefix(thread.Name, start) && strings.HasSuffix(thread.Name, end), "%s: %s", thread.Name,
+				kernel)
 		default:
 			assert.True(t, strings.HasPrefix(thread.Name, kernel), "%s: %s", thread.Name, kernel)
 		}

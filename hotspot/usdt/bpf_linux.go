@@ -169,7 +169,8 @@ func (b *bpf) attachEach(lib *link.Executable, t target, pid int, places []place
 		return err
 	}
 	for i := range places {
-		l, err := lib.Uprobe("", b.program, &link.UprobeOptions{Address: places[i].Offset, PID: pid, Cookie: places[i].cookie(i)})
+		l, err := lib.Uprobe("", b.program, &link.UprobeOptions{Address: places[i].Offset, PID: pid,
+			Cookie: places[i].cookie(i)})
 		if err != nil {
 			return fmt.Errorf("%s: %w", places[i].name, err)
 		}

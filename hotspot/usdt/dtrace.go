@@ -73,8 +73,10 @@ const (
 )
 
 // openDTrace makes DTrace record the probes of a JVM.
-func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool, why string) (*dtraced, error) {
-	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{}, texts: map[textKey][]byte{}}
+func openDTrace(ctx context.Context, pid int, lib library, places []place, layouts []layout, sudo bool,
+	why string) (*dtraced, error) {
+	d := &dtraced{places: places, layouts: layouts, why: why, ended: make(chan struct{}), cpus: map[int]uint64{},
+		texts: map[textKey][]byte{}}
 	if err := d.start(ctx, dtraceScript(pid, places, layouts, lib), sudo); err != nil {
 		return nil, err
 	}
@@ -120,8 +122,8 @@ func (d *dtraced) collect(text io.ReadCloser) {
 	_, _ = io.Copy(io.Discard, text) // reading a pipe of this process does not fail
 }
 
-// repeated reports whether DTrace has printed an event before. On a busy machine DTrace 2.0 for Linux sometimes prints all
-// events of a full buffer twice.
+// repeated reports whether DTrace has printed an event before. On a busy machine DTrace 2.0 for Linux sometimes prints
+// all events of a full buffer twice.
 func (d *dtraced) repeated(e *dtraceEvent) bool {
 	key := reached{e.mono, e.tid, e.probe}
 	if d.recent[key] || d.older[key] {
@@ -163,7 +165,10 @@ func (d *dtraced) read(all bool, give func(record []byte)) {
 	d.mu.Lock()
 	until := d.until()
 	slices.SortStableFunc(d.come, func(a, b *dtraceEvent) int { return cmp.Compare(a.mono, b.mono) })
-	n, _ := slices.BinarySearchFunc(d.come, until, func(e *dtraceEvent, until uint64) int { return cmp.Compare(e.mono, until) })
+	n, _ := slices.BinarySearchFunc(d.come, until, func(e *dtraceEvent,
+		until uint64) int {
+		return cmp.Compare(e.mono, until)
+	})
 	if all || len(d.come) > mostHeld {
 		n = len(d.come)
 	}
@@ -299,7 +304,9 @@ func (d *dtraced) lost() int64 {
 }
 
 func (d *dtraced) note() string {
-	began := fmt.Sprintf("USDT probes are recorded by DTrace, which took %.1f s to begin: what the JVM did before is missing", d.delay.Seconds())
+	began :=
+		fmt.Sprintf("USDT probes are recorded by DTrace, which took %.1f s to begin: what the JVM did before is missing",
+			d.delay.Seconds())
 	if d.why != "" {
 		return d.why + ": " + began
 	}

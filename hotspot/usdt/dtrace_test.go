@@ -84,9 +84,12 @@ func TestDTraceLines(t *testing.T) {
 // TestDTraceBadLines checks that lines that DTrace never prints are counted as bad and otherwise ignored.
 func TestDTraceBadLines(t *testing.T) {
 	for _, line := range []string{
-		"e", "e 3 0 1", "e 3 0 1 7", "e 3 0 1 7 0 0", `e 3 0 1 7 "0"`, "e 4 0 1 7 0", "e 3 fffffff 1 7 0", "e 3 0 1 7 x", "e 3 0 1 7  0",
-		"m", "m 0", "m 0 1 2", `m 0 "1"`, "m 10000 1", "x 0 1", "n", "n x", "n -1", "n 1 2", "n 99999999999999999999", "dtrace: 3 drops on CPU 0", strings.Repeat("e 1 ", 5000),
-		`e 0 1 1 7 7fe1 b "a" 7fe2 c`, `e 0 1 1 7 7fe1 b "a 7fe2 c 1`, `e 0 1 1 7 7fe1 b "a"7fe2 c 1`, `e 0 1 1 7 7fe1 b "\9" 7fe2 c 1`, `e 0 1 1 7 7fe1 b "\`, `e 0 1 1 7 7fe1 b 1 7fe2 c 1`,
+		"e", "e 3 0 1", "e 3 0 1 7", "e 3 0 1 7 0 0", `e 3 0 1 7 "0"`, "e 4 0 1 7 0", "e 3 fffffff 1 7 0", "e 3 0 1 7 x",
+		"e 3 0 1 7  0",
+		"m", "m 0", "m 0 1 2", `m 0 "1"`, "m 10000 1", "x 0 1", "n", "n x", "n -1", "n 1 2", "n 99999999999999999999",
+		"dtrace: 3 drops on CPU 0", strings.Repeat("e 1 ", 5000),
+		`e 0 1 1 7 7fe1 b "a" 7fe2 c`, `e 0 1 1 7 7fe1 b "a 7fe2 c 1`, `e 0 1 1 7 7fe1 b "a"7fe2 c 1`,
+		`e 0 1 1 7 7fe1 b "\9" 7fe2 c 1`, `e 0 1 1 7 7fe1 b "\`, `e 0 1 1 7 7fe1 b 1 7fe2 c 1`,
 		`e 2 0 1 7 10 20 2 "[I" 18 1 2 3`,
 	} {
 		d := newDTraced(traced())
@@ -166,7 +169,8 @@ func TestDTraceLongText(t *testing.T) {
 	for _, c := range []struct {
 		length     uint64
 		read, want string
-	}{{3, "abc", "abc"}, {3, "abcd", "abc"}, {255, string(long), string(long)}, {256, string(long), string(long) + "…"}, {9, "abc", "abc"}, {0, "", ""}} {
+	}{{3, "abc", "abc"}, {3, "abcd", "abc"}, {255, string(long), string(long)}, {256, string(long),
+		string(long) + "…"}, {9, "abc", "abc"}, {0, "", ""}} {
 		d.keep(16, c.length, []byte(c.read))
 		text, ok := d.text(16, c.length)
 		assert.True(t, ok)
@@ -179,8 +183,11 @@ func TestDTraceLongText(t *testing.T) {
 // TestDTraceScript checks that the script has each probe once, by DTrace's name for it. Invalid names are left out,
 // because they would become part of the program.
 func TestDTraceScript(t *testing.T) {
-	probes := append(traced(), Probe{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 9, Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
-		Probe{Provider: usdt.Provider, Name: `x{system("id")}`, Offset: 10}, Probe{Provider: usdt.JNIProvider, Name: "Many__entry", Offset: 11, Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
+	probes := append(traced(), Probe{Provider: usdt.Provider, Name: "thread__sleep__end", Offset: 9,
+		Args: []Operand{{Size: 4, Signed: true, Form: ConstantForm, Number: 1}}},
+		Probe{Provider: usdt.Provider, Name: `x{system("id")}`, Offset: 10},
+		Probe{Provider: usdt.JNIProvider, Name: "Many__entry", Offset: 11,
+			Args: inRegisters(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)})
 	probes[0].Args[2].Form = UnknownForm
 	places, layouts := layOut(byName(probes))
 	require.Len(t, places, 5)
@@ -196,17 +203,21 @@ func TestDTraceScript(t *testing.T) {
 	assert.Equal(t, `END { printa("n %@d\n", @n); }`, clauses[6])
 	assert.NotContains(t, script.Clauses, "copyin(this->frame + 8, 8) &", "no address is signed on x86-64")
 	script = dtraceScript(4711, places, layouts, library{lo: 0x1000, hi: 0x3000, signature: 0xffff << 48})
-	assert.Equal(t, mostFrames, strings.Count(script.Clauses, "this->back = (*(uint64_t *)copyin(this->frame + 8, 8) & 0xffffffffffff); "))
+	assert.Equal(t, mostFrames, strings.Count(script.Clauses,
+		"this->back = (*(uint64_t *)copyin(this->frame + 8, 8) & 0xffffffffffff); "))
 	assert.Contains(t, script.Clauses, "? (*(uint64_t *)copyin(this->next + 8, 8) & 0xffffffffffff) : 0; ")
-	assert.NotContains(t, dtraceScript(4711, places, layouts, library{}).Clauses, "uregs", "where the library is not known, nor is the caller")
+	assert.NotContains(t, dtraceScript(4711, places, layouts, library{}).Clauses, "uregs",
+		"where the library is not known, nor is the caller")
 }
 
 // TestProbesListed checks the probes that DTrace lists, which are used if there are no notes.
 func TestProbesListed(t *testing.T) {
-	probes := probesListed(7103, []dtrace.Probe{{Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "object-alloc"},
+	probes := probesListed(7103, []dtrace.Probe{{Provider: "hotspot7103", Name: "thread-park-end"},
+		{Provider: "hotspot7103", Name: "thread-park-end"}, {Provider: "hotspot7103", Name: "object-alloc"},
 		{Provider: "hotspot_jni7103", Name: "AllocObject-entry"}, {Provider: "hotspot7103", Name: "gc-begin"}})
 	require.Len(t, probes, 4)
-	chosen, unknown := Select(probes, []string{"hotspot:thread__park__*", "hotspot:gc-begin", "hotspot_jni:AllocObject*", "hotspot:object__alloc"})
+	chosen, unknown := Select(probes, []string{"hotspot:thread__park__*", "hotspot:gc-begin", "hotspot_jni:AllocObject*",
+		"hotspot:object__alloc"})
 	assert.Len(t, chosen, 4)
 	assert.Empty(t, unknown)
 	assert.Equal(t, []string{"blocker"}, []string{parametersOf(&probes[0])[0].Name})
@@ -219,7 +230,8 @@ func TestProbesListed(t *testing.T) {
 // FuzzDTrace reads arbitrary bytes as DTrace's output. A Reader must read the text that is written for them without
 // an error.
 func FuzzDTrace(f *testing.F) {
-	f.Add("gasm: begin 1\n" + `e 0 1 3b9aca05 2c69 7fe1 b "a\"\n\342\200\256 z" 7fe2 c 1` + "\nm 0 1\n" + `e 2 0 3b9aca03 7 10 20 2 "[I\0" 18` + stack + "\ngasm: end\n")
+	f.Add("gasm: begin 1\n" + `e 0 1 3b9aca05 2c69 7fe1 b "a\"\n\342\200\256 z" 7fe2 c 1` + "\nm 0 1\n" +
+		`e 2 0 3b9aca03 7 10 20 2 "[I\0" 18` + stack + "\ngasm: end\n")
 	f.Add(`e 1 0 1 7 10 2 "C2" 20 0 "" 30 3 "sum" 40 7 "([D)D\0"` + "\n")
 	f.Add("e 3 0 7fffffffffffffff ffffffffffffffff ffffffff\nm ffff ffffffffffffffff\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,7 +17,8 @@ import (
 func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	seen := map[string]bool{}
 	for _, l := range listed {
-		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"), Offset: uint64(len(probes))}
+		p := Probe{Provider: strings.TrimSuffix(l.Provider, strconv.Itoa(pid)), Name: strings.ReplaceAll(l.Name, "-", "__"),
+			Offset: uint64(len(probes))}
 		if seen[p.FullName()] {
 			continue // another place of the same probe
 		}

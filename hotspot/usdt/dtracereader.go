@@ -115,7 +115,8 @@ func parseDTrace(line []byte) any {
 	case !ok:
 	case string(kind) == "m" && len(fields) == 2 && numbers == 2 && fields[0].number < mostProcessors:
 		return &dtraceMark{int(fields[0].number), fields[1].number}
-	case string(kind) == "e" && numbers >= 4 && fields[0].number <= math.MaxInt32 && fields[1].number < mostProcessors && fields[3].number <= math.MaxInt32:
+	case string(kind) == "e" && numbers >= 4 && fields[0].number <= math.MaxInt32 && fields[1].number < mostProcessors &&
+		fields[3].number <= math.MaxInt32:
 		return &dtraceEvent{int(fields[0].number), int(fields[1].number), fields[2].number, int(fields[3].number), fields[4:]}
 	}
 	return nil

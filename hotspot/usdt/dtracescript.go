@@ -81,7 +81,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 				}
 			}
 			if p.hasText(par.Kind, at) {
-				format, values = format+` \"%S\"`, append(values, fmt.Sprintf(`arg%d ? copyinstr(arg%d, arg%d + 1) : ""`, at+1, at, at+1))
+				format, values = format+` \"%S\"`, append(values, fmt.Sprintf(`arg%d ? copyinstr(arg%d, arg%d + 1) : ""`, at+1, at,
+					at+1))
 			}
 			at += par.Kind.Width()
 		}
@@ -94,7 +95,8 @@ func dtraceScript(pid int, places []place, layouts []layout, lib library) *dtrac
 		}
 		fmt.Fprintf(&s, `printf("%s\n", %s); } `, format, strings.Join(values, ", "))
 	}
-	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); } END { printa("n %%@d\n", @n); }`, marksPerSecond)
+	fmt.Fprintf(&s, `profile-%d { printf("m %%x %%x\n", cpu, timestamp); } END { printa("n %%@d\n", @n); }`,
+		marksPerSecond)
 	return &dtrace.Script{Clauses: s.String(), Options: []string{"strsize=" + strconv.Itoa(longestDTraceText+1)}}
 }
 

@@ -32,7 +32,8 @@ const (
 // Told returns what a JVM reports only with the option: "allocations" for -XX:+DTraceAllocProbes, for example. The
 // option must be one that [FlagsOf] returned.
 func Told(option string) string {
-	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations", methodFlag: "calls of methods"}[option]
+	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations",
+		methodFlag: "calls of methods"}[option]
 }
 
 // objectAlloc is the probe of an allocation.

@@ -128,8 +128,10 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 	for _, jdk := range gasmtest.NeedJDKs(t, compared) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			dir := t.TempDir()
-			log, recording, settings := filepath.Join(dir, "ev.log"), filepath.Join(dir, "ev.jfr"), filepath.Join(dir, "gasm.jfc")
-			options := []string{"-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m", hslog.Flag([]event.Kind{event.Safepoint}, log)}
+			log, recording, settings := filepath.Join(dir, "ev.log"), filepath.Join(dir, "ev.jfr"), filepath.Join(dir,
+				"gasm.jfc")
+			options := []string{"-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m",
+				hslog.Flag([]event.Kind{event.Safepoint}, log)}
 			if hasRecorder(jdk) {
 				text, err := jfr.Settings(jdk.Feature, []event.Kind{event.Lock, event.Compilation, event.Safepoint})
 				require.NoError(t, err)
@@ -140,12 +142,14 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 			j := startProbed(t, jdk.Java(), classes, 200, options...)
 			time.Sleep(300 * time.Millisecond) // Flight Recorder of JDK 11 still starts for some ms while main runs
 			text, result := j.recordUntil(t, "DONE",
-				Patterns([]event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Park, event.Sleep, event.Thread})...)
+				Patterns([]event.Kind{event.GC, event.Safepoint, event.Compilation, event.Lock, event.Park, event.Sleep,
+					event.Thread})...)
 			events, lost := eventsIn(t, text)
 			assert.Zero(t, lost)
 			t.Logf("%d events of probes, %d bytes of text", result.Events, len(text))
 			checkCounts(t, events)
-			safepoints, locks, compilations := ofKind(events, event.Safepoint), ofKind(events, event.Lock), ended(ofKind(events, event.Compilation))
+			safepoints, locks, compilations := ofKind(events, event.Safepoint), ofKind(events,
+				event.Lock), ended(ofKind(events, event.Compilation))
 			text, result = j.recordUntil(t, "ALLOCATED", Patterns([]event.Kind{event.Alloc})...)
 			events, lost = eventsIn(t, text)
 			assert.Equal(t, result.Lost, lost)
@@ -157,7 +161,8 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 				recorded := readRecording(t, recording, clock.WallNanos, clock.MonoNanos, readLog(t, log))
 				require.NotEmpty(t, locks)
 				late := compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks, recordedWithin(jdk.Feature))
-				earliest := compare(t, "compilations of the recording", earlier(ofKind(recorded, event.Compilation), late.middle), compilations, compilerReady).least
+				earliest := compare(t, "compilations of the recording", earlier(ofKind(recorded, event.Compilation), late.middle),
+					compilations, compilerReady).least
 				assert.Positive(t, earliest, "HotSpot reaches the probe before what its compiler works with is ready")
 			}
 		})
@@ -179,7 +184,8 @@ func checkCounts(t *testing.T, events []event.Event) {
 	t.Helper()
 	sleeps := slices.DeleteFunc(ofKind(events, event.Sleep), func(e event.Event) bool { return e.Nanos < 1_000_000 })
 	assert.GreaterOrEqual(t, len(sleeps), 30)
-	parks := slices.DeleteFunc(ofKind(events, event.Park), func(e event.Event) bool { return e.Name != "park" || e.Nanos < 100_000 })
+	parks := slices.DeleteFunc(ofKind(events, event.Park),
+		func(e event.Event) bool { return e.Name != "park" || e.Nanos < 100_000 })
 	assert.GreaterOrEqual(t, len(parks), 30)
 	assert.GreaterOrEqual(t, len(ofKind(events, event.GC)), 100)
 	threads := named(ofKind(events, event.Thread), "other one")
@@ -201,7 +207,8 @@ func checkAllocations(t *testing.T, feature int, events []event.Event, lost int6
 			placed += usdt.Count(&e)
 		}
 	}
-	assert.GreaterOrEqual(t, count+lost, int64(200_000), "what is lost is counted: the race detector slows the reader down")
+	assert.GreaterOrEqual(t, count+lost, int64(200_000),
+		"what is lost is counted: the race detector slows the reader down")
 	assert.Greater(t, placed, count*9/10)
 	if feature > 17 { // C2's code of older releases does not pass the size
 		assert.InDelta(t, 24*count, bytes, 100, "an int[2] has 24 bytes")
@@ -261,14 +268,18 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 		left = slices.Delete(left, nearest, nearest+1)
 	}
 	// Events that were not over when the recording began or ended may lack their other half.
-	left = slices.DeleteFunc(left, func(e event.Event) bool { return e.MonoNanos < first+sameTime || e.EndMonoNanos() > last-sameTime })
+	left = slices.DeleteFunc(left, func(e event.Event) bool {
+		return e.MonoNanos < first+sameTime ||
+			e.EndMonoNanos() > last-sameTime
+	})
 	assert.Empty(t, alone, "%s: they have none of these", what)
 	assert.Empty(t, left, "%s: the probes have none of these", what)
 	require.NotEmpty(t, begins, what)
 	slices.Sort(begins)
 	slices.Sort(ends)
 	middle := len(begins) / 2
-	t.Logf("%s: %d, medians of the differences: begin %d ns, end %d ns; from %d to %d", what, len(begins), begins[middle], ends[middle], begins[0], begins[len(begins)-1])
+	t.Logf("%s: %d, medians of the differences: begin %d ns, end %d ns; from %d to %d", what, len(begins), begins[middle],
+		ends[middle], begins[0], begins[len(begins)-1])
 	if near.quarter {
 		for _, all := range [][]int64{begins, ends} {
 			far := slices.DeleteFunc(slices.Clone(all), func(d int64) bool { return -within <= d && d <= within })

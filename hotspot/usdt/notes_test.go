@@ -36,7 +36,8 @@ func probesOf(t testing.TB, j gasmtest.JDK) []Probe {
 // operands.
 func TestNotesLikeReadelf(t *testing.T) {
 	readelf := gasmtest.NeedTool(t, "readelf", "scripts/setup.sh test installs it")
-	shown := regexp.MustCompile(`Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), Base: \S+, Semaphore: \S+\s+Arguments: ?(.*)`)
+	shown :=
+		regexp.MustCompile(`Provider: (\S+)\s+Name: (\S+)\s+Location: (\S+), Base: \S+, Semaphore: \S+\s+Arguments: ?(.*)`)
 	for _, j := range gasmtest.NeedJDKs(t, probed) {
 		t.Run(j.Name(), func(t *testing.T) {
 			out, err := exec.Command(readelf, "-nW", j.LibJVM()).Output()
@@ -97,7 +98,8 @@ func TestOperands(t *testing.T) {
 	check(x86, "-4@$-1", Operand{Size: 4, Signed: true, Form: ConstantForm, Register: -1, Index: -1, Number: -1})
 	check(x86, "8@$18446744073709551615", Operand{Size: 8, Form: ConstantForm, Register: -1, Index: -1, Number: -1})
 	check(x86, "8@152(%rdi)", Operand{Size: 8, Form: MemoryForm, Register: 112, Index: -1, Scale: 1, Number: 152})
-	check(x86, "-8@-60(%rbp)", Operand{Size: 8, Signed: true, Form: MemoryForm, Register: 32, Index: -1, Scale: 1, Number: -60})
+	check(x86, "-8@-60(%rbp)", Operand{Size: 8, Signed: true, Form: MemoryForm, Register: 32, Index: -1, Scale: 1,
+		Number: -60})
 	check(x86, "8@(%rsp)", Operand{Size: 8, Form: MemoryForm, Register: 152, Index: -1, Scale: 1})
 	check(x86, "4@8(%rax,%rcx,4)", Operand{Size: 4, Form: MemoryForm, Register: 80, Index: 88, Scale: 4, Number: 8})
 	check(x86, "8f@%xmm0", Operand{Register: -1, Index: -1})
@@ -214,7 +216,8 @@ func TestSelect(t *testing.T) {
 		return names, unknown
 	}
 	got, unknown := names("hotspot:thread__park__begin", "hotspot:thread-sleep-*", "hotspot:no_such")
-	assert.Equal(t, []string{"hotspot:thread__sleep__begin", "hotspot:thread__sleep__end", "hotspot:thread__sleep__end", "hotspot:thread__park__begin"}, got)
+	assert.Equal(t, []string{"hotspot:thread__sleep__begin", "hotspot:thread__sleep__end", "hotspot:thread__sleep__end",
+		"hotspot:thread__park__begin"}, got)
 	assert.Equal(t, []string{"hotspot:no_such"}, unknown)
 	got, _ = names(Patterns(Kinds())...)
 	assert.Greater(t, len(got), 450)
@@ -222,7 +225,8 @@ func TestSelect(t *testing.T) {
 		_, unknown := names(patterns[k]...)
 		assert.Subset(t, []string{"hs_private:cms__*"}, unknown, k) // JDK 11 is the last with CMS
 	}
-	assert.Equal(t, []string{"-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes"}, FlagsOf([]string{"hotspot:object__alloc", "hotspot:monitor__*", "hotspot:gc__*"}))
+	assert.Equal(t, []string{"-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes"},
+		FlagsOf([]string{"hotspot:object__alloc", "hotspot:monitor__*", "hotspot:gc__*"}))
 	assert.Empty(t, FlagsOf([]string{"hotspot_jni:*", "hotspot:thread__*"}))
 	for _, bad := range []string{"", "gc__begin", "hotspot:", ":x", "hotspot:[", "hotspot:a/b"} {
 		assert.ErrorContains(t, CheckPattern(bad), "names no USDT probe", bad)

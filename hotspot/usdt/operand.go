@@ -178,7 +178,8 @@ func (o *Operand) memory(set operandSyntax, base, index, scale, number string) {
 // lowest byte of a register.
 func x86Registers() map[string]int {
 	places := map[string]int{}
-	for i, name := range []string{"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si", "di"} {
+	for i, name := range []string{"r15", "r14", "r13", "r12", "bp", "bx", "r11", "r10", "r9", "r8", "ax", "cx", "dx", "si",
+		"di"} {
 		names := []string{name, name + "d", name + "w", name + "b"}
 		if name[0] != 'r' {
 			names = []string{"r" + name, "e" + name, name, strings.TrimSuffix(name, "x") + "l"}

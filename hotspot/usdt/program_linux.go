@@ -125,7 +125,8 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 	fp := thread               // the thread and the cookie are in the record already, so their registers are free
 	done, end := fmt.Sprintf("caller of layout %d", i), fmt.Sprintf("callers of layout %d", i)
 	read := func(frame asm.Register) asm.Instructions {
-		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16), asm.Mov.Reg(asm.R3, frame),
+		return asm.Instructions{asm.Mov.Reg(asm.R1, asm.RFP), asm.Add.Imm(asm.R1, next), asm.Mov.Imm(asm.R2, 16),
+			asm.Mov.Reg(asm.R3, frame),
 			asm.FnProbeReadUser.Call()}
 	}
 	p := asm.Instructions{asm.LoadMem(cookie, registers, framePointer, asm.DWord)}
@@ -170,7 +171,8 @@ func (t *target) withoutSignature(address asm.Register) asm.Instructions {
 // write returns code that writes an argument into the record, at the given offset.
 func (o *Operand) write(at int16) asm.Instructions {
 	if o.Form == RegisterForm {
-		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord), asm.StoreMem(record, at, asm.R1, asm.DWord)}
+		return asm.Instructions{asm.LoadMem(asm.R1, registers, int16(o.Register), asm.DWord),
+			asm.StoreMem(record, at, asm.R1, asm.DWord)}
 	}
 	return append(o.address(), readUser(int32(at), int32(o.Size))...)
 }
@@ -180,7 +182,8 @@ func (o *Operand) write(at int16) asm.Instructions {
 func (o *Operand) address() asm.Instructions {
 	p := asm.Instructions{asm.LoadMem(asm.R3, registers, int16(o.Register), asm.DWord)}
 	if o.Index >= 0 {
-		p = append(p, asm.LoadMem(asm.R1, registers, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)), asm.Add.Reg(asm.R3, asm.R1))
+		p = append(p, asm.LoadMem(asm.R1, registers, int16(o.Index), asm.DWord), asm.Mul.Imm(asm.R1, int32(o.Scale)),
+			asm.Add.Reg(asm.R3, asm.R1))
 	}
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }

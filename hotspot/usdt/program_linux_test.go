@@ -26,7 +26,8 @@ func TestFindCaller(t *testing.T) {
 	for _, c := range []struct {
 		name                           string
 		libjvm, stub, above, signature uint64
-	}{{"plain", plain.libjvm, plain.stub, plain.above, 0}, {"signed", signed.libjvm, signed.stub, signed.above, signed.signature}} {
+	}{{"plain", plain.libjvm, plain.stub, plain.above, 0}, {"signed", signed.libjvm, signed.stub, signed.above,
+		signed.signature}} {
 		// Two frames of the library, the frame of a stub, and the frame of what called the stub.
 		stack := make([]uint64, 8)
 		at := func(i int) uint64 { return uint64(uintptr(unsafe.Pointer(&stack[i]))) }
@@ -46,7 +47,8 @@ func runFindCaller(t *testing.T, of target, frame uint64) (found [2]uint64) {
 	defer values.Close()
 	code := asm.Instructions{asm.Mov.Reg(registers, asm.R1), asm.LoadMapValue(record, values.FD(), 0)}
 	code = append(append(code, findCaller(0, of, 0)...), asm.Mov.Imm(asm.R0, 0), asm.Return())
-	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_caller", Type: ebpf.RawTracepoint, KernelVersion: 1, License: "Dual BSD/GPL", Instructions: code})
+	program, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "gasm_caller", Type: ebpf.RawTracepoint, KernelVersion: 1,
+		License: "Dual BSD/GPL", Instructions: code})
 	require.NoError(t, err)
 	defer program.Close()
 	words := make([]byte, rawRegisters)

@@ -61,7 +61,8 @@ func (r *Recorder) begin() *Recorder {
 }
 
 // recordByDTrace makes DTrace record the probes.
-func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options, why string) error {
+func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, chosen []Probe, o Options,
+	why string) error {
 	places, layouts := layOut(byName(chosen))
 	d, err := openDTrace(ctx, pid, lib, places, layouts, o.Sudo, why)
 	if err != nil {
@@ -69,7 +70,8 @@ func (r *Recorder) recordByDTrace(ctx context.Context, pid int, lib library, cho
 	}
 	r.from, r.age = d, d.forget
 	r.sink = newSink(o.Text, places, layouts)
-	r.sink.texts, r.sink.thread, r.sink.placed, r.sink.signature = d.text, func(own int) int { return own }, o.Placed, lib.signature
+	r.sink.texts, r.sink.thread, r.sink.placed, r.sink.signature =
+		d.text, func(own int) int { return own }, o.Placed, lib.signature
 	return nil
 }
 
@@ -107,7 +109,8 @@ func (r *Recorder) Stop() Result {
 		}
 	}()
 	r.sink.end(r.sink.until.Load(), lost)
-	result := Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(), SetMonoNanos: r.set, Err: errors.Join(err, r.sink.err)}
+	result := Result{Events: r.sink.events, Lost: lost + r.sink.full, Unknown: r.unknown, Note: r.from.note(),
+		SetMonoNanos: r.set, Err: errors.Join(err, r.sink.err)}
 	if _, told := r.from.(*dtraced); told {
 		result.SetMonoNanos = 0
 	}

@@ -36,7 +36,8 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	}
 	chosen, unknown := Select(probes, o.Patterns)
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them", unknown)
+		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `gasm doctor` and docs/usdt-probes.md list them",
+			unknown)
 	}
 	r := &Recorder{unknown: unknown}
 	if err := r.open(ctx, pid, lib, chosen, o); err != nil {
@@ -129,7 +130,8 @@ func findLibrary(pid int) (lib library, err error) {
 			lib = library{lo: m.Lo, hi: m.Hi}
 			if lib.file, _, err = native.OpenMapped(m); err != nil || m.Deleted {
 				lib.close()
-				return lib, fmt.Errorf("%s is not the file that the JVM runs: %w", m.Path, errors.Join(err, errors.New("has the JDK been replaced? restart the JVM")))
+				return lib, fmt.Errorf("%s is not the file that the JVM runs: %w", m.Path,
+					errors.Join(err, errors.New("has the JDK been replaced? restart the JVM")))
 			}
 			lib.path = fmt.Sprintf("/proc/self/fd/%d", lib.file.Fd())
 		}

@@ -32,7 +32,8 @@ func Start(ctx context.Context, pid int, o Options) (*Recorder, error) {
 	}
 	chosen, unknown := Select(probesListed(pid, listed), o.Patterns)
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `dtrace -l -n 'hotspot%s:::'` lists them", unknown, strconv.Itoa(pid))
+		return nil, fmt.Errorf("the JVM has none of the USDT probes %v: `dtrace -l -n 'hotspot%s:::'` lists them", unknown,
+			strconv.Itoa(pid))
 	}
 	r := &Recorder{unknown: unknown}
 	if err := r.recordByDTrace(ctx, pid, library{}, chosen, o, ""); err != nil {

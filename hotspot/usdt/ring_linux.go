@@ -51,7 +51,8 @@ func newRing(slots int, layouts []layout) (r *ring, err error) {
 	}
 	page := os.Getpagesize()
 	size := (firstSlot + r.slots*r.size + page - 1) &^ (page - 1)
-	r.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size), MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
+	r.events, err = ebpf.NewMap(&ebpf.MapSpec{Name: "gasm_events", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(size),
+		MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,8 @@ func (r *ring) submit() asm.Instructions {
 
 // count returns code that counts an event for which no slot was free.
 func (r *ring) count() asm.Instructions {
-	return asm.Instructions{asm.LoadMapValue(asm.R1, r.events.FD(), lostAt).WithSymbol("lost"), asm.Mov.Imm(asm.R2, 1), asm.StoreXAdd(asm.R1, asm.R2, asm.DWord)}
+	return asm.Instructions{asm.LoadMapValue(asm.R1, r.events.FD(), lostAt).WithSymbol("lost"), asm.Mov.Imm(asm.R2, 1),
+		asm.StoreXAdd(asm.R1, asm.R2, asm.DWord)}
 }
 
 // atomically returns an instruction with an atomic operation. Its Constant says which operation it

@@ -47,7 +47,8 @@ func Patterns(kinds []event.Kind) (names []string) {
 // -, because DTrace and perf write it that way.
 func CheckPattern(pattern string) error {
 	provider, name, ok := strings.Cut(pattern, ":")
-	if _, err := path.Match(pattern, ""); err != nil || !ok || name == "" || provider == "" || strings.Contains(pattern, "/") {
+	if _, err := path.Match(pattern, ""); err != nil || !ok || name == "" || provider == "" ||
+		strings.Contains(pattern, "/") {
 		return fmt.Errorf("%q names no USDT probe: a provider (hotspot, hotspot_jni, hs_private) and a name, as hotspot:gc__begin or hotspot:*", pattern)
 	}
 	return nil

@@ -31,7 +31,8 @@ func newKernel(t *testing.T, arguments map[string]string) *kernel {
 	require.NoError(t, err)
 	var probes []Probe
 	for name, text := range arguments {
-		probes = append(probes, Probe{Provider: usdt.Provider, Name: name, Offset: uint64(0x1000 + len(name)), Args: parseOperands(text, set)})
+		probes = append(probes, Probe{Provider: usdt.Provider, Name: name, Offset: uint64(0x1000 + len(name)),
+			Args: parseOperands(text, set)})
 	}
 	places, layouts := layOut(probes)
 	k := &kernel{text: new(bytes.Buffer)}
@@ -79,7 +80,8 @@ func withoutHead(t testing.TB, text string) string {
 func TestSinkHead(t *testing.T) {
 	var text bytes.Buffer
 	at := func(name string) place { return place{name: name} }
-	s := newSink(&text, []place{at("hotspot:thread__park__end"), at("hotspot:gc__end"), at("hotspot:thread__park__end")}, nil)
+	s := newSink(&text, []place{at("hotspot:thread__park__end"), at("hotspot:gc__end"), at("hotspot:thread__park__end")},
+		nil)
 	s.flush()
 	assert.Equal(t, "# gasm usdt 1\n# probes hotspot:gc__end hotspot:thread__park__end\n", text.String())
 }
@@ -87,13 +89,15 @@ func TestSinkHead(t *testing.T) {
 const allocationWithSize, allocationWithout = "8@%r15 8@%rsi -4@%edx 8@%rcx", "8@%r15 8@%rsi -4@%edx -4@%ecx"
 
 func TestSink(t *testing.T) {
-	k := newKernel(t, map[string]string{"thread__park__begin": "8@%rdi -4@$1 -8@%rdx", "gc__begin": "1@%al", "gc__end": "", "thread__start": "8@%rdi -4@%esi 8@%rdx 8@$17 1@%cl",
+	k := newKernel(t, map[string]string{"thread__park__begin": "8@%rdi -4@$1 -8@%rdx", "gc__begin": "1@%al", "gc__end": "",
+		"thread__start":             "8@%rdi -4@%esi 8@%rdx 8@$17 1@%cl",
 		"monitor__contended__enter": "8@%rdi 8@%rsi 8@%rdx -4@%ecx", "thread__sleep__begin": "8f@%xmm0"})
 	take := func(data []byte) { k.take(data) }
 	take(k.record(t, "thread__park__begin", 1_000_000_002, 7, nil, 0xfedc, 1<<64-5))
 	take(k.record(t, "gc__begin", 12_345_678_901_234, 8, nil, 0x1ff)) // only one byte of it counts
 	take(k.record(t, "gc__end", 999, 8, nil))
-	start := k.record(t, "thread__start", 5, 9, append([]byte("worker \"1\"\x00"), make([]byte, briefSize-11)...), 0x7f00, 10, 3, 1)
+	start := k.record(t, "thread__start", 5, 9, append([]byte("worker \"1\"\x00"), make([]byte, briefSize-11)...), 0x7f00,
+		10, 3, 1)
 	take(start)
 	long := slices.Clone(start)
 	binary.NativeEndian.PutUint64(long[headSize+8:], 1000) // the length of its name
@@ -148,7 +152,8 @@ func TestSinkAllocations(t *testing.T) {
 		above           uint64 // the address found on the stack, for a JDK whose stubs are not chained
 	}{
 		{allocationWithSize, "0.000000005 0 allocated 0x7f0000001000 0x7f0000002000 0x0 \"50,6\" 3 120\n0.000000006 0 allocated 0x7f0000001000 0x7f0000002000 0x0 ? 1 8\n" +
-			"0.000000009 0 allocated 0x7f0000001000 0x7f0000002000 0x0 \"50,6\" 1 8\n0.000000010 0 lost 5\n0.000000010 0 end\n", 0},
+			"0.000000009 0 allocated 0x7f0000001000 0x7f0000002000 0x0 \"50,6\" 1 8\n0.000000010 0 lost 5\n0.000000010 0 end\n",
+			0},
 		{allocationWithout, "0.000000005 0 allocated 0x7f0000001000 0x7f0000002000 0x7f0000003000 \"50,6\" 3 ?\n0.000000006 0 allocated 0x7f0000001000 0x7f0000002000 0x7f0000003000 ? 1 ?\n" +
 			"0.000000009 0 allocated 0x7f0000001000 0x7f0000002000 0x7f0000003000 \"50,6\" 1 ?\n0.000000010 0 lost 5\n0.000000010 0 end\n", 0x7f0000003000},
 	} {

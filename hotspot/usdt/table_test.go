@@ -39,7 +39,8 @@ type column struct {
 func columns(t *testing.T) (all []column) {
 	for _, j := range gasmtest.NeedEachJDK(t, probed) {
 		properties := jdk.Properties(j.Home)
-		c := column{feature: j.Feature, version: strings.TrimSpace(properties["JAVA_VERSION"] + " " + properties["IMPLEMENTOR"]), places: map[string]int{}}
+		c := column{feature: j.Feature, version: strings.TrimSpace(properties["JAVA_VERSION"] + " " +
+			properties["IMPLEMENTOR"]), places: map[string]int{}}
 		for _, p := range probesOf(t, j) {
 			c.places[p.FullName()]++
 		}
@@ -92,7 +93,8 @@ func table(all []column) string {
 			shown += " (in older lists `" + had + "`)"
 		}
 		flag := (&Probe{Provider: provider, Name: probe}).Flag()
-		fmt.Fprintf(&b, "| %s | %s | %s |%s\n", shown, tableArguments(name), strings.TrimPrefix(flag, "-XX:+"), cells(all, name))
+		fmt.Fprintf(&b, "| %s | %s | %s |%s\n", shown, tableArguments(name), strings.TrimPrefix(flag, "-XX:+"),
+			cells(all, name))
 	}
 	b.WriteString("\nOlder lists also have `hashtable__new_entry`, which none of these JDKs has. Since JDK 9 `safepoint__begin` and `safepoint__end` have no arguments.\n\n" +
 		"## hotspot_jni\n\nEach function of JNI has a probe `NAME__entry`, with the function's arguments (without those after `...`), and one\n`NAME__return`, with what it returns. `gasm profile --events jni` records all.\n\n")

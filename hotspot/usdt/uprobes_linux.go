@@ -115,7 +115,8 @@ func (u *uprobes) openOn(cpu int, kind uint32, path *byte) error {
 		}
 		u.fds = append(u.fds, fd)
 		var id uint64
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_ID, uintptr(unsafe.Pointer(&id))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.PERF_EVENT_IOC_ID,
+			uintptr(unsafe.Pointer(&id))); errno != 0 {
 			return fmt.Errorf("the number of the event for the probe %s: %w", p.name, errno)
 		}
 		u.byID[id] = i

@@ -28,7 +28,8 @@ type way struct {
 // that refuse perf's events, too.
 var ways = []way{{true, true, true, "", medians}, {true, false, true, "one by one", medians},
 	{false, true, true, "no BPF program (operation not permitted): USDT probes are recorded by perf's events", medians},
-	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took", beforeOthers}}
+	{false, true, false, "no BPF program (operation not permitted): USDT probes are recorded by DTrace, which took",
+		beforeOthers}}
 
 // beforeOthers is for DTrace, whose clauses the kernel runs before the programs of the other ways. They take some 10
 // µs, and 18 µs at the median on a busy machine. If a thread loses its processor in the meantime, the probes of the
@@ -43,7 +44,8 @@ func TestWays(t *testing.T) {
 	gasmtest.NeedTool(t, "dtrace", "scripts/install-dtrace.sh installs it") // DTrace works wherever BPF does
 	classes := t.TempDir()
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Probed.java"))
-	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes", "-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
+	j := startProbed(t, gasmtest.NeedJava(t), classes, 20, "-XX:+DTraceAllocProbes", "-XX:+DTraceMonitorProbes",
+		"-XX:+UseSerialGC", "-Xmx64m", "-Xmn2m")
 	before := probesInTracefs(t)
 	recorded, lost := j.recordWays(t, "DONE", event.Safepoint, event.Lock, event.Sleep, event.Thread)
 	assert.Equal(t, before, probesInTracefs(t))
@@ -117,7 +119,10 @@ func (j *probedJVM) recordWays(t *testing.T, line string, kinds ...event.Kind) (
 		lost = append(lost, result.Lost)
 		assert.Contains(t, result.Note, ways[i].note)
 		found, _ := eventsIn(t, texts[i].Bytes())
-		events = append(events, slices.DeleteFunc(found, func(e event.Event) bool { return e.MonoNanos < from || e.EndMonoNanos() > to }))
+		events = append(events, slices.DeleteFunc(found, func(e event.Event) bool {
+			return e.MonoNanos < from ||
+				e.EndMonoNanos() > to
+		}))
 	}
 	return events, lost
 }
@@ -147,7 +152,8 @@ func TestTooManyUprobes(t *testing.T) {
 func TestSamples(t *testing.T) {
 	const sp, libjvm = 0x1000, 0x700000
 	stack := make([]byte, 256)
-	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: libjvm + 5, 0x40: sp + 0x80, 0x48: 0xc0de, 0x80: 0, 0x88: 0xab0fe, 0x10: 0x1122334455667788} {
+	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: libjvm + 5, 0x40: sp + 0x80, 0x48: 0xc0de, 0x80: 0,
+		0x88: 0xab0fe, 0x10: 0x1122334455667788} {
 		binary.NativeEndian.PutUint64(stack[at:], word)
 	}
 	var registers [32]uint64
@@ -158,7 +164,8 @@ func TestSamples(t *testing.T) {
 		{Size: 4, Form: MemoryForm, Register: frame, Index: -1, Number: -0x10},
 		{Size: 8, Form: MemoryForm, Register: frame, Index: -1, Number: 1 << 20}, // not on the stack
 	}
-	s := samples{[]place{{}, {layout: 0}}, []layout{{args: args, caller: true, words: true, brief: -1}}, library{lo: libjvm, hi: libjvm + 100}}
+	s := samples{[]place{{}, {layout: 0}}, []layout{{args: args, caller: true, words: true, brief: -1}},
+		library{lo: libjvm, hi: libjvm + 100}}
 	body := sampleOf(registers, stack, len(stack))
 	record := s.record(1, body)
 	require.Len(t, record, s.layouts[0].size())
@@ -174,14 +181,16 @@ func TestSamples(t *testing.T) {
 
 // signed are return addresses as AArch64 code signs them: one in libjvm, one in a stub, and one in the code that
 // called the stub. Their signatures are those that a JVM in an emulated machine had.
-var signed = struct{ libjvm, stub, above, signature uint64 }{0x5a_ffff_90b3_0005, 0x20_ffff_7400_c0de, 0x11_ffff_740a_b0fe, 0xffff << 48}
+var signed = struct{ libjvm, stub, above, signature uint64 }{0x5a_ffff_90b3_0005, 0x20_ffff_7400_c0de,
+	0x11_ffff_740a_b0fe, 0xffff << 48}
 
 // TestSignedCaller checks that the caller is found, and has its address without a signature, if return
 // addresses are signed.
 func TestSignedCaller(t *testing.T) {
 	const sp = 0xffff_d8f3_a000
 	stack := make([]byte, 256)
-	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: signed.libjvm, 0x40: sp + 0x80, 0x48: signed.stub, 0x80: 0, 0x88: signed.above} {
+	for at, word := range map[int]uint64{0x20: sp + 0x40, 0x28: signed.libjvm, 0x40: sp + 0x80, 0x48: signed.stub, 0x80: 0,
+		0x88: signed.above} {
 		binary.NativeEndian.PutUint64(stack[at:], word)
 	}
 	m := moment{stack: stack}
@@ -213,7 +222,8 @@ func sampleOf(registers [32]uint64, stack []byte, used int) []byte {
 
 func FuzzSample(f *testing.F) {
 	f.Add(sampleOf([32]uint64{4: 0x20, 19: 0x10}, make([]byte, 128), 100))
-	s := samples{[]place{{}}, []layout{{args: []Operand{{Size: 8, Form: MemoryForm, Register: int(framePointer), Index: 8, Scale: 8}}, caller: true, words: true, brief: -1}}, library{lo: 1, hi: 1 << 40}}
+	s := samples{[]place{{}}, []layout{{args: []Operand{{Size: 8, Form: MemoryForm, Register: int(framePointer), Index: 8,
+		Scale: 8}}, caller: true, words: true, brief: -1}}, library{lo: 1, hi: 1 << 40}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if len(body) >= sampleHead {
 			assert.Len(t, s.record(0, body), s.layouts[0].size())

@@ -20,8 +20,8 @@ type Flag struct {
 	Given bool
 }
 
-// The lowest bits of JVMFlag::_flags say who has set a flag (JVMFlagOrigin, jvmFlag.hpp): 1 for the command line, 2 for an
-// environment variable, 3 for a file of options.
+// The lowest bits of JVMFlag::_flags say who has set a flag (JVMFlagOrigin, jvmFlag.hpp): 1 for the command line, 2 for
+// an environment variable, 3 for a file of options.
 const (
 	originMask             = 15
 	firstGiven, lastOfThem = 1, 3

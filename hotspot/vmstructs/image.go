@@ -86,7 +86,8 @@ func loadBias(progs []elf.ProgHeader, m native.Mapping) (uint64, error) {
 		}
 	}
 	return 0, fmt.Errorf(
-		"the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again", m.Path)
+		"the segments of %s are not those that are mapped: it was replaced after the JVM had loaded it; start the JVM again",
+		m.Path)
 }
 
 // variables returns the address ranges of the library's writable segments, which hold its variables

@@ -86,7 +86,8 @@ func findLibJVM(pid int) (native.Mapping, error) {
 	}
 	for _, m := range mappings {
 		if strings.HasPrefix(filepath.Base(m.Path), "libj9vm") {
-			return native.Mapping{}, &OpenError{pid, OpenJ9, fmt.Errorf("runs OpenJ9 (%s): gasm can read the code of HotSpot only", m.Path)}
+			return native.Mapping{}, &OpenError{pid, OpenJ9,
+				fmt.Errorf("runs OpenJ9 (%s): gasm can read the code of HotSpot only", m.Path)}
 		}
 	}
 	if isNativeImage(pid) {
@@ -149,5 +150,6 @@ func whyRefused(pid int) (why, todo string) {
 	case yama == "3":
 		return "kernel.yama.ptrace_scope is 3, which forbids it to all until the next boot", ""
 	}
-	return "it gave up the right to be read (it changed its user, or its program's file is not readable)", "run gasm as root"
+	return "it gave up the right to be read (it changed its user, or its program's file is not readable)",
+		"run gasm as root"
 }

@@ -21,8 +21,8 @@ func (q *Query) Must(found bool, name string) {
 	}
 }
 
-// Field returns a field, such as "nmethod::_compile_id". If HotSpot's tables do not have it, or have no size of its type,
-// Field sets Missing.
+// Field returns a field, such as "nmethod::_compile_id". If HotSpot's tables do not have it, or have no size of its
+// type, Field sets Missing.
 func (q *Query) Field(name string) Field {
 	f, ok := q.VM.Field(name)
 	q.Must(ok && f.Size > 0, name)

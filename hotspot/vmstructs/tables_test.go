@@ -37,7 +37,8 @@ func TestTables(t *testing.T) {
 	symbols := m.AddTables(someTables)
 	got, err := readTables(Memory{reader: m}, symbols.Address)
 	require.NoError(t, err)
-	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics), sizes: someTables.Sizes, ints: someTables.Ints}, got)
+	assert.Equal(t, tables{offsets: columns(someTables.Offsets), statics: columns(someTables.Statics),
+		sizes: someTables.Sizes, ints: someTables.Ints}, got)
 }
 
 // TestShortColumn: a table may have rows of 12 bytes for HotSpot's 32-bit constants, although no machine of today has
@@ -60,16 +61,25 @@ func TestTablesErrors(t *testing.T) {
 		damage func(m *vmtest.Memory, symbols vmtest.Symbols)
 		want   string
 	}{
-		"no table":          {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMTypes") }, "no symbol gHotSpotVMTypes"},
-		"no column":         {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMStructEntryOffsetOffset") }, "EntryOffsetOffset"},
-		"variable unmapped": {func(_ *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = 8 }, "reading 4096 bytes at 0x0"},
+		"no table": {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMTypes") },
+			"no symbol gHotSpotVMTypes"},
+		"no column": {func(_ *vmtest.Memory, s vmtest.Symbols) { delete(s, "gHotSpotVMStructEntryOffsetOffset") },
+			"EntryOffsetOffset"},
+		"variable unmapped": {func(_ *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = 8 },
+			"reading 4096 bytes at 0x0"},
 		"table unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypes"] = m.AddUint64(8) },
 			"reading 4096 bytes at 0x0"},
 		"rows of no size": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(0) },
 			"gHotSpotVMType can't have rows of 0 bytes"},
-		"rows too large": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(1 << 40) },
+		"rows too large": {func(m *vmtest.Memory,
+			s vmtest.Symbols) {
+			s["gHotSpotVMTypeEntryArrayStride"] = m.AddUint64(1 << 40)
+		},
 			"can't have rows of 1099511627776 bytes"},
-		"column beyond its row": {func(m *vmtest.Memory, s vmtest.Symbols) { s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32) },
+		"column beyond its row": {func(m *vmtest.Memory,
+			s vmtest.Symbols) {
+			s["gHotSpotVMTypeEntrySizeOffset"] = m.AddUint64(32)
+		},
 			"can't have rows of 32 bytes with columns at [0 32]"},
 		"name unmapped": {func(m *vmtest.Memory, s vmtest.Symbols) {
 			s["gHotSpotVMTypes"] = m.AddUint64(m.AddUint64(1, 0, 0, 0, 0, 0, 0, 0))
@@ -193,12 +203,14 @@ func TestFields(t *testing.T) {
 		Offsets: map[string]uint64{"T::a": 1, "T::b": 2, "T::c": 4, "T::d": 6, "T::e": 0},
 		Statics: map[string]uint64{"Abstract_VM_Version::_vm_major_version": m.Add(17, 0, 0, 0), "T::s": 4711},
 		Sizes:   map[string]uint64{"u2": 2, "CompLevel": 1},
-		Types:   map[string]string{"T::a": "CompLevel", "T::b": "u2", "T::c": "volatile signed char", "T::d": "Metadata*", "T::s": "const u2"},
+		Types: map[string]string{"T::a": "CompLevel", "T::b": "u2", "T::c": "volatile signed char", "T::d": "Metadata*",
+			"T::s": "const u2"},
 	})
 	vm, err := New(m, symbols.Address)
 	require.NoError(t, err)
 	data := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
-	for name, want := range map[string]uint64{"T::a": 2, "T::b": 0x0403, "T::c": 5, "T::d": 0x0e0d0c0b0a090807, "T::e": 0} {
+	for name, want := range map[string]uint64{"T::a": 2, "T::b": 0x0403, "T::c": 5, "T::d": 0x0e0d0c0b0a090807,
+		"T::e": 0} {
 		f, ok := vm.Field(name)
 		require.True(t, ok)
 		assert.Equal(t, want, f.In(data), name)

@@ -25,7 +25,8 @@ const (
 )
 
 func newBudget(share float64, threads int) budget {
-	return budget{share: share, saved: max(mostSaved, time.Duration(threads)*firstLook), cpu: threadCPU(), wall: time.Now(), asking: time.Microsecond}
+	return budget{share: share, saved: max(mostSaved, time.Duration(threads)*firstLook), cpu: threadCPU(),
+		wall: time.Now(), asking: time.Microsecond}
 }
 
 // left reports whether the recorder may use more processor time now.

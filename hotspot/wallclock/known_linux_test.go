@@ -31,13 +31,19 @@ var known = map[string]struct {
 	owner  string
 	taken  string // the innermost frame of the stack where the owner got the lock
 }{
-	"holding":   {wall.Sleep, `^java.lang.Thread::sleep\S*\n(java.lang.Thread::sleep\S*\n)*Doing::nested\nDoing::holding\n`, `^$`, "", "", ""},
-	"blocked":   {wall.Monitor, `^Doing::blocked\nDoing\S*[Ll]ambda`, `^$`, "java.lang.Object", "holding", "Doing::holding"},
-	"waiting":   {wall.Wait, `^java.lang.Object::wait0?\n(java.lang.Object::wait\n)*Doing::waiting\n`, `^$`, "java.lang.Object", "", ""},
-	"timed":     {wall.Wait, `^java.lang.Object::wait0?\n(java.lang.Object::wait\n)*Doing::timed\n`, `^$`, "java.lang.Object", "", ""},
-	"parked":    {wall.Park, `Unsafe::park\njava.util.concurrent.locks.LockSupport::park\nDoing::parked\n`, `^$`, "java.lang.String", "", ""},
-	"owning":    {wall.Sleep, `Doing::owning\n`, `^$`, "", "", ""},
-	"locking":   {wall.Park, `Unsafe::park\n(.*\n)*Doing::locking\n`, `^$`, "java.util.concurrent.locks.ReentrantLock$NonfairSync", "owning", ""},
+	"holding": {wall.Sleep, `^java.lang.Thread::sleep\S*\n(java.lang.Thread::sleep\S*\n)*Doing::nested\nDoing::holding\n`,
+		`^$`, "", "", ""},
+	"blocked": {wall.Monitor, `^Doing::blocked\nDoing\S*[Ll]ambda`, `^$`, "java.lang.Object", "holding",
+		"Doing::holding"},
+	"waiting": {wall.Wait, `^java.lang.Object::wait0?\n(java.lang.Object::wait\n)*Doing::waiting\n`, `^$`,
+		"java.lang.Object", "", ""},
+	"timed": {wall.Wait, `^java.lang.Object::wait0?\n(java.lang.Object::wait\n)*Doing::timed\n`, `^$`,
+		"java.lang.Object", "", ""},
+	"parked": {wall.Park, `Unsafe::park\njava.util.concurrent.locks.LockSupport::park\nDoing::parked\n`, `^$`,
+		"java.lang.String", "", ""},
+	"owning": {wall.Sleep, `Doing::owning\n`, `^$`, "", "", ""},
+	"locking": {wall.Park, `Unsafe::park\n(.*\n)*Doing::locking\n`, `^$`,
+		"java.util.concurrent.locks.ReentrantLock$NonfairSync", "owning", ""},
 	"recursing": {wall.Park, `LockSupport::park\n(Doing::recursing\n){51}Doing\S*[Ll]ambda`, `^$`, "", "", ""},
 	"left":      {wall.Monitor, `^Doing::left\nDoing\S*[Ll]ambda`, `^$`, "java.lang.Object", "right", "Doing::right"},
 	"right":     {wall.Monitor, `^Doing::right\nDoing\S*[Ll]ambda`, `^$`, "java.lang.Object", "left", "Doing::left"},
@@ -126,7 +132,8 @@ func TestShares(t *testing.T) {
 			assert.LessOrEqual(t, got["unseen"]*100, all)
 			for state, n := range to.nanos {
 				// The program's measurement of a state also includes the time until the thread gets a processor again.
-				want, is := float64(n-from.nanos[state])/float64(all), float64(got[strings.ReplaceAll(state, "-", " ")])/float64(all)
+				want, is := float64(n-from.nanos[state])/float64(all), float64(got[strings.ReplaceAll(state, "-",
+					" ")])/float64(all)
 				late := float64(waited) / float64(all)
 				assert.LessOrEqual(t, is, want+0.01, state)
 				assert.GreaterOrEqual(t, is, want-0.01-late, state)

@@ -142,7 +142,8 @@ func (l *life) add(place wall.Spell, ran, runnable, rest int64) {
 		return
 	}
 	s := &l.spell
-	same := s.State == place.State && s.Stack == place.Stack && s.Lock == place.Lock && s.Detail == place.Detail && s.Virtual == place.Virtual
+	same := s.State == place.State && s.Stack == place.Stack && s.Lock == place.Lock && s.Detail == place.Detail &&
+		s.Virtual == place.Virtual
 	pure := s.Ran+s.Runnable == 0 && ran+runnable == 0 || s.Blocked == 0 && rest == 0 && l.at-s.FromMonoNanos < longestRun
 	if !same || !pure {
 		l.end()

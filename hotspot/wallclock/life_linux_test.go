@@ -75,13 +75,15 @@ func TestIntervals(t *testing.T) {
 			for i := range int64(40) {
 				l.runningAt(counts(uint64(3+i), (50+25*(i+1))*ms, 0), (150+50*i)*ms)
 			}
-		}, []short{{wall.Park, 0, 0, 50}, {wall.OnProcessor, 50, 0, 0}, {wall.Park, 0, 0, 500}, {wall.OnProcessor, 500, 0, 0}, {wall.Park, 0, 0, 500}, {wall.OnProcessor, 500, 0, 0}}},
+		}, []short{{wall.Park, 0, 0, 50}, {wall.OnProcessor, 50, 0, 0}, {wall.Park, 0, 0, 500}, {wall.OnProcessor, 500, 0,
+			0}, {wall.Park, 0, 0, 500}, {wall.OnProcessor, 500, 0, 0}}},
 		"moved": {func(l *life) {
 			l.blockedAt(park, counts(1, 0, 0), 50*ms)
 			l.unseen(counts(9, 20*ms, 5*ms), 100*ms, "moved")
 			l.runningAt(counts(10, 30*ms, 5*ms), 150*ms)
 			l.unseen(threaddump.Runs{}, 200*ms, "")
-		}, []short{{wall.Park, 0, 0, 50}, {wall.Unseen, 20, 5, 25}, {wall.Unseen, 0, 0, 40}, {wall.OnProcessor, 10, 0, 0}, {wall.Unseen, 0, 0, 50}}},
+		}, []short{{wall.Park, 0, 0, 50}, {wall.Unseen, 20, 5, 25}, {wall.Unseen, 0, 0, 40}, {wall.OnProcessor, 10, 0,
+			0}, {wall.Unseen, 0, 0, 50}}},
 	} {
 		var spells []wall.Spell
 		l := newLife(&spells)

@@ -51,7 +51,8 @@ func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program 
 		t.Skip("stacks can't be walked on this processor")
 	}
 	compiled.Do(func() {
-		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"), gasmtest.Testdata("programs", "Waits.java"))
+		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"),
+			gasmtest.Testdata("programs", "Waits.java"))
 	})
 	p := &program{cmd: exec.Command(j.Java(), append([]string{"-cp", classFolder, "-Xss512k", class}, args...)...)}
 	var err error

@@ -41,8 +41,10 @@ func (r *Recorder) push(frames []callstack.Frame) (id callstack.ID) {
 
 // Words in the names of HotSpot's functions.
 var (
-	safepointWords  = []string{"SafepointSynchronize::", "SafepointMechanism::", "WaitBarrier", "VMThread::wait_until_executed", "VMThread::execute", "HandshakeState::"}
-	collectionWords = []string{"CollectForAllocation", "CollectedHeap::collect", "Heap::mem_allocate", "Heap::attempt_allocation", "alloc_stall", "GCLocker::", "VM_GC_"}
+	safepointWords = []string{"SafepointSynchronize::", "SafepointMechanism::", "WaitBarrier",
+		"VMThread::wait_until_executed", "VMThread::execute", "HandshakeState::"}
+	collectionWords = []string{"CollectForAllocation", "CollectedHeap::collect", "Heap::mem_allocate",
+		"Heap::attempt_allocation", "alloc_stall", "GCLocker::", "VM_GC_"}
 )
 
 // findReasons looks at the native frames above the first Java frame.
@@ -61,10 +63,13 @@ func findReasons(frames []callstack.Frame) (r reasons) {
 
 // socketCalls and fileCalls are the system calls that are only made on sockets, or on files.
 var (
-	socketCalls = map[string]bool{"recvfrom": true, "recvmsg": true, "recvmmsg": true, "sendto": true, "sendmsg": true, "accept": true, "accept4": true, "connect": true,
+	socketCalls = map[string]bool{"recvfrom": true, "recvmsg": true, "recvmmsg": true, "sendto": true, "sendmsg": true,
+		"accept": true, "accept4": true, "connect": true,
 		"epoll_wait": true, "epoll_pwait": true}
-	fileCalls = map[string]bool{"openat": true, "open": true, "unlinkat": true, "unlink": true, "renameat2": true, "rename": true, "statx": true, "stat": true,
-		"fsync": true, "fdatasync": true, "flock": true, "fcntl": true, "fallocate": true, "ftruncate": true, "msync": true, "pread64": true, "pwrite64": true, "preadv": true, "pwritev": true}
+	fileCalls = map[string]bool{"openat": true, "open": true, "unlinkat": true, "unlink": true, "renameat2": true,
+		"rename": true, "statx": true, "stat": true,
+		"fsync": true, "fdatasync": true, "flock": true, "fcntl": true, "fallocate": true, "ftruncate": true, "msync": true,
+		"pread64": true, "pwrite64": true, "preadv": true, "pwritev": true}
 )
 
 // state returns the state of a blocked thread, and what it waits for.

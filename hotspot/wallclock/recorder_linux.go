@@ -61,7 +61,8 @@ func Start(pid int, o Options) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{looker: looker, hertz: cmp.Or(o.Hertz, DefaultHertz), stop: make(chan struct{}), done: make(chan struct{}),
+	r := &Recorder{looker: looker, hertz: cmp.Or(o.Hertz, DefaultHertz), stop: make(chan struct{}),
+		done:  make(chan struct{}),
 		byTID: map[int]*thread{}, byJava: map[uint64]*thread{}, taken: map[takenKey]taken{}}
 	now := monotonic.Nanos()
 	r.from = now
@@ -233,7 +234,8 @@ func (r *Recorder) postpone(t *thread, now int64) {
 
 // look looks at a thread that has run.
 func (r *Recorder) look(t *thread, now int64) {
-	if renewAfter := now - t.met; now-t.renewed > min(max(renewAfter/2, int64(50*time.Millisecond)), int64(10*time.Second)) {
+	if renewAfter := now - t.met; now-t.renewed > min(max(renewAfter/2, int64(50*time.Millisecond)),
+		int64(10*time.Second)) {
 		r.renew(t, now)
 	}
 	k := r.looker.Look(t.known)
@@ -401,7 +403,8 @@ func (r *Recorder) finish() {
 		t.end()
 		r.clamped += t.clamped()
 	}
-	r.out.End(wall.End{ToMonoNanos: now, Looks: r.result.Looks, Moved: r.result.Moved, Unread: r.result.Unread, Left: r.result.Left,
+	r.out.End(wall.End{ToMonoNanos: now, Looks: r.result.Looks, Moved: r.result.Moved, Unread: r.result.Unread,
+		Left:    r.result.Left,
 		Threads: int64(r.result.Threads), Clamped: r.clamped})
 	if err := r.out.Flush(); r.result.Write == nil {
 		r.result.Write = err

@@ -29,11 +29,13 @@ func TestArrows(t *testing.T) {
 		{"same target from both sides", 3, []Arrow{{From: 0, To: 1}, {From: 2, To: 1}}, 12, "| ╭|↗↘|╰ |", 0},
 		{"a loop", 4, []Arrow{{From: 3, To: 0, Loop: true}, {From: 2, To: 1}}, 12, "|↗ |┃↗|┃╰|┗ |", 0},
 		{"a loop with two ends", 4, []Arrow{{From: 3, To: 0, Loop: true}, {From: 1, To: 0, Loop: true}}, 12, "|↗|┣|┃|┗|", 0},
-		{"a loop and a way into it from below", 3, []Arrow{{From: 2, To: 0}, {From: 1, To: 0, Loop: true}}, 12, "|↗↗|│┗|╰ |", 0},
+		{"a loop and a way into it from below", 3, []Arrow{{From: 2, To: 0}, {From: 1, To: 0, Loop: true}}, 12, "|↗↗|│┗|╰ |",
+			0},
 		{"a loop that closes downwards", 3, []Arrow{{From: 0, To: 2, Loop: true}}, 12, "|┏|┃|↘|", 0},
 		{"leaving", 3, []Arrow{{From: 0, To: -1}, {From: 1, To: 3}}, 12, "|↖|↙| |", 0},
 		{"leaving beside a loop", 3, []Arrow{{From: 2, To: 0}, {From: 1, To: 3}}, 12, "|↗ |│↙|╰ |", 0},
-		{"the longest are dropped", 5, []Arrow{{From: 0, To: 4}, {From: 1, To: 4}, {From: 3, To: 2}, {From: 1, To: 3}}, 2, "|  |╭ |│↗|↘╰|  |", 2},
+		{"the longest are dropped", 5, []Arrow{{From: 0, To: 4}, {From: 1, To: 4}, {From: 3, To: 2}, {From: 1, To: 3}}, 2,
+			"|  |╭ |│↗|↘╰|  |", 2},
 		{"no columns", 2, []Arrow{{From: 0, To: 1}}, 0, "||", 1},
 	} {
 		g := Layout(c.n, c.arrows, c.columns, Unicode)

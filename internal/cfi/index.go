@@ -16,7 +16,8 @@ func Open(f *elf.File) (*Table, error) {
 		return nil, err
 	}
 	t := emptyTable(a, data, base)
-	if s := f.Section(".eh_frame_hdr"); s != nil && s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_COMPRESSED == 0 && s.Size <= maxSection {
+	if s := f.Section(".eh_frame_hdr"); s != nil && s.Type != elf.SHT_NOBITS && s.Flags&elf.SHF_COMPRESSED == 0 &&
+		s.Size <= maxSection {
 		if index, err := s.Data(); err == nil && t.readIndex(index, s.Addr) {
 			return t, nil
 		}
@@ -37,7 +38,8 @@ const (
 // readIndex fills the table with the functions in .eh_frame_hdr. Their sizes are not known yet. It returns false if the
 // index does not have the form that linkers write.
 func (t *Table) readIndex(index []byte, base uint64) bool {
-	if len(index) < indexHead || index[0] != indexVersion || index[1]&0x0f != 0x0b && index[1]&0x0f != 0x03 || index[2] != indexCount ||
+	if len(index) < indexHead || index[0] != indexVersion || index[1]&0x0f != 0x0b && index[1]&0x0f != 0x03 ||
+		index[2] != indexCount ||
 		index[3] != indexTable {
 		return false
 	}

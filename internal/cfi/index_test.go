@@ -20,7 +20,8 @@ func TestOpen(t *testing.T) {
 	assert.Zero(t, lazy.functions[0].size, "it is not read yet")
 	assert.Equal(t, all.Len(), lazy.Len())
 	for _, want := range all.functions {
-		for _, at := range []uint64{want.lo - 1, want.lo, want.lo + uint64(want.size)/2, want.lo + uint64(want.size) - 1, want.lo + uint64(want.size)} {
+		for _, at := range []uint64{want.lo - 1, want.lo, want.lo + uint64(want.size)/2, want.lo + uint64(want.size) - 1,
+			want.lo + uint64(want.size)} {
 			f1, ok1 := all.find(at)
 			f2, ok2 := lazy.find(at)
 			require.Equal(t, ok1, ok2, "%#x", at)

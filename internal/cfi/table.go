@@ -130,8 +130,8 @@ func (t *Table) add(pos, id, end int) error {
 	return nil
 }
 
-// function returns the function of the record at pos. ok is false if the record is not the FDE of a function. It returns
-// an error if there are too many CIEs.
+// function returns the function of the record at pos. ok is false if the record is not the FDE of a function. It
+// returns an error if there are too many CIEs.
 func (t *Table) function(pos, id, end int) (f function, ok bool, err error) {
 	if id == end {
 		return f, false, nil

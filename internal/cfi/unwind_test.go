@@ -284,11 +284,12 @@ func TestDamagedRows(t *testing.T) {
 		want         string
 		instructions []byte
 	}{
-		"unknown instruction":     {"it has the unknown instruction 0x3e", []byte{0x3e}},
-		"nothing remembered":      {"it restores a state that it has not remembered", []byte{opRestoreState}},
-		"much remembered":         {"it remembers more than 32", bytes.Repeat([]byte{opRememberState}, 33)},
-		"cut off":                 {"an instruction is cut off", []byte{0, 0, 0, 0, 0, opDefCFA, rsp}},
-		"long number":             {"an instruction is cut off", append([]byte{opArgsSize}, bytes.Repeat([]byte{255}, 11)...)},
+		"unknown instruction": {"it has the unknown instruction 0x3e", []byte{0x3e}},
+		"nothing remembered":  {"it restores a state that it has not remembered", []byte{opRestoreState}},
+		"much remembered":     {"it remembers more than 32", bytes.Repeat([]byte{opRememberState}, 33)},
+		"cut off":             {"an instruction is cut off", []byte{0, 0, 0, 0, 0, opDefCFA, rsp}},
+		"long number": {"an instruction is cut off",
+			append([]byte{opArgsSize}, bytes.Repeat([]byte{255}, 11)...)},
 		"expression beyond end":   {"an instruction is cut off", []byte{opDefCFAExpression, 100, dwLit0}},
 		"expression without end":  {evaluated, []byte{opDefCFAExpression, 3, dwSkip, 0xfd, 0xff}},
 		"expression jumps out":    {evaluated, []byte{opDefCFAExpression, 3, dwSkip, 1, 0}},

@@ -47,7 +47,8 @@ func TestLineNumbers(t *testing.T) {
 
 // TestNameLimits checks that each name is limited in length, and so are all names together.
 func TestNameLimits(t *testing.T) {
-	f := finder{wanted: []function{{Range: Range{0, 10}}}, demangle: func(name string) string { return name }, names: map[dwarf.Offset]string{}}
+	f := finder{wanted: []function{{Range: Range{0, 10}}}, demangle: func(name string) string { return name },
+		names: map[dwarf.Offset]string{}}
 	add := func(attr dwarf.Attr, name string) string {
 		f.function(&dwarf.Entry{Field: []dwarf.Field{{Attr: attr, Val: name}}}, [][2]uint64{{0, 10}}, 0)
 		all := f.wanted[0].inlined

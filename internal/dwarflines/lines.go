@@ -36,8 +36,10 @@ const (
 // a function are not known. info is the section .debug_info from which d was made. The parameter name converts a
 // mangled name. If stop returns an error, or if the data is damaged, Of returns the rows that it has so far, and the
 // error.
-func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string, stop func() error) (rows [][]nativecode.Row, err error) {
-	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)), demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
+func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string,
+	stop func() error) (rows [][]nativecode.Row, err error) {
+	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)),
+		demangle: name, stop: stop, names: map[dwarf.Offset]string{}}
 	for i, r := range functions {
 		f.wanted[i].Range = r
 	}

@@ -48,7 +48,8 @@ func compile(tb testing.TB) sections {
 		require.NoError(tb, err)
 		return b
 	}
-	s := sections{abbrev: data(".debug_abbrev"), info: data(".debug_info"), line: data(".debug_line"), ranges: data(".debug_ranges"), str: data(".debug_str")}
+	s := sections{abbrev: data(".debug_abbrev"), info: data(".debug_info"), line: data(".debug_line"),
+		ranges: data(".debug_ranges"), str: data(".debug_str")}
 	symbols, err := f.Symbols()
 	require.NoError(tb, err)
 	for _, symbol := range symbols {
@@ -102,7 +103,8 @@ func TestOf(t *testing.T) {
 // their function.
 func TestOverlapping(t *testing.T) {
 	for n, want := range map[int]int{mostDepth: 2, mostDepth + 1: 0} {
-		w := function{Range: Range{0x100, 0x200}, lines: []line{{Range{0x100, 0x180}, "a.c", 1}, {Range{0x180, 0x200}, "a.c", 2}}}
+		w := function{Range: Range{0x100, 0x200}, lines: []line{{Range{0x100, 0x180}, "a.c", 1},
+			{Range{0x180, 0x200}, "a.c", 2}}}
 		for i := range n {
 			w.inlined = append(w.inlined, inlined{Range: w.Range, depth: i, name: "f"})
 		}
@@ -113,11 +115,13 @@ func TestOverlapping(t *testing.T) {
 
 // TestDeep: each entry is nested in the one before, down to the end of the section.
 func TestDeep(t *testing.T) {
-	abbrev := []byte{1, byte(dwarf.TagCompileUnit), 1, byte(dwarf.AttrLowpc), 1, byte(dwarf.AttrHighpc), 1, 0, 0, // code, tag, children; addresses
+	// code, tag, children; addresses
+	abbrev := []byte{1, byte(dwarf.TagCompileUnit), 1, byte(dwarf.AttrLowpc), 1, byte(dwarf.AttrHighpc), 1, 0, 0,
 		2, byte(dwarf.TagStructType), 1, 0, 0, 3, byte(dwarf.TagNamespace), 1, 0, 0, 0}
 	for nested, want := range map[byte]string{2: "", 3: "nested too deep"} {
 		const depth = 1 << 20
-		info := []byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, // size, version, offset of the abbreviations, size of an address; the unit
+		// size, version, offset of the abbreviations, size of an address; the unit
+		info := []byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1,
 			0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0, 0, 0}
 		for range depth {
 			info = append(info, nested)
@@ -136,18 +140,20 @@ func TestDeep(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	s := compile(f)
 	f.Add(s.abbrev, s.info, s.line, s.ranges, s.str, s.work.Lo, s.work.Hi)
-	f.Add([]byte{1, 17, 0, 0, 0}, []byte{8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, []byte{}, []byte{}, []byte{}, uint64(0), uint64(1))
+	f.Add([]byte{1, 17, 0, 0, 0}, []byte{8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, []byte{}, []byte{}, []byte{}, uint64(0),
+		uint64(1))
 	f.Fuzz(func(t *testing.T, abbrev, info, line, ranges, str []byte, lo, hi uint64) {
 		if lo >= hi {
 			return
 		}
 		steps := 0
-		rows, _ := sections{abbrev: abbrev, info: info, line: line, ranges: ranges, str: str}.of([]Range{{lo, hi}}, func() error {
-			if steps++; steps > 1<<20 {
-				return errors.New("it takes too long")
-			}
-			return nil
-		})
+		rows, _ := sections{abbrev: abbrev, info: info, line: line, ranges: ranges, str: str}.of([]Range{{lo, hi}},
+			func() error {
+				if steps++; steps > 1<<20 {
+					return errors.New("it takes too long")
+				}
+				return nil
+			})
 		at := lo
 		for _, all := range rows {
 			for _, r := range all {

@@ -15,7 +15,10 @@ func (w *function) rows(left *int) []nativecode.Row {
 		return nil
 	}
 	slices.SortStableFunc(w.lines, func(a, b line) int { return cmp.Compare(a.Lo, b.Lo) })
-	slices.SortStableFunc(w.inlined, func(a, b inlined) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.depth, b.depth)) })
+	slices.SortStableFunc(w.inlined, func(a, b inlined) int {
+		return cmp.Or(cmp.Compare(a.Lo, b.Lo),
+			cmp.Compare(a.depth, b.depth))
+	})
 	var rows []nativecode.Row
 	at := w.Lo
 	var open []inlined // the inlined functions at the current address, outermost first

@@ -172,7 +172,8 @@ func (t *trial) probeSDT() (string, error) {
 		return "", errNotThere
 	}
 	var errs bytes.Buffer
-	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--report", "/dev/null", "--length", "600s", "--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
+	cmd := exec.Command(t.gasm, "attach", "-o", filepath.Join(t.dir, "sdt"), "--report", "/dev/null", "--length", "600s",
+		"--events", "none", "--probe-sdt", "Features$Maker::make", t.pid())
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		return "", err
@@ -193,7 +194,8 @@ func (t *trial) probeSDT() (string, error) {
 	}
 	begin := time.Now()
 	group := "gasm_features"
-	if err := tell(filepath.Join(tracefs, "uprobe_events"), fmt.Sprintf("p:%s/entry %s:0x%x(0x%x) n=%%x1:s64", group, object, note.offset, note.semaphore)); err != nil {
+	if err := tell(filepath.Join(tracefs, "uprobe_events"),
+		fmt.Sprintf("p:%s/entry %s:0x%x(0x%x) n=%%x1:s64", group, object, note.offset, note.semaphore)); err != nil {
 		return "", err
 	}
 	events := filepath.Join(tracefs, "events", group, "entry")
@@ -273,7 +275,8 @@ func readNote(path, name string) (*sdtNote, error) {
 		desc := data[20:][:size]
 		words := strings.SplitN(string(desc[24:]), "\x00", 4) // provider, name, arguments
 		if len(words) >= 3 && strings.HasSuffix(words[1], name) {
-			n := &sdtNote{fileOffset(f, binary.LittleEndian.Uint64(desc)), fileOffset(f, binary.LittleEndian.Uint64(desc[16:])), words[2]}
+			n := &sdtNote{fileOffset(f, binary.LittleEndian.Uint64(desc)), fileOffset(f, binary.LittleEndian.Uint64(desc[16:])),
+				words[2]}
 			return n, nil
 		}
 		data = data[end:]

@@ -61,7 +61,8 @@ func main() {
 	failed := false
 	var rows [][]string
 	for _, home := range flag.Args() {
-		t := &trial{gasm: *gasm, classes: *classes, home: home, seconds: *seconds, warmup: *warmup, options: strings.Fields(*options)}
+		t := &trial{gasm: *gasm, classes: *classes, home: home, seconds: *seconds, warmup: *warmup,
+			options: strings.Fields(*options)}
 		row, ok := t.all(*only)
 		rows = append(rows, row)
 		failed = failed || !ok

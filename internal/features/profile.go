@@ -78,7 +78,8 @@ func readReport(path string) (*schema.Profile, error) {
 // program itself has measured.
 func (t *trial) profile() (string, error) {
 	report := filepath.Join(t.dir, "profile.json")
-	args := []string{"profile", "-o", filepath.Join(t.dir, "profile"), "--window-start", "MEASURE", "--window-end", "DONE", "--events", "gc,safepoint",
+	args := []string{"profile", "-o", filepath.Join(t.dir, "profile"), "--window-start", "MEASURE", "--window-end", "DONE",
+		"--events", "gc,safepoint",
 		"--probe", "Features$Maker::make", "--frequency", "301", "--format", "json", "--report", report, "--"}
 	printed, err := t.run(append(args, t.command(t.seconds)...)...)
 	if err != nil {
@@ -143,8 +144,8 @@ func (t *trial) windows() (string, error) {
 // notDecoded matches an instruction that has not been decoded.
 var notDecoded = regexp.MustCompile(`^(\.inst|\.word|\.long|\(bad\))`)
 
-// code checks the hot Java code in the report: it must have at least 50 instructions, all of them must be decoded, and at
-// least half of them must have a source line.
+// code checks the hot Java code in the report: it must have at least 50 instructions, all of them must be decoded, and
+// at least half of them must have a source line.
 func (t *trial) code() (string, error) {
 	if t.report == nil {
 		return "", errNoProfile
@@ -183,7 +184,8 @@ func (t *trial) vectorCode() (string, error) {
 		return "", errNoProfile
 	}
 	log := filepath.Join(t.dir, "log")
-	if _, err := t.run("report", filepath.Join(t.dir, "profile"), "--method", "Features::add", "--save-log", log); err != nil {
+	if _, err := t.run("report", filepath.Join(t.dir, "profile"), "--method", "Features::add", "--save-log",
+		log); err != nil {
 		return "", err
 	}
 	code, err := os.ReadFile(log)
@@ -197,7 +199,8 @@ func (t *trial) vectorCode() (string, error) {
 	if !strings.Contains(text, "Features::add") {
 		return "", errors.New("the loop has no code in the report")
 	}
-	if runtime.GOARCH == "arm64" && regexp.MustCompile(`(?m)^Features.*\bsve\b`).Match(cpu) && vectors == 0 && !strings.Contains(strings.Join(t.options, " "), "UseSVE=0") {
+	if runtime.GOARCH == "arm64" && regexp.MustCompile(`(?m)^Features.*\bsve\b`).Match(cpu) && vectors == 0 &&
+		!strings.Contains(strings.Join(t.options, " "), "UseSVE=0") {
 		return "", errors.New(measured)
 	}
 	return measured, nil

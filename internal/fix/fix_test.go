@@ -11,7 +11,8 @@ import (
 
 func TestNote(t *testing.T) {
 	hidden := Note{"kernel samples are not visible", "sudo sysctl kernel.perf_event_paranoid=1"}
-	assert.Equal(t, []string{"kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1", "PCs may be late"},
+	assert.Equal(t, []string{"kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1",
+		"PCs may be late"},
 		Texts([]Note{hidden, {Text: "PCs may be late"}}))
 }
 
@@ -27,8 +28,10 @@ func TestParts(t *testing.T) {
 	assert.EqualError(t, owner, "it belongs to root: permission denied: run gasm as root")
 	assert.ErrorIs(t, owner, fs.ErrPermission)
 	check(owner, "it belongs to root: permission denied", "run gasm as root")
-	check(fmt.Errorf("JVM 4711 can't be read: %w", owner), "JVM 4711 can't be read: it belongs to root: permission denied", "run gasm as root")
-	check(fmt.Errorf("attaching: %w (pid 4711)", owner), "attaching: it belongs to root: permission denied (pid 4711)", "run gasm as root")
+	check(fmt.Errorf("JVM 4711 can't be read: %w", owner), "JVM 4711 can't be read: it belongs to root: permission denied",
+		"run gasm as root")
+	check(fmt.Errorf("attaching: %w (pid 4711)", owner), "attaching: it belongs to root: permission denied (pid 4711)",
+		"run gasm as root")
 	check(errors.Join(errors.New("first"), owner), "first\nit belongs to root: permission denied", "run gasm as root")
 	check(&Error{Err: errors.New("no way out")}, "no way out", "")
 	check(errors.New("bare: run gasm as root"), "bare: run gasm as root", "")

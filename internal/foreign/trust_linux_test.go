@@ -61,18 +61,21 @@ func runs(t *testing.T, p *Process, program string) {
 // TestTrusted: root trusts root's processes, but not those of a container's root.
 func TestTrusted(t *testing.T) {
 	gasmtest.NeedRoot(t)
-	chroot := `mount -t tmpfs none /mnt; root=/mnt; for d in usr bin lib lib64; do mkdir $root/$d; mount --bind /$d $root/$d; done; `
+	chroot :=
+		`mount -t tmpfs none /mnt; root=/mnt; for d in usr bin lib lib64; do mkdir $root/$d; mount --bind /$d $root/$d; done; `
 	for what, c := range map[string]struct {
 		as      *syscall.SysProcAttr
 		script  string
 		trusted bool
 	}{
-		"root":                 {&syscall.SysProcAttr{}, stay, true},
-		"another user":         {&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}, stay, false},
-		"root, other mounts":   {&syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, stay, false},
-		"root, other users":    {&syscall.SysProcAttr{}, `exec unshare -U --map-root-user sh -c "` + stay + `"`, false},
-		"root, the same root":  {&syscall.SysProcAttr{}, `exec chroot /proc/self/root/. sh -c "` + stay + `"`, true},
-		"root, another folder": {&syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, chroot + `exec chroot $root sh -c "` + stay + `"`, false},
+		"root": {&syscall.SysProcAttr{}, stay, true},
+		"another user": {&syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody,
+			Gid: gasmtest.Nobody}}, stay, false},
+		"root, other mounts":  {&syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, stay, false},
+		"root, other users":   {&syscall.SysProcAttr{}, `exec unshare -U --map-root-user sh -c "` + stay + `"`, false},
+		"root, the same root": {&syscall.SysProcAttr{}, `exec chroot /proc/self/root/. sh -c "` + stay + `"`, true},
+		"root, another folder": {&syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS},
+			chroot + `exec chroot $root sh -c "` + stay + `"`, false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			p := started(t, c.as, c.script)
@@ -136,7 +139,8 @@ func TestOverlays(t *testing.T) {
 	})
 	t.Run("root's in a namespace", func(t *testing.T) {
 		setpriv := "exec setpriv --reuid=65534 --regid=65534 --clear-groups "
-		p := started(t, &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, overlayHere+"\necho READY; "+setpriv+"merged/program 600")
+		p := started(t, &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS},
+			overlayHere+"\necho READY; "+setpriv+"merged/program 600")
 		check(t, p, nil)
 	})
 	t.Run("root's, seen in a user namespace", func(t *testing.T) {
@@ -170,7 +174,8 @@ x 26 0:99 / / rw - ext4 /dev/vda rw
 43 40 0:52 / /f rw - fuse none rw
 `), m.others)
 	for device, want := range map[string]error{
-		"fe:00": nil, "00:2d": ErrUserSpace, "00:2e": nil, "00:32": errOverlay, "00:33": nil, "00:34": ErrUserSpace, "00:63": errNotMounted,
+		"fe:00": nil, "00:2d": ErrUserSpace, "00:2e": nil, "00:32": errOverlay, "00:33": nil, "00:34": ErrUserSpace,
+		"00:63": errNotMounted,
 	} {
 		assert.Equal(t, want, m.check(device), device)
 	}

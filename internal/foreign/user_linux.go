@@ -58,7 +58,8 @@ func (u User) replace(set func(uid int) error) error {
 		for i, g := range u.Groups {
 			groups[i] = uint32(g)
 		}
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(u.Groups)), uintptr(unsafe.Pointer(&groups[0])), 0); errno != 0 {
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(u.Groups)), uintptr(unsafe.Pointer(&groups[0])),
+			0); errno != 0 {
 			return fmt.Errorf("its groups: %w", errno)
 		}
 	}

@@ -136,14 +136,17 @@ func TestWhatIsPlanted(t *testing.T) {
 // replace.
 func TestOwnFolder(t *testing.T) {
 	for what, c := range map[string]struct{ plant, want string }{
-		"own":                   {`mkdir -m 700 x`, ""},
-		"no folder":             {`true`, "no such file"},
-		"others can write":      {`mkdir x; chmod 702 x`, "/tmp/x can be accessed by other users (mode 702): remove it"},
-		"others can look":       {`mkdir x; chmod 755 x`, "(mode 755)"},
-		"closed":                {`mkdir -m 0 x`, "/tmp/x is not a folder that gasm can use (permission denied): remove it"},
-		"a link":                {`mkdir -m 700 y; ln -s y x`, "/tmp/x is not a folder that gasm can use (it is not a folder, and gasm does not follow links): remove it"},
-		"a mount":               {`mkdir x; mount --bind "$CANARY" x`, "/tmp/x is not a folder that gasm can use (it is a mount point or leads out of its folder, and gasm follows neither): remove it"},
-		"others can replace it": {`mkdir -m 700 x; chmod 777 .`, "in /tmp other users can replace any file, because it is not sticky: chmod +t /tmp"},
+		"own":              {`mkdir -m 700 x`, ""},
+		"no folder":        {`true`, "no such file"},
+		"others can write": {`mkdir x; chmod 702 x`, "/tmp/x can be accessed by other users (mode 702): remove it"},
+		"others can look":  {`mkdir x; chmod 755 x`, "(mode 755)"},
+		"closed":           {`mkdir -m 0 x`, "/tmp/x is not a folder that gasm can use (permission denied): remove it"},
+		"a link": {`mkdir -m 700 y; ln -s y x`,
+			"/tmp/x is not a folder that gasm can use (it is not a folder, and gasm does not follow links): remove it"},
+		"a mount": {`mkdir x; mount --bind "$CANARY" x`,
+			"/tmp/x is not a folder that gasm can use (it is a mount point or leads out of its folder, and gasm follows neither): remove it"},
+		"others can replace it": {`mkdir -m 700 x; chmod 777 .`,
+			"in /tmp other users can replace any file, because it is not sticky: chmod +t /tmp"},
 		"nobody can replace it": {`mkdir -m 700 x; chmod 755 .`, ""},
 	} {
 		t.Run(what, func(t *testing.T) {

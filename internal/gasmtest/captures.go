@@ -16,7 +16,8 @@ import (
 
 // Captures are the names of folders in testdata/captures. Each has the log of a single JVM and its samples. Only the
 // folder for aarch64 has no samples. Captures of several JVMs are packed differently; see UnpackFolder.
-var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none", "jdk17-lean-none-dtrace",
+var Captures = []string{"jdk8-full-hsdis", "jdk11-lean-hsdis", "jdk11-lean-none", "jdk17-lean-none",
+	"jdk17-lean-none-dtrace",
 	"jdk17-full-hsdis", "jdk21-arm64-lean-none", "jdk25-lean-none", "jdk25-full-hsdis"}
 
 // The files in each folder of Captures.

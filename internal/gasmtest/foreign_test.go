@@ -36,7 +36,8 @@ var ofProcesses = map[string]string{
 func TestProcessPaths(t *testing.T) {
 	seen := map[string]bool{}
 	eachFile(t, func(dir, name string, file *ast.File) {
-		if strings.HasSuffix(name, "_test.go") || slices.Contains([]string{foreignDir, "internal/gasmtest", "sampler/collect/collecttest", "bench"}, dir) {
+		if strings.HasSuffix(name, "_test.go") || slices.Contains([]string{foreignDir, "internal/gasmtest",
+			"sampler/collect/collecttest", "bench"}, dir) {
 			return
 		}
 		ast.Inspect(file, func(n ast.Node) bool {

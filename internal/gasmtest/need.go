@@ -169,7 +169,8 @@ func NeedGraal(tb testing.TB) (java string, flags []string) {
 		tb.Skip("testdata/languages was not built yet: make languages does it")
 	}
 	jdks := NeedEachJDK(tb, func(j JDK) bool { return j.Feature == 25 })
-	return jdks[0].Java(), []string{"-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI", "-XX:+UseJVMCICompiler", "--upgrade-module-path=" + dir}
+	return jdks[0].Java(), []string{"-XX:+UnlockExperimentalVMOptions", "-XX:+EnableJVMCI", "-XX:+UseJVMCICompiler",
+		"--upgrade-module-path=" + dir}
 }
 
 // NeedBPFTrace skips a test if bpftrace can't trace.

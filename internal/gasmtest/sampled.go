@@ -10,7 +10,8 @@ import (
 // a time.
 func Sampled(tb testing.TB, code int, stderr string) {
 	tb.Helper()
-	if code != 0 && !(code == 1 && strings.HasSuffix(stderr, "gasm: no samples at all: the JVM used no CPU time while it was sampled\n")) {
+	if code != 0 && !(code == 1 && strings.HasSuffix(stderr,
+		"gasm: no samples at all: the JVM used no CPU time while it was sampled\n")) {
 		tb.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -18,7 +18,8 @@ func TestStop(t *testing.T) {
 		assert.Equal(t, "T", threadStates(sleep.Process.Pid))
 	})
 	require.NoError(t, sleep.Process.Kill())
-	assert.Eventually(t, func() bool { return threadStates(sleep.Process.Pid) == "Z" }, time.Minute, time.Millisecond, "killed, and nobody has asked how it ended")
+	assert.Eventually(t, func() bool { return threadStates(sleep.Process.Pid) == "Z" }, time.Minute, time.Millisecond,
+		"killed, and nobody has asked how it ended")
 	require.Error(t, sleep.Wait())
 	assert.Empty(t, threadStates(sleep.Process.Pid))
 }

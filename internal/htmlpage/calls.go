@@ -6,7 +6,8 @@ package htmlpage
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
-	Codes []int    `json:"codes"` // of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
+	// of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
+	Codes []int `json:"codes"`
 	// Frames are the different frames. Each has five numbers: the index of its code, the index of its kind in Kinds,
 	// flags, its line or 0, and 1 + the index in Places of the instruction that made the call, or 0.
 	Frames []int    `json:"frames"`
@@ -42,9 +43,11 @@ type CallWriter struct {
 
 // NewCallWriter returns a CallWriter for the samples of a number of events.
 func NewCallWriter(events int) *CallWriter {
-	w := &CallWriter{names: map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, frames: map[[5]int]int{}, node: -1, depth: -1,
+	w := &CallWriter{names: map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, frames: map[[5]int]int{},
+		node: -1, depth: -1,
 		lastSelf: make([]int, events), lastRest: make([]int, events)}
-	w.Calls = Calls{Kinds: []string{}, Names: []string{}, Codes: []int{}, Frames: []int{}, Places: []string{}, Nodes: []int{}, Others: []int{}}
+	w.Calls = Calls{Kinds: []string{}, Names: []string{}, Codes: []int{}, Frames: []int{}, Places: []string{},
+		Nodes: []int{}, Others: []int{}}
 	for range events {
 		w.Calls.Self, w.Calls.Rest = append(w.Calls.Self, []int{}), append(w.Calls.Rest, []int{})
 	}

@@ -25,7 +25,8 @@ func TestCallWriter(t *testing.T) {
 		w.Self(1) // nothing
 	})
 	assert.Equal(t, Calls{
-		Kinds: []string{"native"}, Names: []string{"all", "a", "c", "libc.so.6", "e", "d", "b"}, Codes: []int{0, 0, 1, 0, 2, 0, 4, 4, 5, 0, 6, 0},
+		Kinds: []string{"native"}, Names: []string{"all", "a", "c", "libc.so.6", "e", "d", "b"}, Codes: []int{0, 0, 1, 0, 2,
+			0, 4, 4, 5, 0, 6, 0},
 		Frames: []int{0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 2, 0, 0, 2, 0, 3, 0, 0, 3, 0, 4, 0, 0, 2, 1, 5, 0, 0, 1, 0},
 		Places: []string{"p0-l1"},
 		Nodes:  []int{0, 0, 1, 0, 2, 0, 3, 0, 4, 2, 5, 2}, // all a c e d b

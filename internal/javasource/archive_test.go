@@ -106,6 +106,7 @@ func TestJarsIn(t *testing.T) {
 	for _, name := range []string{"b.jar", "a.JAR", "c.txt", "[d].jar"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	assert.Equal(t, []string{filepath.Join(dir, "[d].jar"), filepath.Join(dir, "a.JAR"), filepath.Join(dir, "b.jar")}, jarsIn(dir))
+	assert.Equal(t, []string{filepath.Join(dir, "[d].jar"), filepath.Join(dir, "a.JAR"), filepath.Join(dir, "b.jar")},
+		jarsIn(dir))
 	assert.Empty(t, jarsIn(filepath.Join(dir, "nothing")))
 }

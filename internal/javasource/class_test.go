@@ -172,7 +172,9 @@ func TestSMAP(t *testing.T) {
 	assert.Equal(t, "kotlin/collections/_Arrays.kt:82", kotlin[34])
 	assert.Equal(t, nowhere.path()+":01", kotlin[35])
 
-	for _, bad := range []string{"", "SMAP", "SMAP\na\nb", "SMAP\na\nb\n*S c\n*F\n1 x\n*L\n1:1", "SMAP\na\nb\n*S b\n*F\n1 x\n*L\n1:1", "SMAP\na\nb\n*S b\n*F\n0 x\n*L\n1\n:\n-1:1\n1:x\n1,99999999999:1\n1,1073741824:1,2"} {
+	for _, bad := range []string{"", "SMAP", "SMAP\na\nb", "SMAP\na\nb\n*S c\n*F\n1 x\n*L\n1:1",
+		"SMAP\na\nb\n*S b\n*F\n1 x\n*L\n1:1",
+		"SMAP\na\nb\n*S b\n*F\n0 x\n*L\n1\n:\n-1:1\n1:x\n1,99999999999:1\n1,1073741824:1,2"} {
 		assert.Empty(t, mapped(parseSMAP(bad)), "%q", bad)
 	}
 }
@@ -193,7 +195,8 @@ func FuzzSMAP(f *testing.F) {
 }
 
 func TestClassPath(t *testing.T) {
-	jar := archiveOf(t, map[string]string{"a/B.class": string(classBytes("B.kt", "")), "META-INF/MANIFEST.MF": "Manifest-Version: 1.0\r\nClass-Path: more/ ../x%20y.jar http://x/y.jar file:/opt/\r\n z.jar\r\n"})
+	jar := archiveOf(t, map[string]string{"a/B.class": string(classBytes("B.kt", "")),
+		"META-INF/MANIFEST.MF": "Manifest-Version: 1.0\r\nClass-Path: more/ ../x%20y.jar http://x/y.jar file:/opt/\r\n z.jar\r\n"})
 	dir := filepath.Dir(jar)
 	require.NoError(t, os.Rename(jar, filepath.Join(dir, "lib.jar")))
 	jar = filepath.Join(dir, "lib.jar")

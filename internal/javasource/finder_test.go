@@ -153,7 +153,8 @@ func TestSecrets(t *testing.T) {
 // class's package.
 func TestOrder(t *testing.T) {
 	one := folderOf(t, map[string]string{"Bench.java": "package a.b; // one\n", "Plain.java": "package q;\n"})
-	two := archiveOf(t, map[string]string{"a/b/Bench.java": "package a.b; // two\n", "a/b/Else.java": "package a.b; // two\n", "Plain.java": "// two\n"})
+	two := archiveOf(t, map[string]string{"a/b/Bench.java": "package a.b; // two\n",
+		"a/b/Else.java": "package a.b; // two\n", "Plain.java": "// two\n"})
 	cases := []struct {
 		paths       []string
 		class, want string

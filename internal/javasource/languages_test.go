@@ -37,7 +37,8 @@ func TestPackageOfLanguages(t *testing.T) {
 
 // languageSources are files as projects in Kotlin, Scala, Groovy and Clojure contain them.
 var languageSources = map[string]string{
-	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n", // without the common prefix of all packages
+	// without the common prefix of all packages
+	"src/main/kotlin/util/Main.kt":              "package org.acme.util\n\nfun main() { }\n",
 	"src/main/kotlin/org/acme/Twice.kt":         "package org.acme\nclass Twice // the class\n",
 	"commonMain/generated/_Arrays.kt":           "@file:JvmName(\"ArraysKt\")\n\npackage kotlin.collections\n\nfun each() { } // of arrays\n",
 	"commonMain/other/_Arrays.kt":               "package other\n",
@@ -58,9 +59,12 @@ var languageSources = map[string]string{
 // TestLanguages finds lines with the file names that the JVM knows, and without file names.
 func TestLanguages(t *testing.T) {
 	told := map[string]string{
-		"org.acme.util.MainKt": "Main.kt", "kotlin.collections.ArraysKt___ArraysKt": "_Arrays.kt", "scala.collection.immutable.Range$": "Range.scala",
-		"scala.collection.package$": "package.scala", "org.acme.Cross": "Cross.scala", "org.acme.Same": "Same.scala", "org.acme.Tested": "Tested.scala",
-		"org.acme.Script$_run_closure1": "Script.groovy", "my_app.core$run": "core.clj", "org.acme.Twice$Lambda/0x0000": "Twice.kt", "x.Absent": "Absent.kt",
+		"org.acme.util.MainKt": "Main.kt", "kotlin.collections.ArraysKt___ArraysKt": "_Arrays.kt",
+		"scala.collection.immutable.Range$": "Range.scala",
+		"scala.collection.package$":         "package.scala", "org.acme.Cross": "Cross.scala", "org.acme.Same": "Same.scala",
+		"org.acme.Tested":               "Tested.scala",
+		"org.acme.Script$_run_closure1": "Script.groovy", "my_app.core$run": "core.clj",
+		"org.acme.Twice$Lambda/0x0000": "Twice.kt", "x.Absent": "Absent.kt",
 	}
 	for place, root := range map[string]string{"folder": folderOf(t, languageSources),
 		"archive": archiveOf(t, languageSources)} {

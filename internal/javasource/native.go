@@ -113,8 +113,9 @@ func (f *Finder) missingNative() (asked, missing int, cause string) {
 	}
 	if missing > 0 {
 		slices.Sort(names)
-		cause = fmt.Sprintf("%d of %d lines of native code have no source (%s: not in the given roots, several alike, or of another version)",
-			missing, asked, firstOfNames(slices.Compact(names)))
+		cause =
+			fmt.Sprintf("%d of %d lines of native code have no source (%s: not in the given roots, several alike, or of another version)",
+				missing, asked, firstOfNames(slices.Compact(names)))
 	}
 	return asked, missing, cause
 }

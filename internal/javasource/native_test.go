@@ -13,7 +13,8 @@ func TestNative(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"hotspot/share/gc/g1/g1.cpp": "first\n\tsecond line\n", "hotspot/share/gc/shared/g1.cpp": "other\n",
-		"a/main.c": "a\n", "b/main.c": "b\n", "c/same.h": "same\n", "d/same.h": "same\n", "zlib/deflate.c": "z\n", "secret.env": "password\n",
+		"a/main.c": "a\n", "b/main.c": "b\n", "c/same.h": "same\n", "d/same.h": "same\n", "zlib/deflate.c": "z\n",
+		"secret.env": "password\n",
 	} {
 		path := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

@@ -29,8 +29,10 @@ var languages = map[string]language{
 	".xtend": unknown, ".ceylon": unknown, ".fr": unknown, ".lisp": unknown, ".golo": unknown, ".bsh": unknown,
 	".mod": unknown, ".flix": unknown,
 	// Native code.
-	".c": unknown, ".cc": unknown, ".cpp": unknown, ".cxx": unknown, ".h": unknown, ".hh": unknown, ".hpp": unknown, ".hxx": unknown,
-	".inc": unknown, ".s": unknown, ".S": unknown, ".asm": unknown, ".rs": unknown, ".m": unknown, ".mm": unknown, ".go": unknown,
+	".c": unknown, ".cc": unknown, ".cpp": unknown, ".cxx": unknown, ".h": unknown, ".hh": unknown, ".hpp": unknown,
+	".hxx": unknown,
+	".inc": unknown, ".s": unknown, ".S": unknown, ".asm": unknown, ".rs": unknown, ".m": unknown, ".mm": unknown,
+	".go": unknown,
 }
 
 func isSource(base string) bool {

@@ -39,8 +39,8 @@ func Has(command []string, module string) bool {
 	return home != "" && slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
 }
 
-// homeOf returns the folder of the JDK that a command's program is in, if it is in one. It returns "" if the program does
-// not exist.
+// homeOf returns the folder of the JDK that a command's program is in, if it is in one. It returns "" if the program
+// does not exist.
 func homeOf(command []string) string {
 	path, err := exec.LookPath(command[0])
 	if err != nil {

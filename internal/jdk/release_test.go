@@ -22,7 +22,8 @@ func TestProperties(t *testing.T) {
 	home := t.TempDir()
 	assert.Empty(t, Properties(home))
 	assert.Empty(t, Version(home))
-	text := "IMPLEMENTOR=\"Azul Systems, Inc.\"\nJAVA_VERSION=\"17.0.15\"\nSOURCE=\".:git:x=y\"\nnonsense\nID=unquoted\nCUT=\"\n"
+	text :=
+		"IMPLEMENTOR=\"Azul Systems, Inc.\"\nJAVA_VERSION=\"17.0.15\"\nSOURCE=\".:git:x=y\"\nnonsense\nID=unquoted\nCUT=\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(home, "release"), []byte(text), 0o644))
 	assert.Equal(t, map[string]string{"IMPLEMENTOR": "Azul Systems, Inc.", "JAVA_VERSION": "17.0.15",
 		"SOURCE": ".:git:x=y"}, Properties(home))

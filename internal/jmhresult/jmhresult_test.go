@@ -34,7 +34,8 @@ func TestReadFile(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	results, err := Read(strings.NewReader(`[{"benchmark":"a.B.c","mode":"sample","params":null,"primaryMetric":{"score":"NaN","scoreError":"+Inf","scoreUnit":"s/op","rawDataHistogram":[[[[1,2]]]]}}]`))
+	results, err :=
+		Read(strings.NewReader(`[{"benchmark":"a.B.c","mode":"sample","params":null,"primaryMetric":{"score":"NaN","scoreError":"+Inf","scoreUnit":"s/op","rawDataHistogram":[[[[1,2]]]]}}]`))
 	require.NoError(t, err)
 	require.Len(t, results, 1)
 	assert.True(t, math.IsNaN(results[0].Score))

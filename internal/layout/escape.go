@@ -110,8 +110,8 @@ func EscapeJSON(text []byte) []byte {
 // only for joiners. These characters are not safe:
 //
 //   - control characters, which control the terminal;
-//   - format characters (Cf), among them all that change the direction of text, and other invisible ones: two names that
-//     differ only in these would look the same;
+//   - format characters (Cf), among them all that change the direction of text, and other invisible ones: two names
+//     that differ only in these would look the same;
 //   - the separators of lines and paragraphs (U+2028, U+2029).
 //
 // The two joiners are format characters as well, but Persian and Indian words and many emoji need them. They are safe

@@ -59,7 +59,8 @@ func FuzzEscape(f *testing.F) {
 		if escaped != Escape(escaped) {
 			t.Errorf("%q becomes %q, and that becomes %q", raw, escaped, Escape(escaped))
 		}
-		for _, short := range []string{ShortMethod(raw, width, "…"), ShortMiddle(raw, width, "…"), CutEnd(raw, width, "…"), CutStart(raw, width, "…")} {
+		for _, short := range []string{ShortMethod(raw, width, "…"), ShortMiddle(raw, width, "…"), CutEnd(raw, width, "…"),
+			CutStart(raw, width, "…")} {
 			gasmtest.TerminalText(t, short, false)
 			if width > 12 && Width(short) > width && Width(escaped) > width {
 				t.Errorf("%q is %d columns wide, not %d", short, Width(short), width)

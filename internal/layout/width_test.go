@@ -8,7 +8,8 @@ import (
 )
 
 func TestWidth(t *testing.T) {
-	cases := map[string]int{"": 0, "abc": 3, "ünï": 3, "日本": 4, "😀": 2, "e\u0301": 1, "\x1b": 4, "\u202e": 6, "│…": 2, "\xff": 4}
+	cases := map[string]int{"": 0, "abc": 3, "ünï": 3, "日本": 4, "😀": 2, "e\u0301": 1, "\x1b": 4, "\u202e": 6, "│…": 2,
+		"\xff": 4}
 	require.NotEmpty(t, cases)
 	for text, want := range cases {
 		assert.Equal(t, want, Width(text), "%q", text)
@@ -39,6 +40,7 @@ func TestCut(t *testing.T) {
 func TestTableWidth(t *testing.T) {
 	lines := Table([]string{"", "x"}, [][]string{{"日本", "1"}, {"a\x1b", "2"}, {"abcd", "3"}}, []Align{Left, Left})
 	assert.Empty(t, Table(nil, nil, []Align{Left}))
-	assert.Equal(t, []string{"  a", "  b  c"}, Table(nil, [][]string{{" a", ""}, {" b", "c"}}, []Align{Left, Right}), "the blanks at the start of a cell")
+	assert.Equal(t, []string{"  a", "  b  c"}, Table(nil, [][]string{{" a", ""}, {" b", "c"}}, []Align{Left, Right}),
+		"the blanks at the start of a cell")
 	assert.Equal(t, []string{"        x", ` 日本   1`, ` a\x1b  2`, " abcd   3"}, lines)
 }

@@ -26,7 +26,8 @@ func TestAnd(t *testing.T) {
 		n, most int
 		want    string
 	}{
-		{0, 3, ""}, {1, 3, "a"}, {2, 3, "a and b"}, {3, 3, "a, b and c"}, {4, 3, "a, b, c and d"}, {5, 3, "a, b, c and 2 more"}, {5, 4, "a, b, c, d and e"},
+		{0, 3, ""}, {1, 3, "a"}, {2, 3, "a and b"}, {3, 3, "a, b and c"}, {4, 3, "a, b, c and d"},
+		{5, 3, "a, b, c and 2 more"}, {5, 4, "a, b, c, d and e"},
 	} {
 		assert.Equal(t, c.want, And(all[:c.n], c.most))
 	}

@@ -69,7 +69,8 @@ func (r *Resolver) Code(bounds func(*elf.File) (Bounds, error)) *nativecode.Tabl
 	table := &nativecode.Table{}
 	for _, f := range all {
 		if len(f.code) > 0 {
-			table.Add(nativecode.Function{Module: f.in.parts[0].module, Symbol: f.name, Arch: f.in.arch, Lo: f.lo, Code: f.code, Rows: f.rows,
+			table.Add(nativecode.Function{Module: f.in.parts[0].module, Symbol: f.name, Arch: f.in.arch, Lo: f.lo, Code: f.code,
+				Rows:    f.rows,
 				Targets: r.targets(f), Places: f.places()})
 		}
 	}
@@ -86,7 +87,8 @@ func (f *sampledFunction) places() []nativecode.Place {
 		if !ok {
 			continue
 		}
-		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)} // may wrap around: the function may begin before the mapping
+		// may wrap around: the function may begin before the mapping
+		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)}
 		if !seen[p] {
 			seen[p] = true
 			all = append(all, p)
@@ -144,7 +146,8 @@ func (r *Resolver) functions(s *sampledImage, bounds func(*elf.File) (Bounds, er
 			continue
 		}
 		p := s.pieces[key.slot/2]
-		all = append(all, &sampledFunction{span: span{lo: p.lo, hi: p.hi}, name: r.name(s.image, key.slot), samples: n, in: s})
+		all = append(all, &sampledFunction{span: span{lo: p.lo, hi: p.hi}, name: r.name(s.image, key.slot), samples: n,
+			in: s})
 	}
 	all = append(all, r.inGaps(s, gaps, bounds)...)
 	slices.SortFunc(all, func(a, b *sampledFunction) int { return cmp.Compare(a.lo, b.lo) })
@@ -152,7 +155,8 @@ func (r *Resolver) functions(s *sampledImage, bounds func(*elf.File) (Bounds, er
 }
 
 // inGaps returns the functions at addresses in gaps, which have no names.
-func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey, bounds func(*elf.File) (Bounds, error)) []*sampledFunction {
+func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey,
+	bounds func(*elf.File) (Bounds, error)) []*sampledFunction {
 	if len(gaps) == 0 || s.failed() {
 		return nil
 	}

@@ -129,7 +129,8 @@ func checkAddr2line(t testing.TB, debug string, f *nativecode.Function) {
 // checkBytes compares the code of a function with objdump's bytes.
 func checkBytes(t testing.TB, lib string, f *nativecode.Function) {
 	t.Helper()
-	out := run(t, "objdump", "-d", "-w", "--no-addresses", "--start-address", fmt.Sprint(f.Lo), "--stop-address", fmt.Sprint(f.Hi()), lib)
+	out := run(t, "objdump", "-d", "-w", "--no-addresses", "--start-address", fmt.Sprint(f.Lo), "--stop-address",
+		fmt.Sprint(f.Hi()), lib)
 	var want bytes.Buffer
 	for line := range strings.Lines(string(out)) {
 		if fields := strings.Split(line, "\t"); len(fields) == 3 {
@@ -284,7 +285,8 @@ func TestDebugFileLines(t *testing.T) {
 	assert.Equal(t, "work", table.Functions[0].Symbol)
 	assert.Nil(t, table.Functions[0].Rows)
 	checkBytes(t, lib, &table.Functions[0])
-	assert.Contains(t, strings.Join(notes, "\n"), "the lines of source of libwork.so could not be read ("+debug+" is of another build)")
+	assert.Contains(t, strings.Join(notes, "\n"),
+		"the lines of source of libwork.so could not be read ("+debug+" is of another build)")
 }
 
 // TestDebugFileByBuildID: a debug file with the right name may still be of another build.
@@ -345,10 +347,11 @@ func TestCodeOfReplaced(t *testing.T) {
 		write(t, lib+".new", other)
 		require.NoError(t, os.Rename(lib+".new", lib))
 	})
-	check("the code of functions in libwork.so is not shown: the file was changed while the command ran", func(lib string) {
-		require.NoError(t, os.WriteFile(lib, other, 0o755))
-		require.NoError(t, os.Chtimes(lib, time.Time{}, time.Now().Add(time.Hour))) // its clock may be too coarse
-	})
+	check("the code of functions in libwork.so is not shown: the file was changed while the command ran",
+		func(lib string) {
+			require.NoError(t, os.WriteFile(lib, other, 0o755))
+			require.NoError(t, os.Chtimes(lib, time.Time{}, time.Now().Add(time.Hour))) // its clock may be too coarse
+		})
 	check("the code of functions in libwork.so is not shown", func(lib string) { require.NoError(t, os.Remove(lib)) })
 }
 

@@ -70,11 +70,14 @@ func TestHostileELF(t *testing.T) {
 		class        elf.Class
 		want         string
 	}{
-		"large program headers":        {0xffff, 0xffff, elf.ELFCLASS64, "its ELF header has 65535 program headers, and at most 1024 are read"},
-		"many program headers":         {56, maxPrograms + 1, elf.ELFCLASS64, "its ELF header has 1025 program headers"},
-		"wide program headers":         {57, 1, elf.ELFCLASS64, "its ELF header has program headers with an impossible size: 57 bytes"},
-		"many 32-bit program headers":  {32, 0xffff, elf.ELFCLASS32, "its ELF header has 65535 program headers"},
-		"large 32-bit program headers": {0xffff, 1, elf.ELFCLASS32, "its ELF header has program headers with an impossible size: 65535 bytes"},
+		"large program headers": {0xffff, 0xffff, elf.ELFCLASS64,
+			"its ELF header has 65535 program headers, and at most 1024 are read"},
+		"many program headers": {56, maxPrograms + 1, elf.ELFCLASS64, "its ELF header has 1025 program headers"},
+		"wide program headers": {57, 1, elf.ELFCLASS64,
+			"its ELF header has program headers with an impossible size: 57 bytes"},
+		"many 32-bit program headers": {32, 0xffff, elf.ELFCLASS32, "its ELF header has 65535 program headers"},
+		"large 32-bit program headers": {0xffff, 1, elf.ELFCLASS32,
+			"its ELF header has program headers with an impossible size: 65535 bytes"},
 	} {
 		head := make([]byte, 64)
 		copy(head, []byte{0x7f, 'E', 'L', 'F', byte(c.class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)})

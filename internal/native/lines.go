@@ -122,7 +122,8 @@ func (o object) dwarf() (_ *dwarf.Data, info []byte, err error) {
 		}
 		sections[name] = data
 	}
-	data, err := dwarf.New(sections["abbrev"], nil, nil, sections["info"], sections["line"], nil, sections["ranges"], sections["str"])
+	data, err := dwarf.New(sections["abbrev"], nil, nil, sections["info"], sections["line"], nil, sections["ranges"],
+		sections["str"])
 	for _, name := range dwarfSections[5:] {
 		if err == nil && sections[name] != nil {
 			err = data.AddSection(".debug_"+name, sections[name])

@@ -40,8 +40,8 @@ func isPLTSection(s *elf.Section) bool {
 	return s.Flags&elf.SHF_EXECINSTR != 0 && (s.Name == ".plt" || strings.HasPrefix(s.Name, ".plt.") || s.Name == ".iplt")
 }
 
-// stubsIn adds the stubs in the code of a section at addr. A stub begins at a multiple of eight bytes, and may begin with
-// endbr64 and with the prefix bnd:
+// stubsIn adds the stubs in the code of a section at addr. A stub begins at a multiple of eight bytes, and may begin
+// with endbr64 and with the prefix bnd:
 //
 //	f3 0f 1e fa  f2 ff 25 75 2f 00 00    endbr64; bnd jmp *0x2f75(%rip)
 func stubsIn(code []byte, addr uint64, slots, stubs map[uint64]string) {
@@ -65,7 +65,8 @@ func stubsIn(code []byte, addr uint64, slots, stubs map[uint64]string) {
 	}
 }
 
-// importSlots returns the names of the functions whose addresses the loader puts into memory, by the address of the slot.
+// importSlots returns the names of the functions whose addresses the loader puts into memory, by the address of the
+// slot.
 func (o object) importSlots() map[uint64]string {
 	const entry = 24 // the size of an elf.Rela64
 	dynamic := o.SectionByType(elf.SHT_DYNSYM)

@@ -64,7 +64,8 @@ func TestMapping(t *testing.T) {
 		assert.Equal(t, want, got, "%#x", pc)
 	}
 	check(1, base, Mapping{})
-	lib := Mapping{PID: 1, Lo: base, Hi: base + 0x8000, FileOffset: 0x1000, Path: "/lib.so", DevMajor: 8, DevMinor: 1, Inode: 7}
+	lib := Mapping{PID: 1, Lo: base, Hi: base + 0x8000, FileOffset: 0x1000, Path: "/lib.so", DevMajor: 8, DevMinor: 1,
+		Inode: 7}
 	jit := Mapping{PID: 1, Lo: base + 0x3000, Hi: base + 0x4000, Path: "//anon"}
 	r.Add(lib)
 	check(1, base-1, Mapping{})

@@ -87,8 +87,9 @@ type part struct {
 
 // NewResolver returns a Resolver without mappings.
 func NewResolver() *Resolver {
-	r := &Resolver{processes: map[int]*process{}, owners: map[int]notedOwner{}, images: map[fileKey]*image{}, failures: map[failureKey]*image{},
-		folder: debugFolder, limits: allLimits}
+	r := &Resolver{processes: map[int]*process{}, owners: map[int]notedOwner{}, images: map[fileKey]*image{},
+		failures: map[failureKey]*image{},
+		folder:   debugFolder, limits: allLimits}
 	r.ctx, r.giveUp = context.WithCancelCause(context.Background())
 	return r
 }

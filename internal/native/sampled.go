@@ -12,8 +12,8 @@ import (
 // Samples of further ones are not counted.
 const mostSampled = 1 << 17
 
-// Sampled is like [Resolver.Resolve], for a PC that was sampled. The Resolver counts the samples of each function, so that
-// [Resolver.Code] can read the code of those that have many.
+// Sampled is like [Resolver.Resolve], for a PC that was sampled. The Resolver counts the samples of each function, so
+// that [Resolver.Code] can read the code of those that have many.
 func (r *Resolver) Sampled(pid int, pc uint64, claim string) (Range, bool) {
 	found, ok := r.Resolve(pid, pc, claim)
 	if !ok {
@@ -78,6 +78,7 @@ func (r *Resolver) sampledImages() []*sampledImage {
 		}
 	}
 	return slices.SortedFunc(maps.Values(images), func(a, b *sampledImage) int {
-		return cmp.Or(cmp.Compare(a.parts[0].Path, b.parts[0].Path), cmp.Compare(a.parts[0].PID, b.parts[0].PID), cmp.Compare(a.parts[0].Lo, b.parts[0].Lo))
+		return cmp.Or(cmp.Compare(a.parts[0].Path, b.parts[0].Path), cmp.Compare(a.parts[0].PID, b.parts[0].PID),
+			cmp.Compare(a.parts[0].Lo, b.parts[0].Lo))
 	})
 }

@@ -3,8 +3,9 @@ package native
 import "io"
 
 // signsAddresses reports whether code of this architecture (as in GOARCH) may sign its return addresses. AArch64 has
-// pointer authentication for that since Armv8.3: a function signs x30 before it saves it (paciasp), and checks it before
-// it returns (autiasp). The signature is in the upper bits of the address, which no address of the process needs.
+// pointer authentication for that since Armv8.3: a function signs x30 before it saves it (paciasp), and checks it
+// before it returns (autiasp). The signature is in the upper bits of the address, which no address of the process
+// needs.
 func signsAddresses(arch string) bool { return arch == "arm64" }
 
 // parseSignatureBits returns the upper bits that no address of a process uses. text is the process's /proc/PID/maps.

@@ -17,10 +17,10 @@
 //
 // A function has a module, an instruction set ([disasm.Arch]), the address of its first byte in the library, and a
 // symbol, which is missing if no symbol covers the code. A line "at" says at which address a process had the function.
-// Lines "code" have the bytes, in hexadecimal digits. A line "line" has a range of addresses, and the frames of the code
-// in it, from the innermost inlined function to the outermost one: the number of the file's name, the line, and the
-// number of the function's name. The file's number is 0 if the file is unknown. A line "target" has the address of another
-// function to which the code jumps, or which it calls, and the number of its name.
+// Lines "code" have the bytes, in hexadecimal digits. A line "line" has a range of addresses, and the frames of the
+// code in it, from the innermost inlined function to the outermost one: the number of the file's name, the line, and
+// the number of the function's name. The file's number is 0 if the file is unknown. A line "target" has the address of
+// another function to which the code jumps, or which it calls, and the number of its name.
 //
 // # Hostile input
 //

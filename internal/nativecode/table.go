@@ -125,7 +125,10 @@ func (t *Table) Index() {
 // sorted returns places in the order of processes and addresses, without overlaps: a place that begins inside another
 // one is left out.
 func sorted(places []place) []place {
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.pid, b.pid), cmp.Compare(a.lo, b.lo)) })
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.pid, b.pid),
+			cmp.Compare(a.lo, b.lo))
+	})
 	kept := places[:0]
 	for _, p := range places {
 		if n := len(kept); n > 0 && kept[n-1].pid == p.pid && p.lo < kept[n-1].hi {
@@ -189,6 +192,6 @@ func (f *Function) Row(addr uint64) *Row {
 	return &f.Rows[i]
 }
 
-// BadLines returns how many lines [Read] could not parse, or had no room for, and a [*lines.SyntaxError] for the first of
-// them. If it could read all lines, BadLines returns 0 and nil.
+// BadLines returns how many lines [Read] could not parse, or had no room for, and a [*lines.SyntaxError] for the first
+// of them. If it could read all lines, BadLines returns 0 and nil.
 func (t *Table) BadLines() (int, error) { return t.bad, t.firstBad }

@@ -82,7 +82,8 @@ func (w *writer) function(f *Function) {
 // name writes a name, unless it is empty or was written before, or Read would reject it. A name that is not written
 // counts as unknown.
 func (w *writer) name(name string) {
-	if name == "" || w.names[name] > 0 || len(name) > longestName || len(w.names) == maxNames || w.named+len(name) > maxNamed {
+	if name == "" || w.names[name] > 0 || len(name) > longestName || len(w.names) == maxNames ||
+		w.named+len(name) > maxNamed {
 		return
 	}
 	w.named += len(name)

@@ -25,7 +25,8 @@ func sample() []Function {
 				{0x2a44, 0x2a45, []Frame{{"", "", 0}}}},
 			Targets: map[uint64]string{0x2980: "memcpy", 0x2970: "add"},
 			Places:  []Place{{7, 0x7f0000002a40}, {8, 0x7f1000002a40}}},
-		{Module: "my lib\n.so", Symbol: " f<A, B>\\(x)\n", Arch: disasm.ARM64, Lo: 0x10, Code: long, Places: []Place{{7, 0x10}}},
+		{Module: "my lib\n.so", Symbol: " f<A, B>\\(x)\n", Arch: disasm.ARM64, Lo: 0x10, Code: long,
+			Places: []Place{{7, 0x10}}},
 		{Module: "kernel", Arch: disasm.AMD64, Lo: 0xffffffff81000000, Code: []byte{0xc3}},
 	}
 }
@@ -154,8 +155,10 @@ func TestLimits(t *testing.T) {
 // TestLongNames: functions with names that Read would reject are not written; all others are.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", longestName+1)
-	text := textOf(t, tableOf(t, Function{Module: "libx.so", Symbol: long, Arch: disasm.AMD64, Lo: 0x10, Code: []byte{0x90, 0x90},
-		Rows: []Row{{Lo: 0x10, Hi: 0x12, Frames: []Frame{{Function: long, File: "a.c", Line: 3}}}}, Targets: map[uint64]string{0x20: long, 0x30: "f"}}))
+	text := textOf(t, tableOf(t, Function{Module: "libx.so", Symbol: long, Arch: disasm.AMD64, Lo: 0x10,
+		Code:    []byte{0x90, 0x90},
+		Rows:    []Row{{Lo: 0x10, Hi: 0x12, Frames: []Frame{{Function: long, File: "a.c", Line: 3}}}},
+		Targets: map[uint64]string{0x20: long, 0x30: "f"}}))
 	table, err := Read(strings.NewReader(text), "a")
 	require.NoError(t, err)
 	n, first := table.BadLines()
@@ -202,7 +205,8 @@ func TestBadLines(t *testing.T) {
 	assert.Empty(t, table.Functions)
 
 	broken := errors.New("broken")
-	table, err = Read(io.MultiReader(strings.NewReader("function a amd64 0x10 f\ncode 90\n"), iotest.ErrReader(broken)), "code")
+	table, err = Read(io.MultiReader(strings.NewReader("function a amd64 0x10 f\ncode 90\n"), iotest.ErrReader(broken)),
+		"code")
 	assert.ErrorIs(t, err, broken)
 	assert.Len(t, table.Functions, 1)
 }

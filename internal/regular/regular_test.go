@@ -52,8 +52,10 @@ func TestOpen(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		cases[fmt.Sprintf("/proc/self/fd/%d", reader.Fd())] = "a pipe"
 		cases["/proc/self/status"] = "a file of the kernel's (proc)"
-		cases["/proc/kmsg"] = "a file of the kernel's (proc)"                  // reading it waits for the kernel's next message
-		cases["/proc/sys/vm/compact_memory"] = "a file of the kernel's (proc)" // can't be opened for reading: it must not be tried
+		// reading it waits for the kernel's next message
+		cases["/proc/kmsg"] = "a file of the kernel's (proc)"
+		// can't be opened for reading: it must not be tried
+		cases["/proc/sys/vm/compact_memory"] = "a file of the kernel's (proc)"
 		cases["/sys/kernel/notes"] = "a file of the kernel's (sysfs)"
 	}
 	for path, kind := range cases {

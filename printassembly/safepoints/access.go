@@ -26,7 +26,8 @@ const maxOffset = 1 << 16
 // example, the stack, the thread or a constant.
 func accessOf(in *printassembly.Instruction) (a access, ok bool) {
 	name, operands, _ := strings.Cut(in.Text, " ")
-	if in.Kind != disasm.Plain || strings.HasPrefix(name, "lea") || strings.HasPrefix(name, "prf") || strings.HasPrefix(name, "prefetch") || pads(in) {
+	if in.Kind != disasm.Plain || strings.HasPrefix(name, "lea") || strings.HasPrefix(name, "prf") ||
+		strings.HasPrefix(name, "prefetch") || pads(in) {
 		return a, false
 	}
 	if open := strings.IndexByte(operands, '('); open >= 0 {
@@ -36,7 +37,8 @@ func accessOf(in *printassembly.Instruction) (a access, ok bool) {
 	if open < 0 || end < open {
 		return a, false
 	}
-	if inside := operands[open+1 : end]; strings.Contains(inside, "#") || strings.HasPrefix(inside, "x") || strings.HasPrefix(inside, "sp") {
+	if inside := operands[open+1 : end]; strings.Contains(inside, "#") || strings.HasPrefix(inside, "x") ||
+		strings.HasPrefix(inside, "sp") {
 		return accessARM(name, inside)
 	}
 	a, ok = accessIntel(operands[open+1 : end])

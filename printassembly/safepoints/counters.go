@@ -16,9 +16,9 @@ const (
 )
 
 // Counters returns, for each instruction of a method, the method whose profile it updates, or "" if it updates none.
-// C1's code of level 3 counts calls, branches and classes in the MethodData of the method that has the bytecode, even if
-// that method is inlined. The code loads the address of the MethodData into a register, and uses the register only for
-// this one update (LIRGenerator::do_ProfileInvoke, do_ProfileCall, profile_branch and profile_type). So all
+// C1's code of level 3 counts calls, branches and classes in the MethodData of the method that has the bytecode, even
+// if that method is inlined. The code loads the address of the MethodData into a register, and uses the register only
+// for this one update (LIRGenerator::do_ProfileInvoke, do_ProfileCall, profile_branch and profile_type). So all
 // instructions up to the last one that uses the register belong to that method.
 //
 // If there are no updates, Counters returns nil.
@@ -67,7 +67,8 @@ func overflowEnd(insts []printassembly.Instruction, i int) int {
 		switch {
 		case insts[k].Kind == disasm.CondJump && k > i+1:
 			return k
-		case k == i+1 && !strings.HasPrefix(name, "and"), k > i+1 && !strings.HasPrefix(name, "test") && !strings.HasPrefix(name, "cmp"):
+		case k == i+1 && !strings.HasPrefix(name, "and"), k > i+1 && !strings.HasPrefix(name, "test") &&
+			!strings.HasPrefix(name, "cmp"):
 			return i
 		}
 	}
@@ -93,7 +94,8 @@ func based(in *printassembly.Instruction, register string) bool {
 // written returns the register that an instruction writes, or "" if it writes memory, or only flags.
 func written(in *printassembly.Instruction) string {
 	name, operands, _ := strings.Cut(in.Text, " ")
-	if in.Kind != disasm.Plain || strings.HasPrefix(name, "cmp") || strings.HasPrefix(name, "test") || strings.HasPrefix(name, "st") {
+	if in.Kind != disasm.Plain || strings.HasPrefix(name, "cmp") || strings.HasPrefix(name, "test") ||
+		strings.HasPrefix(name, "st") {
 		return ""
 	}
 	operands = strings.TrimSpace(operands)

@@ -132,7 +132,8 @@ func TestCounters(t *testing.T) {
 
 func TestRegisterFamily(t *testing.T) {
 	for register, want := range map[string]string{
-		"%rax": "ax", "%eax": "ax", "rsi": "si", "esi": "si", "%r10": "r10", "%r10d": "r10", "%r8b": "r8", "x1": "x1", "w1": "x1",
+		"%rax": "ax", "%eax": "ax", "rsi": "si", "esi": "si", "%r10": "r10", "%r10d": "r10", "%r8b": "r8", "x1": "x1",
+		"w1":   "x1",
 		"$0x1": "", "0x8(%rax)": "", "[x1": "", "#1": "", "": "",
 	} {
 		assert.Equal(t, want, family(register), register)

@@ -9,8 +9,8 @@ import (
 )
 
 // SetsUpFrame reports whether instruction i sets up or removes the stack frame of the compiled method, or returns from
-// it. Such an instruction belongs to the compiled method itself, whatever was inlined before or after it. HotSpot has no
-// record for most of them (C2 makes MachProlog and MachEpilog nodes when it has no bytecodes any more).
+// it. Such an instruction belongs to the compiled method itself, whatever was inlined before or after it. HotSpot has
+// no record for most of them (C2 makes MachProlog and MachEpilog nodes when it has no bytecodes any more).
 func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 	in := &insts[i]
 	switch {
@@ -18,14 +18,16 @@ func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 		return true
 	case in.Kind == disasm.CondJump:
 		return i > 0 && pollsReturn(&insts[i-1])
-	case in.Kind != disasm.Plain, !strings.Contains(in.Text, "sp") && !strings.Contains(in.Text, "bp"): // most instructions
+	// most instructions
+	case in.Kind != disasm.Plain, !strings.Contains(in.Text, "sp") && !strings.Contains(in.Text, "bp"):
 		return false
 	}
 	switch name, operands := split(in); name {
 	case "push", "pop", "stp", "ldp":
 		return savesFrame(in)
 	case "mov": // also a write to the pages below the stack, which HotSpot makes to find an overflow early
-		return savesFrame(in) || strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") || strings.Contains(operands, "[rsp-0x")
+		return savesFrame(in) || strings.Contains(operands, ",-0x") && strings.HasSuffix(operands, "(%rsp)") ||
+			strings.Contains(operands, "[rsp-0x")
 	case "sub":
 		return movesStack(operands) && (i > 0 && savesFrame(&insts[i-1]) || i+1 < len(insts) && savesFrame(&insts[i+1]))
 	case "add":
@@ -54,7 +56,8 @@ func savesFrame(in *printassembly.Instruction) bool {
 
 // movesStack reports whether the operands of an addition or a subtraction change the stack pointer.
 func movesStack(operands string) bool {
-	return strings.HasSuffix(operands, ",%rsp") || strings.HasPrefix(operands, "rsp,") || strings.HasPrefix(operands, "sp, sp, #")
+	return strings.HasSuffix(operands, ",%rsp") || strings.HasPrefix(operands, "rsp,") ||
+		strings.HasPrefix(operands, "sp, sp, #")
 }
 
 // split returns the name of an instruction and its operands.

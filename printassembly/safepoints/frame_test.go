@@ -87,7 +87,8 @@ func TestFrameAndCopies(t *testing.T) {
 	record(4, printassembly.Frame{Method: "c", BCI: 1}, printassembly.Frame{Method: "a", BCI: 2})
 	record(11, printassembly.Frame{Method: "d", BCI: 1}, printassembly.Frame{Method: "a", BCI: 3})
 	require.True(t, Spread(&printassembly.Blob{Name: "a", Compiler: "c2"}, insts, nil))
-	for i, want := range map[int]string{0: "a@~1", 5: "~c@~1 < a@~2", 9: "~d@~1 < a@~3", 10: "~c@~1 < a@~2", 12: "a@~3", 13: "a@~3"} {
+	for i, want := range map[int]string{0: "a@~1", 5: "~c@~1 < a@~2", 9: "~d@~1 < a@~3", 10: "~c@~1 < a@~2", 12: "a@~3",
+		13: "a@~3"} {
 		assert.Equal(t, want, show(&insts[i]), "at %d", i)
 	}
 }

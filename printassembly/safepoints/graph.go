@@ -174,7 +174,8 @@ func comment(in *printassembly.Instruction, prefix string) (rest string, ok bool
 const runtimeCall = "{runtime_call "
 
 // endings are parts of the names of HotSpot's stubs that do not return to their callers.
-var endings = []string{"UncommonTrapBlob", "uncommon_trap", "throw_", "rethrow", "deoptimize", "DeoptimizationBlob", "forward_exception",
+var endings = []string{"UncommonTrapBlob", "uncommon_trap", "throw_", "rethrow", "deoptimize", "DeoptimizationBlob",
+	"forward_exception",
 	"handle_exception", "unwind_exception", "ExceptionBlob"}
 
 // noReturn reports whether the call at i is to a stub that does not return. On aarch64, the comment that names the stub

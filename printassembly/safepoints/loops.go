@@ -17,7 +17,8 @@ type region struct {
 // to the instructions at which the outer loop is entered. The loops that are still there are the inner ones.
 func (g *graph) findLoops() {
 	n := len(g.insts)
-	f := finder{graph: g, in: make([]int32, n), head: make([]bool, n), index: make([]int32, n), low: make([]int32, n), open: make([]bool, n)}
+	f := finder{graph: g, in: make([]int32, n), head: make([]bool, n), index: make([]int32, n), low: make([]int32, n),
+		open: make([]bool, n)}
 	g.loop = make([]int32, n)
 	nodes := make([]int32, n)
 	for i := range nodes {

@@ -45,8 +45,8 @@ func compare(t *testing.T, path string) (byNext, byFlow, recordedNext, recordedF
 	return byNext, byFlow, recordedNext, recordedFlow
 }
 
-// open reads a program's samples, by the index of their method in the log and by their address, and the log after an empty line. The samples are lines of the index of a method, an
-// address, and their number.
+// open reads a program's samples, by the index of their method in the log and by their address, and the log after an
+// empty line. The samples are lines of the index of a method, an address, and their number.
 func open(t *testing.T, path string) (*printassembly.Log, map[int]map[uint64]int) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -89,16 +89,20 @@ func TestOracle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			next, flow, allNext, allFlow := compare(t, path)
 			t.Logf("%-9s %5d samples; wrong by address: method %4.1f %%, line %4.1f %%, chain %4.1f %%; by flow: method %4.1f %%, line %4.1f %%, chain %4.1f %%; certain and right %.2f %%",
-				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples), 100-share(next.Chain, next.Samples),
-				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples), share(flow.Certain, flow.Samples))
+				name, flow.Samples, 100-share(next.Method, next.Samples), 100-share(next.Line, next.Samples),
+				100-share(next.Chain, next.Samples),
+				100-share(flow.Method, flow.Samples), 100-share(flow.Line, flow.Samples), 100-share(flow.Chain, flow.Samples),
+				share(flow.Certain, flow.Samples))
 			t.Logf("with records of other code: %d samples; wrong by address: method %.1f %%; by flow: method %.1f %%",
 				allFlow.Samples, 100-share(allNext.Method, allNext.Samples), 100-share(allFlow.Method, allFlow.Samples))
-			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), 0.5*float64(next.Samples-next.Method), "the innermost method is wrong too often")
+			assert.LessOrEqual(t, float64(flow.Samples-flow.Method), 0.5*float64(next.Samples-next.Method),
+				"the innermost method is wrong too often")
 			// If records of other code counted, even a rule that is always right would not reach half; see
 			// PERFORMANCE.md.
 			program, _, _ := strings.Cut(name, "-")
 			most := cmp.Or(map[string]float64{"javac": 0.67, "jruby": 0.58, "scala": 0.72}[program], 0.5)
-			assert.LessOrEqual(t, float64(allFlow.Samples-allFlow.Method), most*float64(allNext.Samples-allNext.Method), "with records of other code")
+			assert.LessOrEqual(t, float64(allFlow.Samples-allFlow.Method), most*float64(allNext.Samples-allNext.Method),
+				"with records of other code")
 			assert.Greater(t, share(flow.Samples, allFlow.Samples), 90.0, "the samples that are compared")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")

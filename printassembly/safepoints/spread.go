@@ -12,8 +12,8 @@
 //     called anchors.
 //   - For any other instruction, the package makes a guess. It looks at the next anchor that control can reach, and at
 //     the last one that control has passed. Between their records, control returns from inlined methods and enters
-//     others. How far it has come on this way at the instruction is estimated from the numbers of the bytecodes. Leaving
-//     a loop counts as a long way, so that the instructions of a loop prefer the records in the loop.
+//     others. How far it has come on this way at the instruction is estimated from the numbers of the bytecodes.
+//     Leaving a loop counts as a long way, so that the instructions of a loop prefer the records in the loop.
 //   - An instruction that reads or writes a field shows which method it is in, if only one of the methods on this way
 //     has a bytecode for a field at this offset. Its method may also be one that is called there and has no record,
 //     such as a getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
@@ -37,7 +37,8 @@ import (
 // changes nothing if the method has no records at all, or has records between safepoints as well. For a method with
 // records between safepoints, it returns false. insts are the instructions of the method b, sorted by address. They may
 // be nonsense, because a damaged log may contain any bytes. bodies are those of the JVM, and may be nil.
-func Spread(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies) (safepointsOnly bool) {
+func Spread(b *printassembly.Blob, insts []printassembly.Instruction,
+	bodies *printassembly.Bodies) (safepointsOnly bool) {
 	switch g := newGraph(insts); {
 	case b.Compiler != jvmci && g.detailed():
 		return false
@@ -74,7 +75,8 @@ func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies) {
 	g.findChains(t)
 	g.findAnchors()
 	g.findLoops()
-	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g.insts), ahead: g.nearest(&g.into), behind: g.nearest(&g.from),
+	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g.insts), ahead: g.nearest(&g.into),
+		behind: g.nearest(&g.from),
 		agreed: g.around(t), made: marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}}
 	if b.Compiler == "c1" {
 		s.c1, s.pace = true, paceC1
@@ -97,9 +99,10 @@ type spreader struct {
 	ahead, behind []nearby // of each instruction
 	agreed        []int32  // see around
 	made          marker
-	c1            bool                // C1 has compiled the method
-	witness       []int32             // the records of the instructions that witnesses has found; otherwise none. nil without bodies
-	numbers       map[candidate]int32 // see witnessOf
+	c1            bool // C1 has compiled the method
+	// the records of the instructions that witnesses has found; otherwise none. nil without bodies
+	witness []int32
+	numbers map[candidate]int32 // see witnessOf
 }
 
 // frames returns the frames of an instruction without a record.

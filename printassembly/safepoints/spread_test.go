@@ -13,7 +13,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-var kinds = map[string]disasm.Kind{"op": disasm.Plain, "nop": disasm.Plain, "call": disasm.Call, "jmp": disasm.Jump, "jcc": disasm.CondJump, "ret": disasm.Return}
+var kinds = map[string]disasm.Kind{"op": disasm.Plain, "nop": disasm.Plain, "call": disasm.Call, "jmp": disasm.Jump,
+	"jcc": disasm.CondJump, "ret": disasm.Return}
 
 // parse reads a method, an instruction a line: its address, its kind and the target of a jump, then the chain of its
 // record, and its comment.
@@ -423,12 +424,14 @@ func FuzzSpread(f *testing.F) {
 
 // fuzzed makes instructions of any bytes: two for each.
 func fuzzed(code []byte) (insts []printassembly.Instruction) {
-	comments := []string{"", "{poll}", "{runtime_call UncommonTrapBlob}", "implicit exception: dispatches to 0x7", "{runtime_call _new_instance_Java}",
+	comments := []string{"", "{poll}", "{runtime_call UncommonTrapBlob}", "implicit exception: dispatches to 0x7",
+		"{runtime_call _new_instance_Java}",
 		"{metadata(method data for {method} {0x1} 'b' '()V' in 'p/C')}"}
 	for i := 0; i+1 < len(code); i += 2 {
 		a, b := code[i], code[i+1]
 		at := uint64(len(insts))
-		in := printassembly.Instruction{Lo: at, Hi: at + 1 + uint64(a>>7)*uint64(b>>7), Kind: disasm.Kind(a % 5), Target: uint64(b)}
+		in := printassembly.Instruction{Lo: at, Hi: at + 1 + uint64(a>>7)*uint64(b>>7), Kind: disasm.Kind(a % 5),
+			Target: uint64(b)}
 		if c := comments[int(a>>3)%len(comments)]; c != "" {
 			in.Comments = []string{c}
 		}

@@ -31,8 +31,8 @@ func (s *spreader) witnesses(bodies *printassembly.Bodies) {
 	}
 }
 
-// witnessOf returns the number of a candidate's chain in s.witnessed, plus that of the instructions. Candidates that differ
-// only in their bytecodes share a chain.
+// witnessOf returns the number of a candidate's chain in s.witnessed, plus that of the instructions. Candidates that
+// differ only in their bytecodes share a chain.
 func (s *spreader) witnessOf(c *candidate) int32 {
 	shared := *c
 	shared.bci = 0
@@ -73,7 +73,8 @@ type candidate struct {
 	record int32 // its Frames[cut:] are the outer frames of the bytecode, and calls the inner ones
 	cut    int
 	bci    int
-	calls  [maxUnrecorded]*printassembly.MethodBody // the methods that are called there and have no record, outermost first; nil after the last one
+	// the methods that are called there and have no record, outermost first; nil after the last one
+	calls [maxUnrecorded]*printassembly.MethodBody
 }
 
 // A search collects the candidates for an access.

@@ -67,9 +67,10 @@ func TestAccessOf(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// The instructions of these cases have letters: r reads the field at the offset that follows, w writes it, and e reads an
-// element of an array.
-var accesses = strings.NewReplacer("r12", "mov 0xc(%rsi),%eax", "r16", "mov 0x10(%rsi),%eax", "w16", "mov %eax,0x10(%rsi)",
+// The instructions of these cases have letters: r reads the field at the offset that follows, w writes it, and e reads
+// an element of an array.
+var accesses = strings.NewReplacer("r12", "mov 0xc(%rsi),%eax", "r16", "mov 0x10(%rsi),%eax", "w16",
+	"mov %eax,0x10(%rsi)",
 	"w0", "movq $0x1,(%rsi)", "e", "mov 0x10(%rsi,%rdi,4),%eax")
 
 func TestWitnesses(t *testing.T) {

@@ -59,13 +59,16 @@ func (r *Rule) Choose(regions []Region) (chosen []bool, tooFew int) {
 	}
 	methods := methodsOf(regions, chosen)
 	for _, m := range methods {
-		if at := &regions[m.hottest]; at.Kind == printassembly.Library && at.HasCode && !m.hot && r.Share(m.counts) >= r.Threshold {
+		if at := &regions[m.hottest]; at.Kind == printassembly.Library && at.HasCode && !m.hot &&
+			r.Share(m.counts) >= r.Threshold {
 			m.hot = true
 			take(m.hottest)
 		}
 	}
-	anyCode := slices.ContainsFunc(regions, func(at Region) bool { return at.HasCode }) // if no code was printed, regions with only a name may be annotated
-	var few []int                                                                       // regions that are left out because they have too few samples
+	// if no code was printed, regions with only a name may be annotated
+	anyCode := slices.ContainsFunc(regions, func(at Region) bool { return at.HasCode })
+	// regions that are left out because they have too few samples
+	var few []int
 	for _, m := range methods {
 		at := &regions[m.hottest]
 		// Users can't change a codelet of the interpreter, and unprinted code has nothing to show.

@@ -85,7 +85,8 @@ func (b *Builder) Add(p *Piece) {
 		if c.Outcome == decisions.Unknown || at < 0 {
 			continue
 		}
-		s := Site{Call: c, Source: p.Source, Method: p.Method, CompileID: p.CompileID, PID: p.PID, Around: blocks[code.BlockAt(blocks, at)].Counts}
+		s := Site{Call: c, Source: p.Source, Method: p.Method, CompileID: p.CompileID, PID: p.PID,
+			Around: blocks[code.BlockAt(blocks, at)].Counts}
 		s.Counts = slices.Clone(s.Around)
 		if p.Called != nil {
 			s.Callee = make(tally.Counts, b.counters)
@@ -105,7 +106,8 @@ func (b *Builder) Table() *Table {
 		return nil
 	}
 	slices.SortStableFunc(b.sites, func(x, y Site) int {
-		return cmp.Or(tally.Compare(x.Counts, y.Counts), cmp.Compare(x.Method, y.Method), cmp.Compare(x.CompileID, y.CompileID), cmp.Compare(x.Lo, y.Lo))
+		return cmp.Or(tally.Compare(x.Counts, y.Counts), cmp.Compare(x.Method, y.Method),
+			cmp.Compare(x.CompileID, y.CompileID), cmp.Compare(x.Lo, y.Lo))
 	})
 	t.AllSites = len(b.sites)
 	t.Sites = b.sites[:min(len(b.sites), Most)]

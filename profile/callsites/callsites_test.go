@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// piece returns code of three blocks with n calls in each, which return to 105, 110, …; the blocks have the given samples.
-// Decisions are known of all but the last call.
+// piece returns code of three blocks with n calls in each, which return to 105, 110, …; the blocks have the given
+// samples. Decisions are known of all but the last call.
 func piece(n int, samples [3]int64, called map[uint64]int64) *Piece {
 	p := &Piece{Source: "c2, level 4", Method: "A::m", CompileID: 7, PID: 1}
 	var insts []printassembly.Instruction
@@ -24,16 +24,19 @@ func piece(n int, samples [3]int64, called map[uint64]int64) *Piece {
 	for block := range 3 {
 		for range n {
 			i := len(insts)
-			insts = append(insts, printassembly.Instruction{Lo: uint64(100 + 5*i), Hi: uint64(105 + 5*i), Kind: disasm.Call, OwnFrames: true,
-				Comments: []string{"*invokestatic f", "{static_call}"}, Frames: []printassembly.Frame{{Method: "A::m", BCI: i}}})
-			decided = append(decided, event.Inlined{CompileID: 7, Caller: "A::m", BCI: i, Callee: fmt.Sprintf("B::f%d", i), Message: "too big"})
+			insts = append(insts, printassembly.Instruction{Lo: uint64(100 + 5*i), Hi: uint64(105 + 5*i), Kind: disasm.Call,
+				OwnFrames: true,
+				Comments:  []string{"*invokestatic f", "{static_call}"}, Frames: []printassembly.Frame{{Method: "A::m", BCI: i}}})
+			decided = append(decided, event.Inlined{CompileID: 7, Caller: "A::m", BCI: i, Callee: fmt.Sprintf("B::f%d", i),
+				Message: "too big"})
 		}
 		if block < 2 {
 			i := len(insts)
 			insts = append(insts, printassembly.Instruction{Lo: uint64(100 + 5*i), Hi: uint64(105 + 5*i), Kind: disasm.CondJump})
 		}
 	}
-	p.Code = decisions.Of(insts, &decisions.Source{Decided: decided[:len(decided)-1], Sizes: func(string) []int { return nil }})
+	p.Code = decisions.Of(insts, &decisions.Source{Decided: decided[:len(decided)-1],
+		Sizes: func(string) []int { return nil }})
 	for i, in := range insts {
 		line := code.Line{Instruction: in, Counts: tally.Counts{0}}
 		if i%(n+1) == 0 {
@@ -55,8 +58,10 @@ func TestTable(t *testing.T) {
 	require.NotNil(t, table)
 	require.Len(t, table.Sites, 2, "nothing is known of the third")
 	assert.Equal(t, []string{"B::f2", "B::f0"}, []string{table.Sites[0].Call.Callee, table.Sites[1].Call.Callee})
-	assert.Equal(t, []tally.Counts{{0}, {40}, {40}}, []tally.Counts{table.Sites[0].Around, table.Sites[0].Callee, table.Sites[0].Counts})
-	assert.Equal(t, []tally.Counts{{3}, {1}, {4}}, []tally.Counts{table.Sites[1].Around, table.Sites[1].Callee, table.Sites[1].Counts})
+	assert.Equal(t, []tally.Counts{{0}, {40}, {40}}, []tally.Counts{table.Sites[0].Around, table.Sites[0].Callee,
+		table.Sites[0].Counts})
+	assert.Equal(t, []tally.Counts{{3}, {1}, {4}}, []tally.Counts{table.Sites[1].Around, table.Sites[1].Callee,
+		table.Sites[1].Counts})
 	assert.Equal(t, 3, table.Calls())
 	assert.Equal(t, map[decisions.Outcome]int{decisions.Refused: 2, decisions.Unknown: 1}, table.Outcomes)
 	assert.Equal(t, []int{1, 1}, []int{table.Pieces, table.Early})

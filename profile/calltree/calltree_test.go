@@ -112,7 +112,8 @@ func TestMergedFrames(t *testing.T) {
 	var lines []string
 	tree := s.TopDown(Limits{})
 	for _, n := range tree.Nodes {
-		lines = append(lines, fmt.Sprintf("%d %s line %d kinds %b %v %v guessed %v", n.Parent, n.Label(), n.Line, n.Kinds, n.Counts, n.Self, n.Guessed))
+		lines = append(lines, fmt.Sprintf("%d %s line %d kinds %b %v %v guessed %v", n.Parent, n.Label(), n.Line, n.Kinds,
+			n.Counts, n.Self, n.Guessed))
 	}
 	assert.Equal(t, []string{
 		"-1 [no name] line 0 kinds 0 [23 13] [0 0] guessed false",
@@ -143,12 +144,14 @@ func TestTreeFrom(t *testing.T) {
 	stacks := stacksOf(t, func(w *callstack.Writer) {
 		run := w.Push(0, frame(callstack.Compiled, "T::run", 1))
 		a = w.Push(run, frame(callstack.Compiled, "X::x", 2))
-		b = w.Push(w.Push(w.Push(run, frame(callstack.Compiled, "Pool::go", 3)), frame(callstack.Compiled, "X::x", 2)), frame(callstack.Compiled, "Y::y", 4))
+		b = w.Push(w.Push(w.Push(run, frame(callstack.Compiled, "Pool::go", 3)), frame(callstack.Compiled, "X::x", 2)),
+			frame(callstack.Compiled, "Y::y", 4))
 		c = w.Push(b, frame(callstack.Compiled, "X::x", 2))
 	})
 	s := NewSet(stacks, 1)
 	leaf := s.Leaf([]LeafFrame{{Frame: frame(callstack.Native, "memcpy", callstack.Unknown)}})
-	itself := s.Leaf([]LeafFrame{{Frame: frame(callstack.Inlined, "Y::y", 5)}, {Frame: frame(callstack.Compiled, "X::x", 6)}})
+	itself := s.Leaf([]LeafFrame{{Frame: frame(callstack.Inlined, "Y::y", 5)},
+		{Frame: frame(callstack.Compiled, "X::x", 6)}})
 	s.Add("t", leaf, a, tally.Counts{1})
 	s.Add("u", leaf, b, tally.Counts{2})
 	s.Add("u", leaf, c, tally.Counts{4})
@@ -159,7 +162,8 @@ func TestTreeFrom(t *testing.T) {
 		for _, n := range s.TopDown(Limits{From: "X::x"}).Nodes {
 			lines = append(lines, fmt.Sprintf("%d %s %v %v", n.Parent, n.Label(), n.Counts, n.Self))
 		}
-		assert.Equal(t, []string{"-1 [no name] [31] [16]", "0 X::x [15] [0]", "1 memcpy [1] [1]", "1 Y::y [14] [8]", "3 memcpy [2] [2]",
+		assert.Equal(t, []string{"-1 [no name] [31] [16]", "0 X::x [15] [0]", "1 memcpy [1] [1]", "1 Y::y [14] [8]",
+			"3 memcpy [2] [2]",
 			"3 X::x [4] [0]", "5 memcpy [4] [4]"}, lines)
 		assert.Equal(t, tally.Counts{15}, s.Totals()[Code{Kind: callstack.Compiled, Name: "X::x"}])
 	}

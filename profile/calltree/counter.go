@@ -137,8 +137,8 @@ func NewCounter[S comparable](stacks *Stacks) *Counter[S] {
 	return &Counter[S]{stacks: stacks, index: map[Key[S]]int32{}}
 }
 
-// maxKeys limits the number of Keys of all Counters together, which then take about 100 MB. A program has more Keys than
-// stacks, because the samples with one stack are at different instructions.
+// maxKeys limits the number of Keys of all Counters together, which then take about 100 MB. A program has more Keys
+// than stacks, because the samples with one stack are at different instructions.
 const maxKeys = 1 << 20
 
 // Add counts a sample. It returns the index of the sample's Key, in the order in which Each visits the Keys.

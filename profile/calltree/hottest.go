@@ -72,5 +72,6 @@ func (m *merged) weights() map[nodeFrame]int64 {
 
 // compareFrames compares frames of the same code.
 func compareFrames(a, b *callstack.Frame) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.CompileID, b.CompileID), cmp.Compare(a.PC, b.PC), cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Line, b.Line))
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.CompileID, b.CompileID), cmp.Compare(a.PC, b.PC),
+		cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Line, b.Line))
 }

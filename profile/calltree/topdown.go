@@ -45,8 +45,9 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	if s.merged[which] != nil && s.merged[which].from == from {
 		return s.merged[which]
 	}
-	m := &merged{Set: s, fromJava: fromJava, from: from, nodes: []mergedNode{{parent: -1, code: -1}}, guesses: make([]int64, 1),
-		index: map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
+	m := &merged{Set: s, fromJava: fromJava, from: from, nodes: []mergedNode{{parent: -1, code: -1}},
+		guesses: make([]int64, 1),
+		index:   map[mergedKey]int32{}, onStack: map[threadStack]int32{}}
 	m.ends = make([]int32, len(s.samples))
 	for i, k := range s.samples {
 		l := &s.leaves[k.leaf]
@@ -187,7 +188,8 @@ func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 // walk calls the function see for each node except the root. i is the index of the node. outermost is true if no node
 // above it has the same code.
 func (m *merged) walk(see func(i int32, outermost bool)) {
-	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes)) // a node's first child, and its next sibling; 0 for none
+	// a node's first child, and its next sibling; 0 for none
+	first, next := make([]int32, len(m.nodes)), make([]int32, len(m.nodes))
 	for i := int32(len(m.nodes)) - 1; i > 0; i-- {
 		up := m.nodes[i].parent
 		first[up], next[i] = i, first[up]
@@ -218,8 +220,9 @@ func (s *Set) TopDown(limits Limits) *Tree {
 	number := map[int32]int32{} // in tree, by the number in m
 	for _, i := range kept {
 		from := &m.nodes[i]
-		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: often(m.guesses[i], m.sum(i)), Parent: -1, Counts: slices.Clone(m.sum(i)),
-			Self: slices.Clone(m.selves[int(i)*s.counters : int(i+1)*s.counters]), Omitted: make(tally.Counts, s.counters)}
+		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: often(m.guesses[i], m.sum(i)), Parent: -1,
+			Counts: slices.Clone(m.sum(i)),
+			Self:   slices.Clone(m.selves[int(i)*s.counters : int(i+1)*s.counters]), Omitted: make(tally.Counts, s.counters)}
 		if i > 0 {
 			n.Code = s.codes[from.code]
 			n.Parent = number[from.parent]

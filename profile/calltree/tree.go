@@ -92,7 +92,8 @@ type Limits struct {
 	Details bool
 }
 
-// maxDepth is the maximum depth of a Tree. A HotSpot stack of 1 MB has room for 10,000 frames, but nobody reads so many.
+// maxDepth is the maximum depth of a Tree. A HotSpot stack of 1 MB has room for 10,000 frames, but nobody reads so
+// many.
 const maxDepth = 1000
 
 // base reports whether a stack has all its frames but no Java method. If the sampled code is Java, these frames are
@@ -158,7 +159,8 @@ type callerTree struct {
 
 // add adds a node for frames of the same code. cursors are at these frames.
 func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Counts) {
-	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters), Omitted: make(tally.Counts, b.Set.counters)}
+	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters),
+		Omitted: make(tally.Counts, b.Set.counters)}
 	guesses := int64(0)
 	for _, c := range cursors {
 		at := b.at(c)
@@ -237,7 +239,8 @@ func (b *callerTree) expand(i int32) {
 		return cmp.Or(tally.Compare(x.counts, y.counts), b.codes[x.code].compare(&b.codes[y.code]))
 	})
 	for _, c := range children {
-		if share(c.counts, b.tree.Nodes[0].Counts) < b.limits.Least || b.limits.Nodes > 0 && len(b.tree.Nodes) >= b.limits.Nodes {
+		if share(c.counts, b.tree.Nodes[0].Counts) < b.limits.Least || b.limits.Nodes > 0 &&
+			len(b.tree.Nodes) >= b.limits.Nodes {
 			b.tree.Nodes[i].Omitted.Add(c.counts)
 			b.tree.Nodes[i].Others++
 			continue

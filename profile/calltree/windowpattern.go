@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/wildcard"
 )
 
-// A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them stands for
-// any text.
+// A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them stands
+// for any text.
 type WindowPattern struct{ class, method string }
 
 // ParseWindowPattern parses a WindowPattern.
@@ -28,5 +28,6 @@ func ParseWindowPattern(text string) (p WindowPattern, err error) {
 // initializer.
 func (p WindowPattern) Matches(c *Code) bool {
 	class, method, ok := strings.Cut(c.Name, "::")
-	return ok && c.Java() && wildcard.Match(p.class, class) && wildcard.Match(p.method, method) && (method != "<clinit>" || p.method == method)
+	return ok && c.Java() && wildcard.Match(p.class, class) && wildcard.Match(p.method, method) &&
+		(method != "<clinit>" || p.method == method)
 }

@@ -42,8 +42,8 @@ type Stacks struct {
 	distrusted int64
 }
 
-// Distrusted returns the number of samples whose stacks had to be cut at their innermost Java frame, because their process
-// keeps no frame pointers there.
+// Distrusted returns the number of samples whose stacks had to be cut at their innermost Java frame, because their
+// process keeps no frame pointers there.
 func (s *Stacks) Distrusted() int64 { return s.distrusted }
 
 // A key identifies a chain: its process, the PC of the sample, and the ID of the chain in the tree.
@@ -208,9 +208,10 @@ func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	return p
 }
 
-// outermost are the functions that threads and processes begin with, in the C libraries of Linux and macOS. perf may print
-// a version after the name.
-var outermost = []string{"start_thread", "clone", "clone3", "__clone", "__clone3", "_start", "__libc_start_main", "__libc_start_call_main",
+// outermost are the functions that threads and processes begin with, in the C libraries of Linux and macOS. perf may
+// print a version after the name.
+var outermost = []string{"start_thread", "clone", "clone3", "__clone", "__clone3", "_start", "__libc_start_main",
+	"__libc_start_call_main",
 	"thread_start", "_pthread_start", "start"}
 
 func isOutermost(f *callstack.Frame) bool {
@@ -222,5 +223,6 @@ func isOutermost(f *callstack.Frame) bool {
 // so its caller is the outermost frame, even if that frame has no name.
 func startsThread(f *callstack.Frame) bool {
 	name, _, _ := strings.Cut(f.Name, "(")
-	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" || name == "java_start")
+	return f.Kind == callstack.Native && (name == "thread_native_entry" || name == "ThreadJavaMain" ||
+		name == "java_start")
 }

@@ -33,7 +33,8 @@ func (c *fakeCode) place(pc uint64, monoNanos int64) Place {
 	case 1: // a method
 		return Place{Frames: []callstack.Frame{java(callstack.Compiled, "A::a")}, Lasting: true}
 	case 2: // with an inlined method
-		return Place{Frames: []callstack.Frame{java(callstack.Inlined, "B::inner"), java(callstack.Compiled, "B::b")}, Lasting: true}
+		return Place{Frames: []callstack.Frame{java(callstack.Inlined, "B::inner"), java(callstack.Compiled, "B::b")},
+			Lasting: true}
 	case 3: // in its prologue
 		return Place{Frames: []callstack.Frame{java(callstack.Compiled, "C::c")}, Lasting: true, Frameless: true}
 	case 4: // another method later
@@ -53,8 +54,8 @@ func (c *fakeCode) place(pc uint64, monoNanos int64) Place {
 	return Place{}
 }
 
-// chainOf adds a chain to a tree. It is written as "native start_thread; 1234; kernel read", innermost first. "cut" at its
-// end says that addresses are missing.
+// chainOf adds a chain to a tree. It is written as "native start_thread; 1234; kernel read", innermost first. "cut" at
+// its end says that addresses are missing.
 func chainOf(tree *callstack.Tree, text string) callstack.ID {
 	id := tree.Push(0, callstack.At(callstack.Chain, 0))
 	words := strings.Split(text, "; ")
@@ -103,21 +104,30 @@ func TestChains(t *testing.T) {
 		chain  string
 		want   string
 	}{
-		{"a Java stack", 1, 0x1000, false, "1001; 2001; 6001; native JavaCalls::call; native start_thread", "A::a; B::inner; B::b; call_stub; JavaCalls::call; start_thread"},
+		{"a Java stack", 1, 0x1000, false, "1001; 2001; 6001; native JavaCalls::call; native start_thread",
+			"A::a; B::inner; B::b; call_stub; JavaCalls::call; start_thread"},
 		{"with what is beyond it", 1, 0x1000, false, "1001; native start_thread; 9001", "A::a; start_thread"},
 		{"a version after the name", 1, 0x1000, false, "native clone3@@GLIBC_2.34", "clone3@@GLIBC_2.34"},
-		{"a C library without names", 1, 0x1000, false, "1001; native thread_native_entry(Thread*); native ; native ", "A::a; thread_native_entry(Thread*); [native]"},
+		{"a C library without names", 1, 0x1000, false, "1001; native thread_native_entry(Thread*); native ; native ",
+			"A::a; thread_native_entry(Thread*); [native]"},
 		{"the return address is at the end of a method", 1, 0x1000, false, "2000; native start_thread", "A::a; start_thread"},
 		{"without frame pointers", 2, 0x1000, false, "1001; native start_thread", "[cut]"},
 		{"without frame pointers, and nothing below", 2, 0x1000, false, "", "[cut]"},
-		{"without frame pointers, native code above", 2, 0x10, false, "native write; 1001; 2001; native start_thread", "write; A::a; [cut]"},
+		{"without frame pointers, native code above", 2, 0x10, false, "native write; 1001; 2001; native start_thread",
+			"write; A::a; [cut]"},
 		{"without frame pointers, the interpreter", 2, 0x5000, false, "5001; native start_thread", "[interpreted]; [cut]"},
-		{"without frame pointers, a native thread", 2, 0x10, false, "native Thread::call_run; native start_thread", "Thread::call_run; start_thread"},
+		{"without frame pointers, a native thread", 2, 0x10, false, "native Thread::call_run; native start_thread",
+			"Thread::call_run; start_thread"},
 		{"without frame pointers, a stub", 2, 0x6000, false, "1001; 9001", "A::a; [cut]"},
-		{"the interpreter", 1, 0x5000, false, "5001; 5001; native start_thread", "[interpreted]; [interpreted]; [interpreted]; start_thread"},
-		{"in the kernel", 1, 0xffffffff80000000, true, "kernel vfs_read; kernel sys_read; native read; 1001; native start_thread", "vfs_read; sys_read; read; A::a; start_thread"},
-		{"in the kernel, from Java", 1, 0xffffffff80000000, true, "kernel page_fault; 2000; native start_thread", "page_fault; B::inner; B::b; start_thread"},
-		{"in the kernel, from a prologue", 1, 0xffffffff80000000, true, "kernel page_fault; 3000; 1001; native start_thread", "page_fault; C::c; [unwalked]"},
+		{"the interpreter", 1, 0x5000, false, "5001; 5001; native start_thread",
+			"[interpreted]; [interpreted]; [interpreted]; start_thread"},
+		{"in the kernel", 1, 0xffffffff80000000, true,
+			"kernel vfs_read; kernel sys_read; native read; 1001; native start_thread",
+			"vfs_read; sys_read; read; A::a; start_thread"},
+		{"in the kernel, from Java", 1, 0xffffffff80000000, true, "kernel page_fault; 2000; native start_thread",
+			"page_fault; B::inner; B::b; start_thread"},
+		{"in the kernel, from a prologue", 1, 0xffffffff80000000, true, "kernel page_fault; 3000; 1001; native start_thread",
+			"page_fault; C::c; [unwalked]"},
 		{"in a prologue", 1, 0x3000, false, "1001; native start_thread", "[unwalked]"},
 		{"an address that is in no code", 1, 0x1000, false, "1001; 9001; native start_thread", "A::a; [unwalked]"},
 		{"it just ends", 1, 0x1000, false, "1001; native main", "A::a; main; [unwalked]"},
@@ -125,7 +135,8 @@ func TestChains(t *testing.T) {
 		{"perf has cut it", 1, 0x1000, false, "1001; cut", "A::a; [cut]"},
 		{"perf has cut it without saying so", 1, 0x1000, false, deep, strings.Repeat("A::a; ", perfDepth-1) + "[cut]"},
 		{"code that is not in the log", 1, 0x1000, false, "7001; native start_thread", "[stub]; start_thread"},
-		{"without frame pointers, code that is not in the log", 2, 0x10, false, "7001; 1001; native start_thread", "[stub]; [cut]"},
+		{"without frame pointers, code that is not in the log", 2, 0x10, false, "7001; 1001; native start_thread",
+			"[stub]; [cut]"},
 		{"another process", 3, 0x10, false, "9001; native start_thread", "[unwalked]"},
 	} {
 		tree := &callstack.Tree{}

@@ -12,8 +12,8 @@ import (
 // insts are all instructions of a piece of code, in AT&T's syntax. framed is true if the code begins with a frame, as
 // the interpreter's does. For code of other instruction sets than x86-64, Frameless returns nil.
 //
-// It reads the instructions in the order of their addresses, because HotSpot lays out code in that order: prologue, code,
-// epilogue, more code, and what is jumped to at the end.
+// It reads the instructions in the order of their addresses, because HotSpot lays out code in that order: prologue,
+// code, epilogue, more code, and what is jumped to at the end.
 func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 	var without map[uint64]bool
 	var targets map[uint64]bool // of jumps from code without a frame

@@ -75,7 +75,8 @@ func NeverReturns(l *Line) bool {
 	is := func(name string) bool {
 		return slices.ContainsFunc(noReturn, func(part string) bool { return strings.Contains(" "+name, part) })
 	}
-	return is(l.TargetName) || slices.ContainsFunc(l.Comments, func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
+	return is(l.TargetName) || slices.ContainsFunc(l.Comments,
+		func(c string) bool { return strings.HasPrefix(c, "{runtime_call") && is(c) })
 }
 
 // traps are instructions that stop the normal flow of execution. HotSpot puts them after calls that never return.
@@ -91,7 +92,8 @@ func Successors(lines []Line, blocks []Block) [][]int {
 		if to := LineAt(lines, last.Target); last.Jumps() && to >= 0 {
 			next[b] = append(next[b], BlockAt(blocks, to))
 		}
-		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || NeverReturns(last) || slices.Contains(traps, mnemonic)
+		ends := last.Kind == disasm.Jump || last.Kind == disasm.Return || NeverReturns(last) ||
+			slices.Contains(traps, mnemonic)
 		if !ends && b+1 < len(blocks) && lines[blocks[b+1].From].Lo <= last.Hi {
 			next[b] = append(next[b], b+1)
 		}

@@ -45,12 +45,17 @@ func TestBlocks(t *testing.T) {
 		ends   [][]int     // for each loop the lines that lead back to its head
 	}{
 		{"straight", code("mov", "mov", "ret"), []int{0}, [][]int{nil}, map[int]int{}, [][]int{}},
-		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1}, [][]int{{2}}},
+		{"a loop", code("mov", "add", "jne 1", "ret"), []int{0, 1, 3}, [][]int{{1}, {1, 2}, nil}, map[int]int{1: 1},
+			[][]int{{2}}},
 		{"a table of jumps", code("jmp *%rax", "mov", "jmp 0"), []int{0, 1}, [][]int{nil, {0}}, map[int]int{}, [][]int{}},
-		{"a trap ends a block", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4}, [][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
-		{"so does hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2}, [][]int{{2}}},
-		{"entered in the middle", code("jmp 3", "mov", "mov", "mov", "jne 1", "ret"), []int{0, 1, 3, 5}, [][]int{{2}, {2}, {1, 3}, nil}, map[int]int{2: 2}, [][]int{{4}}},
-		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil}, map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
+		{"a trap ends a block", code("mov", "jne 4", "jne 1", "call UncommonTrapBlob", "mov", "jmp 1"), []int{0, 1, 2, 3, 4},
+			[][]int{{1}, {4, 2}, {1, 3}, nil, {1}}, map[int]int{1: 3}, [][]int{{2, 5}}},
+		{"so does hlt", code("jne 2", "hlt", "jmp 0"), []int{0, 1, 2}, [][]int{{2, 1}, nil, {0}}, map[int]int{0: 2},
+			[][]int{{2}}},
+		{"entered in the middle", code("jmp 3", "mov", "mov", "mov", "jne 1", "ret"), []int{0, 1, 3, 5},
+			[][]int{{2}, {2}, {1, 3}, nil}, map[int]int{2: 2}, [][]int{{4}}},
+		{"inner and outer", code("mov", "mov", "jne 1", "jne 0", "ret"), []int{0, 1, 3, 4}, [][]int{{1}, {1, 2}, {0, 3}, nil},
+			map[int]int{0: 3, 1: 1}, [][]int{{3}, {2}}},
 	} {
 		blocks := BlocksOf(c.lines, 1)
 		var starts []int

@@ -13,8 +13,8 @@ type Hit struct {
 	Counts tally.Counts
 }
 
-// LeastGap is the smallest number of instructions that an excerpt leaves out. If there are fewer, they are shown, because a
-// line about the gap would save almost nothing.
+// LeastGap is the smallest number of instructions that an excerpt leaves out. If there are fewer, they are shown,
+// because a line about the gap would save almost nothing.
 const LeastGap = 3
 
 // Excerpt chooses which of n instructions an excerpt shows: those around the hottest instructions, hottest first, until

@@ -124,7 +124,8 @@ type flow struct {
 // newFlow returns the flow between blocks, and computes their dominators. Its argument lists the successors of each
 // block.
 func newFlow(next [][]int) *flow {
-	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)), root: make([]bool, len(next)), entry: make([]int, len(next))}
+	g := &flow{next: next, before: make([][]int, len(next)), position: make([]int, len(next)),
+		root: make([]bool, len(next)), entry: make([]int, len(next))}
 	for b, to := range next {
 		for _, n := range to {
 			g.before[n] = append(g.before[n], b)

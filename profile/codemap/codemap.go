@@ -53,7 +53,10 @@ func New(blobs []printassembly.Blob) *Map {
 			m.byTime = append(m.byTime, int32(i))
 		}
 	}
-	slices.SortStableFunc(m.byTime, func(i, j int32) int { return cmp.Compare(blobs[i].UptimeMillis, blobs[j].UptimeMillis) })
+	slices.SortStableFunc(m.byTime, func(i, j int32) int {
+		return cmp.Compare(blobs[i].UptimeMillis,
+			blobs[j].UptimeMillis)
+	})
 	extents := make([]extent, len(m.byTime))
 	for r, i := range m.byTime {
 		extents[r] = extent{blobs[i].Lo, blobs[i].Hi, int32(r), blobs[i].Kind}

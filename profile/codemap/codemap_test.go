@@ -88,7 +88,8 @@ func TestFind(t *testing.T) {
 			assert.Equal(t, c.want, got, c.what)
 		}
 	}
-	for i, want := range []bool{false, false, false, true, true, true, true, false, false, true, true, false, false, true, true} {
+	for i, want := range []bool{false, false, false, true, true, true, true, false, false, true, true, false, false, true,
+		true} {
 		assert.Equal(t, want, m.Reused(i), "blob %d", i)
 	}
 }

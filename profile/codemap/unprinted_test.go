@@ -34,7 +34,8 @@ func TestUnprinted(t *testing.T) {
 func TestBeyond(t *testing.T) {
 	m := New([]pa.Blob{{Kind: pa.Stub, Lo: 1000, Hi: 1100}, {Kind: pa.NMethod, Lo: 1200, Hi: 1400}})
 	// The range of 600 bytes is [800, 1400) at the lowest, [1000, 1600) at the highest.
-	for pc, beyond := range map[uint64]bool{0: true, 799: true, 800: false, 1150: false, 1599: false, 1600: true, 1 << 63: true} {
+	for pc, beyond := range map[uint64]bool{0: true, 799: true, 800: false, 1150: false, 1599: false, 1600: true,
+		1 << 63: true} {
 		assert.Equal(t, beyond, m.Beyond(pc, 600), "%d", pc)
 	}
 	assert.False(t, m.Beyond(5000, 300), "a range that can't hold the blobs says nothing")

@@ -21,7 +21,8 @@ const (
 )
 
 // outcomes are the words for the outcomes.
-var outcomes = [...]string{Unknown: "unknown", Refused: "refused", Virtual: "virtual", Rest: "rest", Reversed: "reversed"}
+var outcomes = [...]string{Unknown: "unknown", Refused: "refused", Virtual: "virtual", Rest: "rest",
+	Reversed: "reversed"}
 
 // String returns a word for the outcome.
 func (o Outcome) String() string { return outcomes[o] }
@@ -72,7 +73,8 @@ func (c *Call) Reason() string {
 		return strings.Join(texts, "; at another place: ")
 	case Virtual:
 		if len(c.Inlined) > 0 {
-			return c.dispatch() + ", or for receivers other than those of " + shortNames(c.Inlined) + ", inlined here or in another copy of the method" + c.andReceivers()
+			return c.dispatch() + ", or for receivers other than those of " + shortNames(c.Inlined) +
+				", inlined here or in another copy of the method" + c.andReceivers()
 		}
 		return c.dispatch() + ": " + c.receivers("which receivers it has is not known")
 	case Rest:

@@ -148,8 +148,9 @@ type finder struct {
 func (f *finder) call(in *printassembly.Instruction) *Call {
 	dispatched, _ := jitprofile.JavaCall(in)
 	bytecode, callee := called(in)
-	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Interface: bytecode == "invokeinterface", Callee: callee,
-		Note: f.Notes[in.Lo], limits: f.Limits}
+	c := &Call{Lo: in.Lo, Hi: in.Hi, Frames: in.Frames, Dispatched: dispatched, Interface: bytecode == "invokeinterface",
+		Callee: callee,
+		Note:   f.Notes[in.Lo], limits: f.Limits}
 	for _, d := range about(f.decided[place{plain(in.Frames[0].Method), in.Frames[0].BCI}], c.Callee) {
 		f.add(c, d)
 	}
@@ -216,7 +217,8 @@ func called(in *printassembly.Instruction) (bytecode, name string) {
 
 // linksHandle reports whether HotSpot uses a method to call the target of a method handle.
 func linksHandle(name string) bool {
-	return name == "invokeBasic" || strings.HasPrefix(name, "linkTo") && name != "linkToTargetMethod" && name != "linkToCallSite"
+	return name == "invokeBasic" || strings.HasPrefix(name, "linkTo") && name != "linkToTargetMethod" &&
+		name != "linkToCallSite"
 }
 
 // size returns the size of the callee's bytecode in bytes, or 0 if it is unknown. If there are several methods with

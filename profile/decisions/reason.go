@@ -33,16 +33,24 @@ const (
 // reasons are the messages of C2 (bytecodeInfo.cpp) and C1 (c1_GraphBuilder.cpp) that depend on a limit, or about which
 // the user can do something. C1 has some of C2's limits as flags of its own since JDK 16.
 var reasons = map[string]reason{
-	"hot method too big":                 {flags: []string{"FreqInlineSize"}, sized: true, change: "move what it does rarely into a method of its own, or use " + inlineCommand},
-	"too big":                            {flags: []string{"MaxInlineSize"}, sized: true, change: "it was not called often enough while it was profiled to count as hot; make it smaller, or use " + inlineCommand},
-	"already compiled into a big method": {flags: []string{"InlineSmallCode"}, change: "a higher -XX:InlineSmallCode, or " + inlineCommand},
-	"already compiled into a medium method": {flags: []string{"InlineSmallCode"}, part: 4, change: "it was not called often enough while it was profiled to count as hot; " +
-		"a higher -XX:InlineSmallCode, or " + inlineCommand},
-	"NodeCountInliningCutoff":               {flags: []string{"NodeCountInliningCutoff"}, change: callerTooBig},
-	"size > DesiredMethodLimit":             {flags: []string{"DesiredMethodLimit"}, change: callerTooBig},
-	"inlining too deep":                     {flags: []string{"MaxInlineLevel"}, change: "a shorter chain of calls, or a higher -XX:MaxInlineLevel"},
-	"recursive inlining is too deep":        {flags: []string{"MaxRecursiveInlineLevel"}, change: "a loop in place of the recursion, or a higher -XX:MaxRecursiveInlineLevel"},
-	"recursive inlining too deep":           {flags: []string{"MaxRecursiveInlineLevel"}, change: "a loop in place of the recursion, or a higher -XX:MaxRecursiveInlineLevel"},
+	"hot method too big": {flags: []string{"FreqInlineSize"}, sized: true,
+		change: "move what it does rarely into a method of its own, or use " + inlineCommand},
+	"too big": {flags: []string{"MaxInlineSize"}, sized: true,
+		change: "it was not called often enough while it was profiled to count as hot; make it smaller, or use " +
+			inlineCommand},
+	"already compiled into a big method": {flags: []string{"InlineSmallCode"},
+		change: "a higher -XX:InlineSmallCode, or " + inlineCommand},
+	"already compiled into a medium method": {flags: []string{"InlineSmallCode"}, part: 4,
+		change: "it was not called often enough while it was profiled to count as hot; " +
+			"a higher -XX:InlineSmallCode, or " + inlineCommand},
+	"NodeCountInliningCutoff":   {flags: []string{"NodeCountInliningCutoff"}, change: callerTooBig},
+	"size > DesiredMethodLimit": {flags: []string{"DesiredMethodLimit"}, change: callerTooBig},
+	"inlining too deep": {flags: []string{"MaxInlineLevel"},
+		change: "a shorter chain of calls, or a higher -XX:MaxInlineLevel"},
+	"recursive inlining is too deep": {flags: []string{"MaxRecursiveInlineLevel"},
+		change: "a loop in place of the recursion, or a higher -XX:MaxRecursiveInlineLevel"},
+	"recursive inlining too deep": {flags: []string{"MaxRecursiveInlineLevel"},
+		change: "a loop in place of the recursion, or a higher -XX:MaxRecursiveInlineLevel"},
 	"executed < MinInliningThreshold times": {flags: []string{"MinInliningThreshold"}, change: tooRare},
 	"low call site frequency":               {change: tooRare},
 	"never executed":                        {change: tooRare},
@@ -50,15 +58,16 @@ var reasons = map[string]reason{
 	"native method":                         {change: "nothing can inline it but an intrinsic of HotSpot: call it less often"},
 	"unloaded signature classes":            {change: "classes of its parameters that are loaded before the method is compiled"},
 	"don't inline by annotation":            {change: "nothing: its class says so"},
-	"callee is too large":                   {flags: []string{"C1MaxInlineSize", "MaxInlineSize"}, sized: true, change: "make it smaller; C2 has a higher limit for methods that run often"},
-	notConstant:                             {change: "a method handle in a static final field, or one that is made by invokedynamic"},
+	"callee is too large": {flags: []string{"C1MaxInlineSize", "MaxInlineSize"}, sized: true,
+		change: "make it smaller; C2 has a higher limit for methods that run often"},
+	notConstant: {change: "a method handle in a static final field, or one that is made by invokedynamic"},
 }
 
 // constants has the values of flags that product builds of HotSpot have as constants, so the JVM does not list them.
 var constants = Limits{"NodeCountInliningCutoff": 18000, "DesiredMethodLimit": 8000}
 
-// limit returns the flag that has the limit of a reason, and its value. It returns "" if there is none, or if the JVM did
-// not say.
+// limit returns the flag that has the limit of a reason, and its value. It returns "" if there is none, or if the JVM
+// did not say.
 func (r *reason) limit(limits Limits) (flag string, value int64) {
 	for _, flag = range r.flags {
 		if value, ok := limits[flag]; ok {
@@ -116,7 +125,8 @@ func (c *Call) changeReceivers() string {
 	case c.Note == nil || len(c.Note.Types) == 0:
 		return ""
 	case c.Note.AllCallers:
-		return "fewer classes here; the profile is that of all callers of " + shortNames([]string{c.Frames[0].Method}) + ": a copy of it for this caller would have its own"
+		return "fewer classes here; the profile is that of all callers of " + shortNames([]string{c.Frames[0].Method}) +
+			": a copy of it for this caller would have its own"
 	}
 	return "two classes at most, or one with 90 % of the calls; a check of the class (instanceof) for the most frequent one"
 }

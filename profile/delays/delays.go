@@ -53,7 +53,8 @@ type Counts struct {
 
 // New returns Counts without samples, of a profile with this number of counters.
 func New(code *jvmcode.Reader, counters int) *Counts {
-	return &Counts{code: code, counters: counters, blobs: map[jvmcode.Ref]*delayed{}, functions: map[numbers.Function]*delayed{}}
+	return &Counts{code: code, counters: counters, blobs: map[jvmcode.Ref]*delayed{},
+		functions: map[numbers.Function]*delayed{}}
 }
 
 // Add adds samples at an address of a blob.
@@ -61,7 +62,8 @@ func (c *Counts) Add(ref jvmcode.Ref, pc uint64, counts tally.Counts) {
 	d := c.blobs[ref]
 	if d == nil {
 		blob := c.code.Blob(ref)
-		d = &delayed{Delay{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, Region: -1, Counts: make(tally.Counts, c.counters)},
+		d = &delayed{Delay{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, Region: -1,
+			Counts: make(tally.Counts, c.counters)},
 			ref, map[uint64]tally.Counts{}}
 		c.blobs[ref] = d
 		c.all = append(c.all, d)
@@ -74,7 +76,8 @@ func (c *Counts) Add(ref jvmcode.Ref, pc uint64, counts tally.Counts) {
 func (c *Counts) AddNative(f numbers.Function, counts tally.Counts) {
 	d := c.functions[f]
 	if d == nil {
-		d = &delayed{Delay: Delay{Source: f.Module, Method: f.Symbol, Native: true, Region: -1, Counts: make(tally.Counts, c.counters)}}
+		d = &delayed{Delay: Delay{Source: f.Module, Method: f.Symbol, Native: true, Region: -1,
+			Counts: make(tally.Counts, c.counters)}}
 		c.functions[f] = d
 		c.all = append(c.all, d)
 	}
@@ -85,7 +88,8 @@ func (c *Counts) AddNative(f numbers.Function, counts tally.Counts) {
 // JVM, which is the index of the Ref.
 func (c *Counts) Delays(regionOf func(d *Delay, jvm int) int) []Delay {
 	slices.SortFunc(c.all, func(a, b *delayed) int {
-		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method), cmp.Compare(a.CompileID, b.CompileID),
+		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.CompileID, b.CompileID),
 			cmp.Compare(a.ref.JVM, b.ref.JVM), cmp.Compare(a.ref.Index, b.ref.Index))
 	})
 	delays := make([]Delay, 0, min(len(c.all), maxDelays))
@@ -111,6 +115,9 @@ func lines(insts []printassembly.Instruction, atPC map[uint64]tally.Counts, coun
 	for i, c := range byInst {
 		lines = append(lines, Line{insts[i], c})
 	}
-	slices.SortFunc(lines, func(a, b Line) int { return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo)) })
+	slices.SortFunc(lines, func(a, b Line) int {
+		return cmp.Or(tally.Compare(a.Counts, b.Counts),
+			cmp.Compare(a.Lo, b.Lo))
+	})
 	return lines[:min(len(lines), maxLines)]
 }

@@ -121,7 +121,8 @@ func New(events []event.Event) *Index {
 func (x *Index) bit(e *event.Event) int {
 	k := key{e.Kind, e.Name, e.OfTool()}
 	switch e.Kind {
-	case event.Compilation, event.Deopt, event.Discard, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad, event.Thread:
+	case event.Compilation, event.Deopt, event.Discard, event.Lock, event.Park, event.Sleep, event.Alloc, event.ClassLoad,
+		event.Thread:
 		k.name = ""
 		if k.tool {
 			k.name = OfTool

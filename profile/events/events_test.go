@@ -17,7 +17,8 @@ func TestDuring(t *testing.T) {
 	const span = 400
 	var events []event.Event
 	for i := range 300 {
-		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span), Nanos: random.Int64N(9)}
+		e := event.Event{PID: 1 + i%2, Kind: event.GC, Name: fmt.Sprint(random.IntN(80)), MonoNanos: random.Int64N(span),
+			Nanos: random.Int64N(9)}
 		if i%3 == 0 {
 			e.Kind, e.WaitNanos = event.Safepoint, random.Int64N(4)
 		}

@@ -61,7 +61,8 @@ func (s *Sums) Totals(x *Index, counters int) []Total {
 		}
 	}
 	slices.SortFunc(totals, func(a, b Total) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return totals
 }

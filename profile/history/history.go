@@ -108,7 +108,8 @@ func (h *History) AddLanes(events []event.Event) {
 	shares := map[int]map[event.Kind][]float64{}
 	for i := range events {
 		e := &events[i]
-		from, to := max(e.MonoNanos, h.FromMonoNanos)-h.FromMonoNanos, min(e.EndMonoNanos(), h.FromMonoNanos+int64(h.Bins)*h.StepNanos)-h.FromMonoNanos
+		from, to := max(e.MonoNanos, h.FromMonoNanos)-h.FromMonoNanos, min(e.EndMonoNanos(),
+			h.FromMonoNanos+int64(h.Bins)*h.StepNanos)-h.FromMonoNanos
 		if to <= from || !slices.Contains(laneKinds, e.Kind) {
 			continue
 		}
@@ -164,8 +165,8 @@ func NewBuilder() *Builder {
 	return &Builder{step: shortest, bins: map[binKey]*bin{}}
 }
 
-// Add counts a sample. It ignores samples whose time is unknown (negative) or impossible. inProfile is true if the sample is
-// in a profile. If doing is NotCounted, the sample is not in [JVM.All].
+// Add counts a sample. It ignores samples whose time is unknown (negative) or impossible. inProfile is true if the
+// sample is in a profile. If doing is NotCounted, the sample is not in [JVM.All].
 func (h *Builder) Add(pid int, mono int64, doing Doing, inProfile bool) {
 	if mono < 0 || mono >= maxTime {
 		return
@@ -282,7 +283,8 @@ func (h *History) Spans(j *JVM, n int) []Span {
 	var spans []Span
 	for from := first; from <= last; from += step {
 		to := min(from+step, last+1)
-		s := Span{FromMonoNanos: h.FromMonoNanos + int64(from)*h.StepNanos, ToMonoNanos: h.FromMonoNanos + int64(to)*h.StepNanos}
+		s := Span{FromMonoNanos: h.FromMonoNanos + int64(from)*h.StepNanos,
+			ToMonoNanos: h.FromMonoNanos + int64(to)*h.StepNanos}
 		for i := range j.All[from:to] {
 			s.add(&j.All[from+i])
 		}

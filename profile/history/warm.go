@@ -26,8 +26,8 @@ type Warmth struct {
 	// Work is the number of samples of work from which shares are computed: those after FromMonoNanos or, if the JVM
 	// was not warm by the end, those in the last fifth of the work.
 	Work int64
-	// Interpreted, C1, JIT and Other are the samples of Work in the interpreter, in C1's code of the levels 2 and 3, in the
-	// threads of the compilers, and in all other code.
+	// Interpreted, C1, JIT and Other are the samples of Work in the interpreter, in C1's code of the levels 2 and 3, in
+	// the threads of the compilers, and in all other code.
 	Interpreted, C1, JIT, Other int64
 	// JITUnknown is true if the sampler recorded no names of threads. Then JIT is 0, and does not count.
 	JITUnknown bool

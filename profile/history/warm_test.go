@@ -32,7 +32,8 @@ func TestWarmth(t *testing.T) {
 		{"a new phase at the end", []phase{{20, 100, 0.8}, {80, 100, 0.02}, {20, 100, 0.7}}, "cold", 0},
 		{"a new phase in between", []phase{{20, 100, 0.8}, {40, 100, 0.02}, {15, 100, 0.7}, {60, 100, 0.02}}, "warm", 75},
 		{"a burst at the end", []phase{{20, 100, 0.8}, {80, 100, 0.02}, {1, 100, 1}}, "warm", 20},
-		{"bursts of single bins", []phase{{20, 100, 0.8}, {30, 100, 0.02}, {1, 100, 0.9}, {30, 100, 0.02}, {1, 100, 0.9}, {30, 100, 0.02}}, "warm", 20},
+		{"bursts of single bins", []phase{{20, 100, 0.8}, {30, 100, 0.02}, {1, 100, 0.9}, {30, 100, 0.02}, {1, 100, 0.9},
+			{30, 100, 0.02}}, "warm", 20},
 		{"too little follows", []phase{{60, 100, 0.8}, {2, 100, 0.02}}, "cold", 0},
 		{"just enough follows", []phase{{60, 100, 0.8}, {3, 100, 0.02}}, "warm", 60},
 		{"too few samples", []phase{{2, 100, 0.02}}, "unknown", 0},
@@ -45,7 +46,8 @@ func TestWarmth(t *testing.T) {
 		for _, p := range c.phases {
 			for range p.bins {
 				cold := int64(p.cold*float64(p.work) + 0.5)
-				b := Counts{RanC2: int64(p.work) - cold, RanInterpreter: cold / 2, RanC1Profiled: cold / 4, RanGC: 1000, RanNative: 1000, RanService: 10}
+				b := Counts{RanC2: int64(p.work) - cold, RanInterpreter: cold / 2, RanC1Profiled: cold / 4, RanGC: 1000,
+					RanNative: 1000, RanService: 10}
 				b[RanJIT] = cold - b[RanInterpreter] - b[RanC1Profiled]
 				j.All = append(j.All, b)
 			}
@@ -104,7 +106,8 @@ func TestDoingOf(t *testing.T) {
 
 // What a JVM does after its measurement does not count.
 func TestWarmthUntil(t *testing.T) {
-	h, j := &History{FromMonoNanos: 1000, StepNanos: 10}, &JVM{All: []Counts{{RanJIT: 1000}, {RanC2: 1000}, {RanInterpreter: 1000}}}
+	h, j := &History{FromMonoNanos: 1000, StepNanos: 10}, &JVM{All: []Counts{{RanJIT: 1000}, {RanC2: 1000},
+		{RanInterpreter: 1000}}}
 	assert.False(t, h.Warmth(j, 0).Warm)
 	assert.False(t, h.Warmth(j, 1021).Warm, "a bin that has begun counts")
 	assert.EqualValues(t, 1010, h.Warmth(j, 1020).FromMonoNanos)

@@ -54,10 +54,12 @@ const (
 
 // Of returns what the profiles say about some code. insts are all instructions of the code. The function mixed reports
 // whether a method has several callers.
-func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile, mixed func(method string) bool) *Code {
+func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile,
+	mixed func(method string) bool) *Code {
 	c := &Code{Traps: trapsOf(profiles)}
 	chains := &printassembly.Chains{}
-	f := finder{chains: chains, sites: sitesOf(profiles, chains), mixed: mixed, callers: map[int]printassembly.FramePlace{}, several: map[int]bool{}}
+	f := finder{chains: chains, sites: sitesOf(profiles, chains), mixed: mixed,
+		callers: map[int]printassembly.FramePlace{}, several: map[int]bool{}}
 	if len(f.sites) == 0 {
 		return c
 	}
@@ -104,7 +106,8 @@ func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
 }
 
 // sitesOf returns the sites of profiles that have enough counts, by their places.
-func sitesOf(profiles []*printassembly.MethodProfile, chains *printassembly.Chains) map[printassembly.FramePlace]*printassembly.ProfileSite {
+func sitesOf(profiles []*printassembly.MethodProfile,
+	chains *printassembly.Chains) map[printassembly.FramePlace]*printassembly.ProfileSite {
 	sites := map[printassembly.FramePlace]*printassembly.ProfileSite{}
 	for _, p := range profiles {
 		for i := range p.Sites {
@@ -281,7 +284,8 @@ func (f *finder) loose() (notes []*Note) {
 		}
 	}
 	slices.SortFunc(notes, func(a, b *Note) int {
-		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Method, b.Method), cmp.Compare(a.BCI, b.BCI),
+			cmp.Compare(a.Line, b.Line))
 	})
 	return notes[:min(len(notes), maxLoose)]
 }

@@ -33,14 +33,21 @@ func site(bci int, s printassembly.ProfileSite) printassembly.ProfileSite {
 // profiles are the profiles of two methods: run, which has three calls, a branch and a type check, and a method that it
 // calls.
 var profiles = []*printassembly.MethodProfile{
-	{Method: "a.Main::run", Traps: []printassembly.Trap{{Reason: "unstable_if", Count: 1}, {Reason: "class_check", Count: 255}}, Sites: []printassembly.ProfileSite{
-		site(1, printassembly.ProfileSite{Bytecode: "invokeinterface", Types: []printassembly.ProfileType{{Class: "a.Circle", Count: 500}, {Class: "a.Square", Count: 300}}, Others: 200}),
-		site(6, printassembly.ProfileSite{Bytecode: "invokevirtual", Types: []printassembly.ProfileType{{Class: "a.Cat", Count: 749}, {Class: "a.Bird", Count: 251}}}),
+	{Method: "a.Main::run", Traps: []printassembly.Trap{{Reason: "unstable_if", Count: 1},
+		{Reason: "class_check", Count: 255}}, Sites: []printassembly.ProfileSite{
+		site(1, printassembly.ProfileSite{Bytecode: "invokeinterface",
+			Types: []printassembly.ProfileType{{Class: "a.Circle", Count: 500}, {Class: "a.Square", Count: 300}}, Others: 200}),
+		site(6, printassembly.ProfileSite{Bytecode: "invokevirtual",
+			Types: []printassembly.ProfileType{{Class: "a.Cat", Count: 749}, {Class: "a.Bird", Count: 251}}}),
 		site(9, printassembly.ProfileSite{Bytecode: "ifne", Taken: 999, NotTaken: 1}),
-		site(12, printassembly.ProfileSite{Bytecode: "checkcast", Types: []printassembly.ProfileType{{Class: "[I", Count: 80}, {Class: "[[Ljava.lang.String;", Count: 20}}, More: true}),
-		site(15, printassembly.ProfileSite{Bytecode: "invokevirtual", Types: []printassembly.ProfileType{{Class: "a.Rare", Count: 2}}}),
+		site(12, printassembly.ProfileSite{Bytecode: "checkcast",
+			Types: []printassembly.ProfileType{{Class: "[I", Count: 80}, {Class: "[[Ljava.lang.String;", Count: 20}},
+			More:  true}),
+		site(15, printassembly.ProfileSite{Bytecode: "invokevirtual",
+			Types: []printassembly.ProfileType{{Class: "a.Rare", Count: 2}}}),
 	}},
-	{Method: "a.Cat::legs", Sites: []printassembly.ProfileSite{site(3, printassembly.ProfileSite{Bytecode: "ifeq", NotTaken: 50})}},
+	{Method: "a.Cat::legs", Sites: []printassembly.ProfileSite{site(3,
+		printassembly.ProfileSite{Bytecode: "ifeq", NotTaken: 50})}},
 }
 
 func notesOf(insts []printassembly.Instruction, mixed bool) map[uint64]string {
@@ -88,7 +95,8 @@ func TestNotes(t *testing.T) {
 
 	// C2 has chosen one class and calls its method without looking for it.
 	direct := []printassembly.Instruction{inst(0x24, disasm.Call, "{optimized virtual_call}", run(6))}
-	assert.Equal(t, map[uint64]string{0x24: "receivers while profiled: Cat 75 %, Bird 25 %: a direct call, not inlined"}, notesOf(direct, false))
+	assert.Equal(t, map[uint64]string{0x24: "receivers while profiled: Cat 75 %, Bird 25 %: a direct call, not inlined"},
+		notesOf(direct, false))
 
 	// A method that is inlined at two places of the code has two callers.
 	twice := []printassembly.Instruction{
@@ -103,7 +111,8 @@ func TestNotes(t *testing.T) {
 func TestGuesses(t *testing.T) {
 	guessed, other := frame("a.Main::run", 9), frame("a.Main::run", 9)
 	guessed.Guess, other.Line = printassembly.GuessedLine, 77
-	assert.Empty(t, notesOf([]printassembly.Instruction{inst(0x10, disasm.CondJump, "", guessed), inst(0x14, disasm.CondJump, "", other)}, false))
+	assert.Empty(t, notesOf([]printassembly.Instruction{inst(0x10, disasm.CondJump, "", guessed),
+		inst(0x14, disasm.CondJump, "", other)}, false))
 	assert.Empty(t, notesOf(nil, false))
 	assert.Empty(t, Of([]printassembly.Instruction{inst(0x10, disasm.CondJump, "", frame("a.Main::run", 9))}, nil, nil).At)
 }
@@ -120,15 +129,18 @@ func TestTrapsAndLoose(t *testing.T) {
 func TestNames(t *testing.T) {
 	for class, want := range map[string]string{
 		"java.util.HashMap$Node": "HashMap$Node", "[J": "long[]", "[Ljava.lang.String;": "String[]", "Plain": "Plain",
-		"org.acme.Svc$$Lambda/0x00007f5a1c0d": "Svc$$Lambda/…1c0d", "a.Svc$$Lambda$14/0x000c00": "Svc$$Lambda$14/…0c00", "": "", "[": "[]",
+		"org.acme.Svc$$Lambda/0x00007f5a1c0d": "Svc$$Lambda/…1c0d", "a.Svc$$Lambda$14/0x000c00": "Svc$$Lambda$14/…0c00",
+		"": "", "[": "[]",
 	} {
 		assert.Equal(t, want, shortClass(class), class)
 	}
-	assert.Equal(t, []string{"a.Node", "b.Node"}, classNames([]printassembly.ProfileType{{Class: "a.Node"}, {Class: "b.Node"}}))
+	assert.Equal(t, []string{"a.Node", "b.Node"}, classNames([]printassembly.ProfileType{{Class: "a.Node"},
+		{Class: "b.Node"}}))
 	for part, want := range map[int64]string{0: "0 %", 1: "<1 %", 10: "1 %", 994: "99 %", 999: ">99 %", 1000: "100 %"} {
 		assert.Equal(t, want, percent(part, 1000))
 	}
-	n := Note{ProfileSite: &printassembly.ProfileSite{Bytecode: "instanceof", Types: []printassembly.ProfileType{{Class: "a.B", Count: 9}}, More: true, Failed: 3}}
+	n := Note{ProfileSite: &printassembly.ProfileSite{Bytecode: "instanceof",
+		Types: []printassembly.ProfileType{{Class: "a.B", Count: 9}}, More: true, Failed: 3}}
 	assert.Equal(t, "classes while profiled: B; some failed the check", n.String())
 }
 
@@ -142,7 +154,8 @@ func TestLongChains(t *testing.T) {
 		insts[i] = inst(uint64(i), disasm.Plain, "", slices.Clone(frames)...)
 	}
 	long := []*printassembly.MethodProfile{{Method: name, Sites: []printassembly.ProfileSite{
-		site(6, printassembly.ProfileSite{Bytecode: "invokevirtual", Types: []printassembly.ProfileType{{Class: "a.Cat", Count: 749}}})}}}
+		site(6, printassembly.ProfileSite{Bytecode: "invokevirtual",
+			Types: []printassembly.ProfileType{{Class: "a.Cat", Count: 749}}})}}}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	c := Of(insts, long, func(string) bool { return false })

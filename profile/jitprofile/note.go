@@ -157,7 +157,8 @@ func classNames(types []printassembly.ProfileType) []string {
 	}
 	names := slices.Clone(short)
 	for i, t := range types {
-		if same := func(name string) bool { return name == short[i] }; slices.ContainsFunc(short[i+1:], same) || slices.ContainsFunc(short[:i], same) {
+		if same := func(name string) bool { return name == short[i] }; slices.ContainsFunc(short[i+1:], same) ||
+			slices.ContainsFunc(short[:i], same) {
 			names[i] = t.Class
 		}
 	}
@@ -165,7 +166,8 @@ func classNames(types []printassembly.ProfileType) []string {
 }
 
 // primitives are the element types of arrays, by the letters in the names of their classes.
-var primitives = map[string]string{"Z": "boolean", "C": "char", "F": "float", "D": "double", "B": "byte", "S": "short", "I": "int", "J": "long"}
+var primitives = map[string]string{"Z": "boolean", "C": "char", "F": "float", "D": "double", "B": "byte", "S": "short",
+	"I": "int", "J": "long"}
 
 // shortClass returns the name of a class without its package. Of the address of a hidden class, it keeps four digits.
 //

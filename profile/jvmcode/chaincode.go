@@ -29,7 +29,8 @@ type calledAt struct {
 
 // NewChainCode returns a ChainCode for the code of these JVMs.
 func NewChainCode(jvms *JVMs) *ChainCode {
-	return &ChainCode{jvms, NewReader(jvms, disasm.ATT, func(string, ...any) {}), map[calledAt][]callstack.Frame{}, map[Ref]map[uint64]bool{}}
+	return &ChainCode{jvms, NewReader(jvms, disasm.ATT, func(string, ...any) {}), map[calledAt][]callstack.Frame{},
+		map[Ref]map[uint64]bool{}}
 }
 
 // FramePointers implements [chains.Code].
@@ -85,7 +86,8 @@ func (c *ChainCode) frames(ref Ref, pc, next uint64) []callstack.Frame {
 	case blob.Kind.Java():
 		c.reader.ReadDebugInfo(ref)
 		for _, f := range c.reader.Chain(ref, pc) {
-			frame := callstack.Frame{Kind: callstack.Inlined, PC: next, CompileID: blob.ID, BCI: f.BCI, Line: f.Line, Name: f.Method}
+			frame := callstack.Frame{Kind: callstack.Inlined, PC: next, CompileID: blob.ID, BCI: f.BCI, Line: f.Line,
+				Name: f.Method}
 			if f.Line == 0 {
 				frame.Line = callstack.Unknown
 			}

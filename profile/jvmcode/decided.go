@@ -57,7 +57,8 @@ func (c *Reader) Decided(r Ref) *decisions.Code {
 	}
 	code, ok := c.decided[r]
 	if !ok {
-		source := decisions.Source{Decided: j.decided.byID[b.ID], Sizes: j.bytecodeSizes, Limits: j.Log.InliningLimits, Notes: c.Profiled(r).At,
+		source := decisions.Source{Decided: j.decided.byID[b.ID], Sizes: j.bytecodeSizes, Limits: j.Log.InliningLimits,
+			Notes:    c.Profiled(r).At,
 			Complete: j.StartMonoNanos+b.UptimeMillis*1e6-inCompilationNanos >= j.decided.from}
 		code = decisions.Of(c.Listing(r), &source)
 		c.decided[r] = code
@@ -70,7 +71,8 @@ func (j *JVM) bytecodeSizes(method string) []int {
 	if j.sizes == nil {
 		j.sizes = map[string][]int{}
 		for i := range j.Log.Blobs {
-			if b := &j.Log.Blobs[i]; b.BytecodeSize > 0 && !slices.Contains(j.sizes[b.Name], b.BytecodeSize) && len(j.sizes[b.Name]) < maxSizes {
+			if b := &j.Log.Blobs[i]; b.BytecodeSize > 0 && !slices.Contains(j.sizes[b.Name], b.BytecodeSize) &&
+				len(j.sizes[b.Name]) < maxSizes {
 				j.sizes[b.Name] = append(j.sizes[b.Name], b.BytecodeSize)
 			}
 		}

@@ -16,10 +16,11 @@ type JVM struct {
 	capture.JVM
 	Code *codemap.Map
 
-	byName  map[string][]int32  // indexes of the log's blobs by method; made by Compiled
-	decided *decided            // nil if no decisions about calls were recorded
-	sizes   map[string][]int    // of the bytecode of compiled methods; made by bytecodeSizes
-	callers map[string][]string // of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
+	byName  map[string][]int32 // indexes of the log's blobs by method; made by Compiled
+	decided *decided           // nil if no decisions about calls were recorded
+	sizes   map[string][]int   // of the bytecode of compiled methods; made by bytecodeSizes
+	// of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
+	callers map[string][]string
 }
 
 // A Ref names a blob of one of several JVMs. JVM is the JVM's index in [JVMs.List], and Index is the blob's index in

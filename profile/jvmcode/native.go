@@ -31,7 +31,8 @@ func NewNative(t *nativecode.Table) *Native {
 		if name == "" {
 			name = fmt.Sprintf("%s+%#x (no symbol)", f.Module, f.Lo)
 		}
-		n.blobs[i] = printassembly.Blob{Kind: printassembly.Library, Module: f.Module, Name: name, Lo: f.Lo, Hi: f.Hi(), HasCode: disasm.Supported(f.Arch)}
+		n.blobs[i] = printassembly.Blob{Kind: printassembly.Library, Module: f.Module, Name: name, Lo: f.Lo, Hi: f.Hi(),
+			HasCode: disasm.Supported(f.Arch)}
 	}
 	return n
 }
@@ -66,7 +67,8 @@ func (n *Native) instructions(function int, syntax disasm.Syntax) ([]printassemb
 	var row *nativecode.Row
 	var frames []printassembly.Frame // those of row
 	for i, in := range decoded {
-		insts[i] = printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind, Target: in.Target, Bad: in.Bad}
+		insts[i] = printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind,
+			Target: in.Target, Bad: in.Bad}
 		if at := f.Row(in.Addr); at != row {
 			row, frames = at, framesOf(f, at)
 		}

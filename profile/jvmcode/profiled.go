@@ -26,8 +26,8 @@ func (c *Reader) Profiled(r Ref) *jitprofile.Code {
 	return code
 }
 
-// hasCallers reports whether a method has several callers in the compiled code of the JVM: it was inlined into the code of
-// several others.
+// hasCallers reports whether a method has several callers in the compiled code of the JVM: it was inlined into the code
+// of several others.
 func (j *JVM) hasCallers(method string) bool {
 	if j.callers == nil {
 		j.callers = map[string][]string{}
@@ -39,7 +39,8 @@ func (j *JVM) hasCallers(method string) bool {
 		}
 		for code, profiles := range j.Log.Profiles.CompiledWith {
 			for _, p := range profiles {
-				if of := j.callers[p.Method]; len(of) < 2 && !slices.Contains(of, names[code]) && names[code] != "" && names[code] != p.Method {
+				if of := j.callers[p.Method]; len(of) < 2 && !slices.Contains(of, names[code]) && names[code] != "" &&
+					names[code] != p.Method {
 					j.callers[p.Method] = append(of, strings.Clone(names[code]))
 				}
 			}

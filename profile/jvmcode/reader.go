@@ -38,8 +38,10 @@ type Reader struct {
 // NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls warnf for each
 // blob whose code can't be read completely.
 func NewReader(jvms *JVMs, syntax disasm.Syntax, warnf func(format string, args ...any)) *Reader {
-	return &Reader{jvms: jvms.List, native: jvms.Native, syntax: syntax, warnf: warnf, listings: map[Ref][]printassembly.Instruction{},
-		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{}, guessed: map[Ref]bool{}, profiled: map[Ref]*jitprofile.Code{},
+	return &Reader{jvms: jvms.List, native: jvms.Native, syntax: syntax, warnf: warnf,
+		listings:  map[Ref][]printassembly.Instruction{},
+		debugInfo: map[Ref]*printassembly.DebugInfo{}, placed: map[Ref]map[uint64]placed{}, unread: map[Ref]bool{},
+		guessed: map[Ref]bool{}, profiled: map[Ref]*jitprofile.Code{},
 		decided: map[Ref]*decisions.Code{}}
 }
 

@@ -62,7 +62,8 @@ func plainText(text string) bool {
 	}
 	for i := range len(text) {
 		ch := text[i]
-		ok := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' || strings.IndexByte(" %$(),*[]+-:{}", ch) >= 0
+		ok := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z' || ch >= '0' && ch <= '9' ||
+			strings.IndexByte(" %$(),*[]+-:{}", ch) >= 0
 		if !ok {
 			return false
 		}

@@ -46,8 +46,8 @@ func worst(d *delays) (cycle []reg, cycles int) {
 	return cycle, cycles
 }
 
-// largestMean returns the largest mean delay of a cycle, as a fraction, by Karp's algorithm. It returns 0 if there is no
-// cycle.
+// largestMean returns the largest mean delay of a cycle, as a fraction, by Karp's algorithm. It returns 0 if there is
+// no cycle.
 func (g *graph) largestMean() (num, den int64) {
 	const unreached = -1 << 30
 	n := len(g.regs)

@@ -161,9 +161,12 @@ func (e *effect) write(op operand) {
 
 // idioms are the instructions whose result does not depend on the operands if all of these are the same register. The
 // names are without the v of AVX.
-var idioms = map[string]bool{"xor": true, "sub": true, "sbb": true, "pxor": true, "pxord": true, "pxorq": true, "xorps": true, "xorpd": true, "pandn": true,
-	"psubsb": true, "psubsw": true, "psubusb": true, "psubusw": true, "kxorb": true, "kxorw": true, "kxord": true, "kxorq": true,
-	"psubb": true, "psubw": true, "psubd": true, "psubq": true, "pcmpeqb": true, "pcmpeqw": true, "pcmpeqd": true, "pcmpeqq": true,
+var idioms = map[string]bool{"xor": true, "sub": true, "sbb": true, "pxor": true, "pxord": true, "pxorq": true,
+	"xorps": true, "xorpd": true, "pandn": true,
+	"psubsb": true, "psubsw": true, "psubusb": true, "psubusw": true, "kxorb": true, "kxorw": true, "kxord": true,
+	"kxorq": true,
+	"psubb": true, "psubw": true, "psubd": true, "psubq": true, "pcmpeqb": true, "pcmpeqw": true, "pcmpeqd": true,
+	"pcmpeqq": true,
 	"pcmpgtb": true, "pcmpgtw": true, "pcmpgtd": true, "pcmpgtq": true}
 
 // combine sets the effect of an instruction whose last operand becomes a function of its operands. The last operand is
@@ -175,12 +178,14 @@ func (e *effect) combine(in *inst) {
 		return
 	}
 	last, first := in.ops[n-1], in.ops[0]
-	if n >= 2 && idioms[in.name] && first.kind == register && first.reg == in.ops[1].reg && first.bits == in.ops[1].bits && !in.masked {
+	if n >= 2 && idioms[in.name] && first.kind == register && first.reg == in.ops[1].reg && first.bits == in.ops[1].bits &&
+		!in.masked {
 		e.idiom = true
 		e.write(last)
 		return
 	}
-	if n == 4 && strings.HasPrefix(in.name, "pternlog") && in.ops[1].reg == in.ops[2].reg && in.ops[2].reg == last.reg { // sets all bits
+	// sets all bits
+	if n == 4 && strings.HasPrefix(in.name, "pternlog") && in.ops[1].reg == in.ops[2].reg && in.ops[2].reg == last.reg {
 		e.idiom = true
 		e.write(last)
 		return
@@ -275,7 +280,8 @@ func (e *effect) flags(use flagUse) {
 		use  flagUse
 		reg  reg
 		list *[]reg
-	}{{readsCarry, carry, &e.data}, {readsFlags, flags, &e.data}, {writesCarry, carry, &e.writes}, {writesFlags, flags, &e.writes},
+	}{{readsCarry, carry, &e.data}, {readsFlags, flags, &e.data}, {writesCarry, carry, &e.writes}, {writesFlags, flags,
+		&e.writes},
 		{clearsCarry, carry, &e.clears}, {clearsFlags, flags, &e.clears}} {
 		if use&part.use != 0 {
 			*part.list = append(*part.list, part.reg)

@@ -70,7 +70,8 @@ type Code struct {
 
 // New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.
 func New(lines []code.Line, blocks []code.Block, all []code.Loop) *Code {
-	c := &Code{lines: lines, blocks: blocks, loops: all, outer: make([]bool, len(all)), counted: make([]*Facts, len(blocks)), effects: map[int]*effect{}, parsed: map[int]*inst{}}
+	c := &Code{lines: lines, blocks: blocks, loops: all, outer: make([]bool, len(all)),
+		counted: make([]*Facts, len(blocks)), effects: map[int]*effect{}, parsed: map[int]*inst{}}
 	if len(all) == 0 {
 		return c
 	}
@@ -88,9 +89,13 @@ func New(lines []code.Line, blocks []code.Block, all []code.Loop) *Code {
 func recognize(lines []code.Line) known {
 	for i := range lines {
 		_, operands, _ := strings.Cut(lines[i].Text, " ")
-		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool { return strings.ContainsRune(" ,()[]{}*+-!", r) }) {
+		for word := range strings.FieldsFuncSeq(operands, func(r rune) bool {
+			return strings.ContainsRune(" ,()[]{}*+-!",
+				r)
+		}) {
 			word = strings.TrimPrefix(word, "%")
-			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) { // sp is aarch64's, too
+			// sp is aarch64's, too
+			if r, bits, _ := registerOf(word); r != noReg && bits != 16 && (r < 8 || r >= vector0 && r < mask0) {
 				return amd64
 			}
 			if name := armRegister.FindString(word); name != "" {
@@ -215,11 +220,14 @@ func packed(in *inst, e *effect) int {
 		return 0
 	}
 	switch o := &in.operation; {
-	case !in.known, name == "movd", name == "movq", strings.HasPrefix(name, "movs"), strings.HasPrefix(name, "cvt") && strings.HasSuffix(name, "si"):
+	case !in.known, name == "movd", name == "movq", strings.HasPrefix(name, "movs"), strings.HasPrefix(name, "cvt") &&
+		strings.HasSuffix(name, "si"):
 		return 0
-	case strings.HasPrefix(name, "pextr"), strings.HasPrefix(name, "pinsr"), strings.HasPrefix(name, "cvtsi"), strings.HasPrefix(name, "ucomis"), strings.HasPrefix(name, "comis"):
+	case strings.HasPrefix(name, "pextr"), strings.HasPrefix(name, "pinsr"), strings.HasPrefix(name,
+		"cvtsi"), strings.HasPrefix(name, "ucomis"), strings.HasPrefix(name, "comis"):
 		return 0
-	case o.form == move && !e.reads && !e.stores, width == 128 && o.form == convert && strings.HasPrefix(name, "pbroadcast"):
+	case o.form == move && !e.reads && !e.stores, width == 128 && o.form == convert &&
+		strings.HasPrefix(name, "pbroadcast"):
 		return 0
 	}
 	return width
@@ -236,7 +244,8 @@ func scalar(in *inst) bool {
 // stack reports whether an instruction writes to the stack's frame, or reads it.
 func (in *inst) stack() (to, from bool) {
 	for i := range in.ops {
-		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.operation.form != address && in.operation.form != ignored {
+		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.operation.form != address &&
+			in.operation.form != ignored {
 			if i == len(in.ops)-1 && in.operation.form != compare {
 				return true, false
 			}

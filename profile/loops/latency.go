@@ -140,7 +140,8 @@ func tabulate() map[string]operation {
 	vector("pcmpb pcmpub pcmpw pcmpuw pcmpd pcmpud pcmpq pcmpuq", combine, 1)
 	vector("pminub pminuw pminud pminuq pminsb pminsw pminsd pminsq pmaxub pmaxuw pmaxud pmaxuq pmaxsb pmaxsw pmaxsd pmaxsq", combine, 1)
 	vector("minps minpd minss minsd maxps maxpd maxss maxsd pavgb pavgw", combine, 1)
-	vector("psllw pslld psllq psrlw psrld psrlq psraw psrad psraq psllvd psllvq psrlvd psrlvq psravd psravq pslldq psrldq", combine, 1)
+	vector("psllw pslld psllq psrlw psrld psrlq psraw psrad psraq psllvd psllvq psrlvd psrlvq psravd psravq pslldq psrldq",
+		combine, 1)
 	vector("pshufb punpcklbw punpcklwd punpckldq punpcklqdq punpckhbw punpckhwd punpckhdq punpckhqdq unpcklps unpcklpd unpckhps unpckhpd", combine, 1)
 	vector("shufps shufpd palignr alignr pblendw pblendd pblendvb blendps blendpd blendvps blendvpd packsswb packssdw packuswb packusdw", combine, 1)
 	vector("insertps pinsrb pinsrw pinsrd pinsrq inserti128 insertf128 inserti32x4 inserti64x4 perm2i128 perm2f128 permd permps", combine, 1)
@@ -149,21 +150,28 @@ func tabulate() map[string]operation {
 	vector("prold prolq prord prorq prolvd prolvq prorvd prorvq psubusb psubusw paddusb paddusw psubsb psubsw paddsb paddsw", combine, 1)
 	vector("alignd alignq shufi32x4 shufi64x2 shuff32x4 shuff64x2 permb permw", combine, 1)
 	comparisons(vector)
-	vector("pshufd pshuflw pshufhw movddup movshdup movsldup pabsb pabsw pabsd pabsq permq permpd permilps permilpd", convert, 1)
-	vector("pbroadcastb pbroadcastw pbroadcastd pbroadcastq broadcastss broadcastsd broadcasti128 broadcastf128", convert, 1)
-	vector("extracti128 extractf128 extracti32x4 extracti64x4 extractf64x4 pextrb pextrw pextrd pextrq extractps", convert, 1)
-	vector("pmovzxbw pmovzxbd pmovzxbq pmovzxwd pmovzxwq pmovzxdq pmovsxbw pmovsxbd pmovsxbq pmovsxwd pmovsxwq pmovsxdq", convert, 1)
+	vector("pshufd pshuflw pshufhw movddup movshdup movsldup pabsb pabsw pabsd pabsq permq permpd permilps permilpd",
+		convert, 1)
+	vector("pbroadcastb pbroadcastw pbroadcastd pbroadcastq broadcastss broadcastsd broadcasti128 broadcastf128",
+		convert, 1)
+	vector("extracti128 extractf128 extracti32x4 extracti64x4 extractf64x4 pextrb pextrw pextrd pextrq extractps",
+		convert, 1)
+	vector("pmovzxbw pmovzxbd pmovzxbq pmovzxwd pmovzxwq pmovzxdq pmovsxbw pmovsxbd pmovsxbq pmovsxwd pmovsxwq pmovsxdq",
+		convert, 1)
 	vector("pmovmskb movmskps movmskpd", convert, 1)
 	vector("pmullw pmulhw pmulhuw pmulhrsw pmulld pmullq pmuludq pmuldq pmaddwd pmaddubsw psadbw phaddw phaddd haddps haddpd", combine, 3)
 	vector("cvtsi2sd cvtsi2ss cvtsd2si cvtss2si cvttsd2si cvttss2si cvtss2sd cvtsd2ss cvtdq2ps cvtdq2pd cvtps2pd cvtpd2ps cvttps2dq cvttpd2dq", convert, 3)
-	vector("roundsd roundss roundpd roundps rndscalesd rndscaless rndscalepd rndscaleps rcpps rcpss rsqrtps rsqrtss", convert, 3)
+	vector("roundsd roundss roundpd roundps rndscalesd rndscaless rndscalepd rndscaleps rcpps rcpss rsqrtps rsqrtss",
+		convert, 3)
 	vector("aesenc aesenclast aesdec aesdeclast pclmulqdq pclmullqlqdq pclmulhqlqdq pclmullqhqdq pclmulhqhqdq", combine, 3)
 	vector("pmadd52luq pmadd52huq", accum, 4)
 	vector("sha256rnds2 sha1rnds4", combine, 4)
 	vector("sha256msg1 sha256msg2 sha1msg1 sha1msg2 sha1nexte", combine, 1)
 	vector("pgatherdd pgatherdq pgatherqd pgatherqq gatherdps gatherdpd gatherqps gatherqpd", clearAll, 0)
-	add("ptest testps testpd ucomisd ucomiss comisd comiss", operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
-	add("addsd addss addpd addps subsd subss subpd subps addsubpd addsubps", operation{form: combine, latency: [models]int8{3, 2}, unit: floatAdd})
+	add("ptest testps testpd ucomisd ucomiss comisd comiss",
+		operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
+	add("addsd addss addpd addps subsd subss subpd subps addsubpd addsubps",
+		operation{form: combine, latency: [models]int8{3, 2}, unit: floatAdd})
 	add("mulsd mulss mulpd mulps", operation{form: combine, latency: same(3), unit: floatMultiply})
 	add("divsd divss divpd divps", operation{form: combine, latency: same(8), unit: divider, busy: 3})
 	add("sqrtsd sqrtpd", operation{form: convert, latency: same(13), unit: divider, busy: 4})
@@ -178,7 +186,8 @@ func tabulate() map[string]operation {
 	}
 	vector("kmovb kmovw kmovd kmovq", move, 0)
 	vector("kandb kandw kandd kandq korb korw kord korq kxorb kxorw kxord kxorq knotb knotw knotd knotq kunpckbw kunpckwd kunpckdq", combine, 1)
-	add("kortestb kortestw kortestd kortestq ktestb ktestw ktestd ktestq", operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
+	add("kortestb kortestw kortestd kortestq ktestb ktestw ktestd ktestq",
+		operation{form: compare, latency: same(1), flags: writesBoth, unit: vectorAny})
 	return t
 }
 

@@ -70,7 +70,8 @@ func TestLarge(t *testing.T) {
 		fmt.Fprintf(&diamonds, " test %%ecx,%%ecx\n je other%d\n imul %%ebx,%%eax\n jmp end%d\nother%d:\n imul %%edx,%%eax\nend%d:\n", i, i, i, i)
 	}
 	diamonds.WriteString(" jmp top\n")
-	assert.Equal(t, "no faster than 1800 cycles a round: a chain of 600 imul; ports would allow 200", describe(assemble(diamonds.String()))[0].Limit())
+	assert.Equal(t, "no faster than 1800 cycles a round: a chain of 600 imul; ports would allow 200",
+		describe(assemble(diamonds.String()))[0].Limit())
 
 	// All branches stay open until the end.
 	var open strings.Builder
@@ -82,7 +83,8 @@ func TestLarge(t *testing.T) {
 	for i := range maxBoundBlocks/2 - 2 {
 		fmt.Fprintf(&open, "other%d:\n imul %%ebx,%%eax\n jmp top\n", i)
 	}
-	assert.Equal(t, "no faster than 0.3 cycles a round: 3 instructions; no chain", describe(assemble(open.String()))[0].Limit())
+	assert.Equal(t, "no faster than 0.3 cycles a round: 3 instructions; no chain",
+		describe(assemble(open.String()))[0].Limit())
 }
 
 // TestWorstCycle compares the cycle with the largest mean to the means of all cycles, in small graphs.
@@ -149,7 +151,8 @@ func FuzzLoops(f *testing.F) {
 			lines := make([]code.Line, len(insts))
 			for i, in := range insts {
 				lines[i] = code.Line{Counts: tally.Counts{int64(samples) * int64(i%7)},
-					Instruction: printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind, Target: in.Target, Bad: in.Bad}}
+					Instruction: printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind,
+						Target: in.Target, Bad: in.Bad}}
 			}
 			facts := describe(lines)
 			for _, fact := range facts {
@@ -167,7 +170,8 @@ func FuzzLoops(f *testing.F) {
 // If the only instructions that write the loop's counter have no operands, it is unknown by how much the counter
 // changes.
 func TestCounterWithoutOperands(t *testing.T) {
-	for counter, names := range map[string][]string{"%rax": {"cltq", "cdqe", "cwtl", "cwde"}, "%rdx": {"cltd", "cdq", "cqto", "cqo"}} {
+	for counter, names := range map[string][]string{"%rax": {"cltq", "cdqe", "cwtl", "cwde"},
+		"%rdx": {"cltd", "cdq", "cqto", "cqo"}} {
 		for _, name := range names {
 			facts := describe(assemble("top:\n " + name + "\n cmp %rcx," + counter + "\n jl top\n"))
 			require.Len(t, facts, 1)
@@ -196,7 +200,8 @@ func TestLongChains(t *testing.T) {
 	}
 	assert.Less(t, used(100), uint64(5<<20))
 
-	facts := describe(assemble("top:\n" + strings.Repeat(" nop\n", maxBoundLines-2) + " inc %ecx\n cmp %edx,%ecx\n jl top\n"))
+	facts := describe(assemble("top:\n" + strings.Repeat(" nop\n", maxBoundLines-2) +
+		" inc %ecx\n cmp %edx,%ecx\n jl top\n"))
 	assert.Zero(t, facts[0].Unrolled)
 }
 

@@ -189,7 +189,8 @@ func TestCompiledLoops(t *testing.T) {
 
 // The facts about a loop include those of its inner loops, whose lines are read only once.
 func TestNested(t *testing.T) {
-	lines := assemble("top:\n vaddps %ymm0,%ymm1,%ymm1\ninner:\n mov %rax,0x8(%rsp)\n addsd (%rsi),%xmm1\n call 0x1\n dec %ecx\n jne inner\n mov 0x8(%rsp),%rax\n test %eax,(%r10) ;{poll}\n dec %edx\n jne top\n")
+	lines :=
+		assemble("top:\n vaddps %ymm0,%ymm1,%ymm1\ninner:\n mov %rax,0x8(%rsp)\n addsd (%rsi),%xmm1\n call 0x1\n dec %ecx\n jne inner\n mov 0x8(%rsp),%rax\n test %eax,(%r10) ;{poll}\n dec %edx\n jne top\n")
 	blocks := code.BlocksOf(lines, 1)
 	all, _ := code.FindLoops(lines, blocks, 1)
 	require.Len(t, all, 2)
@@ -202,12 +203,14 @@ func TestNested(t *testing.T) {
 		}
 	}
 	outer := c.Describe(0)
-	assert.Equal(t, [...]int{256, 1, 1, 1, 1}, [...]int{outer.Vector, outer.Calls, outer.Polls, outer.Spills, outer.Reloads})
+	assert.Equal(t, [...]int{256, 1, 1, 1, 1}, [...]int{outer.Vector, outer.Calls, outer.Polls, outer.Spills,
+		outer.Reloads})
 	assert.True(t, inner.Scalar && outer.Scalar)
 	assert.False(t, outer.Innermost)
 
 	// The width of some vectors of a loop is not known.
-	sve := assemble("top:\n add z0.s, z0.s, z1.s\ninner:\n add v0.4s, v0.4s, v1.4s\n subs w0, w0, w1\n b.ne inner\n subs w1, w1, w2\n b.ne top\n")
+	sve :=
+		assemble("top:\n add z0.s, z0.s, z1.s\ninner:\n add v0.4s, v0.4s, v1.4s\n subs w0, w0, w1\n b.ne inner\n subs w1, w1, w2\n b.ne top\n")
 	facts := describe(sve)
 	require.Len(t, facts, 2)
 	assert.Equal(t, []int{-1, 128}, []int{facts[0].Vector, facts[1].Vector})

@@ -67,8 +67,10 @@ type inst struct {
 
 // prefixes are the words before a mnemonic. A prefix with the value false has no effect on what the instruction
 // computes.
-var prefixes = map[string]bool{"lock": true, "rep": true, "repz": true, "repnz": true, "repe": true, "repne": true, "xacquire": true, "xrelease": true,
-	"data16": false, "addr32": false, "rex.W": false, "{evex}": false, "{vex}": false, "notrack": false, "bnd": false, "cs": false, "ds": false, "es": false, "ss": false, "fs": false, "gs": false}
+var prefixes = map[string]bool{"lock": true, "rep": true, "repz": true, "repnz": true, "repe": true, "repne": true,
+	"xacquire": true, "xrelease": true,
+	"data16": false, "addr32": false, "rex.W": false, "{evex}": false, "{vex}": false, "notrack": false, "bnd": false,
+	"cs": false, "ds": false, "es": false, "ss": false, "fs": false, "gs": false}
 
 // parse parses the text of an x86-64 instruction, in either syntax.
 func parse(text string) inst {
@@ -219,7 +221,8 @@ func nameRegisters() map[string]registerName {
 	names := map[string]registerName{}
 	for i, n := range []string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"} {
 		r := reg(i)
-		names["r"+n], names["e"+n], names[n] = registerName{r, 64, false}, registerName{r, 32, false}, registerName{r, 16, false}
+		names["r"+n], names["e"+n], names[n] = registerName{r, 64, false}, registerName{r, 32, false}, registerName{r, 16,
+			false}
 		if i < 4 {
 			names[n[:1]+"l"], names[n[:1]+"h"] = registerName{r, 8, false}, registerName{r, 8, true}
 		} else {
@@ -228,11 +231,13 @@ func nameRegisters() map[string]registerName {
 	}
 	for i := 8; i < 16; i++ {
 		n, r := "r"+strconv.Itoa(i), reg(i)
-		names[n], names[n+"d"], names[n+"w"], names[n+"b"] = registerName{r, 64, false}, registerName{r, 32, false}, registerName{r, 16, false}, registerName{r, 8, false}
+		names[n], names[n+"d"], names[n+"w"], names[n+"b"] = registerName{r, 64, false}, registerName{r, 32,
+			false}, registerName{r, 16, false}, registerName{r, 8, false}
 	}
 	for i := range 32 {
 		n, r := strconv.Itoa(i), vector0+reg(i)
-		names["xmm"+n], names["ymm"+n], names["zmm"+n] = registerName{r, 128, false}, registerName{r, 256, false}, registerName{r, 512, false}
+		names["xmm"+n], names["ymm"+n], names["zmm"+n] = registerName{r, 128, false}, registerName{r, 256,
+			false}, registerName{r, 512, false}
 	}
 	for i := range 8 {
 		names["k"+strconv.Itoa(i)] = registerName{mask0 + reg(i), 64, false}

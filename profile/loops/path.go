@@ -116,8 +116,8 @@ const (
 	coldShare = 200
 )
 
-// cold reports whether a block of a loop has hardly any samples. The samples of its last instruction may be at the first
-// one after it (skid).
+// cold reports whether a block of a loop has hardly any samples. The samples of its last instruction may be at the
+// first one after it (skid).
 func (c *Code) cold(l *code.Loop, block int) bool {
 	b := &c.blocks[block]
 	for i, n := range l.Counts {

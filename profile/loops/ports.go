@@ -34,8 +34,10 @@ func (c *Code) ports(s *subset) (float64, string) {
 		count int
 		per   float64
 		name  string
-	}{{n.loads, loadsPerCycle, "load"}, {n.wide, wideLoads, "vector load"}, {n.stores, storesPerCycle, "store"}, {n.vectors, vectorsPerCycle, "vector operation"},
-		{n.adds, floatsPerCycle, "floating-point addition"}, {n.multiplies, floatsPerCycle, "floating-point multiplication"}, {n.muls, mulsPerCycle, "multiplication"}} {
+	}{{n.loads, loadsPerCycle, "load"}, {n.wide, wideLoads, "vector load"}, {n.stores, storesPerCycle,
+		"store"}, {n.vectors, vectorsPerCycle, "vector operation"},
+		{n.adds, floatsPerCycle, "floating-point addition"}, {n.multiplies, floatsPerCycle, "floating-point multiplication"},
+		{n.muls, mulsPerCycle, "multiplication"}} {
 		if cycles := float64(u.count) / u.per; cycles > best {
 			best, what = cycles, plural(u.count, u.name)
 		}
@@ -78,8 +80,10 @@ func (c *Code) least(s *subset) use {
 
 // least returns the smaller one of each count.
 func (n use) least(o use) use {
-	return use{min(n.instructions, o.instructions), min(n.loads, o.loads), min(n.wide, o.wide), min(n.stores, o.stores), min(n.vectors, o.vectors),
-		min(n.adds, o.adds), min(n.multiplies, o.multiplies), min(n.muls, o.muls), min(n.divisions, o.divisions), min(n.busy, o.busy)}
+	return use{min(n.instructions, o.instructions), min(n.loads, o.loads), min(n.wide, o.wide), min(n.stores, o.stores),
+		min(n.vectors, o.vectors),
+		min(n.adds, o.adds), min(n.multiplies, o.multiplies), min(n.muls, o.muls), min(n.divisions, o.divisions),
+		min(n.busy, o.busy)}
 }
 
 // add adds what an instruction needs. Nops are left out, because some processors drop them early.

@@ -32,7 +32,8 @@ func (c *Code) unrolling(f *Facts, l *code.Loop) {
 	for _, i := range c.linesOf(l) {
 		in, line := c.inst(i), &c.lines[i]
 		form := in.operation.form
-		if e := c.effect(i); len(line.Frames) == 0 || line.Kind != disasm.Plain || form == ignored || form == compare || form == move && !e.reads && !e.stores {
+		if e := c.effect(i); len(line.Frames) == 0 || line.Kind != disasm.Plain || form == ignored || form == compare ||
+			form == move && !e.reads && !e.stores {
 			continue
 		}
 		from := origin{c.chains.Number(line.Frames), in.mnemonic}
@@ -138,8 +139,8 @@ func (c *Code) onlyWrite(r reg, lines []int) int {
 	return by
 }
 
-// rangeChecks counts the jumps out of a loop that follow an unsigned comparison and lead to a trap or to code that throws
-// an exception.
+// rangeChecks counts the jumps out of a loop that follow an unsigned comparison and lead to a trap or to code that
+// throws an exception.
 func (c *Code) rangeChecks(l *code.Loop) int {
 	in := c.members(l)
 	n := 0

@@ -36,7 +36,8 @@ func (f *Facts) Words() string {
 	for _, count := range []struct {
 		n          int
 		noun, none string
-	}{{f.RangeChecks, "range check", "range checks"}, {f.Polls, "poll", "polls"}, {f.Calls, "call", "calls"}, {f.Spills, "spill", ""}, {f.Reloads, "reload", ""}} {
+	}{{f.RangeChecks, "range check", "range checks"}, {f.Polls, "poll", "polls"}, {f.Calls, "call", "calls"}, {f.Spills,
+		"spill", ""}, {f.Reloads, "reload", ""}} {
 		switch {
 		case count.n > 0:
 			words = append(words, plural(count.n, count.noun))
@@ -68,9 +69,11 @@ func (f *Facts) Limit() string {
 	case b == nil:
 		return ""
 	case b.Limited():
-		return b.usually() + "no faster than " + b.Fastest() + ": a chain of " + b.Links() + "; ports would allow " + Cycles(b.Ports)
+		return b.usually() + "no faster than " + b.Fastest() + ": a chain of " + b.Links() + "; ports would allow " +
+			Cycles(b.Ports)
 	case b.Cycles > 0:
-		return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; the longest chain takes " + Cycles(b.Cycles)
+		return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; the longest chain takes " +
+			Cycles(b.Cycles)
 	}
 	return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; no chain"
 }
@@ -133,8 +136,8 @@ func (b *Bound) Links() string {
 	return strings.Join(names, "")
 }
 
-// Cycles returns a number of cycles with a decimal if it is not a whole number. It is rounded down, because it is a lower
-// bound.
+// Cycles returns a number of cycles with a decimal if it is not a whole number. It is rounded down, because it is a
+// lower bound.
 func Cycles(n float64) string {
 	return strconv.FormatFloat(float64(int(n*10+1e-6))/10, 'f', -1, 64)
 }

@@ -79,8 +79,8 @@ func NewContexts() *Contexts {
 	return &Contexts{list: []Context{{}}, index: map[Context]int32{{}: 0}}
 }
 
-// Find returns the number of a context. It adds the context if it is new. If there are too many contexts, it returns the
-// number of the context with the same thread and no events. If there is no such context, it returns 0.
+// Find returns the number of a context. It adds the context if it is new. If there are too many contexts, it returns
+// the number of the context with the same thread and no events. If there is no such context, it returns 0.
 func (t *Contexts) Find(c Context) int32 {
 	for _, c := range []Context{c, {c.Label, 0}} {
 		if i, ok := t.index[c]; ok {

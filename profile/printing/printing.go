@@ -30,18 +30,23 @@ var textClasses = setOf("AbstractDisassembler", "AsmRemarks", "CodeComments", "C
 // classes to write code, so in their threads these classes mean printing. Threads that are not compilers use them for
 // other work.
 var readClasses = setOf("bufferedStream", "outputStream", "stringStream", "ImmutableOopMap", "ImmutableOopMapPair",
-	"ImmutableOopMapSet", "ImplicitExceptionTable", "OopMapStream", "PcDesc", "PcDescContainer", "RelocIterator", "ScopeDesc", "ThreadLocalStorage", "VMError")
+	"ImmutableOopMapSet", "ImplicitExceptionTable", "OopMapStream", "PcDesc", "PcDescContainer", "RelocIterator",
+	"ScopeDesc", "ThreadLocalStorage", "VMError")
 
 // textFunctions are the prefixes of the names of libjvm's functions that print. They are compared with the name after
 // the class: "print" matches "nmethod::print_nmethod" and "Symbol::print_value_on".
-var textFunctions = []string{"print", "oop_print", "decode", "dump_", "nmethod_section_label", "reloc_string_for", "has_code_comment",
-	"scope_desc_in", "find_blob", "as_klass_external_name", "as_quoted_ascii", "line_number_from_bci", "current_thread_id", "vsnprintf"}
+var textFunctions = []string{"print", "oop_print", "decode", "dump_", "nmethod_section_label", "reloc_string_for",
+	"has_code_comment",
+	"scope_desc_in", "find_blob", "as_klass_external_name", "as_quoted_ascii", "line_number_from_bci", "current_thread_id",
+	"vsnprintf"}
 
 // libraryFunctions are the functions of libc and the loader that HotSpot calls when it prints code, by the beginnings
 // of their names. Threads of the JIT compilers hardly ever call them for anything else. Most of these functions format
 // or write text. The others are dladdr and gettid, which HotSpot calls for each piece of text (defaultStream::hold).
-var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "printf", "__printf", "__vsnprintf", "___vsnprintf", "vsnprintf",
-	"_itoa_word", "read_int", "__strchr", "strchr", "write", "__write", "__libc_write", "__GI___libc_write", "new_do_write", "fwrite", "__fwrite",
+var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "printf", "__printf", "__vsnprintf",
+	"___vsnprintf", "vsnprintf",
+	"_itoa_word", "read_int", "__strchr", "strchr", "write", "__write", "__libc_write", "__GI___libc_write",
+	"new_do_write", "fwrite", "__fwrite",
 	"fflush", "__overflow", "syscall", "gettid", "_dl_addr", "dladdr", "_dl_find_dso", "__tls_get_addr"}
 
 // kernelFunctions are the prefixes of the names of functions in the kernel that run during a write to a file or
@@ -49,13 +54,19 @@ var libraryFunctions = []string{"_IO_", "__GI__IO_", "__vfprintf", "vfprintf", "
 var kernelFunctions = []string{
 	"do_syscall_64", "x64_sys_call", "entry_SYSCALL_64", "syscall_exit_to_user_mode", "el0_svc", "invoke_syscall",
 	"__do_sys_gettid", "__x64_sys_gettid", "__arm64_sys_gettid", "__task_pid_nr_ns", "__rcu_read_",
-	"vfs_write", "ksys_write", "__x64_sys_write", "__arm64_sys_write", "new_sync_write", "rw_verify_area", "security_file_permission", "bpf_lsm_file_permission",
+	"vfs_write", "ksys_write", "__x64_sys_write", "__arm64_sys_write", "new_sync_write", "rw_verify_area",
+	"security_file_permission", "bpf_lsm_file_permission",
 	"fdget", "__fdget", "fput", "__f_unlock_pos", "mutex_lock", "mutex_unlock", "down_write", "up_write",
-	"ext4_", "__ext4_", "jbd2_", "xfs_", "btrfs_", "ovl_", "shmem_", "simple_write_", "iomap_", "block_write", "__block_write", "block_commit_write",
-	"generic_perform_write", "generic_write_check", "generic_file_", "__generic_file_", "copy_folio_from_iter", "copy_page_from_iter", "fault_in_",
-	"file_update_time", "file_modified", "file_remove_privs", "inode_needs_update", "inode_to_bdi", "current_time", "ktime_get_coarse",
-	"balance_dirty_pages", "node_dirty_ok", "mark_buffer_dirty", "alloc_buffer_head", "create_empty_buffers", "__fsnotify", "fsnotify",
-	"__filemap_get_folio", "__filemap_add_folio", "filemap_add_folio", "filemap_get_entry", "pagecache_get_page", "folio_", "xas_"}
+	"ext4_", "__ext4_", "jbd2_", "xfs_", "btrfs_", "ovl_", "shmem_", "simple_write_", "iomap_", "block_write",
+	"__block_write", "block_commit_write",
+	"generic_perform_write", "generic_write_check", "generic_file_", "__generic_file_", "copy_folio_from_iter",
+	"copy_page_from_iter", "fault_in_",
+	"file_update_time", "file_modified", "file_remove_privs", "inode_needs_update", "inode_to_bdi", "current_time",
+	"ktime_get_coarse",
+	"balance_dirty_pages", "node_dirty_ok", "mark_buffer_dirty", "alloc_buffer_head", "create_empty_buffers", "__fsnotify",
+	"fsnotify",
+	"__filemap_get_folio", "__filemap_add_folio", "filemap_add_folio", "filemap_get_entry", "pagecache_get_page", "folio_",
+	"xas_"}
 
 // setOf returns a set of words.
 func setOf(words ...string) map[string]bool {

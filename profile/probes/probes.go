@@ -120,7 +120,8 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		})
 	}
 	slices.SortStableFunc(probes, func(a, b Probe) int {
-		return cmp.Or(-strings.Compare(string(a.Kind), string(b.Kind)), cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Entries, a.Entries), strings.Compare(a.Method, b.Method))
+		return cmp.Or(-strings.Compare(string(a.Kind), string(b.Kind)), cmp.Compare(b.Nanos, a.Nanos),
+			cmp.Compare(b.Entries, a.Entries), strings.Compare(a.Method, b.Method))
 	})
 	return probes
 }

@@ -81,7 +81,8 @@ func (t *Counter) Allocs(code *jvmcode.Reader, rule event.SiteRule) []Alloc {
 		sites = append(sites, site)
 	}
 	slices.SortFunc(sites, func(a, b Alloc) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Events, a.Events), compareFrames(a.Frame, b.Frame), cmp.Compare(a.Class, b.Class), comparePCs(a.Code, b.Code))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Events, a.Events), compareFrames(a.Frame, b.Frame),
+			cmp.Compare(a.Class, b.Class), comparePCs(a.Code, b.Code))
 	})
 	return sites
 }

@@ -60,7 +60,8 @@ func (c stackCounts) sorted() []Stack {
 		all = append(all, *s)
 	}
 	slices.SortFunc(all, func(a, b Stack) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Count, a.Count), slices.CompareFunc(a.Frames, b.Frames, compareFrames))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Count, a.Count),
+			slices.CompareFunc(a.Frames, b.Frames, compareFrames))
 	})
 	return all
 }
@@ -135,7 +136,8 @@ func (b *callerTree) add(parent int32, c caller) {
 		up := &b.tree.Nodes[parent]
 		up.Children = append(up.Children, int32(len(b.tree.Nodes)))
 	}
-	b.tree.Nodes = append(b.tree.Nodes, calltree.Node{Code: code, Kinds: 1 << code.Kind, Line: c.frame.Line, Parent: parent,
+	b.tree.Nodes = append(b.tree.Nodes, calltree.Node{Code: code, Kinds: 1 << code.Kind, Line: c.frame.Line,
+		Parent: parent,
 		Counts: c.counts, Self: make(tally.Counts, 2), Omitted: make(tally.Counts, 2)})
 	b.of = append(b.of, c.stacks)
 	b.depths = append(b.depths, depth)
@@ -163,7 +165,8 @@ func (b *callerTree) expand(i int32) {
 		return cmp.Or(tally.Compare(x.counts, y.counts), compareFrames(x.frame, y.frame))
 	})
 	for _, c := range children {
-		if float64(c.counts[0]) < b.limits.Least*float64(b.tree.Nodes[0].Counts[0]) || b.limits.Nodes > 0 && len(b.tree.Nodes) >= b.limits.Nodes {
+		if float64(c.counts[0]) < b.limits.Least*float64(b.tree.Nodes[0].Counts[0]) || b.limits.Nodes > 0 &&
+			len(b.tree.Nodes) >= b.limits.Nodes {
 			n := &b.tree.Nodes[i]
 			n.Omitted.Add(c.counts)
 			n.Others++

@@ -20,7 +20,8 @@ func frame(method string, line int) event.Frame {
 // lines writes a line for each node of a tree.
 func lines(tree *calltree.Tree) (list []string) {
 	for _, n := range tree.Nodes {
-		list = append(list, fmt.Sprintf("%d %s:%d %v self %v omitted %v of %d", n.Parent, n.Label(), n.Line, n.Counts, n.Self, n.Omitted, n.Others))
+		list = append(list, fmt.Sprintf("%d %s:%d %v self %v omitted %v of %d", n.Parent, n.Label(), n.Line, n.Counts, n.Self,
+			n.Omitted, n.Others))
 	}
 	return list
 }
@@ -55,7 +56,8 @@ func TestStacksOfEvents(t *testing.T) {
 	other := []event.Frame{frame("java.lang.Object::wait", 0), frame("Pool::take", 7), frame("Worker::run", 4)}
 	var c Counter
 	add := func(kind event.Kind, frames []event.Frame, nanos, bytes int64) {
-		e := event.Event{Kind: kind, Name: "java.lang.Object", Frames: frames, Nanos: nanos, Bytes: bytes, Truncated: len(frames) > 0 && &frames[0] == &other[0]}
+		e := event.Event{Kind: kind, Name: "java.lang.Object", Frames: frames, Nanos: nanos, Bytes: bytes,
+			Truncated: len(frames) > 0 && &frames[0] == &other[0]}
 		require.True(t, Counts(&e))
 		c.Add(&e, event.SiteOwn, jvmcode.Ref{}, 0)
 	}
@@ -68,7 +70,8 @@ func TestStacksOfEvents(t *testing.T) {
 
 	parks := c.Parks()
 	require.Len(t, parks, 2)
-	assert.Equal(t, []Stack{{Frames: other[1:], Cut: true, Weight: 20, Count: 1}, {Frames: inner[1:], Weight: 11, Count: 2}}, parks[0].Stacks)
+	assert.Equal(t, []Stack{{Frames: other[1:], Cut: true, Weight: 20, Count: 1},
+		{Frames: inner[1:], Weight: 11, Count: 2}}, parks[0].Stacks)
 	assert.Empty(t, parks[1].Stacks, "there was none")
 	allocs := c.Allocs(nil, event.SiteOwn)
 	require.Len(t, allocs, 1)
@@ -86,7 +89,8 @@ func TestManyStacks(t *testing.T) {
 	var c Counter
 	const more = 10
 	for i := range maxStacks + more {
-		e := event.Event{Kind: event.Lock, Name: "A", Nanos: int64(i), Frames: []event.Frame{frame("A::a", 1), frame("B::b", 2)}}
+		e := event.Event{Kind: event.Lock, Name: "A", Nanos: int64(i),
+			Frames: []event.Frame{frame("A::a", 1), frame("B::b", 2)}}
 		c.Add(&e, event.SiteOwn, jvmcode.Ref{}, 0)
 	}
 	locks := c.Locks()

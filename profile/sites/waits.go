@@ -76,7 +76,8 @@ func waits(all map[waitKey]*Wait) []Wait {
 		sites = append(sites, site)
 	}
 	slices.SortFunc(sites, func(a, b Wait) int {
-		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), compareFrames(a.Frame, b.Frame), cmp.Compare(a.Class, b.Class))
+		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), compareFrames(a.Frame, b.Frame),
+			cmp.Compare(a.Class, b.Class))
 	})
 	return sites
 }

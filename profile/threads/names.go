@@ -2,16 +2,16 @@ package threads
 
 import "strings"
 
-// AddNames adds the whole names of a process's threads, the latest last (printassembly.Header.ThreadNames). Samples only
-// have what the kernel keeps of a name.
+// AddNames adds the whole names of a process's threads, the latest last (printassembly.Header.ThreadNames). Samples
+// only have what the kernel keeps of a name.
 func (t *Table) AddNames(pid int, names map[int][]string) {
 	if len(names) > 0 {
 		t.whole[pid] = names
 	}
 }
 
-// Name returns the whole name of a thread or, if that is not known, the kernel's name for it. If the kernel's name is not
-// known either, kernel is "", and Name returns the latest name that the thread's id has had.
+// Name returns the whole name of a thread or, if that is not known, the kernel's name for it. If the kernel's name is
+// not known either, kernel is "", and Name returns the latest name that the thread's id has had.
 func (t *Table) Name(pid, tid int, kernel string) string {
 	if names := t.whole[pid][tid]; kernel == "" && len(names) > 0 {
 		return names[len(names)-1]

@@ -1,10 +1,9 @@
 // Package threads tells the threads of a JVM apart by their names: what kind of work a thread does ([KindOf]), and
 // which threads a user has chosen ([Choice]). A [Table] sums up samples by threads.
 //
-// A sampler does not record what kind of thread it samples, only the first 15 bytes of the thread's name. The whole names
-// of Java threads come from the JVM's memory ([Table.AddNames]). The names of the threads in a
-// pool differ only in the number at the end. Samples are therefore counted by labels: a label is a name without this
-// number.
+// A sampler does not record what kind of thread it samples, only the first 15 bytes of the thread's name. The whole
+// names of Java threads come from the JVM's memory ([Table.AddNames]). The names of the threads in a pool differ only
+// in the number at the end. Samples are therefore counted by labels: a label is a name without this number.
 package threads
 
 import (
@@ -64,7 +63,8 @@ const keptName, keptStart = 15, 7
 func KindOf(name string) string {
 	shortened := len(name) > keptStart && strings.HasPrefix(name[keptStart:], "..")
 	for _, t := range threadNames {
-		if strings.HasPrefix(name, t.start) || shortened && len(t.start) == keptName && name[:keptStart] == t.start[:keptStart] {
+		if strings.HasPrefix(name, t.start) || shortened && len(t.start) == keptName &&
+			name[:keptStart] == t.start[:keptStart] {
 			return t.kind
 		}
 	}

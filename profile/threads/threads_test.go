@@ -10,8 +10,10 @@ import (
 )
 
 func TestKindOf(t *testing.T) {
-	for name, want := range map[string]string{"C2 CompilerThre": Compilers, "C2 Comp..hread": Compilers, "Signal ..atcher": OtherJVM,
-		"ArchiveWorkerTh": OtherJVM, "Archive..Thread": OtherJVM, "VM Peri..c Task": OtherJVM, "Service..hread": Application, "a..b": Application, "Signal ": Application, "": Application} {
+	for name, want := range map[string]string{"C2 CompilerThre": Compilers, "C2 Comp..hread": Compilers,
+		"Signal ..atcher": OtherJVM,
+		"ArchiveWorkerTh": OtherJVM, "Archive..Thread": OtherJVM, "VM Peri..c Task": OtherJVM, "Service..hread": Application,
+		"a..b": Application, "Signal ": Application, "": Application} {
 		assert.Equal(t, want, KindOf(name), name)
 	}
 }
@@ -38,8 +40,9 @@ func TestParseChoice(t *testing.T) {
 func TestTotals(t *testing.T) {
 	table := NewTable(Choice{})
 	byLabel := map[int32]tally.Counts{}
-	for name, n := range map[string]int64{"main": 5, "pool-1-thread-1": 2, "pool-1-thread-2": 2, "GC Thread#0": 3, "GC Thread#11": 1,
-		"G1 Conc#0": 1, "C2 CompilerThre": 4, "VM Thread": 1} {
+	for name, n := range map[string]int64{"main": 5, "pool-1-thread-1": 2, "pool-1-thread-2": 2, "GC Thread#0": 3,
+		"GC Thread#11": 1,
+		"G1 Conc#0":    1, "C2 CompilerThre": 4, "VM Thread": 1} {
 		thread, named := table.Find(1, 1, name)
 		assert.True(t, named)
 		assert.Equal(t, thread.Kind, table.Kind(thread.Label))
@@ -57,8 +60,10 @@ func TestTotals(t *testing.T) {
 func TestNames(t *testing.T) {
 	table := NewTable(Choice{})
 	table.AddNames(7, map[int][]string{
-		1: {"main"}, 2: {"http-nio-8080-exec-7"}, 3: {"C2 CompilerThread0"}, 4: {"Thread-12", "Thread-991"}, 5: {"old", "a new one with a long name"},
-		6: {"worker-1"}, 7: {"one name that is long", "one name that was long"}, 8: {"exactly-15-byte"}, 9: {"exactly-15-bytes"},
+		1: {"main"}, 2: {"http-nio-8080-exec-7"}, 3: {"C2 CompilerThread0"}, 4: {"Thread-12", "Thread-991"}, 5: {"old",
+			"a new one with a long name"},
+		6: {"worker-1"}, 7: {"one name that is long", "one name that was long"}, 8: {"exactly-15-byte"},
+		9: {"exactly-15-bytes"},
 	})
 	for _, c := range []struct {
 		tid          int
@@ -96,7 +101,8 @@ func TestNames(t *testing.T) {
 
 // A thread is chosen by its whole name, or by the 15 bytes of it that the kernel keeps.
 func TestChooseByWholeName(t *testing.T) {
-	for text, want := range map[string]bool{"exec-7$": true, "^http-nio-8080-e$": true, "exec-8": false, "app": true, "jit": false} {
+	for text, want := range map[string]bool{"exec-7$": true, "^http-nio-8080-e$": true, "exec-8": false, "app": true,
+		"jit": false} {
 		choice, err := ParseChoice(text)
 		require.NoError(t, err)
 		table := NewTable(choice)

@@ -1,5 +1,5 @@
-// Package vmwork says what HotSpot's library (libjvm) did when it was sampled: compile, collect garbage, load classes, serve
-// the interpreter, and so on.
+// Package vmwork says what HotSpot's library (libjvm) did when it was sampled: compile, collect garbage, load classes,
+// serve the interpreter, and so on.
 //
 // The work of a thread of a JIT compiler or of the collector is clear from its name. For other threads, the sampled
 // function and its callers in the library decide, from the innermost one outwards: the first function that belongs to a
@@ -47,38 +47,59 @@ const (
 	NoThread Work = "unknown, no names of threads"
 )
 
-// classes are the beginnings of the names of functions, up to the class or the whole name. Where several match, the longest
-// one decides.
+// classes are the beginnings of the names of functions, up to the class or the whole name. Where several match, the
+// longest one decides.
 var classes = map[Work][]string{
-	JIT: {"CompileBroker::", "CompilationPolicy::", "TieredThresholdPolicy::", "SimpleThresholdPolicy::", "NonTieredCompPolicy::", "AdvancedThresholdPolicy::", "CompileQueue::",
-		"CompileTask::", "Compile::", "Compiler::", "C2Compiler::", "Compilation::", "CodeCache::", "MethodData::", "CompilerOracle::", "nmethod::", "NMethodSweeper::"},
-	GC: {"G1", "CollectedHeap::collect", "GenCollectedHeap::", "DefNewGeneration::", "TenuredGeneration::", "SerialHeap::", "SerialFullGC::", "GenMarkSweep::", "MarkSweep::",
-		"ParallelScavengeHeap::", "PSParallelCompact", "PSPromotionManager::", "PSScavenge::", "PSAdaptive", "ParCompactionManager::", "Shenandoah", "ZBarrier", "ZCollect", "ZDriver", "ZGeneration", "ZHeap",
-		"ZMark", "ZRelocate", "ZObjectAllocator", "ZPageAllocator", "ReferenceProcessor::", "VM_G1", "VM_Gen", "VM_Parallel", "VM_Serial", "VM_Collect", "VM_GC_", "WeakProcessor::", "StringDedup",
+	JIT: {"CompileBroker::", "CompilationPolicy::", "TieredThresholdPolicy::", "SimpleThresholdPolicy::",
+		"NonTieredCompPolicy::", "AdvancedThresholdPolicy::", "CompileQueue::",
+		"CompileTask::", "Compile::", "Compiler::", "C2Compiler::", "Compilation::", "CodeCache::", "MethodData::",
+		"CompilerOracle::", "nmethod::", "NMethodSweeper::"},
+	GC: {"G1", "CollectedHeap::collect", "GenCollectedHeap::", "DefNewGeneration::", "TenuredGeneration::", "SerialHeap::",
+		"SerialFullGC::", "GenMarkSweep::", "MarkSweep::",
+		"ParallelScavengeHeap::", "PSParallelCompact", "PSPromotionManager::", "PSScavenge::", "PSAdaptive",
+		"ParCompactionManager::", "Shenandoah", "ZBarrier", "ZCollect", "ZDriver", "ZGeneration", "ZHeap",
+		"ZMark", "ZRelocate", "ZObjectAllocator", "ZPageAllocator", "ReferenceProcessor::", "VM_G1", "VM_Gen", "VM_Parallel",
+		"VM_Serial", "VM_Collect", "VM_GC_", "WeakProcessor::", "StringDedup",
 		"CardTable", "WorkGang", "WorkerThread", "GangWorker"},
-	Classes: {"ClassFileParser::", "ClassFileStream::", "KlassFactory::", "SystemDictionary", "ClassLoader", "Dictionary::", "PlaceholderTable::", "LoaderConstraint", "Verifier::",
-		"ClassVerifier::", "StackMap", "RawBytecodeStream::", "Rewriter::", "InstanceKlass::link", "InstanceKlass::initialize", "InstanceKlass::call_class_initializer", "InstanceKlass::eager_init",
-		"klassVtable::", "klassItable::", "Modules::", "ModuleEntry", "PackageEntry", "MetaspaceShared::", "AOTMetaspace::", "FileMapInfo::", "LinkedClassTable", "AOTLinkedClass", "VerificationType::",
-		"constantPoolHandle", "ConstantPool::klass", "Metaspace::", "JVM_DefineClass", "JVM_FindClass", "JVM_FindLoadedClass", "JVM_InitClassName", "JVM_LookupDefineClass", "jni_DefineClass", "jni_FindClass",
+	Classes: {"ClassFileParser::", "ClassFileStream::", "KlassFactory::", "SystemDictionary", "ClassLoader",
+		"Dictionary::", "PlaceholderTable::", "LoaderConstraint", "Verifier::",
+		"ClassVerifier::", "StackMap", "RawBytecodeStream::", "Rewriter::", "InstanceKlass::link",
+		"InstanceKlass::initialize", "InstanceKlass::call_class_initializer", "InstanceKlass::eager_init",
+		"klassVtable::", "klassItable::", "Modules::", "ModuleEntry", "PackageEntry", "MetaspaceShared::", "AOTMetaspace::",
+		"FileMapInfo::", "LinkedClassTable", "AOTLinkedClass", "VerificationType::",
+		"constantPoolHandle", "ConstantPool::klass", "Metaspace::", "JVM_DefineClass", "JVM_FindClass", "JVM_FindLoadedClass",
+		"JVM_InitClassName", "JVM_LookupDefineClass", "jni_DefineClass", "jni_FindClass",
 		"DefaultMethods::", "HierarchyVisitor", "FieldLayout", "ClassHierarchy"},
-	Linking: {"LinkResolver::", "SharedRuntime::resolve", "SharedRuntime::find_callee", "SharedRuntime::handle_wrong_method", "SharedRuntime::reresolve", "CompiledIC::", "CompiledStaticCall::", "CompiledDirectCall::",
-		"ICStub", "InterpreterRuntime::resolve", "InterpreterRuntime::ldc", "BootstrapInfo::", "ConstantPool::resolve", "MethodHandles::", "MHN_", "AdapterHandlerLibrary::", "VtableStubs::", "SignatureHandlerLibrary::",
+	Linking: {"LinkResolver::", "SharedRuntime::resolve", "SharedRuntime::find_callee",
+		"SharedRuntime::handle_wrong_method", "SharedRuntime::reresolve", "CompiledIC::", "CompiledStaticCall::",
+		"CompiledDirectCall::",
+		"ICStub", "InterpreterRuntime::resolve", "InterpreterRuntime::ldc", "BootstrapInfo::", "ConstantPool::resolve",
+		"MethodHandles::", "MHN_", "AdapterHandlerLibrary::", "VtableStubs::", "SignatureHandlerLibrary::",
 		"Runtime1::patch_code", "Runtime1::move_", "InterpreterRuntime::prepare_native_call", "NativeLookup::"},
 	Interpreter:  {"InterpreterRuntime::", "TemplateInterpreter::", "BytecodeInterpreter"},
 	CompiledCode: {"OptoRuntime::", "Runtime1::", "SharedRuntime::", "JVMCIRuntime::", "StubRoutines::", "CodeBlob::"},
 	Deopt:        {"Deoptimization::", "vframeArray", "DeoptimizationScope::", "VM_Deoptimize", "DeoptimizeMarked"},
-	Allocation: {"MemAllocator::", "ObjAllocator::", "ObjArrayAllocator::", "CollectedHeap::", "InstanceKlass::allocate", "TypeArrayKlass::", "ObjArrayKlass::allocate", "ObjArrayKlass::multi", "oopFactory::",
-		"ThreadLocalAllocBuffer::", "InterpreterRuntime::_new", "InterpreterRuntime::newarray", "InterpreterRuntime::anewarray", "InterpreterRuntime::multianewarray", "OptoRuntime::new_", "OptoRuntime::multianewarray",
+	Allocation: {"MemAllocator::", "ObjAllocator::", "ObjArrayAllocator::", "CollectedHeap::", "InstanceKlass::allocate",
+		"TypeArrayKlass::", "ObjArrayKlass::allocate", "ObjArrayKlass::multi", "oopFactory::",
+		"ThreadLocalAllocBuffer::", "InterpreterRuntime::_new", "InterpreterRuntime::newarray",
+		"InterpreterRuntime::anewarray", "InterpreterRuntime::multianewarray", "OptoRuntime::new_",
+		"OptoRuntime::multianewarray",
 		"Runtime1::new_", "java_lang_String::create"},
-	Locks: {"ObjectMonitor::", "ObjectSynchronizer::", "LightweightSynchronizer::", "BiasedLocking::", "Parker::", "Unsafe_Park", "Unsafe_Unpark", "InterpreterRuntime::monitor", "SharedRuntime::complete_monitor",
+	Locks: {"ObjectMonitor::", "ObjectSynchronizer::", "LightweightSynchronizer::", "BiasedLocking::", "Parker::",
+		"Unsafe_Park", "Unsafe_Unpark", "InterpreterRuntime::monitor", "SharedRuntime::complete_monitor",
 		"SharedRuntime::monitor", "Runtime1::monitor", "JVM_MonitorWait", "JVM_MonitorNotify", "JVM_Sleep", "LockStack::"},
-	Exceptions: {"Exceptions::", "java_lang_Throwable::", "java_lang_StackTraceElement::", "BacktraceBuilder::", "StackWalk::", "JVM_FillInStackTrace", "InterpreterRuntime::exception", "InterpreterRuntime::throw_",
-		"OptoRuntime::handle_exception", "OptoRuntime::rethrow", "Runtime1::handle_exception", "Runtime1::exception_handler", "Runtime1::throw_", "SharedRuntime::compute_compiled_exc", "SharedRuntime::throw_", "SharedRuntime::raw_exception",
+	Exceptions: {"Exceptions::", "java_lang_Throwable::", "java_lang_StackTraceElement::", "BacktraceBuilder::",
+		"StackWalk::", "JVM_FillInStackTrace", "InterpreterRuntime::exception", "InterpreterRuntime::throw_",
+		"OptoRuntime::handle_exception", "OptoRuntime::rethrow", "Runtime1::handle_exception", "Runtime1::exception_handler",
+		"Runtime1::throw_", "SharedRuntime::compute_compiled_exc", "SharedRuntime::throw_", "SharedRuntime::raw_exception",
 		"JVM_MoreStackWalk", "JVM_CallStackWalk"},
-	Natives:    {"JVM_", "jni_", "Unsafe_", "JVMCI_", "Reflection::", "WB_", "Perf_", "jmm_", "JvmtiEnv::", "JvmtiExport::", "JvmtiClass"},
-	Safepoints: {"SafepointSynchronize::", "SafepointMechanism::", "HandshakeState::", "Handshake", "ThreadSafepointState::", "VMThread::", "VM_Operation::", "VM_"},
-	Recorder:   {"Jfr", "JFR", "jfr_"},
-	Startup:    {"Threads::create_vm", "Threads::destroy_vm", "JNI_CreateJavaVM", "before_exit", "vm_exit", "init_globals", "universe_init", "universe_post_init", "Arguments::", "SharedClassUtil", "StubGenerator::", "exit_globals"},
+	Natives: {"JVM_", "jni_", "Unsafe_", "JVMCI_", "Reflection::", "WB_", "Perf_", "jmm_", "JvmtiEnv::",
+		"JvmtiExport::", "JvmtiClass"},
+	Safepoints: {"SafepointSynchronize::", "SafepointMechanism::", "HandshakeState::", "Handshake",
+		"ThreadSafepointState::", "VMThread::", "VM_Operation::", "VM_"},
+	Recorder: {"Jfr", "JFR", "jfr_"},
+	Startup: {"Threads::create_vm", "Threads::destroy_vm", "JNI_CreateJavaVM", "before_exit", "vm_exit", "init_globals",
+		"universe_init", "universe_post_init", "Arguments::", "SharedClassUtil", "StubGenerator::", "exit_globals"},
 }
 
 // words has the same content as classes, with the beginnings as keys.
@@ -118,7 +139,8 @@ type Classifier struct {
 	callers   []known // by the ID of a stack
 }
 
-// A known is what is known about a stack: the Work of the functions of libjvm at its inner end, up to the first Java frame.
+// A known is what is known about a stack: the Work of the functions of libjvm at its inner end, up to the first Java
+// frame.
 type known struct {
 	work         Work
 	named, found bool // named: one of the functions has a name; found: the other fields are set
@@ -132,7 +154,8 @@ func New(stacks *callstack.Tree) *Classifier {
 	return &Classifier{stacks: stacks, functions: map[string]Work{}}
 }
 
-// Of returns the Work of a sample: None outside libjvm. kind is the kind of the sample's thread, and stack has its callers.
+// Of returns the Work of a sample: None outside libjvm. kind is the kind of the sample's thread, and stack has its
+// callers.
 func (c *Classifier) Of(s *sampler.Sample, kind string, stack callstack.ID) Work {
 	if !InLibrary(s.Module) || s.Kernel() {
 		return None
@@ -225,6 +248,9 @@ func Shares(byWork map[Work]tally.Counts, counters int) []Share {
 		copy(full, c)
 		list = append(list, Share{work, full})
 	}
-	slices.SortFunc(list, func(a, b Share) int { return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Work, b.Work)) })
+	slices.SortFunc(list, func(a, b Share) int {
+		return cmp.Or(tally.Compare(a.Counts, b.Counts),
+			cmp.Compare(a.Work, b.Work))
+	})
 	return list
 }

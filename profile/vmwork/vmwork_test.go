@@ -30,8 +30,10 @@ func TestOf(t *testing.T) {
 	}{
 		{threads.Compilers, "Node::Node", nil, JIT},
 		{threads.Collector, "", nil, GC},
-		{threads.Application, "Symbol::as_C_string", []string{"Threads::create_vm", "Java", "InterpreterRuntime::resolve_from_cache", "SystemDictionary::resolve_or_fail"}, Classes},
-		{threads.Application, "Symbol::as_C_string", []string{"Threads::create_vm", "Java", "InterpreterRuntime::resolve_from_cache"}, Linking},
+		{threads.Application, "Symbol::as_C_string", []string{"Threads::create_vm", "Java",
+			"InterpreterRuntime::resolve_from_cache", "SystemDictionary::resolve_or_fail"}, Classes},
+		{threads.Application, "Symbol::as_C_string", []string{"Threads::create_vm", "Java",
+			"InterpreterRuntime::resolve_from_cache"}, Linking},
 		{threads.Application, "InterpreterRuntime::frequency_counter_overflow", []string{"Java"}, Interpreter},
 		{threads.Application, "os::javaTimeNanos", []string{"Threads::create_vm", "Java"}, Other},
 		{threads.Application, "os::javaTimeNanos", []string{"Threads::create_vm"}, Startup},
@@ -39,7 +41,8 @@ func TestOf(t *testing.T) {
 		{threads.Application, "", []string{"Java", "os::malloc"}, Other},
 		{threads.Application, "", []string{"Java", "OptoRuntime::new_instance_C", ""}, Allocation},
 		{threads.Application, "G1ParScanThreadState::trim_queue", nil, GC},
-		{threads.OtherJVM, "BlockOffsetTable::block_start", []string{"VMThread::run", "VM_GenCollectForAllocation::doit"}, GC},
+		{threads.OtherJVM, "BlockOffsetTable::block_start", []string{"VMThread::run", "VM_GenCollectForAllocation::doit"},
+			GC},
 		{threads.OtherJVM, "Monitor::wait", []string{"VMThread::run"}, Safepoints},
 		{threads.Application, "G", nil, Other},
 	} {
@@ -49,7 +52,8 @@ func TestOf(t *testing.T) {
 		}
 	}
 	assert.Equal(t, None, c.Of(&sampler.Sample{Module: "libc.so.6", Symbol: "malloc"}, threads.Compilers, 0))
-	assert.Equal(t, NoThread, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Symbol: "Node::Node"}, threads.Application, 0))
+	assert.Equal(t, NoThread, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Symbol: "Node::Node"}, threads.Application,
+		0))
 	assert.Equal(t, Unknown, New(nil).Of(&sampler.Sample{Module: "libjvm.so", Thread: "main"}, threads.Application, 7))
 }
 

@@ -114,7 +114,8 @@ type file struct {
 // Read counts the time in a JVM's file. The notes say what could not be read. If a file ends early because gasm was
 // killed, there is no note about that.
 func (x *Counter) Read(r *wall.Reader, pid int) (notes []string) {
-	f := &file{Counter: x, pid: pid, jvm: &recorded{}, timeline: x.config.Timelines[pid], firstLock: len(x.locks), firstStack: callstack.ID(x.trees.Len()), stacks: r.Stacks()}
+	f := &file{Counter: x, pid: pid, jvm: &recorded{}, timeline: x.config.Timelines[pid], firstLock: len(x.locks),
+		firstStack: callstack.ID(x.trees.Len()), stacks: r.Stacks()}
 	if f.timeline == nil || x.jvms[pid] != nil {
 		return nil
 	}
@@ -133,7 +134,8 @@ func (x *Counter) Read(r *wall.Reader, pid int) (notes []string) {
 	}
 	if _, ok := x.trees.Append(f.stacks, maxTreeNodes); !ok {
 		f.dropStacks()
-		notes = append(notes, fmt.Sprintf("there are more than %d stacks of waiting threads: those of JVM %d are left out", maxTreeNodes, pid))
+		notes = append(notes, fmt.Sprintf("there are more than %d stacks of waiting threads: those of JVM %d are left out",
+			maxTreeNodes, pid))
 	}
 	switch {
 	case r.Err() != nil:
@@ -141,7 +143,8 @@ func (x *Counter) Read(r *wall.Reader, pid int) (notes []string) {
 	case f.bad == 1:
 		notes = append(notes, fmt.Sprintf("a line about the threads of JVM %d could not be read: %v", pid, f.firstBad))
 	case f.bad > 1:
-		notes = append(notes, fmt.Sprintf("%d lines about the threads of JVM %d could not be read, the first: %v", f.bad, pid, f.firstBad))
+		notes = append(notes, fmt.Sprintf("%d lines about the threads of JVM %d could not be read, the first: %v", f.bad, pid,
+			f.firstBad))
 	}
 	return notes
 }
@@ -158,10 +161,12 @@ func (x *Counter) ReadFiles(c *capture.Capture) (notes []string) {
 		closeRead(closer)
 	}
 	if x.full > 0 {
-		notes = append(notes, fmt.Sprintf("threads waited at more than %d places: %.1f s of their time have no place", maxCells, float64(x.full)/1e9))
+		notes = append(notes, fmt.Sprintf("threads waited at more than %d places: %.1f s of their time have no place",
+			maxCells, float64(x.full)/1e9))
 	}
 	if x.spans.step > 0 {
-		notes = append(notes, fmt.Sprintf("threads changed their state so often that the time lanes join all that is shorter than %.3g ms", float64(x.spans.step)/1e6))
+		notes =
+			append(notes, fmt.Sprintf("threads changed their state so often that the time lanes join all that is shorter than %.3g ms", float64(x.spans.step)/1e6))
 	}
 	return notes
 }
@@ -224,7 +229,8 @@ func (f *file) index(number int) int32 {
 
 // lock adds a lock. Locks are numbered without gaps in the file.
 func (f *file) lock(r *wall.Lock) {
-	f.locks = append(f.locks, Lock{PID: f.pid, Kind: r.Kind, Class: r.Class, Of: r.Of, Address: r.Address, Owner: int(f.index(r.Owner)), Taken: f.stack(r.Taken)})
+	f.locks = append(f.locks, Lock{PID: f.pid, Kind: r.Kind, Class: r.Class, Of: r.Of, Address: r.Address,
+		Owner: int(f.index(r.Owner)), Taken: f.stack(r.Taken)})
 }
 
 // stack converts a stack's number in the file to its ID in Counter.trees.
@@ -254,21 +260,22 @@ func (f *file) spell(s *wall.Spell) {
 	f.jvm.to = max(f.jvm.to, s.ToMonoNanos)
 	t := &f.threads[i]
 	t.last.follow(f.lockOf(s.Lock), f.stack(s.Stack), s)
-	f.timeline.Cut(capture.Span{FromMonoNanos: s.FromMonoNanos, ToMonoNanos: s.ToMonoNanos}, func(number int, part capture.Span) {
-		to := f.trials[number]
-		f.config.EventWindows.Cut(f.pid, t.tid, part, func(part capture.Span) {
-			if !t.chosen {
-				to.account.OtherThread += length64(part)
-				return
-			}
-			left := length64(part)
-			f.config.MethodWindows.Cut(f.pid, t.tid, part, func(part capture.Span) {
-				left -= length64(part)
-				f.count(to, i, s, part)
+	f.timeline.Cut(capture.Span{FromMonoNanos: s.FromMonoNanos, ToMonoNanos: s.ToMonoNanos},
+		func(number int, part capture.Span) {
+			to := f.trials[number]
+			f.config.EventWindows.Cut(f.pid, t.tid, part, func(part capture.Span) {
+				if !t.chosen {
+					to.account.OtherThread += length64(part)
+					return
+				}
+				left := length64(part)
+				f.config.MethodWindows.Cut(f.pid, t.tid, part, func(part capture.Span) {
+					left -= length64(part)
+					f.count(to, i, s, part)
+				})
+				to.account.OutsideMethod += left
 			})
-			to.account.OutsideMethod += left
 		})
-	})
 }
 
 func length64(s capture.Span) int64 { return s.ToMonoNanos - s.FromMonoNanos }

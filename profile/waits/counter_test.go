@@ -37,7 +37,8 @@ func record() *recording {
 // thread adds a Java thread that is born at the time born, and returns its number.
 func (r *recording) thread(name string, born int64) int {
 	r.threads++
-	r.Thread(&wall.Thread{Number: r.threads, TID: 100 + r.threads, NID: r.threads, JavaID: int64(r.threads), BornMonoNanos: born, Name: name})
+	r.Thread(&wall.Thread{Number: r.threads, TID: 100 + r.threads, NID: r.threads, JavaID: int64(r.threads),
+		BornMonoNanos: born, Name: name})
 	return r.threads
 }
 
@@ -51,7 +52,8 @@ func (r *recording) stack(methods ...string) (id callstack.ID) {
 
 // spell adds a spell whose whole time counts as its state.
 func (r *recording) spell(thread int, from, to int64, state wall.State, stack callstack.ID, lock int, detail string) {
-	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: to, State: state, Stack: stack, Lock: lock, Detail: detail}
+	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: to, State: state, Stack: stack, Lock: lock,
+		Detail: detail}
 	switch state {
 	case wall.OnProcessor:
 		s.Ran = to - from
@@ -165,7 +167,8 @@ func TestThreadsAddUp(t *testing.T) {
 			n, of := r.thread(name, 1), &slowThread{}
 			slow[name] = of
 			for at := int64(1); at < 1000; {
-				s := wall.Spell{Thread: n, FromMonoNanos: at, ToMonoNanos: at + 1 + random.Int64N(80), State: wall.States()[random.IntN(len(wall.States()))], Stack: stacks[random.IntN(3)]}
+				s := wall.Spell{Thread: n, FromMonoNanos: at, ToMonoNanos: at + 1 + random.Int64N(80),
+					State: wall.States()[random.IntN(len(wall.States()))], Stack: stacks[random.IntN(3)]}
 				length := s.ToMonoNanos - s.FromMonoNanos
 				s.Ran = random.Int64N(length + 1)
 				s.Runnable = random.Int64N(length - s.Ran + 1)
@@ -237,13 +240,16 @@ func TestChoices(t *testing.T) {
 		{"a thread", Config{Threads: choice}, Account{Total: 320, OutsideWindow: 20, OtherThread: 150, Profiled: 150}},
 		{"under", Config{Under: pattern}, Account{Total: 320, OutsideWindow: 20, NotUnder: 60, Profiled: 240}},
 		{"inside", Config{Inside: pattern}, Account{Total: 320, OutsideWindow: 20, OutsideMethod: 60, Profiled: 240}},
-		{"inside by times", Config{MethodWindows: windows.InsideMethod{}}, Account{Total: 320, OutsideWindow: 20, OutsideMethod: 300}},
+		{"inside by times", Config{MethodWindows: windows.InsideMethod{}},
+			Account{Total: 320, OutsideWindow: 20, OutsideMethod: 300}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			again := record()
 			again.text.WriteString(text)
 			again.Writer = wall.NewWriter(&bytes.Buffer{}, wall.Head{})
-			x := again.counter(t, c.config, windows.Measurement{PIDs: []int{pid}, Trial: capture.Trial{Windows: []capture.Window{{PID: pid, Span: capture.Span{FromMonoNanos: 10, ToMonoNanos: 160}}}}})
+			x := again.counter(t, c.config, windows.Measurement{PIDs: []int{pid},
+				Trial: capture.Trial{Windows: []capture.Window{{PID: pid,
+					Span: capture.Span{FromMonoNanos: 10, ToMonoNanos: 160}}}}})
 			table := x.Table(0, []int{pid}, event.SiteOwn)
 			checkSums(t, table)
 			assert.Equal(t, c.want, table.Account)
@@ -292,7 +298,8 @@ func TestFolded(t *testing.T) {
 
 // TestIdle checks that a thread is idle if it did nothing but wait in its pool's queue.
 func TestIdle(t *testing.T) {
-	queue := []string{"java.lang.Thread::run", "java.util.concurrent.ThreadPoolExecutor::runWorker", "java.util.concurrent.ThreadPoolExecutor::getTask", "java.util.concurrent.locks.LockSupport::park"}
+	queue := []string{"java.lang.Thread::run", "java.util.concurrent.ThreadPoolExecutor::runWorker",
+		"java.util.concurrent.ThreadPoolExecutor::getTask", "java.util.concurrent.locks.LockSupport::park"}
 	fork := []string{"java.util.concurrent.ForkJoinWorkerThread::run", "java.util.concurrent.ForkJoinPool::runWorker"}
 	for _, c := range []struct {
 		name    string
@@ -309,7 +316,8 @@ func TestIdle(t *testing.T) {
 		{"pool-1-thread-1", queue, 0, 0, 500, true},
 		{"pool-1-thread-1", queue, 0, 0, 501, false},
 		{"ForkJoinPool-1-worker-1", fork, 0, 0, 0, true},
-		{"ForkJoinPool-1-worker-1", append(fork, "java.util.concurrent.ForkJoinTask::doExec", "acme.Task::sleep"), 0, 0, 0, false},
+		{"ForkJoinPool-1-worker-1", append(fork, "java.util.concurrent.ForkJoinTask::doExec", "acme.Task::sleep"), 0, 0, 0,
+			false},
 		{"own", []string{"acme.Worker::run", "java.util.concurrent.LinkedBlockingQueue::take"}, 0, 0, 0, false},
 		{"C2 CompilerThread0", nil, 0, 0, 0, true},
 		{"C2 CompilerThread0", nil, 3000, 0, 0, false},
@@ -346,7 +354,8 @@ func TestCoarsen(t *testing.T) {
 			if random.IntN(20) == 0 {
 				at += 5 // a gap
 			}
-			list = append(list, Span{Span: capture.Span{FromMonoNanos: at, ToMonoNanos: at + length}, State: wall.States()[random.IntN(3)]})
+			list = append(list, Span{Span: capture.Span{FromMonoNanos: at, ToMonoNanos: at + length},
+				State: wall.States()[random.IntN(3)]})
 			at += length
 		}
 		var before, after int64

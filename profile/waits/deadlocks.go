@@ -67,7 +67,8 @@ func (b *builder) addDeadlocks() {
 			visited[at] = start + 1
 			at = next(at)
 		}
-		if at < 0 || visited[at] != start+1 || !slices.ContainsFunc(b.JVMs, func(j JVM) bool { return j.PID == all[at].pid }) {
+		if at < 0 || visited[at] != start+1 || !slices.ContainsFunc(b.JVMs,
+			func(j JVM) bool { return j.PID == all[at].pid }) {
 			continue
 		}
 		d := Deadlock{PID: all[at].pid}
@@ -77,7 +78,8 @@ func (b *builder) addDeadlocks() {
 				d.FromMonoNanos, d.ToMonoNanos = w.from, w.to
 			}
 			d.FromMonoNanos, d.ToMonoNanos = max(d.FromMonoNanos, w.from), min(d.ToMonoNanos, w.to)
-			d.Threads = append(d.Threads, Deadlocked{all[i].name, all[i].tid, w.state, b.Locks[w.lock-1], b.places.frame(w.stack, w.state)})
+			d.Threads = append(d.Threads, Deadlocked{all[i].name, all[i].tid, w.state, b.Locks[w.lock-1],
+				b.places.frame(w.stack, w.state)})
 		}
 		if d.FromMonoNanos < d.ToMonoNanos && len(d.Threads) > 1 {
 			b.Deadlocks = append(b.Deadlocks, d)

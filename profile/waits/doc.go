@@ -1,5 +1,5 @@
-// Package waits sums up what the threads of JVMs did by the wall clock: how long each of them was on a processor, waited
-// for one, or was blocked, in which state and where.
+// Package waits sums up what the threads of JVMs did by the wall clock: how long each of them was on a processor,
+// waited for one, or was blocked, in which state and where.
 //
 // The data come from files in the format of package wall. A [Counter] reads them one after the other, in one pass. It
 // clips spells to the windows, chooses threads as the other tables of a profile do, and sums up the times of the rest.
@@ -7,8 +7,8 @@
 //
 // # What adds up
 //
-// The [Times] of a thread add up to its wall clock: the time from its birth to its end, as far as it was recorded and is
-// in a window. The Times of pools are the sums of those of their threads. [Account] says where all recorded time of
+// The [Times] of a thread add up to its wall clock: the time from its birth to its end, as far as it was recorded and
+// is in a window. The Times of pools are the sums of those of their threads. [Account] says where all recorded time of
 // all threads went.
 //
 // A spell has the time that the thread ran, the time that it waited for a processor, and the time that it was blocked.

@@ -132,7 +132,8 @@ func (b *builder) addHolders(cells []counted) {
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(x, y *holding) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Class, y.Class), cmp.Compare(x.key.owner, y.key.owner), compareFrames(x.Taken, y.Taken), cmp.Compare(x.Kind, y.Kind))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Class, y.Class), cmp.Compare(x.key.owner, y.key.owner),
+			compareFrames(x.Taken, y.Taken), cmp.Compare(x.Kind, y.Kind))
 	})
 	index := map[*holding]int{}
 	for i, h := range list {
@@ -162,7 +163,8 @@ func (b *builder) holding(c *counted, all map[holderKey]*holding, byLock map[int
 	h := all[key]
 	if h == nil {
 		owner := &b.Counter.threads[l.Owner]
-		h = &holding{Holder: Holder{PID: owner.pid, Kind: l.Kind, Class: l.Name(), Owner: owner.name, TID: owner.tid, Next: -1}, key: key,
+		h = &holding{Holder: Holder{PID: owner.pid, Kind: l.Kind, Class: l.Name(), Owner: owner.name, TID: owner.tid,
+			Next: -1}, key: key,
 			addresses: map[uint64]bool{}, waiters: map[int32]bool{}, lines: map[event.Frame]int64{}}
 		all[key] = h
 	}
@@ -207,7 +209,8 @@ func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[
 		h.Meanwhile = append(h.Meanwhile, Meanwhile{at.state, at.frame, at.about, n})
 	}
 	slices.SortFunc(h.Meanwhile, func(x, y Meanwhile) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame), cmp.Compare(x.For, y.For))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame),
+			cmp.Compare(x.For, y.For))
 	})
 	const most = 20
 	h.Meanwhile = h.Meanwhile[:min(len(h.Meanwhile), most)]

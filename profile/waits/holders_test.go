@@ -20,10 +20,12 @@ func TestHolders(t *testing.T) {
 	got := r.stack("acme.Report::handle")
 	pool := r.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool", Owner: first, Taken: got})
 	moved := r.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0020, Class: "acme.Pool", Owner: first, Taken: got})
-	db := r.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0030, Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Owner: second})
+	db := r.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0030,
+		Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync", Owner: second})
 	free := r.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 1, Class: "Free"})
 	inDB := r.stack("acme.Report::handle", "acme.Db::lock", "java.util.concurrent.locks.LockSupport::park")
-	r.spell(first, 0, 30, wall.Socket, r.stack("acme.Report::handle", "acme.Db::read"), 0, "read from socket 1.1.1.1:5 to 1.1.1.1:6")
+	r.spell(first, 0, 30, wall.Socket, r.stack("acme.Report::handle", "acme.Db::read"), 0,
+		"read from socket 1.1.1.1:5 to 1.1.1.1:6")
 	r.spell(first, 30, 100, wall.Park, inDB, db, "")
 	r.spell(second, 0, 100, wall.OnProcessor, 0, 0, "")
 	for i := range 4 {
@@ -39,10 +41,13 @@ func TestHolders(t *testing.T) {
 		[]any{h.Owner, h.Class, h.Threads, h.Most, h.Nanos, h.HeldNanos, h.Objects, h.Address, h.Taken.Method, h.Next})
 	assert.Equal(t, "2 × acme.Pool", h.Text())
 	require.Len(t, h.Meanwhile, 2)
-	assert.Equal(t, []any{wall.Park, int64(70), "acme.Db::lock"}, []any{h.Meanwhile[0].State, h.Meanwhile[0].Nanos, h.Meanwhile[0].Frame.Method})
-	assert.Equal(t, []any{wall.Socket, int64(20), "read from socket to 1.1.1.1:6"}, []any{h.Meanwhile[1].State, h.Meanwhile[1].Nanos, h.Meanwhile[1].For})
+	assert.Equal(t, []any{wall.Park, int64(70), "acme.Db::lock"},
+		[]any{h.Meanwhile[0].State, h.Meanwhile[0].Nanos, h.Meanwhile[0].Frame.Method})
+	assert.Equal(t, []any{wall.Socket, int64(20), "read from socket to 1.1.1.1:6"},
+		[]any{h.Meanwhile[1].State, h.Meanwhile[1].Nanos, h.Meanwhile[1].For})
 	last := table.Holders[1]
-	assert.Equal(t, []any{"writer", 1, int64(70), -1, "java.util.concurrent.locks.ReentrantLock$NonfairSync@7f0030"}, []any{last.Owner, last.Threads, last.Nanos, last.Next, last.Text()})
+	assert.Equal(t, []any{"writer", 1, int64(70), -1, "java.util.concurrent.locks.ReentrantLock$NonfairSync@7f0030"},
+		[]any{last.Owner, last.Threads, last.Nanos, last.Next, last.Text()})
 	assert.Equal(t, []Meanwhile{{State: wall.OnProcessor, Nanos: 70}}, last.Meanwhile)
 	assert.Equal(t, []int{0, 1}, table.Chain(0))
 	assert.Empty(t, table.Deadlocks)
@@ -85,7 +90,8 @@ func TestDeadlocks(t *testing.T) {
 		threads = append(threads, r.thread(fmt.Sprintf("t%d", i), 0))
 	}
 	for _, owner := range []int{1, 2, 0, 0, 5, 4} { // owner of the lock that the thread waits for
-		locks = append(locks, r.Lock(wall.Lock{Kind: wall.MonitorLock, Address: uint64(0x100 + len(locks)), Class: "A", Owner: threads[owner]}))
+		locks = append(locks, r.Lock(wall.Lock{Kind: wall.MonitorLock, Address: uint64(0x100 + len(locks)), Class: "A",
+			Owner: threads[owner]}))
 	}
 	at := r.stack("Main::main", "Main::lock")
 	for i, n := range threads {
@@ -132,6 +138,7 @@ func TestVirtual(t *testing.T) {
 	}
 	table := r.table(t)
 	require.Len(t, table.Virtual, 2)
-	assert.Equal(t, []any{"A::a", 200.0, 300}, []any{table.Virtual[0].Frame.Method, table.Virtual[0].Mean, table.Virtual[0].Most})
+	assert.Equal(t, []any{"A::a", 200.0, 300}, []any{table.Virtual[0].Frame.Method, table.Virtual[0].Mean,
+		table.Virtual[0].Most})
 	assert.InDelta(t, 20.0/3, table.Virtual[1].Mean, 1e-9)
 }

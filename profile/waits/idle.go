@@ -30,7 +30,8 @@ var queueFrames = []string{
 
 // workFrames are methods that a pool calls when it has work. Frames that they call belong to the work, even if one of
 // queueFrames is further out, as ForkJoinPool::runWorker is.
-var workFrames = []string{"java.util.concurrent.ForkJoinTask::doExec", "java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec"}
+var workFrames = []string{"java.util.concurrent.ForkJoinTask::doExec",
+	"java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec"}
 
 // queued reports whether a thread was blocked in its pool's queue.
 func (b *builder) queued(c *counted) bool {

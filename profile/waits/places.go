@@ -121,7 +121,8 @@ func (b *builder) addPlaces(cells []counted) {
 		key := placeKey{t.Pool, t.Kind, c.state, byLine(frame), b.about(c.lock, c.detail), b.queued(c)}
 		p := all[key]
 		if p == nil {
-			p = &placed{Place: Place{Pool: t.Pool, Kind: t.Kind, State: c.state, Frame: frame, For: key.about, Queue: key.queue}, stacks: map[callstack.ID]*sites.Stack{}, last: -1}
+			p = &placed{Place: Place{Pool: t.Pool, Kind: t.Kind, State: c.state, Frame: frame, For: key.about, Queue: key.queue},
+				stacks: map[callstack.ID]*sites.Stack{}, last: -1}
 			all[key] = p
 		}
 		p.Nanos += c.nanos
@@ -151,7 +152,8 @@ func (b *builder) addPlaces(cells []counted) {
 		list = append(list, p)
 	}
 	slices.SortFunc(list, func(x, y *placed) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame),
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.State, y.State),
+			compareFrames(x.Frame, y.Frame),
 			cmp.Compare(x.For, y.For), cmp.Compare(x.Kind, y.Kind), compareBool(x.Queue, y.Queue))
 	})
 	for i, p := range list {

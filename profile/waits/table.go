@@ -194,7 +194,8 @@ func (b *builder) sorted(cells map[cell]int64) []counted {
 		list = append(list, counted{at, n})
 	}
 	slices.SortFunc(list, func(x, y counted) int {
-		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack), cmp.Compare(x.lock, y.lock), cmp.Compare(x.detail, y.detail))
+		return cmp.Or(cmp.Compare(x.thread, y.thread), cmp.Compare(x.state, y.state), cmp.Compare(x.stack, y.stack),
+			cmp.Compare(x.lock, y.lock), cmp.Compare(x.detail, y.detail))
 	})
 	return list
 }
@@ -209,7 +210,8 @@ func (b *builder) addThreads(cells []counted, spans map[int32][]Span) {
 	for _, c := range cells {
 		if n := len(list); n == 0 || list[n-1].index != c.thread {
 			t := &b.Counter.threads[c.thread]
-			list = append(list, found{Thread{PID: t.pid, TID: t.tid, Name: t.name, Pool: PoolOf(t.name), Kind: t.kind, JavaID: t.javaID, Spans: spans[c.thread]}, c.thread})
+			list = append(list, found{Thread{PID: t.pid, TID: t.tid, Name: t.name, Pool: PoolOf(t.name), Kind: t.kind,
+				JavaID: t.javaID, Spans: spans[c.thread]}, c.thread})
 		}
 		t := &list[len(list)-1].Thread
 		t.Times[c.state] += c.nanos
@@ -218,7 +220,8 @@ func (b *builder) addThreads(cells []counted, spans map[int32][]Span) {
 		}
 	}
 	slices.SortStableFunc(list, func(x, y found) int {
-		return cmp.Or(cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool), cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.TID, y.TID))
+		return cmp.Or(cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool), cmp.Compare(len(x.Name), len(y.Name)),
+			cmp.Compare(x.Name, y.Name), cmp.Compare(x.TID, y.TID))
 	})
 	for i := range list {
 		t := &list[i].Thread
@@ -259,7 +262,8 @@ func (b *builder) addPools() {
 		}
 	}
 	slices.SortFunc(b.Pools, func(x, y Pool) int {
-		return cmp.Or(cmp.Compare(y.Waited(), x.Waited()), cmp.Compare(y.Times.Sum(), x.Times.Sum()), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Kind, y.Kind))
+		return cmp.Or(cmp.Compare(y.Waited(), x.Waited()), cmp.Compare(y.Times.Sum(), x.Times.Sum()),
+			cmp.Compare(x.Name, y.Name), cmp.Compare(x.Kind, y.Kind))
 	})
 }
 
@@ -276,7 +280,8 @@ func (b *builder) addSums(cells []counted) {
 		b.Sums = append(b.Sums, s)
 	}
 	slices.SortFunc(b.Sums, func(x, y Sum) int {
-		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.State, y.State), cmp.Compare(x.Stack, y.Stack), compareBool(x.Idle, y.Idle))
+		return cmp.Or(cmp.Compare(y.Nanos, x.Nanos), cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool),
+			cmp.Compare(x.State, y.State), cmp.Compare(x.Stack, y.Stack), compareBool(x.Idle, y.Idle))
 	})
 }
 

@@ -35,11 +35,13 @@ const maxVirtuals = 1 << 20
 
 // addVirtuals adds a count, if its time is in a window.
 func (f *file) addVirtuals(v *wall.Virtuals) {
-	f.timeline.Cut(capture.Span{FromMonoNanos: v.MonoNanos, ToMonoNanos: v.MonoNanos + 1}, func(trial int, _ capture.Span) {
-		if len(f.virtual) < maxVirtuals {
-			f.virtual = append(f.virtual, virtuals{trial, f.pid, v.MonoNanos, v.Count, f.stack(v.Stack), f.lockOf(v.Lock), v.State})
-		}
-	})
+	f.timeline.Cut(capture.Span{FromMonoNanos: v.MonoNanos, ToMonoNanos: v.MonoNanos + 1},
+		func(trial int, _ capture.Span) {
+			if len(f.virtual) < maxVirtuals {
+				f.virtual = append(f.virtual, virtuals{trial, f.pid, v.MonoNanos, v.Count, f.stack(v.Stack), f.lockOf(v.Lock),
+					v.State})
+			}
+		})
 }
 
 // addVirtual sums up the counts of virtual threads by place.
@@ -76,6 +78,7 @@ func (b *builder) addVirtual(trial int, pids []int) {
 		b.Virtual = append(b.Virtual, VirtualPlace{k.state, k.frame, k.about, float64(sum) / float64(len(moments)), most})
 	}
 	slices.SortFunc(b.Virtual, func(x, y VirtualPlace) int {
-		return cmp.Or(cmp.Compare(y.Mean, x.Mean), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame), cmp.Compare(x.For, y.For))
+		return cmp.Or(cmp.Compare(y.Mean, x.Mean), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame),
+			cmp.Compare(x.For, y.For))
 	})
 }

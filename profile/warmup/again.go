@@ -6,9 +6,9 @@ import (
 )
 
 // A Repetition is a method that a JVM has compiled several times in the same way: at the same level, and either for its
-// normal entry or as on-stack replacements. One compilation each at several levels is how a method warms up, and is not a
-// repetition. An on-stack replacement is one of a loop, and a method may have several loops, so its repetitions may be of
-// different loops.
+// normal entry or as on-stack replacements. One compilation each at several levels is how a method warms up, and is not
+// a repetition. An on-stack replacement is one of a loop, and a method may have several loops, so its repetitions may
+// be of different loops.
 type Repetition struct {
 	PID      int
 	Method   string
@@ -63,15 +63,17 @@ func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 		first = append(first, *r)
 	}
 	slices.SortFunc(first, func(a, b Repetition) int {
-		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(b.Level, a.Level), cmp.Compare(a.Method, b.Method),
-			cmp.Compare(a.PID, b.PID), cmp.Compare(a.Versions[0].MonoNanos, b.Versions[0].MonoNanos), cmp.Compare(a.Versions[0].Overload, b.Versions[0].Overload),
+		return cmp.Or(cmp.Compare(b.Nanos, a.Nanos), cmp.Compare(b.Count, a.Count), cmp.Compare(b.Level, a.Level),
+			cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.PID, b.PID), cmp.Compare(a.Versions[0].MonoNanos, b.Versions[0].MonoNanos),
+			cmp.Compare(a.Versions[0].Overload, b.Versions[0].Overload),
 			cmp.Compare(a.Compiler, b.Compiler), cmp.Compare(a.Versions[0].ID, b.Versions[0].ID))
 	})
 	return slices.Clone(first[:min(len(first), Most)]), len(first), compiledAgain(first)
 }
 
-// compiledAgain returns how many methods, of all JVMs together, were compiled several times in the same way: at any level,
-// in any JVM.
+// compiledAgain returns how many methods, of all JVMs together, were compiled several times in the same way: at any
+// level, in any JVM.
 func compiledAgain(all []Repetition) int {
 	type method struct{ name, overload string }
 	methods := map[method]bool{}
@@ -93,6 +95,9 @@ func causes(versions []Compilation) []Cause {
 	for reason, n := range counts {
 		list = append(list, Cause{reason, n})
 	}
-	slices.SortFunc(list, func(a, b Cause) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(list, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Reason, b.Reason))
+	})
 	return list
 }

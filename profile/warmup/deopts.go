@@ -53,7 +53,8 @@ type place struct {
 }
 
 func placeOf(e *event.Event) place {
-	at := place{method: e.Name, bci: -1, line: number(e, "lineNumber"), instruction: e.Arg("instruction"), reason: e.Arg("reason"), action: e.Arg("action")}
+	at := place{method: e.Name, bci: -1, line: number(e, "lineNumber"), instruction: e.Arg("instruction"),
+		reason: e.Arg("reason"), action: e.Arg("action")}
 	if e.Arg("bci") != "" {
 		at.bci = number(e, "bci")
 	}
@@ -86,7 +87,8 @@ func (c *collector) places() (first []Deopt, number int) {
 		key := placeOf(d.Event)
 		at := c.deopts[key]
 		if at == nil {
-			at = &Deopt{Method: key.method, BCI: key.bci, Line: key.line, Instruction: key.instruction, Reason: key.reason, Action: key.action,
+			at = &Deopt{Method: key.method, BCI: key.bci, Line: key.line, Instruction: key.instruction, Reason: key.reason,
+				Action:         key.action,
 				FirstMonoNanos: d.MonoNanos, LastMonoNanos: d.MonoNanos}
 			c.deopts[key], waits[key], of[key] = at, map[int][]int64{}, map[string]int{}
 		}
@@ -111,14 +113,16 @@ func (c *collector) places() (first []Deopt, number int) {
 		first = append(first, *at)
 	}
 	slices.SortFunc(first, func(a, b Deopt) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.FirstMonoNanos, b.FirstMonoNanos), cmp.Compare(a.Method, b.Method),
-			cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Instruction, b.Instruction))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.FirstMonoNanos, b.FirstMonoNanos),
+			cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.BCI, b.BCI), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Action, b.Action),
+			cmp.Compare(a.Instruction, b.Instruction))
 	})
 	return slices.Clone(first[:min(len(first), Most)]), len(first)
 }
 
-// left returns the compilation whose code a deoptimization has left, or nil if it is unknown. JDK 8, which numbers on-stack
-// replacements separately, records no deoptimizations.
+// left returns the compilation whose code a deoptimization has left, or nil if it is unknown. JDK 8, which numbers
+// on-stack replacements separately, records no deoptimizations.
 func (c *collector) left(e *event.Event) *Compilation {
 	id := number(e, "compileId")
 	for _, osr := range []bool{false, true} {

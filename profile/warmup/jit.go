@@ -132,11 +132,13 @@ func (m *Method) Count() int { return m.C1 + m.C2 + m.Other }
 
 // WholeRun reports whether all compilations and all deoptimizations were within a window.
 func (j *JIT) WholeRun() bool {
-	return j.DeoptimizationsInside == j.Deoptimizations && !slices.ContainsFunc(j.Levels, func(l Level) bool { return l.Inside < l.Count })
+	return j.DeoptimizationsInside == j.Deoptimizations &&
+		!slices.ContainsFunc(j.Levels, func(l Level) bool { return l.Inside < l.Count })
 }
 
 func compilationOf(e *event.Event) Compilation {
-	n := Compilation{PID: e.PID, Method: e.Name, Overload: cmp.Or(e.Arg(event.BytecodeSize), e.Arg(event.Descriptor)), Level: UnknownLevel, MonoNanos: e.MonoNanos, Nanos: e.Nanos, Compiler: e.Arg("compiler"),
+	n := Compilation{PID: e.PID, Method: e.Name, Overload: cmp.Or(e.Arg(event.BytecodeSize), e.Arg(event.Descriptor)),
+		Level: UnknownLevel, MonoNanos: e.MonoNanos, Nanos: e.Nanos, Compiler: e.Arg("compiler"),
 		OSR: e.Arg("osr") == "true", Failed: e.Arg("failed") == "true" || e.Arg("success") == "false",
 		ID: number(e, "id"), Size: number(e, "size"), Inlined: number(e, "inlined")}
 	if level, err := strconv.Atoi(e.Arg("level")); err == nil && 0 <= level && level <= 4 {

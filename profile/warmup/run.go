@@ -27,8 +27,8 @@ func Collect(all []event.Event, trialOf func(*event.Event) (trial int, in bool))
 	return events
 }
 
-// Of returns what the JIT compilers of the JVMs with the given pids did. It returns nil if there are neither compilations
-// nor deoptimizations. The many trials that a JVM may have share a Run.
+// Of returns what the JIT compilers of the JVMs with the given pids did. It returns nil if there are neither
+// compilations nor deoptimizations. The many trials that a JVM may have share a Run.
 func (all *Events) Of(pids []int) *Run {
 	key := fmt.Sprint(pids)
 	r, ok := all.runs[key]
@@ -204,8 +204,8 @@ func (c *collector) trials() map[int]*trialCounts {
 	return all
 }
 
-// joinedEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the same
-// code at about the same time.
+// joinedEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the
+// same code at about the same time.
 func (c *collector) joinedEnds() map[codeKey]*End {
 	ends := map[codeKey]*End{}
 	const together = 20e6 // ns; the log's line follows the trap within some ms even on a busy machine

@@ -38,7 +38,8 @@ func (v *Version) MadeBefore() bool { return v.MadeMillis == 0 }
 func Joined(versions []Version) (joined []Version) {
 	for _, v := range versions {
 		same := slices.IndexFunc(joined, func(w Version) bool {
-			return v.CompileID > 0 && w.CompileID == v.CompileID && w.OSR == v.OSR && w.OSRBCI == v.OSRBCI && w.Source == v.Source
+			return v.CompileID > 0 && w.CompileID == v.CompileID && w.OSR == v.OSR && w.OSRBCI == v.OSRBCI &&
+				w.Source == v.Source
 		})
 		if same < 0 {
 			joined = append(joined, v)

@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// parse reads events, one a line: the time in ms, the kind, the method, and arguments. The argument ms is the event's length.
+// parse reads events, one a line: the time in ms, the kind, the method, and arguments. The argument ms is the event's
+// length.
 func parse(t *testing.T, text string) (events []event.Event) {
 	t.Helper()
 	for line := range strings.Lines(strings.TrimSpace(text)) {
@@ -68,27 +69,32 @@ func TestOf(t *testing.T) {
 	}
 	assert.Equal(t, []string{"6 20", "2 10", "8 5", "5 3", "4 1"}, longest)
 	end := &End{MonoNanos: 21e6, Reason: "uncommon_trap", Trap: "unstable_if", Action: "reinterpret"}
-	assert.Equal(t, Compilation{PID: 7, Method: "A::a", ID: 2, Level: 4, MonoNanos: 2e6, Nanos: 10e6, Size: 400, Inlined: 50, End: end}, j.Longest[1])
+	assert.Equal(t, Compilation{PID: 7, Method: "A::a", ID: 2, Level: 4, MonoNanos: 2e6, Nanos: 10e6, Size: 400,
+		Inlined: 50, End: end}, j.Longest[1])
 	assert.Equal(t, end, all.EndOf(7, 2, false))
 	assert.Nil(t, all.EndOf(7, 2, true))
 	assert.Nil(t, (*Run)(nil).EndOf(7, 2, false))
-	assert.Equal(t, []Method{{Name: "A::a", C1: 2, C2: 3, Timed: 4, Nanos: 34e6, C1Nanos: 1e6, C2Nanos: 33e6, LongestNanos: 20e6},
+	assert.Equal(t, []Method{{Name: "A::a", C1: 2, C2: 3, Timed: 4, Nanos: 34e6, C1Nanos: 1e6, C2Nanos: 33e6,
+		LongestNanos: 20e6},
 		{Name: "C::c", C2: 1, Timed: 1, Nanos: 5e6, C2Nanos: 5e6, LongestNanos: 5e6, FailedAttempts: 1}}, j.Methods)
 	assert.Equal(t, 2, j.AllMethods)
 
 	require.Len(t, j.Again, 2, "the on-stack replacement is not one of them")
 	again := &j.Again[0]
-	assert.Equal(t, []any{"A::a", 4, 2, int64(30e6), []Cause{{"unstable_if", 1}}}, []any{again.Method, again.Level, again.Count, again.Nanos, again.Causes})
+	assert.Equal(t, []any{"A::a", 4, 2, int64(30e6), []Cause{{"unstable_if", 1}}},
+		[]any{again.Method, again.Level, again.Count, again.Nanos, again.Causes})
 	assert.Equal(t, []int{2, 6}, []int{again.Versions[0].ID, again.Versions[1].ID})
 	assert.Equal(t, 3, j.Again[1].Level)
 	assert.Equal(t, []int{2, 1}, []int{j.AllAgain, j.MethodsAgain}, "it is one method at two levels")
 
 	assert.Equal(t, []int{3, 2}, []int{j.Deoptimizations, j.DeoptimizationsInside})
 	require.Len(t, j.Deopts, 3)
-	assert.Equal(t, Deopt{Method: "A::inlined", Line: 12, Reason: "unstable_if", Action: "reinterpret", Of: []string{"A::a"}, Count: 1, FirstMonoNanos: 20e6, LastMonoNanos: 20e6,
+	assert.Equal(t, Deopt{Method: "A::inlined", Line: 12, Reason: "unstable_if", Action: "reinterpret",
+		Of: []string{"A::a"}, Count: 1, FirstMonoNanos: 20e6, LastMonoNanos: 20e6,
 		Levels: []int{4}, After: []After{{3, 1, 10e6, 10e6, 10e6}, {4, 1, 30e6, 30e6, 30e6}}}, j.Deopts[0])
 	assert.Equal(t, []int{1, 0, 1}, []int{j.Deopts[1].Never, j.Deopts[1].Unknown, j.Deopts[1].Inside}, "the code stays")
-	assert.Equal(t, Deopt{Method: "X::x", BCI: -1, Reason: "null_check", Action: "none", Count: 1, Inside: 1, FirstMonoNanos: 70e6, LastMonoNanos: 70e6, Unknown: 1}, j.Deopts[2])
+	assert.Equal(t, Deopt{Method: "X::x", BCI: -1, Reason: "null_check", Action: "none", Count: 1, Inside: 1,
+		FirstMonoNanos: 70e6, LastMonoNanos: 70e6, Unknown: 1}, j.Deopts[2])
 	assert.Nil(t, Collect(parse(t, run), window).Of([]int{9}).Trial(0))
 }
 
@@ -153,16 +159,19 @@ func TestOverloads(t *testing.T) {
 9 compile A::a id=6 level=4 bytecode=10`), window).Of([]int{7}).Trial(0)
 	require.Len(t, j.Again, 2)
 	assert.Equal(t, 2, j.MethodsAgain)
-	assert.Equal(t, [][]int{{1, 6}, {2, 5}}, [][]int{{j.Again[0].Versions[0].ID, j.Again[0].Versions[1].ID}, {j.Again[1].Versions[0].ID, j.Again[1].Versions[1].ID}})
+	assert.Equal(t, [][]int{{1, 6}, {2, 5}}, [][]int{{j.Again[0].Versions[0].ID, j.Again[0].Versions[1].ID},
+		{j.Again[1].Versions[0].ID, j.Again[1].Versions[1].ID}})
 	require.Len(t, j.Deopts, 1)
 	assert.Equal(t, []After{{4, 1, 4e6, 4e6, 4e6}}, j.Deopts[0].After)
 }
 
 // USDT probes report neither the ids nor the levels of compilations.
 func TestOfProbes(t *testing.T) {
-	j := Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2"), window).Of([]int{7}).Trial(0)
+	j :=
+		Collect(parse(t, "1 compile A::a compiler=C2 ms=4\n2 compile A::a compiler=C1 ms=1 success=false\n3 compile A::a compiler=C2 ms=2"), window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 3, Failed: 1, Timed: 3, Nanos: 7e6}}, j.Levels)
-	assert.Equal(t, []Method{{Name: "A::a", C1: 1, C2: 2, Timed: 3, Nanos: 7e6, C1Nanos: 1e6, C2Nanos: 6e6, LongestNanos: 4e6, FailedAttempts: 1}}, j.Methods)
+	assert.Equal(t, []Method{{Name: "A::a", C1: 1, C2: 2, Timed: 3, Nanos: 7e6, C1Nanos: 1e6, C2Nanos: 6e6,
+		LongestNanos: 4e6, FailedAttempts: 1}}, j.Methods)
 	require.Len(t, j.Again, 1)
 	assert.Equal(t, "C2", j.Again[0].Compiler)
 }
@@ -171,7 +180,8 @@ func TestOfProbes(t *testing.T) {
 func TestBounds(t *testing.T) {
 	var text strings.Builder
 	for i := range 3 * Most {
-		fmt.Fprintf(&text, "%d compile M%d::m id=%d level=4 ms=1\n%d compile M%d::m id=%d level=4 ms=1\n", i, i, 2*i+1, i, i, 2*i+2)
+		fmt.Fprintf(&text, "%d compile M%d::m id=%d level=4 ms=1\n%d compile M%d::m id=%d level=4 ms=1\n", i, i, 2*i+1, i, i,
+			2*i+2)
 		fmt.Fprintf(&text, "%d deoptimize M%d::m compileId=%d bci=1 reason=r action=a\n", i+1, i, 2*i+1)
 	}
 	for i := range 10 * maxVersions {
@@ -187,7 +197,9 @@ func TestBounds(t *testing.T) {
 		fmt.Fprintf(&text, "%d compile F::f id=%d level=3\n", i+1, i+1)
 	}
 	fmt.Fprintf(&text, "%d compile F::f id=100000 level=4\n5 deoptimize F::f compileId=100000 bci=0", 3*maxFollowing+1)
-	assert.Equal(t, 1, Collect(parse(t, text.String()), window).Of([]int{7}).Trial(0).Deopts[0].Never, "it is too far away")
-	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0"), window).Of([]int{7}).Trial(0)
+	assert.Equal(t, 1, Collect(parse(t, text.String()), window).Of([]int{7}).Trial(0).Deopts[0].Never,
+		"it is too far away")
+	j = Collect(parse(t, "1 compile A::a id=99999999999999999999 level=77 size=-3 inlined=x\n2 discard A::a id=0"),
+		window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 1}}, j.Levels)
 }

@@ -68,5 +68,6 @@ func cut(list []capture.Span, s capture.Span, yield func(part capture.Span)) {
 
 // common returns the intersection of two spans. It is empty if they do not overlap.
 func common(a, b capture.Span) capture.Span {
-	return capture.Span{FromMonoNanos: max(a.FromMonoNanos, b.FromMonoNanos), ToMonoNanos: min(a.ToMonoNanos, b.ToMonoNanos)}
+	return capture.Span{FromMonoNanos: max(a.FromMonoNanos, b.FromMonoNanos),
+		ToMonoNanos: min(a.ToMonoNanos, b.ToMonoNanos)}
 }

@@ -80,7 +80,8 @@ func (w EventChoice) Narrow(measured []Measurement, events []event.Event) (*OfTh
 	for i := range measured {
 		m := &measured[i]
 		if len(m.Windows) == 0 {
-			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s", w, capture.DescriptionFile)
+			return nil, fmt.Errorf("--window-event %s: it is not known when the capture began and ended, because it has no %s",
+				w, capture.DescriptionFile)
 		}
 		m.Operations, m.Score = 0, nil      // these numbers are for the whole windows only
 		if w.outside && w.kind.OfThread() { // an event of one thread does not stop the other threads
@@ -196,7 +197,8 @@ func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span)
 	var parts []capture.Window
 	for _, win := range windows {
 		list := spans[win.PID]
-		first, _ := slices.BinarySearchFunc(list, win.FromMonoNanos, func(s capture.Span, at int64) int { return cmp.Compare(s.ToMonoNanos, at) })
+		first, _ := slices.BinarySearchFunc(list, win.FromMonoNanos,
+			func(s capture.Span, at int64) int { return cmp.Compare(s.ToMonoNanos, at) })
 		before, at := len(parts), win.FromMonoNanos
 		add := func(from, to int64) {
 			if from < to {
@@ -222,7 +224,8 @@ func (w EventChoice) cut(windows []capture.Window, spans map[int][]capture.Span)
 			add(at, win.ToMonoNanos)
 		}
 		if len(parts) == before {
-			parts = append(parts, capture.Window{PID: win.PID, Span: capture.Span{FromMonoNanos: win.FromMonoNanos, ToMonoNanos: win.FromMonoNanos}})
+			parts = append(parts, capture.Window{PID: win.PID, Span: capture.Span{FromMonoNanos: win.FromMonoNanos,
+				ToMonoNanos: win.FromMonoNanos}})
 		}
 	}
 	return parts, nil

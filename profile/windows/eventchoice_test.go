@@ -21,7 +21,8 @@ func ms(kind event.Kind, name string, from, length int64) event.Event {
 }
 
 func TestEventChoice(t *testing.T) {
-	events := []event.Event{ms(event.GC, "a", 100, 10), ms(event.GC, "b", 105, 10), ms(event.Safepoint, "c", 300, 10), ms(event.GC, "d", 400, 10),
+	events := []event.Event{ms(event.GC, "a", 100, 10), ms(event.GC, "b", 105, 10), ms(event.Safepoint, "c", 300, 10),
+		ms(event.GC, "d", 400, 10),
 		{PID: 2, Kind: event.GC, MonoNanos: 1, Nanos: 1}}
 	windows := []capture.Window{window(1, 110e6, 405e6), window(1, 500e6, 600e6)}
 	for text, want := range map[string][]capture.Window{
@@ -58,19 +59,23 @@ func TestChosen(t *testing.T) {
 		{Trial: capture.Trial{Windows: []capture.Window{window(1, 100e6, 200e6)}}, PIDs: []int{1}},
 		{Trial: capture.Trial{Windows: []capture.Window{window(1, 200e6, 300e6)}}, PIDs: []int{1}},
 	}
-	long, instant, unknown := ms(event.Own, "a.Request", 150, 10), ms(event.Own, "a.Request", 150, 0), ms(event.Own, "a.Request", 250, 10)
+	long, instant, unknown := ms(event.Own, "a.Request", 150, 10), ms(event.Own, "a.Request", 150, 0), ms(event.Own,
+		"a.Request", 250, 10)
 	long.TID, instant.TID = 7, 7
-	early, late, other, elsewhere := ms(event.Own, "a.Request", 99, 10), ms(event.Own, "a.Request", 300, 10), ms(event.Own, "b.Request", 150, 10), long
+	early, late, other, elsewhere := ms(event.Own, "a.Request", 99, 10), ms(event.Own, "a.Request", 300, 10), ms(event.Own,
+		"b.Request", 150, 10), long
 	elsewhere.PID = 2
 	type found struct {
 		trial      int
 		in, chosen bool
 	}
 	for text, want := range map[string][]found{
-		"jfr:a.Request":  {{0, true, true}, {0, true, true}, {1, true, true}, {0, false, true}, {0, false, true}, {}, {0, false, true}},
-		"!jfr:a.Request": {{0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {}, {0, false, true}},
-		"gc":             make([]found, 7),
-		"":               make([]found, 7),
+		"jfr:a.Request": {{0, true, true}, {0, true, true}, {1, true, true}, {0, false, true}, {0, false, true}, {},
+			{0, false, true}},
+		"!jfr:a.Request": {{0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {0, false, true}, {},
+			{0, false, true}},
+		"gc": make([]found, 7),
+		"":   make([]found, 7),
 	} {
 		w, err := ParseEventChoice(text)
 		require.NoError(t, err)

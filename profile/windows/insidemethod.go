@@ -55,10 +55,12 @@ func NewInsideMethod(name string, probes []capture.Probes) (InsideMethod, []stri
 	}
 	var notes []string
 	if dropped > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: the times of %d calls were overwritten before gasm read them: their samples count as outside", dropped))
+		notes =
+			append(notes, fmt.Sprintf("--window-method: the times of %d calls were overwritten before gasm read them: their samples count as outside", dropped))
 	}
 	if virtual > 0 {
-		notes = append(notes, fmt.Sprintf("--window-method: %d calls were made by virtual threads, or by threads beyond the limit: their samples count as outside", virtual))
+		notes =
+			append(notes, fmt.Sprintf("--window-method: %d calls were made by virtual threads, or by threads beyond the limit: their samples count as outside", virtual))
 	}
 	return inside, notes, nil
 }

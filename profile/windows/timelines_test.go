@@ -25,9 +25,11 @@ func TestSlicing(t *testing.T) {
 		slice int
 		in    bool
 	}{
-		{1, 10e9 - 1, 0, false}, {1, 10e9, 0, true}, {1, 10.5e9 - 1, 0, true}, {1, 10.5e9, 1, true}, {1, 11e9 - 1, 1, true}, {1, 11e9, 0, false},
+		{1, 10e9 - 1, 0, false}, {1, 10e9, 0, true}, {1, 10.5e9 - 1, 0, true}, {1, 10.5e9, 1, true}, {1, 11e9 - 1, 1, true},
+		{1, 11e9, 0, false},
 		{1, 20e9 - 1, 0, false}, {1, 20e9, 2, true}, {1, 21e9, 4, true}, {1, 21.5e9 - 1, 4, true}, {1, 21.5e9, 0, false},
-		{2, 50e9, 5, true}, {2, 55e9 - 1, 9, true}, {2, 20e9, 0, false}, {3, 50e9, 0, false}, {1, -1, 0, true}, {2, -1, 5, true},
+		{2, 50e9, 5, true}, {2, 55e9 - 1, 9, true}, {2, 20e9, 0, false}, {3, 50e9, 0, false}, {1, -1, 0, true},
+		{2, -1, 5, true},
 	} {
 		slice, in := find("bench", c.pid, c.mono, window(2, 50e9, 55e9), window(1, 20e9, 21.5e9), window(1, 10e9, 11e9))
 		assert.Equal(t, []any{c.slice, c.in}, []any{slice, in}, "pid %d at %d", c.pid, c.mono)

@@ -43,13 +43,15 @@ func TestFolder(t *testing.T) {
 	}
 	foreign := filepath.Join(dir, "2026-11-27T13", "mine.txt")
 	require.NoError(t, os.WriteFile(foreign, make([]byte, 1000), 0o600))
-	assert.Equal(t, []string{"2026-11-27T13/20261127T135930Z-shop-0.pb.gz", "2026-11-27T13/20261127T135945Z-shop-1.pb.gz", "2026-11-27T13/mine.txt",
+	assert.Equal(t, []string{"2026-11-27T13/20261127T135930Z-shop-0.pb.gz", "2026-11-27T13/20261127T135945Z-shop-1.pb.gz",
+		"2026-11-27T13/mine.txt",
 		"2026-11-27T14/20261127T140000Z-shop-2.pb.gz", "2026-11-27T14/20261127T140015Z-shop-3.pb.gz"}, files(t, dir))
 	f, err = Open(dir, 100)
 	require.NoError(t, err)
 	assert.EqualValues(t, 80, f.size)
 	require.NoError(t, f.Send(t.Context(), profileAt(start.Add(time.Minute), "shop", 4, 70)))
-	assert.Equal(t, []string{"2026-11-27T13/mine.txt", "2026-11-27T14/20261127T140015Z-shop-3.pb.gz", "2026-11-27T14/20261127T140030Z-shop-4.pb.gz"}, files(t, dir))
+	assert.Equal(t, []string{"2026-11-27T13/mine.txt", "2026-11-27T14/20261127T140015Z-shop-3.pb.gz",
+		"2026-11-27T14/20261127T140030Z-shop-4.pb.gz"}, files(t, dir))
 	require.NoError(t, os.Remove(foreign))
 	require.NoError(t, f.Send(t.Context(), profileAt(start.Add(2*time.Minute), "shop", 5, 100)))
 	assert.Equal(t, []string{"2026-11-27T14/20261127T140130Z-shop-5.pb.gz"}, files(t, dir))
@@ -62,7 +64,8 @@ func TestFolder(t *testing.T) {
 // another folder.
 func TestFolderNames(t *testing.T) {
 	at := time.Date(2026, 11, 27, 13, 0, 0, 0, time.UTC)
-	for service, want := range map[string]string{"../../x": "20261127T130000Z-.._.._x-1.pb.gz", "a b/ü\x00": "20261127T130000Z-a_b____-1.pb.gz", "": "20261127T130000Z-java-1.pb.gz"} {
+	for service, want := range map[string]string{"../../x": "20261127T130000Z-.._.._x-1.pb.gz",
+		"a b/ü\x00": "20261127T130000Z-a_b____-1.pb.gz", "": "20261127T130000Z-java-1.pb.gz"} {
 		name := nameOf(profileAt(at, service, 1, 1))
 		assert.Regexp(t, fileName, name)
 		if service != "a b/ü\x00" {

@@ -15,17 +15,20 @@ import (
 )
 
 func TestLine(t *testing.T) {
-	main, sum := &pprof.Function{ID: 1, Name: "org.acme.Shop::main"}, &pprof.Function{ID: 2, Name: "org.acme.Cart::s\u202eum\x1b"}
+	main, sum := &pprof.Function{ID: 1, Name: "org.acme.Shop::main"}, &pprof.Function{ID: 2,
+		Name: "org.acme.Cart::s\u202eum\x1b"}
 	inner := &pprof.Location{ID: 1, Line: []pprof.Line{{Function: sum, Line: 40}, {Function: main, Line: 13}}}
 	outer := &pprof.Location{ID: 2, Line: []pprof.Line{{Function: main}}}
-	p := pprof.Profile{SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+	p := pprof.Profile{SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"},
+		{Type: "cpu", Unit: "nanoseconds"}},
 		Sample:   []*pprof.Sample{{Location: []*pprof.Location{inner, outer}, Value: []int64{7, 70}}},
 		Location: []*pprof.Location{inner, outer}, Function: []*pprof.Function{main, sum}}
 	var text, out bytes.Buffer
 	require.NoError(t, p.Write(&text))
 	at := time.Date(2026, 11, 27, 13, 2, 0, 0, time.UTC)
 	w := New(&out, func(error) { t.Error("closed") })
-	require.NoError(t, w.Send(t.Context(), &push.Profile{Labels: []push.Label{{Name: "service.name", Value: "shop"}}, From: at, To: at.Add(15 * time.Second),
+	require.NoError(t, w.Send(t.Context(), &push.Profile{Labels: []push.Label{{Name: "service.name", Value: "shop"}},
+		From: at, To: at.Add(15 * time.Second),
 		Samples: 7, CPUNanos: 70, Lost: 2, Pprof: text.Bytes()}))
 	assert.Equal(t, byte('\n'), out.Bytes()[out.Len()-1])
 	assert.NotContains(t, out.String(), "\u202e")

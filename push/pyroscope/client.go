@@ -84,7 +84,8 @@ func New(o Options) (*Client, error) {
 	if _, err := c.secrets(); err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, TLSHandshakeTimeout: timeout / 3,
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config,
+		TLSHandshakeTimeout:    timeout / 3,
 		MaxResponseHeaderBytes: maxHeaders, MaxConnsPerHost: 1, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, ForceAttemptHTTP2: true}
 	c.http = &http.Client{Transport: transport, Timeout: timeout, CheckRedirect: sameOrigin}

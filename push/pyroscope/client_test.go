@@ -66,7 +66,8 @@ func (s *server) take(r *http.Request) error {
 	var body request
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&body); err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
+	if err := d.Decode(&body); err != nil || r.Method != http.MethodPost ||
+		r.Header.Get("Content-Type") != "application/json" {
 		return fmt.Errorf("no request: %w", err)
 	}
 	s.mu.Lock()
@@ -107,11 +108,14 @@ func profileOf(t *testing.T, id string, samples int64) *push.Profile {
 	t.Helper()
 	f := &pprof.Function{ID: 1, Name: "org.acme.Shop::main"}
 	l := &pprof.Location{ID: 1, Line: []pprof.Line{{Function: f, Line: 12}}}
-	p := pprof.Profile{SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
-		Sample: []*pprof.Sample{{Location: []*pprof.Location{l}, Value: []int64{samples, samples * 1e7}}}, Location: []*pprof.Location{l}, Function: []*pprof.Function{f}}
+	p := pprof.Profile{SampleType: []*pprof.ValueType{{Type: "samples", Unit: "count"},
+		{Type: "cpu", Unit: "nanoseconds"}},
+		Sample:   []*pprof.Sample{{Location: []*pprof.Location{l}, Value: []int64{samples, samples * 1e7}}},
+		Location: []*pprof.Location{l}, Function: []*pprof.Function{f}}
 	var b bytes.Buffer
 	require.NoError(t, p.Write(&b))
-	return &push.Profile{ID: id, To: time.Now(), Samples: samples, Pprof: b.Bytes(), Labels: []push.Label{{Name: "host.name", Value: "h"}, {Name: push.ServiceName, Value: "shop"}}}
+	return &push.Profile{ID: id, To: time.Now(), Samples: samples, Pprof: b.Bytes(),
+		Labels: []push.Label{{Name: "host.name", Value: "h"}, {Name: push.ServiceName, Value: "shop"}}}
 }
 
 func client(t *testing.T, url string, change func(*Options)) *Client {
@@ -337,12 +341,14 @@ func TestNew(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{URL: "https://me:secret@host"}, "the URL must not contain a user's name or password, because others can see the command line: put them into a file"},
+		{Options{URL: "https://me:secret@host"},
+			"the URL must not contain a user's name or password, because others can see the command line: put them into a file"},
 		{Options{URL: "https://me:sec%ret@host"}, "the URL can't be read"},
 		{Options{URL: "ftp://host"}, "the URL must begin with http:// or https:// and a host"},
 		{Options{URL: "https:///x"}, "the URL must begin with http:// or https:// and a host"},
 		{Options{URL: "https://host/?x=1"}, "the URL must not contain ? or #"},
-		{Options{URL: "https://host", TokenFile: "a", BasicFile: "b"}, "either a bearer token or a password can be sent, not both"},
+		{Options{URL: "https://host", TokenFile: "a", BasicFile: "b"},
+			"either a bearer token or a password can be sent, not both"},
 		{Options{URL: "https://host", TokenFile: "/nonexistent"}, "/nonexistent: no such file or directory"},
 		{Options{URL: "https://host", TokenFile: fileWith(t, "two\nlines")}, "it must have one line"},
 		{Options{URL: "https://host", TokenFile: fileWith(t, "\n")}, "it must have one line"},

@@ -121,7 +121,8 @@ func TestLaunchPassesThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	out, stderr, code := sh(t, `printf '%s|' "$0" "$@" "$GASM_TEST" "$(pwd)"; echo oops >&2; exit 3`, "", "a b", "-x", "$y")
+	out, stderr, code := sh(t, `printf '%s|' "$0" "$@" "$GASM_TEST" "$(pwd)"; echo oops >&2; exit 3`, "", "a b", "-x",
+		"$y")
 	if want := "name||a b|-x|$y|a b\n'c'|" + dir + "|"; out != want || stderr != "oops\n" || code != 3 {
 		t.Errorf("got %q, %q, code %d, want %q, oops, code 3", out, stderr, code, want)
 	}
@@ -182,7 +183,8 @@ func TestLaunchProcess(t *testing.T) {
 		}
 		defer syscall.Close(fd)
 	}
-	script := `grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$; ls -l /proc/self/fd >&2`
+	script :=
+		`grep ^Sig /proc/self/status | grep -v SigQ; ulimit -n; ulimit -Hn; ls /proc/self/fd; umask; ps -o pgid= -p $$; ls -l /proc/self/fd >&2`
 	cmd := exec.Command("sh", "-c", script)
 	// Go's fork needs a descriptor for itself. It uses the first number above those that it passes on, and that may
 	// be one of these descriptors.
@@ -200,7 +202,8 @@ func TestLaunchProcess(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, fd := range passed {
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 && !strings.Contains(string(want), fmt.Sprintf("\n%d\n", fd)) {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 &&
+			!strings.Contains(string(want), fmt.Sprintf("\n%d\n", fd)) {
 			t.Errorf("descriptor %d is not passed on: %s", fd, want)
 		}
 	}

@@ -42,7 +42,8 @@ func TestWatchedStderrClosed(t *testing.T) {
 // TestOneStream checks that if both streams lead to the same terminal or pipe, they remain one stream, and the lines
 // keep their order.
 func TestOneStream(t *testing.T) {
-	script := `i=0; while [ $i -lt 2000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done; test -t 1 && echo -n t; test -t 2 && echo -n t; stty size <&2 2>/dev/null`
+	script :=
+		`i=0; while [ $i -lt 2000 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done; test -t 1 && echo -n t; test -t 2 && echo -n t; stty size <&2 2>/dev/null`
 	var want bytes.Buffer
 	for i := range 2000 {
 		want.WriteString("out " + strconv.Itoa(i) + "\nerr " + strconv.Itoa(i) + "\n")
@@ -85,7 +86,8 @@ func TestOneStream(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	opts = both()
-	opts.Stdout, opts.Stderr, opts.Command = tm.screen, file, []string{"sh", "-c", "test -t 1 && echo one; test -t 2 || echo two >&2"}
+	opts.Stdout, opts.Stderr, opts.Command = tm.screen, file, []string{"sh", "-c",
+		"test -t 1 && echo one; test -t 2 || echo two >&2"}
 	out, _ = tm.runHeld(t, nil, opts)
 	text, err := os.ReadFile(file.Name())
 	require.NoError(t, err)

@@ -75,7 +75,8 @@ func (tm terminal) runHeld(t *testing.T, during func(*Held), opts Options) (out 
 
 func TestTerminal(t *testing.T) {
 	tm := newTerminal(t)
-	out, code := tm.run(t, nil, "sh", "-c", `test -t 1 && echo terminal; stty size <&1; printf 'a\nb\r\n\tc\004\003\177'; exit 3`)
+	out, code := tm.run(t, nil, "sh", "-c",
+		`test -t 1 && echo terminal; stty size <&1; printf 'a\nb\r\n\tc\004\003\177'; exit 3`)
 	if want := "terminal\n33 101\na\nb\r\n\tc\x04\x03\x7f"; string(out) != want || code != 3 {
 		t.Errorf("got %q, code %d, want %q, code 3", out, code, want)
 	}
@@ -94,7 +95,8 @@ func TestTerminalResize(t *testing.T) {
 		}
 		l.resize()
 	}
-	out, _ := tm.run(t, resize, "sh", "-c", `exec 3<&1; i=0; while [ $i -lt 600 ]; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.1; i=$((i+1)); done`)
+	out, _ := tm.run(t, resize, "sh", "-c",
+		`exec 3<&1; i=0; while [ $i -lt 600 ]; do [ "$(stty size <&3)" = "20 70" ] && echo resized && exit; sleep 0.1; i=$((i+1)); done`)
 	if string(out) != "resized\n" {
 		t.Errorf("got %q", out)
 	}

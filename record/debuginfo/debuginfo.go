@@ -191,7 +191,8 @@ func readNote(ctx context.Context, dir string, l *lockedfolder.Lock) (n note, ok
 	if err != nil || !l.SameBoot() {
 		return n, false
 	}
-	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %d", &n.pid, &n.ticks, &n.address); err != nil || processend.HasEnded(n.pid, n.ticks) {
+	if _, err := fmt.Sscanf(strings.TrimSpace(string(text)), "%d %d %d", &n.pid, &n.ticks, &n.address); err != nil ||
+		processend.HasEnded(n.pid, n.ticks) {
 		return n, false
 	}
 	value, err := readByte(ctx, n.pid, n.address)

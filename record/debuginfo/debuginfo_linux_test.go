@@ -40,7 +40,8 @@ func leftTexts(t *testing.T) (texts []string) {
 // TestDebugInfoNotes checks that EachLeft reports a note while the JVM runs and its flag is on, and removes all other
 // notes.
 func TestDebugInfoNotes(t *testing.T) {
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON) // not managed by Go
+	// not managed by Go
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	require.NoError(t, err)
 	defer unix.Munmap(page)
 	flag := &page[0]

@@ -32,7 +32,8 @@ func TestMemoryAfterExec(t *testing.T) {
 	require.NoError(t, err)
 	defer memory.Close()
 	address := stackOf(t, cmd.Process.Pid)
-	require.NoError(t, writeByte(t.Context(), memory, address, 0), "the lowest byte of the stack's pages, which no program uses")
+	require.NoError(t, writeByte(t.Context(), memory, address, 0),
+		"the lowest byte of the stack's pages, which no program uses")
 	_, err = io.WriteString(in, "\n")
 	require.NoError(t, err)
 	require.True(t, lines.Scan())

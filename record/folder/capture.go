@@ -212,7 +212,8 @@ func (c *Capture) InUse() string {
 	if c.logs != nil {
 		to = filepath.Dir(c.logs.Path)
 	}
-	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ", lockedfolder.ProcessList(c.users), to)
+	text := fmt.Sprintf("still running: %s; the logs of JVMs that may start there go to %s, which ",
+		lockedfolder.ProcessList(c.users), to)
 	if c.logsInside() && !c.Temporary {
 		return text + "has a folder for them, " + filepath.Base(c.logs.Path) + ", until you remove it"
 	}

@@ -103,7 +103,8 @@ func checkSize(info os.FileInfo, limit int64) error {
 	if size > limit {
 		return fmt.Errorf("it has %d bytes, and gasm takes %d", size, limit)
 	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && limit == noLimit && size > smallEnough && size/mostHoles > stat.Blocks*512 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && limit == noLimit && size > smallEnough &&
+		size/mostHoles > stat.Blocks*512 {
 		return fmt.Errorf("it has %d bytes, of which %d are on disk: no JVM writes such a file", size, stat.Blocks*512)
 	}
 	return nil

@@ -27,7 +27,8 @@ func AllLeft() (left []Left) {
 	lockedfolder.EachLeft(lockedfolder.TemporaryFolders(), temporaryName, func(dir string, l *lockedfolder.Lock) bool {
 		why := "gasm was killed; the next gasm profile removes it"
 		if users := l.Users(dir + "/"); len(users) > 0 {
-			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it", lockedfolder.ProcessList(users))
+			why = fmt.Sprintf("JVMs that %s may start log there; when it has ended, the next gasm profile removes it",
+				lockedfolder.ProcessList(users))
 		}
 		left = append(left, Left{dir, why})
 		return false

@@ -87,7 +87,8 @@ func TestSweep(t *testing.T) {
 	Sweep()
 	assert.NoDirExists(t, killed.Path)
 	assert.NoDirExists(t, unborn)
-	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockedfolder.LockFile), link, bare, full} {
+	for _, path := range []string{kept.Path, alive.Path, filepath.Join(elsewhere, lockedfolder.LockFile), link, bare,
+		full} {
 		_, err := os.Lstat(path)
 		assert.NoError(t, err)
 	}

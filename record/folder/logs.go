@@ -71,7 +71,8 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	}
 	if len(above)+1+lockedfolder.SecretLength > maxLogFolder {
 		err = fmt.Errorf("HotSpot can't write its logs: %s has %d bytes, and a path of at most %d is needed: "+
-			"set TMPDIR to a folder with a shorter path, or name one with -o", above, len(above), maxLogFolder-1-lockedfolder.SecretLength)
+			"set TMPDIR to a folder with a shorter path, or name one with -o", above, len(above),
+			maxLogFolder-1-lockedfolder.SecretLength)
 	} else {
 		err = l.make(above)
 	}

@@ -53,8 +53,10 @@ func TestGather(t *testing.T) {
 	require.ErrorContains(t, err, "taking the log of JVM 3: it is not a regular file")
 	found, err := capture.Logs(folder.Path)
 	require.NoError(t, err)
-	assert.Equal(t, []string{filepath.Join(folder.Path, "asm-4711.log"), filepath.Join(folder.Path, "asm-4712.log")}, found)
-	for path, want := range map[string]string{found[0]: "<hotspot_log>", found[1]: "<hotspot_log stray>", secret: "secret"} {
+	assert.Equal(t, []string{filepath.Join(folder.Path, "asm-4711.log"), filepath.Join(folder.Path, "asm-4712.log")},
+		found)
+	for path, want := range map[string]string{found[0]: "<hotspot_log>", found[1]: "<hotspot_log stray>",
+		secret: "secret"} {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))

@@ -45,7 +45,8 @@ func kindsOf(from Source) []event.Kind {
 }
 
 // askableKinds are all kinds that a user can ask for, in the order in which messages name them.
-var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Inlining, event.Lock, event.Alloc, event.Park, event.Sleep,
+var askableKinds = []event.Kind{event.GC, event.Safepoint, event.Compilation, event.Inlining, event.Lock, event.Alloc,
+	event.Park, event.Sleep,
 	event.ClassLoad, event.Thread, event.Own, event.JNI}
 
 // A Choice says which events are recorded, and from which source they come. A Choice that is not set (the zero value)
@@ -114,9 +115,9 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind. For
-// compilations that is JFR, and the log has those that began before the recording, and when code was discarded. If the
-// Choice already has the kind, Add does nothing.
+// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind.
+// For compilations that is JFR, and the log has those that began before the recording, and when code was discarded. If
+// the Choice already has the kind, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil

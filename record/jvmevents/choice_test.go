@@ -18,15 +18,19 @@ func TestParseEventChoice(t *testing.T) {
 		{"default", Auto, Choice{Log: DefaultKinds}},
 		{"none", Auto, Choice{}},
 		{"gc", Auto, Choice{Log: []event.Kind{event.GC}}},
-		{"compile,gc, gc", Auto, Choice{Log: []event.Kind{event.Compilation, event.GC}, JFR: []event.Kind{event.Compilation}}},
+		{"compile,gc, gc", Auto, Choice{Log: []event.Kind{event.Compilation, event.GC},
+			JFR: []event.Kind{event.Compilation}}},
 		{"compile", FromJFR, Choice{JFR: []event.Kind{event.Compilation}}},
-		{"compile,lock", Auto, Choice{Log: []event.Kind{event.Compilation}, JFR: []event.Kind{event.Compilation, event.Lock}}},
+		{"compile,lock", Auto, Choice{Log: []event.Kind{event.Compilation},
+			JFR: []event.Kind{event.Compilation, event.Lock}}},
 		{"compile", FromLog, Choice{Log: []event.Kind{event.Compilation}}},
 		{"default,lock,jfr", Auto, Choice{Log: DefaultKinds, JFR: []event.Kind{event.Lock, event.Own}}},
 		{"default,lock", FromUSDT, Choice{USDT: []event.Kind{event.GC, event.Safepoint, event.Lock}}},
-		{"gc,usdt:hotspot:thread__park__begin", FromDTrace, Choice{USDT: []event.Kind{event.GC}, Probes: []string{"hotspot:thread__park__begin"}, ByDTrace: true}},
+		{"gc,usdt:hotspot:thread__park__begin", FromDTrace, Choice{USDT: []event.Kind{event.GC},
+			Probes: []string{"hotspot:thread__park__begin"}, ByDTrace: true}},
 		{"default,alloc", FromJFR, Choice{JFR: []event.Kind{event.GC, event.Safepoint, event.Alloc}}},
-		{"jni,usdt:hotspot:thread__park__begin", Auto, Choice{USDT: []event.Kind{event.JNI}, Probes: []string{"hotspot:thread__park__begin"}}},
+		{"jni,usdt:hotspot:thread__park__begin", Auto, Choice{USDT: []event.Kind{event.JNI},
+			Probes: []string{"hotspot:thread__park__begin"}}},
 	} {
 		got, err := ParseChoice(c.list, c.from)
 		require.NoError(t, err)

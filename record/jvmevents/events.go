@@ -163,7 +163,8 @@ func (e *Events) Sampled(s *sampler.Sample) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	j := e.jvms[s.PID]
-	if j == nil || j.threads == nil || s.TID <= 0 || j.threads[s.TID] != 0 || e.o.Choice.None() || len(j.threads) >= maxOwnIDs {
+	if j == nil || j.threads == nil || s.TID <= 0 || j.threads[s.TID] != 0 || e.o.Choice.None() ||
+		len(j.threads) >= maxOwnIDs {
 		return
 	}
 	j.threads[s.TID] = j.ownTID(s.TID)
@@ -266,7 +267,8 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 		}
 	}
 	if len(e.o.Choice.JFR) > 0 && runtime.GOOS != "linux" {
-		notes = append(notes, "no events from Flight Recorder: gasm can have JVMs record on Linux alone; report --jfr FILE reads a recording of your own")
+		notes =
+			append(notes, "no events from Flight Recorder: gasm can have JVMs record on Linux alone; report --jfr FILE reads a recording of your own")
 	}
 	var early []string
 	for _, r := range e.recorders {

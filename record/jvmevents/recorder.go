@@ -163,10 +163,13 @@ func (r *recorder) close() {
 // startLog makes the JVM log events. It returns false if the JVM accepts no commands at all.
 func (r *recorder) startLog(ctx context.Context) (told bool) {
 	if 0 < r.feature && r.feature < hslog.OldestRelease {
-		r.notes = append(r.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)", r.pid, r.feature))
+		r.notes =
+			append(r.notes, fmt.Sprintf("JVM %d logged no events: JDK %d can't log them with their times (--events-from jfr)",
+				r.pid, r.feature))
 		return true
 	}
-	err := jcmd.StartLog(ctx, r.process, path.Join(r.folder.Path, jvmfolder.LogFile), hslog.Tags(r.o.Choice.Log), hslog.Decorators, "")
+	err := jcmd.StartLog(ctx, r.process, path.Join(r.folder.Path, jvmfolder.LogFile), hslog.Tags(r.o.Choice.Log),
+		hslog.Decorators, "")
 	r.logs, r.unanswered = mayDo(err), err != nil
 	var notTold *jcmd.NotToldError
 	switch {
@@ -198,13 +201,15 @@ func (r *recorder) startRecording(ctx context.Context) {
 		return
 	}
 	shared := r.openChunk() != "" // the user already has a recording in this JVM
-	err = jcmd.StartRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.SettingsFile), path.Join(r.folder.Path, jvmfolder.RecordingFile))
+	err = jcmd.StartRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.SettingsFile),
+		path.Join(r.folder.Path, jvmfolder.RecordingFile))
 	r.records = mayDo(err)
 	refused := (*jcmd.FailedError)(nil)
 	switch {
 	case errors.As(err, &refused):
 		if strings.Contains(refused.Reply, "Unknown diagnostic command") {
-			err = errors.New("it has no Flight Recorder (JDK 9, 10 and early 8 have none, nor has a runtime without the module jdk.jfr)")
+			err =
+				errors.New("it has no Flight Recorder (JDK 9, 10 and early 8 have none, nor has a runtime without the module jdk.jfr)")
 		}
 		fallthrough
 	case err != nil:
@@ -265,7 +270,8 @@ func (r *recorder) endBegun(ctx context.Context) {
 	case err == nil:
 		r.note.SwitchedOff()
 	case !processend.HasEnded(r.pid, r.ticks):
-		r.problems = append(r.problems, fmt.Errorf("JVM %d still logs or records events: `gasm attach` ends that as soon as it answers (%w)", r.pid, err))
+		r.problems = append(r.problems,
+			fmt.Errorf("JVM %d still logs or records events: `gasm attach` ends that as soon as it answers (%w)", r.pid, err))
 		r.note.Close()
 	}
 }
@@ -332,7 +338,8 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 			r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d from a recording: it has left none", r.pid))
 		case late > noteworthy:
 			j.RecordingFromMonoNanos, j.RecordingLateNanos = r.recordingMono, int64(late)
-			r.notes = append(r.notes, fmt.Sprintf("the recording of JVM %d began %.1f s after its start: what happened before is not in it", r.pid, late.Seconds()))
+			r.notes =
+				append(r.notes, fmt.Sprintf("the recording of JVM %d began %.1f s after its start: what happened before is not in it", r.pid, late.Seconds()))
 		}
 	}
 	return r.notes
@@ -369,14 +376,19 @@ func (r *recorder) takeRecordings() (names []string) {
 	size, err := r.takeWhole(r.o.path(name))
 	if err == nil {
 		if size > keptRecording-chunkSize {
-			r.notes = append(r.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MiB", r.pid))
+			r.notes =
+				append(r.notes, fmt.Sprintf("the recording of JVM %d may lack what happened first: Flight Recorder keeps 250 MiB",
+					r.pid))
 		}
 		return []string{name}
 	}
 	if !errors.Is(err, jvmfolder.ErrNotThere) {
 		r.o.Problem(fmt.Errorf("taking the recording of JVM %d: %w", r.pid, err))
 	}
-	taken, err := r.repository.takeChunks(func(number int) string { return r.o.path(capture.RecordingFile(r.pid, number)) })
+	taken, err := r.repository.takeChunks(func(number int) string {
+		return r.o.path(capture.RecordingFile(r.pid,
+			number))
+	})
 	if err != nil {
 		r.o.Problem(fmt.Errorf("taking the recording of JVM %d: %w", r.pid, err))
 	}

@@ -25,7 +25,8 @@ import (
 
 // newOptions returns options for a recorder.
 func newOptions(t *testing.T, choice Choice) *Options {
-	return &Options{Choice: choice, Dir: t.TempDir(), Patience: patience.New(nil), Problem: func(err error) { t.Error(err) }}
+	return &Options{Choice: choice, Dir: t.TempDir(), Patience: patience.New(nil),
+		Problem: func(err error) { t.Error(err) }}
 }
 
 // TestDiscard checks that the folder and the note are removed if no capture is made, unless the JVM may still write

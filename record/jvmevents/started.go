@@ -46,7 +46,8 @@ func NewRecordingOption(dir string, feature int, c *Choice) (*RecordingOption, e
 	}
 	o := &RecordingOption{name: jvmfolder.RecordingName()}
 	o.pattern = filepath.Join(dir, strings.Replace(capture.RecordingFile(0, 0), "0", "%p", 1))
-	o.option = fmt.Sprintf("-XX:StartFlightRecording=name=%s,settings=%s,filename=%s,dumponexit=true", o.name, settings, o.pattern)
+	o.option = fmt.Sprintf("-XX:StartFlightRecording=name=%s,settings=%s,filename=%s,dumponexit=true", o.name, settings,
+		o.pattern)
 	return o, nil
 }
 

@@ -25,7 +25,8 @@ func TestOwnRecording(t *testing.T) {
 	}{
 		{"whole", func(path string) error { return os.WriteFile(path, []byte("FLR"), 0o644) }, "", 3},
 		{"none", func(string) error { return nil }, jvmfolder.ErrNotThere.Error(), 0},
-		{"of a killed JVM", func(path string) error { return os.WriteFile(path, nil, 0o644) }, jvmfolder.ErrNotThere.Error(), 0},
+		{"of a killed JVM", func(path string) error { return os.WriteFile(path, nil, 0o644) }, jvmfolder.ErrNotThere.Error(),
+			0},
 		{"a link", func(path string) error { return os.Symlink("/etc/passwd", path) }, "it is not a regular file", 0},
 		{"too large", func(path string) error {
 			return errors.Join(os.WriteFile(path, nil, 0o644), os.Truncate(path, maxRecording+1))

@@ -142,7 +142,8 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 			continue // the JVM is not in the capture
 		}
 		j.USDT = capture.USDTText(pid)
-		if by := late.add(pid, r.SetMonoNanos, max(j.StartMonoNanos, startedMonoNanos)); by > 0 && r.SetMonoNanos > j.RecordingFromMonoNanos {
+		if by := late.add(pid, r.SetMonoNanos, max(j.StartMonoNanos, startedMonoNanos)); by > 0 &&
+			r.SetMonoNanos > j.RecordingFromMonoNanos {
 			j.RecordingFromMonoNanos, j.RecordingLateNanos = r.SetMonoNanos, int64(by)
 		}
 		for _, note := range []string{r.Note, u.noProbes(r.Unknown)} {

@@ -108,7 +108,9 @@ func (l *lateProbes) note() string {
 	if l.jvms == 0 {
 		return ""
 	}
-	note := fmt.Sprintf("the USDT probes of JVM %d were set %.2f s after its start: what happened before is not in the events", l.pid, l.late.Seconds())
+	note :=
+		fmt.Sprintf("the USDT probes of JVM %d were set %.2f s after its start: what happened before is not in the events",
+			l.pid, l.late.Seconds())
 	if l.jvms > 1 {
 		note += fmt.Sprintf(" (%s had theirs late, too)", layout.Plural(l.jvms-1, "more JVM"))
 	}

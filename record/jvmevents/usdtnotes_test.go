@@ -46,7 +46,8 @@ func TestUSDTLateNote(t *testing.T) {
 		assert.Equal(t, want, u.take(jvms, started))
 	}
 	check(9*second, []int64{10*second + noteworthy.Nanoseconds()})
-	check(9*second, []int64{10*second + 185e6}, "the USDT probes of JVM 0 were set 0.18 s after its start: what happened before is not in the events")
+	check(9*second, []int64{10*second + 185e6},
+		"the USDT probes of JVM 0 were set 0.18 s after its start: what happened before is not in the events")
 	check(9*second, []int64{10*second + 110e6, 11*second + 260e6, 0, 13*second + 150e6},
 		"the USDT probes of JVM 1 were set 0.26 s after its start: what happened before is not in the events (2 more JVMs had theirs late, too)")
 	check(20*second, []int64{19 * second})

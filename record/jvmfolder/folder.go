@@ -69,7 +69,8 @@ func isRecording(name string) bool { return recordingName.MatchString(name) }
 
 // folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
 // name is optional.
-var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head, lockedfolder.SecretLength))
+var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head,
+	lockedfolder.SecretLength))
 
 // isFolder reports whether a path has the form of the paths that NewPath returns, in this release or in an older one.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }

@@ -70,7 +70,8 @@ func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n
 const offWord = "off"
 
 func (n *Note) write(state string) error {
-	text := strings.Join(strings.Fields(fmt.Sprintf("%d %d %d %d %s %s %s", n.pid, n.ticks, n.uid, n.gid, n.Path, n.started, state)), " ")
+	text := strings.Join(strings.Fields(fmt.Sprintf("%d %d %d %d %s %s %s", n.pid, n.ticks, n.uid, n.gid, n.Path,
+		n.started, state)), " ")
 	return os.WriteFile(filepath.Join(n.Dir, noteFile), []byte(text+"\n"), 0o600)
 }
 

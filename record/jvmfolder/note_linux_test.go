@@ -66,11 +66,13 @@ func isLeft(t *testing.T, n *Note) bool {
 func TestEventNotes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	pid := os.Getpid()
-	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646/"+lockedfolder.SecretName(), "")
+	alive, err := Leave(pid, processend.StartTicks(pid), self(), "/tmp/gasm-probes-2147483646/"+lockedfolder.SecretName(),
+		"")
 	require.NoError(t, err)
 	t.Cleanup(alive.Forget)
 	t.Cleanup(func() { os.RemoveAll(filepath.Dir(alive.Path)) })
-	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(), "/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName(), "") // another process has this id
+	ended, err := Leave(pid, processend.StartTicks(pid)+1, self(),
+		"/tmp/gasm-probes-2147483647/"+lockedfolder.SecretName(), "") // another process has this id
 	require.NoError(t, err)
 	t.Cleanup(ended.Forget)
 	require.NoError(t, os.MkdirAll(ended.Path, 0o700))
@@ -118,7 +120,8 @@ func TestFolderOfEndedWorld(t *testing.T) {
 // everything is switched off again or not. A name that is not in the form of gasm's names must not be accepted.
 func TestNoteOfStarted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	for name, valid := range map[string]bool{"": true, RecordingName(): true, "user": false, RecordingName() + "0": false} {
+	for name, valid := range map[string]bool{"": true, RecordingName(): true, "user": false,
+		RecordingName() + "0": false} {
 		n, err := Leave(os.Getpid(), processend.StartTicks(os.Getpid()), self(), NewPath(), name)
 		require.NoError(t, err)
 		for _, off := range []bool{false, true} {
@@ -174,7 +177,8 @@ func TestLeftFoldersOfJVMs(t *testing.T) {
 	off.SwitchedOff()
 	read, ok := readNote(off.Dir)
 	require.True(t, ok)
-	assert.Equal(t, &Note{pid: pid, ticks: off.ticks, uid: self().UID, gid: self().GID, Path: off.Path, Dir: off.Dir, off: true}, read)
+	assert.Equal(t, &Note{pid: pid, ticks: off.ticks, uid: self().UID, gid: self().GID, Path: off.Path, Dir: off.Dir,
+		off: true}, read)
 	EachLeft(t.Context(), func(*Note) {})
 	assert.DirExists(t, off.Path, "a gasm that runs holds it")
 	off.lock.Close() // as the kernel does

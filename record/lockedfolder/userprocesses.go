@@ -75,7 +75,8 @@ func environOf(p *foreign.Process) ([]byte, error) {
 	if err != nil || len(environ) > 0 {
 		return environ, err
 	}
-	for deadline := time.Now().Add(beginTime); beginsProgram(p) && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(beginTime); beginsProgram(p) &&
+		time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 	}
 	return p.Read("environ", maxEnviron)
 }

@@ -43,7 +43,8 @@ func TestProcessList(t *testing.T) {
 		}
 		return all
 	}
-	for n, want := range map[int]string{1: "p (1)", 2: "p (1) and p (2)", 5: "p (1), p (2), p (3), p (4) and p (5)", 7: "p (1), p (2), p (3), p (4) and 3 more"} {
+	for n, want := range map[int]string{1: "p (1)", 2: "p (1) and p (2)", 5: "p (1), p (2), p (3), p (4) and p (5)",
+		7: "p (1), p (2), p (3), p (4) and 3 more"} {
 		assert.Equal(t, want, ProcessList(p(n)))
 	}
 }

@@ -130,7 +130,8 @@ const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
 // load makes a JVM load the agent, and returns the agent's report. The agent's files need a folder. If its name is
 // already taken, load tries the next possible name.
 func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
-	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime, fmt.Errorf("it did not load the agent within %s", loadTime))
+	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime,
+		fmt.Errorf("it did not load the agent within %s", loadTime))
 	defer cancel()
 	defer a.o.Patience.Waiting(j.PID, "load the agent with the probes")()
 	places, err := j.enter(begin, a.o.Patience.Reach(ctx))

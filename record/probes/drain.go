@@ -49,7 +49,8 @@ func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpe
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil
 	}
-	d := &Drain{dir: dir, rings: openers, problem: problem, open: map[int]*drained{}, stop: make(chan struct{}), done: make(chan struct{})}
+	d := &Drain{dir: dir, rings: openers, problem: problem, open: map[int]*drained{}, stop: make(chan struct{}),
+		done: make(chan struct{})}
 	go func() {
 		defer close(d.done)
 		for {
@@ -100,7 +101,8 @@ func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 			}
 			f = &drained{Drain: rings.NewDrain(in), done: done}
 			d.open[pid] = f
-			if f.out, err = os.OpenFile(filepath.Join(d.dir, capture.ProbeWindows(pid)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			if f.out, err = os.OpenFile(filepath.Join(d.dir, capture.ProbeWindows(pid)), os.O_WRONLY|os.O_CREATE|os.O_EXCL,
+				0o600); err != nil {
 				f.failed = true
 				d.problem(fmt.Errorf("saving the calls of the window's method: %w", err))
 			}

@@ -87,7 +87,8 @@ func (s *summary) notes() []string {
 		s.say(s.missing[p])
 	}
 	if len(s.without) > 0 {
-		s.say("no probes in " + strings.Join(s.without[:min(len(s.without), maxWithout)], ", ") + ": gasm's agent did not start there (was its environment cleared, is java.instrument not in its runtime, or has a JVM of JDK 9 or newer a security manager?)")
+		s.say("no probes in " + strings.Join(s.without[:min(len(s.without), maxWithout)], ", ") +
+			": gasm's agent did not start there (was its environment cleared, is java.instrument not in its runtime, or has a JVM of JDK 9 or newer a security manager?)")
 	}
 	return s.lines
 }

@@ -141,7 +141,8 @@ func (p *Publisher) update(pid int, j *publishedJVM) error {
 		if s.Kind != rings.SDT || j.object.Has(s.First) {
 			continue
 		}
-		if err := j.object.Add(s.First, sdt.Method{Class: s.Class, Name: s.Method, Descriptor: s.Descriptor, Static: s.Static}); err != nil {
+		if err := j.object.Add(s.First, sdt.Method{Class: s.Class, Name: s.Method, Descriptor: s.Descriptor,
+			Static: s.Static}); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 // awaited starts a process that sleeps. It calls await, which is Await or poll, for this process, and calls during
 // while await waits.
-func awaited(t *testing.T, await func(pid int, ticks uint64, stop <-chan struct{}) bool, during func(cmd *exec.Cmd, stop chan struct{})) (ended bool) {
+func awaited(t *testing.T, await func(pid int, ticks uint64, stop <-chan struct{}) bool,
+	during func(cmd *exec.Cmd, stop chan struct{})) (ended bool) {
 	t.Helper()
 	cmd := exec.Command("sleep", "60")
 	require.NoError(t, cmd.Start())

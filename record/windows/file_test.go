@@ -74,7 +74,8 @@ func fileRun(t *testing.T, text string) (trials []capture.Trial, jvms []capture.
 	path := filepath.Join(t.TempDir(), "windows")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	jvms = []capture.JVM{{PID: 11, Main: forkedMain}, {PID: 12, Main: forkedMain}, {PID: 13, Main: "Other"}}
-	trials, notes := (&Rules{File: path}).Trials(&Run{Span: capture.Span{FromMonoNanos: 50, ToMonoNanos: 1000}, JVMs: jvms})
+	trials, notes := (&Rules{File: path}).Trials(&Run{Span: capture.Span{FromMonoNanos: 50, ToMonoNanos: 1000},
+		JVMs: jvms})
 	return trials, jvms, strings.Join(notes, "")
 }
 
@@ -89,7 +90,8 @@ func TestFileTrials(t *testing.T) {
 
 	trials, jvms, note = fileRun(t, "window 0 100 200\n")
 	assert.Empty(t, note)
-	assert.Equal(t, "\n  pid 11, fork 0: 100 to 200\n  pid 12, fork 0: 100 to 200\n  pid 13, fork 0: 100 to 200\n", describe(jvms, trials), "0 is every JVM")
+	assert.Equal(t, "\n  pid 11, fork 0: 100 to 200\n  pid 12, fork 0: 100 to 200\n  pid 13, fork 0: 100 to 200\n",
+		describe(jvms, trials), "0 is every JVM")
 	assert.Zero(t, trials[0].Operations)
 	assert.Nil(t, trials[0].Score)
 
@@ -115,7 +117,8 @@ func FuzzWindowFile(f *testing.F) {
 	f.Add(twoForks)
 	f.Add("window 0 1 2\ntrial \nfork 1000000\nscore  \nwindow 1 2 3 1e400\r\n#\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		file, trials := newWindowFile(strings.NewReader(text)), newFileTrials([]capture.JVM{{PID: 1}, {PID: 2}}, capture.Span{ToMonoNanos: 1 << 40})
+		file, trials := newWindowFile(strings.NewReader(text)), newFileTrials([]capture.JVM{{PID: 1}, {PID: 2}},
+			capture.Span{ToMonoNanos: 1 << 40})
 		for file.scan() {
 			switch rec := file.record().(type) {
 			case *fileWindow:

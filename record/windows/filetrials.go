@@ -31,7 +31,8 @@ func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	}
 	note = t.note(path)
 	if len(t.trials) == 0 {
-		note = strings.TrimPrefix(note+"; ", "; ") + path + " (--window-file) has no window of a JVM of the command: the whole run is measured"
+		note = strings.TrimPrefix(note+"; ", "; ") + path +
+			" (--window-file) has no window of a JVM of the command: the whole run is measured"
 	}
 	return t.end(), note
 }

@@ -134,7 +134,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 	if r.params != "" {
 		trial += " " + r.params
 	}
-	f := jmhFork{announced: mono, trial: trial, mode: r.mode, threads: max(1, r.threads), warmup: warmup, host: strings.HasPrefix(value, "N/A")}
+	f := jmhFork{announced: mono, trial: trial, mode: r.mode, threads: max(1, r.threads), warmup: warmup,
+		host: strings.HasPrefix(value, "N/A")}
 	if word, _, _ := strings.Cut(value, " "); !f.host {
 		f.number, _ = strconv.Atoi(word)
 	}

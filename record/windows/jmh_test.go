@@ -204,28 +204,37 @@ func TestJMHLines(t *testing.T) {
 		}
 	}
 	head := jmhHead + "# Fork: 1 of 1\n"
-	check("plain", "20-30 40-50", head, "Iteration   1: ", "15.753 ns/op\n", "Iteration   2: ", "NaN ops/s\n", "# Run complete. Total time: 00:00:01\n")
+	check("plain", "20-30 40-50", head, "Iteration   1: ", "15.753 ns/op\n", "Iteration   2: ", "NaN ops/s\n",
+		"# Run complete. Total time: 00:00:01\n")
 	check("approximate", "20-30 40-50", head, "Iteration   1: ", "≈ 10⁻⁵ s/op\n", "Iteration   2: ", "≈ 0 ops/us\n")
 	check("with error", "20-30", head, "Iteration   1: ", "3.000 ±(99.9%) 1.000 ops/us\n", "# Run progress: 1\n")
-	check("prints", "20-40", head, "Iteration   1: ", "one\n\n# two\n# three: four\nResult of five\n", "6.000 ms/op\n", "\n# Run progress: 1\n")
+	check("prints", "20-40", head, "Iteration   1: ", "one\n\n# two\n# three: four\nResult of five\n", "6.000 ms/op\n",
+		"\n# Run progress: 1\n")
 	check("prints on the score's line", "20-40", head, "Iteration   1: ", "one", "6.000 ms/op\n", "\n# Run progress: 1\n")
-	check("prints on the head's line", "20-30 40-50", head, "Iteration   1: ", "6.000 ms/op\n", ".. Iteration   2: ", "5.000 ms/op\n", "Result \"x\"\n")
+	check("prints on the head's line", "20-30 40-50", head, "Iteration   1: ", "6.000 ms/op\n", ".. Iteration   2: ",
+		"5.000 ms/op\n", "Result \"x\"\n")
 	check("prints a score", "20-40", head, "Iteration   1: ", "1.0 ms/op\n", "6.000 ms/op\n", "\n# Run progress: 1\n")
-	check("prints heads", "20-40 50-60", head, "Iteration   1: ", "Iteration   1: \nIteration 2: \nIteration  2: x\nWarmup Iteration   2: \n",
+	check("prints heads", "20-40 50-60", head, "Iteration   1: ",
+		"Iteration   1: \nIteration 2: \nIteration  2: x\nWarmup Iteration   2: \n",
 		"6.000 ms/op\n", "Iteration   2: ", "7.000 ms/op\n")
-	check("secondary", "20-30", head, "Iteration   1: ", "6.000 ms/op\n", "                 gc.time:   5.000 ms/op\n", "\n# Run progress: 1\n")
-	check("interrupted", "20-30", head, "Iteration   1: ", "(benchmark timed out, interrupted 1 times) 5.000 s/op\n", "# Run progress: 1\n")
+	check("secondary", "20-30", head, "Iteration   1: ", "6.000 ms/op\n", "                 gc.time:   5.000 ms/op\n",
+		"\n# Run progress: 1\n")
+	check("interrupted", "20-30", head, "Iteration   1: ", "(benchmark timed out, interrupted 1 times) 5.000 s/op\n",
+		"# Run progress: 1\n")
 	check("failure", "20-30", head, "Iteration   1: ", "<failure>\n", "\njava.lang.Error\n", "# Run progress: 1\n")
-	check("dead fork", "20-30", head, "Iteration   1: ", "abc<forked VM failed with exit code 137>\n", "<stdout last='20 lines'>\n")
+	check("dead fork", "20-30", head, "Iteration   1: ", "abc<forked VM failed with exit code 137>\n",
+		"<stdout last='20 lines'>\n")
 	check("no score", "20-30 30-40", head, "Iteration   1: ", "x\nIteration   2: ", "x\n# Run progress: 1\n")
 	check("killed", "20-30 40-1000", head, "Iteration   1: ", "6.000 ms/op\n", "Iteration   2: ", "some")
 	check("number of four digits", "20-30", head, "Iteration 1000: ", "6.000 ms/op\n")
 	check("long line", "20-40 40-50", head, "Iteration   1: ", long+"15.753 ns/op\n", "Iteration   2: ", "1.000 ns/op\n")
-	check("long parameters", "30-40", jmhHead, "# Parameters: (x = "+long+")\n# Fork: 1 of 1\n", "Iteration   1: ", "1.000 ns/op\n")
+	check("long parameters", "30-40", jmhHead, "# Parameters: (x = "+long+")\n# Fork: 1 of 1\n", "Iteration   1: ",
+		"1.000 ns/op\n")
 	check("no measured iteration", "", head, "# Warmup Iteration   1: ", "1.000 ns/op\n", "Result \"a.B.c\":\n")
 	check("warm-up fork", "", jmhHead+"# Warmup Fork: 1 of 1\n", "Iteration   1: ", "1.000 ns/op\n")
 	check("not JMH", "", "Iteration   1: ", "15.753 ns/op\n", "# Fork: 1 of 1\n", "Iteration   1: ", "15.753 ns/op\n")
-	check("not JMH: comments", "", "# Fork\n# Fork: 1\n#\n# \n", "# Parameters: x\n# Fork: 1 of 1\nIteration   1: ", "1 ns/op\n")
+	check("not JMH: comments", "", "# Fork\n# Fork: 1\n#\n# \n", "# Parameters: x\n# Fork: 1 of 1\nIteration   1: ",
+		"1 ns/op\n")
 }
 
 // TestJMHProbe checks when JMH's question about blackholes begins and ends.

@@ -30,10 +30,14 @@ func writeJar(t *testing.T, path string, files map[string]string) string {
 func TestRunsJMH(t *testing.T) {
 	dir := t.TempDir()
 	jar := func(name string, files map[string]string) string { return writeJar(t, filepath.Join(dir, name), files) }
-	listed := jar("listed.jar", map[string]string{"META-INF/MANIFEST.MF": "Main-Class: com.acme.Main\r\n", "META-INF/BenchmarkList": ""})
-	main := jar("main.jar", map[string]string{"META-INF/MANIFEST.MF": "Manifest-Version: 1.0\r\nMain-Class: org.openjdk.jmh.Main\r\n"})
+	listed := jar("listed.jar", map[string]string{"META-INF/MANIFEST.MF": "Main-Class: com.acme.Main\r\n",
+		"META-INF/BenchmarkList": ""})
+	main :=
+		jar("main.jar", map[string]string{"META-INF/MANIFEST.MF": "Manifest-Version: 1.0\r\nMain-Class: org.openjdk.jmh.Main\r\n"})
 	blank := jar("my benchmarks.jar", map[string]string{"META-INF/BenchmarkList": ""})
-	app := jar("app.jar", map[string]string{"META-INF/MANIFEST.MF": "Main-Class: com.acme.Main\r\nX: org.openjdk.jmh.Main\r\n", "org/openjdk/jmh/Main.class": ""})
+	app :=
+		jar("app.jar", map[string]string{"META-INF/MANIFEST.MF": "Main-Class: com.acme.Main\r\nX: org.openjdk.jmh.Main\r\n",
+			"org/openjdk/jmh/Main.class": ""})
 	text := filepath.Join(dir, "text.jar")
 	require.NoError(t, os.WriteFile(text, []byte("no jar"), 0o600))
 	for _, c := range []struct {

@@ -169,7 +169,8 @@ func (r *jmhRun) moment(ends bool) {
 	if ends {
 		fork.sent[last].ended = 0 // forgets the time of an earlier line that only looked like the score
 	}
-	if before := last - 1; before >= 0 && time.Duration(fork.iterations[before].ToMonoNanos-fork.iterations[before].FromMonoNanos) < shortIteration {
+	if before := last - 1; before >= 0 &&
+		time.Duration(fork.iterations[before].ToMonoNanos-fork.iterations[before].FromMonoNanos) < shortIteration {
 		return
 	}
 	if r.onMoment != nil && !fork.host {
@@ -208,7 +209,8 @@ func iterationLength(value string) time.Duration {
 	if _, err := fmt.Sscanf(value, "%d iterations, %d %s each", &count, &n, &name); err != nil || n < 0 {
 		return 0
 	}
-	unit := map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "hr": time.Hour}[name]
+	unit := map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond,
+		"s": time.Second, "min": time.Minute, "hr": time.Hour}[name]
 	if unit == 0 || n > int64(maxIteration/unit) {
 		return 0
 	}

@@ -91,7 +91,8 @@ func TestJMHLinkFound(t *testing.T) {
 	defer link.stop()
 	self, err := foreign.Open(os.Getpid())
 	require.NoError(t, err)
-	for _, command := range [][]string{nil, {"java", "org.openjdk.jmh.runner.ForkedMain"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "99999"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "x"}} {
+	for _, command := range [][]string{nil, {"java", "org.openjdk.jmh.runner.ForkedMain"},
+		{"org.openjdk.jmh.runner.ForkedMain", "h", "99999"}, {"org.openjdk.jmh.runner.ForkedMain", "h", "x"}} {
 		link.found(self, command)
 	}
 	self.Close()

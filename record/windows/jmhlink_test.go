@@ -36,13 +36,19 @@ func TestMended(t *testing.T) {
 		want   []capture.Span
 		factor float64 // factor for the operations of the first iteration
 	}{
-		{"nothing is known", []sentTimes{{}, {}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
-		{"lines are late", []sentTimes{{began: 70, ended: 195, over: 190}, {began: 192, ended: 300}}, []capture.Span{{FromMonoNanos: 70, ToMonoNanos: 190}, {FromMonoNanos: 192, ToMonoNanos: 300}}, 1.2},
-		{"messages seem to be later", []sentTimes{{began: 101, ended: 250, over: 220}, {began: 215, ended: 400}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
-		{"the next one began before", []sentTimes{{}, {began: 190}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 190}, {FromMonoNanos: 190, ToMonoNanos: 310}}, 0.9},
-		{"an end that can't be", []sentTimes{{ended: 90, over: 100}, {ended: 5}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
+		{"nothing is known", []sentTimes{{}, {}}, []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200},
+			{FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
+		{"lines are late", []sentTimes{{began: 70, ended: 195, over: 190}, {began: 192, ended: 300}},
+			[]capture.Span{{FromMonoNanos: 70, ToMonoNanos: 190}, {FromMonoNanos: 192, ToMonoNanos: 300}}, 1.2},
+		{"messages seem to be later", []sentTimes{{began: 101, ended: 250, over: 220}, {began: 215, ended: 400}},
+			[]capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
+		{"the next one began before", []sentTimes{{}, {began: 190}},
+			[]capture.Span{{FromMonoNanos: 100, ToMonoNanos: 190}, {FromMonoNanos: 190, ToMonoNanos: 310}}, 0.9},
+		{"an end that can't be", []sentTimes{{ended: 90, over: 100}, {ended: 5}},
+			[]capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, 1},
 	} {
-		f := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200}, {FromMonoNanos: 210, ToMonoNanos: 310}}, operations: []float64{1000, 0}, sent: c.sent}
+		f := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100, ToMonoNanos: 200},
+			{FromMonoNanos: 210, ToMonoNanos: 310}}, operations: []float64{1000, 0}, sent: c.sent}
 		for range 2 { // asking again changes nothing
 			iterations, operations := f.corrected()
 			assert.Equal(t, c.want, iterations, c.name)
@@ -50,7 +56,8 @@ func TestMended(t *testing.T) {
 			assert.Zero(t, operations[1], c.name)
 		}
 	}
-	open := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100}}, operations: []float64{0}, sent: []sentTimes{{began: 90, over: 95}}}
+	open := jmhFork{iterations: []capture.Span{{FromMonoNanos: 100}}, operations: []float64{0},
+		sent: []sentTimes{{began: 90, over: 95}}}
 	iterations, _ := open.corrected()
 	assert.Equal(t, []capture.Span{{FromMonoNanos: 90}}, iterations, "one that has not ended")
 }

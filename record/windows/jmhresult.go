@@ -56,13 +56,15 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	for i := range trials {
 		t := &trials[i]
 		at := slices.IndexFunc(results, func(r jmhresult.Result) bool {
-			return r.Name == t.Name && (t.Score == nil || t.Score.Mode == r.Mode) || t.Score != nil && t.Score.Mode == r.Mode && isOfMode(t.Name, r.Name)
+			return r.Name == t.Name && (t.Score == nil || t.Score.Mode == r.Mode) || t.Score != nil && t.Score.Mode == r.Mode &&
+				isOfMode(t.Name, r.Name)
 		})
 		if at < 0 {
 			continue
 		}
 		r := results[at]
-		if exact := (&capture.Score{Mode: r.Mode, Unit: r.Unit, Value: r.Score, Error: r.Error, Forks: r.Forks}); exact.Sound() {
+		if exact := (&capture.Score{Mode: r.Mode, Unit: r.Unit, Value: r.Score, Error: r.Error,
+			Forks: r.Forks}); exact.Sound() {
 			t.Score = exact
 		}
 	}

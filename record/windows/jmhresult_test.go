@@ -47,10 +47,12 @@ func TestTakeResults(t *testing.T) {
 
 	trials := trial("a.B.c (size=1)", "avgt")
 	assert.Empty(t, takeResults(command, now, trials))
-	assert.Equal(t, &capture.Score{Mode: "avgt", Unit: "us/op", Value: 15.5, Forks: [][]float64{{15, 16}}}, trials[0].Score)
+	assert.Equal(t, &capture.Score{Mode: "avgt", Unit: "us/op", Value: 15.5, Forks: [][]float64{{15, 16}}},
+		trials[0].Score)
 	trials = trial("a.B.c (size=1), Throughput", "thrpt")
 	assert.Empty(t, takeResults(command, now, trials))
-	assert.Equal(t, &capture.Score{Mode: "thrpt", Unit: "ops/us", Value: 7, Error: 0.5, Forks: [][]float64{{7}}}, trials[0].Score)
+	assert.Equal(t, &capture.Score{Mode: "thrpt", Unit: "ops/us", Value: 7, Error: 0.5, Forks: [][]float64{{7}}},
+		trials[0].Score)
 	trials = trial("a.B.d", "avgt")
 	assert.Empty(t, takeResults(command, now, trials))
 	assert.EqualValues(t, 1, trials[0].Score.Value, "a score that is not a number is not taken")
@@ -80,7 +82,8 @@ func TestScoresOfLines(t *testing.T) {
 	for _, c := range chunks {
 		text = append(text, c.text...)
 	}
-	assert.Regexp(t, `VectorSum.sum +4096 +avgt +6 +`+shortNumber(s.Value)+` ± +`+shortNumber(s.Error)+` +ns/op`, string(text), "JMH's own table")
+	assert.Regexp(t, `VectorSum.sum +4096 +avgt +6 +`+shortNumber(s.Value)+` ± +`+shortNumber(s.Error)+` +ns/op`,
+		string(text), "JMH's own table")
 }
 
 // shortNumber returns a regular expression for a number as JMH writes it. Its last digit may differ, because the scores

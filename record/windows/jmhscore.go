@@ -71,7 +71,8 @@ func addOperations(t *capture.Trial, first bool, iterations []float64) {
 }
 
 // modes maps the names of JMH's modes, as in "# Benchmark mode: Average time, time/op", to JMH's short names for them.
-var modes = map[string]string{"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample", "Single shot invocation time": "ss"}
+var modes = map[string]string{"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample",
+	"Single shot invocation time": "ss"}
 
 // addScores adds the scores of a fork's iterations to the scores of the trial. It skips iterations without a score,
 // such as those that were cut short.

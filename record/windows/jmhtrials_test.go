@@ -11,7 +11,8 @@ import (
 func TestWholeTrial(t *testing.T) {
 	span := func(from, to int64) capture.Span { return capture.Span{FromMonoNanos: from, ToMonoNanos: to} }
 	got := Whole([]capture.JVM{{PID: 9}, {PID: 4}}, []capture.Span{span(1, 2), span(5, 6)})
-	want := capture.Trial{Windows: []capture.Window{{PID: 9, Span: span(1, 2)}, {PID: 9, Span: span(5, 6)}, {PID: 4, Span: span(1, 2)}, {PID: 4, Span: span(5, 6)}}}
+	want := capture.Trial{Windows: []capture.Window{{PID: 9, Span: span(1, 2)}, {PID: 9, Span: span(5, 6)},
+		{PID: 4, Span: span(1, 2)}, {PID: 4, Span: span(5, 6)}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -37,12 +38,14 @@ func TestForkJVM(t *testing.T) {
 		want string
 	}{
 		{"all", []capture.JVM{host, fork1, fork2}, "a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
-		{"in any order", []capture.JVM{fork2, fork1, host}, "a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
+		{"in any order", []capture.JVM{fork2, fork1, host},
+			"a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
 		{"no first fork", []capture.JVM{host, fork2}, "a.B.c\n  pid 12, fork 2: 60 to 70\n"},
 		{"no second fork", []capture.JVM{host, fork1}, "a.B.c\n  pid 11, fork 1: 20 to 30\n"},
 		{"no forks", []capture.JVM{host}, ""},
 		{"no JVMs", nil, ""},
-		{"probes", []capture.JVM{host, {PID: 2, StartMonoNanos: 5}, fork1, {PID: 3, StartMonoNanos: 15}, fork2, {PID: 4, StartMonoNanos: 55}},
+		{"probes", []capture.JVM{host, {PID: 2, StartMonoNanos: 5}, fork1, {PID: 3, StartMonoNanos: 15}, fork2,
+			{PID: 4, StartMonoNanos: 55}},
 			"a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
 		{"children of the forks", []capture.JVM{host, fork1, {PID: 5, Main: "Child", StartMonoNanos: 15}, fork2},
 			"a.B.c\n  pid 11, fork 1: 20 to 30\n  pid 12, fork 2: 60 to 70\n"},
@@ -67,7 +70,8 @@ func TestForkJVMHost(t *testing.T) {
 	w.See([]byte("1.0 ns/op\n"), 60)
 	jvms := []capture.JVM{
 		{PID: 1, Main: "Setup", StartMonoNanos: 10}, {PID: 2, Main: "bench.jar", StartMonoNanos: 20},
-		{PID: 3, StartMonoNanos: 30}, {PID: 4, Main: forkedMain, StartMonoNanos: 40}, {PID: 5, Main: "After", StartMonoNanos: 70},
+		{PID: 3, StartMonoNanos: 30}, {PID: 4, Main: forkedMain, StartMonoNanos: 40},
+		{PID: 5, Main: "After", StartMonoNanos: 70},
 	}
 	if got, want := describe(jvms, w.JMHTrials(jvms, 100)), "a.B.c\n  pid 2, fork 0: 50 to 60\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

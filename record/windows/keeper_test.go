@@ -67,7 +67,8 @@ func keepClock(t *testing.T) {
 		k.End()
 		told, switched := log.done()
 		if told != wantTold || switched != wantSwitched {
-			t.Errorf("--delay %v --length %v, %v: got %q and %q, want %q and %q", delay, length, until, told, switched, wantTold, wantSwitched)
+			t.Errorf("--delay %v --length %v, %v: got %q and %q, want %q and %q", delay, length, until, told, switched, wantTold,
+				wantSwitched)
 		}
 	}
 	const ms, long = time.Millisecond, time.Minute
@@ -104,7 +105,8 @@ func keepLines(t *testing.T) {
 		told, switched := log.done()
 		told = regexp.MustCompile(` \d\.\d`).ReplaceAllString(told, "")
 		if told != wantTold || switched != wantSwitched {
-			t.Errorf("start %q, end %q, %q: got %q and %q, want %q and %q", start, end, lines, told, switched, wantTold, wantSwitched)
+			t.Errorf("start %q, end %q, %q: got %q and %q, want %q and %q", start, end, lines, told, switched, wantTold,
+				wantSwitched)
 		}
 	}
 	check("S", "E", "a - b", "", "")
@@ -112,7 +114,8 @@ func keepLines(t *testing.T) {
 	check("S", "E", "S E -", "opened, closed", "pause")
 	check("S", "E", "S E - S -", "opened, closed, opened", "pause, resume")
 	check("S", "E", "S E S E S -", "opened, closed, opened, closed, opened", "")
-	check("S", "E", "S E S E S E - S E S E - S -", "opened, closed, opened, closed, opened, closed, opened, closed, opened, closed, opened",
+	check("S", "E", "S E S E S E - S E S E - S -",
+		"opened, closed, opened, closed, opened, closed, opened, closed, opened, closed, opened",
 		"pause, resume")
 	check("S", "E", "S E - S - E - S -", "opened, closed, opened, closed, opened",
 		"pause, resume, pause, resume")

@@ -43,7 +43,8 @@ func TestWatcherSpans(t *testing.T) {
 	check("", "DONE", "", "a\n", "b\n")
 	check("MEASURE", "DONE", "10-10", "MEASURE\nDONE\n")
 	check("round", "round", "10-20 30-0", "round 1\n", "round 2\n", "round 3\n") // a line ends or begins, in turn
-	check("begin|end", "end", "10-20", "begin and end\n", "end\n")               // a line begins or ends a window, not both
+	// a line begins or ends a window, not both
+	check("begin|end", "end", "10-20", "begin and end\n", "end\n")
 	check("begin", "begin.*end", "10-20", "begin and end\n", "begin and end\n")
 	check("> ", "ready", "20-40", "a\n", "prompt> ", "ready ", "\nready") // lines that are not complete yet
 	check("start now", "ok", "30-50", "st", "art ", "now", " or later\n", "ok")
@@ -57,7 +58,8 @@ func TestWatcherSpans(t *testing.T) {
 func TestWatcherStreams(t *testing.T) {
 	check := func(from Source, want string, parts ...string) { // "o:" or "e:" and text
 		t.Helper()
-		w := NewOutput(Rules{Start: regexp.MustCompile("^MEASURE|Picked|NonSafe"), End: regexp.MustCompile("^DONE"), From: from})
+		w := NewOutput(Rules{Start: regexp.MustCompile("^MEASURE|Picked|NonSafe"), End: regexp.MustCompile("^DONE"),
+			From: from})
 		for i, part := range parts {
 			if text, ok := strings.CutPrefix(part, "e:"); ok {
 				w.SeeStderr([]byte(text), int64(i+1)*10)
@@ -79,7 +81,8 @@ func TestWatcherStreams(t *testing.T) {
 	}
 	check(FromStdout, "10-40", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
 	check(FromStderr, "30-0", "o:MEASURE\n", "e:DONE\n", "e:MEASURE\n", "o:DONE\n")
-	check(FromBoth, "", "e:Picked up JAVA_TOOL_OPTIONS: -XX:+DebugNonSafepoints\n", "e:NOTE: Picked up JDK_JAVA_OPTIONS: MEASURE\n")
+	check(FromBoth, "", "e:Picked up JAVA_TOOL_OPTIONS: -XX:+DebugNonSafepoints\n",
+		"e:NOTE: Picked up JDK_JAVA_OPTIONS: MEASURE\n")
 	check(FromBoth, "", "e:Pick", "e:ed up JAVA_TOOL_OPTIONS: -XX:+DebugNonSafepoints\n")
 	check(FromBoth, "20-0", "e:Pick", "e:ed\n")
 	check(FromBoth, "10-0", "e:-XX:+DebugNonSafepoints\n")
@@ -87,11 +90,14 @@ func TestWatcherStreams(t *testing.T) {
 
 func TestUnclosedNote(t *testing.T) {
 	o := Rules{}
-	if got, want := o.unclosedNote(1), "no line of output matched --window-end: the one window goes on to the end of the run"; got != want {
+	if got, want :=
+		o.unclosedNote(1), "no line of output matched --window-end: the one window goes on to the end of the run"; got !=
+		want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	o.From = FromStderr
-	want := "of 3 windows, the last one was not closed: no line of stderr matched --window-end after it had opened, so it goes on to the end of the run"
+	want :=
+		"of 3 windows, the last one was not closed: no line of stderr matched --window-end after it had opened, so it goes on to the end of the run"
 	if got := o.unclosedNote(3); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

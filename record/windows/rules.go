@@ -167,8 +167,9 @@ func trialsOfJMH(run *Run) (trials []capture.Trial, note string) {
 	}
 	for i := range run.JVMs {
 		if forkOfJMH(&run.JVMs[i]) {
-			note = "JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or could gasm not read that file?): " +
-				"the whole run is measured, including JMH's host and warm-up"
+			note =
+				"JMH ran here, but no measured iterations were seen on its stdout or in the file of its -o (was it stopped, or could gasm not read that file?): " +
+					"the whole run is measured, including JMH's host and warm-up"
 		}
 	}
 	return nil, note

@@ -16,8 +16,8 @@ type JVMWarmth struct {
 	history.Warmth
 	// OriginMonoNanos is the time from which reports count: the JVM's start or, if that is unknown, the first sample.
 	OriginMonoNanos int64
-	// WindowMonoNanos is when the first window of the JVM began. It is 0 if there are no windows, or if the JVM was measured
-	// from its first sample on.
+	// WindowMonoNanos is when the first window of the JVM began. It is 0 if there are no windows, or if the JVM was
+	// measured from its first sample on.
 	WindowMonoNanos int64
 }
 
@@ -41,7 +41,8 @@ func Warmths(ps *profile.Profiles, p *profile.Profile) (list []JVMWarmth) {
 // Origin returns the time on the samples' clock from which reports count the times of a JVM: its start or, if that is
 // unknown, the first sample of the history. It is 0 if there is neither.
 func Origin(ps *profile.Profiles, pid int) int64 {
-	if i := slices.IndexFunc(ps.Capture.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 && ps.Capture.JVMs[i].StartMonoNanos > 0 {
+	if i := slices.IndexFunc(ps.Capture.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 &&
+		ps.Capture.JVMs[i].StartMonoNanos > 0 {
 		return ps.Capture.JVMs[i].StartMonoNanos
 	}
 	if ps.History != nil {
@@ -70,7 +71,8 @@ func windowsOf(ps *profile.Profiles, p *profile.Profile, jvms []history.JVM) map
 			case span == capture.Span{}:
 				span = w.Span
 			}
-			all[w.PID] = capture.Span{FromMonoNanos: min(span.FromMonoNanos, w.FromMonoNanos), ToMonoNanos: max(span.ToMonoNanos, w.ToMonoNanos)}
+			all[w.PID] = capture.Span{FromMonoNanos: min(span.FromMonoNanos, w.FromMonoNanos),
+				ToMonoNanos: max(span.ToMonoNanos, w.ToMonoNanos)}
 		}
 	}
 	return all
@@ -172,7 +174,8 @@ func WarmthSummary(all []JVMWarmth) []string {
 		lines = append(lines, "not warm by the end: "+layout.Plural(cold, "JVM"))
 	}
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("unknown, with fewer than %d samples of Java code and JIT compilers: %s", history.LeastWarm, layout.Plural(few, "JVM")))
+		lines = append(lines, fmt.Sprintf("unknown, with fewer than %d samples of Java code and JIT compilers: %s",
+			history.LeastWarm, layout.Plural(few, "JVM")))
 	}
 	if unknown > 0 {
 		lines = append(lines, "unknown, because much of the code is of an unknown compiler: "+layout.Plural(unknown, "JVM"))

@@ -84,7 +84,8 @@ func keep(tree *calltree.Tree, most int) []bool {
 		}
 		weights[i] = float64(samples(n)) * math.Pow(decay, float64(depths[i]))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // a parent weighs at least as much as its child, and has a lower index
+	// a parent weighs at least as much as its child, and has a lower index
+	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
 		case weights[a] > weights[b]:
 			return -1

@@ -124,7 +124,8 @@ func TestName(t *testing.T) {
 	check("A::a:7", java(1<<callstack.Compiled|1<<callstack.Inlined, 7))
 	check("A::a [inlined]", java(1<<callstack.Inlined, calltree.SeveralLines))
 	check("A::a:3 [interpreted]", java(1<<callstack.Interpreted, 3))
-	check("read [libc.so.6]", calltree.Node{Code: calltree.Code{Kind: callstack.Native, Module: "libc.so.6", Name: "read"}})
+	check("read [libc.so.6]", calltree.Node{Code: calltree.Code{Kind: callstack.Native, Module: "libc.so.6",
+		Name: "read"}})
 	check("[libc.so.6]", calltree.Node{Code: calltree.Code{Kind: callstack.Native, Module: "libc.so.6"}})
 	check("[native]", calltree.Node{Code: calltree.Code{Kind: callstack.Native}})
 	check("schedule [kernel]", calltree.Node{Code: calltree.Code{Kind: callstack.Kernel, Name: "schedule"}})

@@ -31,5 +31,6 @@ func TestCommandLines(t *testing.T) {
 	check([]string{"java", "-jar", "benchmarks.jar", "-f", "2"}, 20, "java -jar", "benchmarks.jar -f 2")
 	check([]string{"sh", "-c", "echo 'a b'", "$x", ""}, 80, `sh -c 'echo '\''a b'\''' '$x' ''`)
 	// A command is shown in about four lines at most. The middle of a longer one is left out.
-	check([]string{"java", "aaaaaaaaa", "bbbbbbbbb", "ccccccccc", "ddddddddd", "end"}, 10, "java", "aaaaaaaaa", "...", "ddddddddd", "end")
+	check([]string{"java", "aaaaaaaaa", "bbbbbbbbb", "ccccccccc", "ddddddddd", "end"}, 10, "java", "aaaaaaaaa", "...",
+		"ddddddddd", "end")
 }

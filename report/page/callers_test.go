@@ -16,8 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// The page has the code of methods that only call the hot code, so that a frame of the flame graph above 1 % leads to the
-// code at its call.
+// The page has the code of methods that only call the hot code, so that a frame of the flame graph above 1 % leads to
+// the code at its call.
 func TestCallersAreListed(t *testing.T) {
 	dir := t.TempDir()
 	reporttest.WriteStacks(t, dir)
@@ -49,7 +49,8 @@ func TestCallersAreListed(t *testing.T) {
 
 	at := newPlaces(p, 0)
 	last := len(p.Listings) - 1
-	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: newSourceFiles(nil, nil, nil)}).code(p, &schema.Profile{}, &p.Listings[last], at, []int64{all})
+	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: newSourceFiles(nil, nil, nil)}).code(p,
+		&schema.Profile{}, &p.Listings[last], at, []int64{all})
 	assert.Empty(t, view.Share)
 	assert.EqualValues(t, called[handle], view.Total.Raw)
 	r := callsOf(t, ps, 0)

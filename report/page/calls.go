@@ -21,7 +21,8 @@ const (
 )
 
 // frameKinds are the kinds of frames. The style sheet has the colour of each.
-var frameKinds = []string{"root", "thread", "c2", "c1", "compiled", "interpreter", "stub", "vm", "native", "kernel", "unresolved", "cut", "frozen", "unwalked"}
+var frameKinds = []string{"root", "thread", "c2", "c1", "compiled", "interpreter", "stub", "vm", "native", "kernel",
+	"unresolved", "cut", "frozen", "unwalked"}
 
 // Flags of a frame.
 const (
@@ -50,7 +51,8 @@ func (b *builder) calls(p *profile.Profile, at *places) template.JS {
 
 // newCallsWriter returns a callsWriter for a tree.
 func newCallsWriter(tree *calltree.Tree, counters int, at *places, kind func(*calltree.Node) int) *callsWriter {
-	w := &callsWriter{CallWriter: htmlpage.NewCallWriter(counters), at: at, tree: tree, codes: map[calltree.Code]int{}, kind: kind}
+	w := &callsWriter{CallWriter: htmlpage.NewCallWriter(counters), at: at, tree: tree, codes: map[calltree.Code]int{},
+		kind: kind}
 	for _, kind := range frameKinds {
 		w.Kind(kind)
 	}
@@ -121,7 +123,8 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 	for _, flag := range []struct {
 		bit int
 		set bool
-	}{{guessedFrame, n.Guessed}, {someCompiled, n.Kinds&(1<<callstack.Compiled) != 0}, {someInlined, n.Kinds&(1<<callstack.Inlined) != 0},
+	}{{guessedFrame, n.Guessed}, {someCompiled, n.Kinds&(1<<callstack.Compiled) != 0}, {someInlined,
+		n.Kinds&(1<<callstack.Inlined) != 0},
 		{someInterpred, n.Kinds&(1<<callstack.Interpreted) != 0}} {
 		if flag.set {
 			flags |= flag.bit

@@ -284,10 +284,12 @@ func TestKindsOfCalls(t *testing.T) {
 		return &calltree.Node{Code: calltree.Code{Kind: kind}, Frame: &callstack.Frame{Kind: kind, PC: pc, CompileID: 7}}
 	}
 	for want, n := range map[string]*calltree.Node{
-		"c1": node(callstack.Compiled, 0x1001), "c2": node(callstack.Inlined, 0x4000), "compiled": node(callstack.Compiled, 0x5001),
+		"c1": node(callstack.Compiled, 0x1001), "c2": node(callstack.Inlined, 0x4000), "compiled": node(callstack.Compiled,
+			0x5001),
 		"root": {Parent: -1}, "thread": {}, "vm": {Code: calltree.Code{Kind: callstack.Native, Module: "libjvm.so"}},
 		"native": {Code: calltree.Code{Kind: callstack.Native, Module: "libc.so.6"}}, "kernel": node(callstack.Kernel, 0),
-		"unresolved": {Code: calltree.Code{Kind: callstack.Native, Module: profile.UnknownModule}}, "cut": node(callstack.Cut, 0), "frozen": node(callstack.Frozen, 0),
+		"unresolved": {Code: calltree.Code{Kind: callstack.Native, Module: profile.UnknownModule}},
+		"cut":        node(callstack.Cut, 0), "frozen": node(callstack.Frozen, 0),
 	} {
 		assert.Equal(t, want, frameKinds[c.kindOf(n)])
 	}
@@ -301,7 +303,8 @@ func wide(t *testing.T, stacks int, name func(i int) string) *profile.Profiles {
 	var ids []callstack.ID
 	for i := range stacks {
 		root := w.Push(0, callstack.Frame{Kind: callstack.Native, BCI: -1, Line: -1, Module: name(i % 7), Name: name(i % 13)})
-		ids = append(ids, w.Push(root, callstack.Frame{Kind: callstack.Compiled, CompileID: 1, PC: 0x1000, BCI: 1, Line: 1, Name: name(i)}))
+		ids = append(ids, w.Push(root, callstack.Frame{Kind: callstack.Compiled, CompileID: 1, PC: 0x1000, BCI: 1, Line: 1,
+			Name: name(i)}))
 	}
 	require.NoError(t, w.Flush())
 	tree, err := callstack.Read(strings.NewReader(text.String()), "stacks.txt")

@@ -117,7 +117,8 @@ func (c *chips) append(b []byte, frames []printassembly.Frame) []byte {
 	}
 	defer func() { c.last = frames }()
 	common := 0 // the number of callers that are the same in both chains, counted from the outermost
-	for common < len(frames)-1 && common < len(c.last)-1 && sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
+	for common < len(frames)-1 && common < len(c.last)-1 &&
+		sameCall(frames[len(frames)-1-common], c.last[len(c.last)-1-common]) {
 		common++
 	}
 	inner := frames[0]

@@ -63,20 +63,26 @@ type loopView struct {
 }
 
 // code returns the view of a listing.
-func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places, totals []int64) *codeView {
+func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing, at *places,
+	totals []int64) *codeView {
 	number := b.listing
 	b.listing++
 	blocks := code.BlocksOf(l.Lines, len(totals))
 	loops, whole := code.FindLoops(l.Lines, blocks, len(totals))
 	facts := newLoopFacts(p, l, blocks, loops)
-	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, facts: facts, loopsUnknown: !whole, chains: newChains(), listed: at.byName}
+	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, facts: facts,
+		loopsUnknown: !whole, chains: newChains(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
 	if b.in.Intel {
 		syntax = "AT&T"
 	}
-	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method), Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
-		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows), Data: template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))), Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0, Calls: p.Stacks != nil}
+	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method),
+		Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
+		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows),
+		Data:   template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))),
+		Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0,
+		Calls: p.Stacks != nil}
 	if len(l.Counts) > 0 {
 		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
@@ -110,8 +116,10 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
 	if l.CompileID > 0 {
 		about = append(about, "compile id "+strconv.Itoa(l.CompileID))
-		if m := at.sums[[2]string{l.Source, l.Method}]; m != nil && m.Blobs > 1 && len(l.Counts) > 0 && m.Counts[0] > l.Counts[0] {
-			about = append(about, fmt.Sprintf("the method's %d compilations have %s in total", m.Blobs, percent(m.Counts[0], totals[0])))
+		if m := at.sums[[2]string{l.Source, l.Method}]; m != nil && m.Blobs > 1 && len(l.Counts) > 0 &&
+			m.Counts[0] > l.Counts[0] {
+			about = append(about, fmt.Sprintf("the method's %d compilations have %s in total", m.Blobs,
+				percent(m.Counts[0], totals[0])))
 		}
 	}
 	if l.Moved {
@@ -139,9 +147,11 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	case l.Native:
 		about = append(about, aboutNative(l, some))
 	case l.SafepointsOnly:
-		about = append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
+		about =
+			append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
 	case own > 0:
-		about = append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
+		about =
+			append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}
 	return about
 }
@@ -161,7 +171,8 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	by := map[string]*inlined{}
 	get := func(method string) *inlined {
 		if by[method] == nil {
-			by[method] = &inlined{Method: method, counts: make(tally.Counts, len(totals)), total: make(tally.Counts, len(totals))}
+			by[method] = &inlined{Method: method, counts: make(tally.Counts, len(totals)),
+				total: make(tally.Counts, len(totals))}
 		}
 		return by[method]
 	}
@@ -190,7 +201,8 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 		all = append(all, *in)
 	}
 	slices.SortFunc(all, func(a, b inlined) int {
-		return cmp.Or(slices.Compare(b.counts, a.counts), slices.Compare(b.total, a.total), strings.Compare(a.Method, b.Method))
+		return cmp.Or(slices.Compare(b.counts, a.counts), slices.Compare(b.total, a.total),
+			strings.Compare(a.Method, b.Method))
 	})
 	const most = 60
 	all = all[:min(len(all), most)]

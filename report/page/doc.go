@@ -100,11 +100,12 @@
 // files of their own, and only pages with calls include them: calltree.js (sums, callers and callees) and flame.js
 // (drawing, the cursor) in package htmlpage, which know nothing about the page, and calls.js (links, search, texts,
 // keys). The tree is bounded: it has the calls with the most samples, and each node has the samples of those that are
-// left out, so all sums are right. A second tree has the time of threads by the wall clock, if that was recorded; its links
-// have x=wall.
+// left out, so all sums are right. A second tree has the time of threads by the wall clock, if that was recorded; its
+// links have x=wall.
 //
 // # Threads over time
 //
-// If it was recorded what threads did by the wall clock, lanes.js draws it, in the style of lanes.css. Only pages with such
-// lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there are too many.
+// If it was recorded what threads did by the wall clock, lanes.js draws it, in the style of lanes.css. Only pages with
+// such lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there are too
+// many.
 package page

@@ -38,14 +38,16 @@ func millis(ms float64) cell {
 
 // events returns the table of events, summed up by kind and name.
 func (t *tableBuilder) events() *table {
-	out := t.eventTable("events", "Events", "kinds overlap: a GC pause, for example, lies within a safepoint", []string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
+	out := t.eventTable("events", "Events", "kinds overlap: a GC pause, for example, lies within a safepoint",
+		[]string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
 	out.Columns[0].Sorted = false // rows are ordered by kind
 	for _, e := range t.r.Events[:t.limit(len(t.r.Events))] {
 		var during int64
 		if len(e.Samples.Values) > 0 {
 			during = e.Samples.Values[0]
 		}
-		out.Rows = append(out.Rows, row{Cells: []cell{number(strconv.FormatInt(during, 10), float64(during)), number(strconv.Itoa(e.Count), float64(e.Count)),
+		out.Rows = append(out.Rows, row{Cells: []cell{number(strconv.FormatInt(during, 10), float64(during)),
+			number(strconv.Itoa(e.Count), float64(e.Count)),
 			millis(e.TotalMS), millis(e.LongestMS), {Text: shown(e.Kind)}, {Text: shown(e.Name), Name: true}}})
 	}
 	return t.cut(out, len(t.r.Events))
@@ -53,36 +55,44 @@ func (t *tableBuilder) events() *table {
 
 // locks returns the table of places where threads waited for locks.
 func (t *tableBuilder) locks() *table {
-	out := t.eventTable("locks", strings.TrimSpace("Locks "+t.p.Unrecorded()), "where threads waited for locks that others held", []string{"ms", "longest", "count"}, []string{"at", "lock", "held by"})
+	out := t.eventTable("locks", strings.TrimSpace("Locks "+t.p.Unrecorded()),
+		"where threads waited for locks that others held", []string{"ms", "longest", "count"},
+		[]string{"at", "lock", "held by"})
 	return t.waits(out, t.r.Locks, t.p.Locks)
 }
 
 // parks returns the table of places where threads waited for something other than a lock.
 func (t *tableBuilder) parks() *table {
-	out := t.eventTable("parks", strings.TrimSpace("Parks "+t.p.Unrecorded()), "where threads were parked, or in Object.wait, without those that waited for a lock", []string{"ms", "longest", "count"}, []string{"at", "waited for", ""})
+	out := t.eventTable("parks", strings.TrimSpace("Parks "+t.p.Unrecorded()),
+		"where threads were parked, or in Object.wait, without those that waited for a lock",
+		[]string{"ms", "longest", "count"}, []string{"at", "waited for", ""})
 	return t.waits(out, t.r.Parks, t.p.Parks)
 }
 
 // waits adds the rows of places where threads waited.
 func (t *tableBuilder) waits(out *table, waits []schema.Lock, of []sites.Wait) *table {
 	for i, l := range waits[:t.limit(len(waits))] {
-		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At), Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
-			{Text: site(l.At), Name: true, Callers: t.callers(of[i].Stacks)}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At),
+			Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
+				{Text: site(l.At), Name: true, Callers: t.callers(of[i].Stacks)}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
 	}
 	return t.cut(out, len(waits))
 }
 
 // allocations returns the table of places where the program allocates.
 func (t *tableBuilder) allocations() *table {
-	out := t.eventTable("allocations", strings.TrimSpace("Allocations "+t.p.Unrecorded()), "how much the program allocated, estimated from samples if not each allocation was recorded", []string{"MB", "events"}, []string{"at", "class"})
+	out := t.eventTable("allocations", strings.TrimSpace("Allocations "+t.p.Unrecorded()),
+		"how much the program allocated, estimated from samples if not each allocation was recorded",
+		[]string{"MB", "events"}, []string{"at", "class"})
 	sized := slices.ContainsFunc(t.r.Allocations, func(a schema.Allocation) bool { return a.Bytes > 0 })
 	for i, a := range t.r.Allocations[:t.limit(len(t.r.Allocations))] {
 		megabytes := number("-", 0) // the size is unknown
 		if sized {
 			megabytes = number(fmt.Sprintf("%.1f", float64(a.Bytes)/1e6), float64(a.Bytes))
 		}
-		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At), Cells: []cell{megabytes, number(strconv.Itoa(a.Events), float64(a.Events)),
-			{Text: allocator(&a), Name: true, Callers: t.callers(t.p.Allocations[i].Stacks)}, {Text: shown(a.Class)}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At),
+			Cells: []cell{megabytes, number(strconv.Itoa(a.Events), float64(a.Events)),
+				{Text: allocator(&a), Name: true, Callers: t.callers(t.p.Allocations[i].Stacks)}, {Text: shown(a.Class)}}})
 	}
 	return t.cut(out, len(t.r.Allocations))
 }

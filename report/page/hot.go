@@ -30,7 +30,8 @@ type hotLine struct {
 // newHotLine returns the view of an instruction.
 func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int64) *hotLine {
 	n := h.Counts.Values[0]
-	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text), Method: shown(h.Method), Guess: h.FramesOfNext,
+	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text),
+		Method: shown(h.Method), Guess: h.FramesOfNext,
 		Share: percent(n, totals[0]), Raw: n, Samples: counted(int(n), "sample"), Parts: partText(byPart, 0)}
 	if len(h.Frames) > 0 {
 		inner := h.Frames[0]
@@ -103,7 +104,8 @@ func (t *tableBuilder) hotTable() *table {
 			made = borrowedMark + made
 		}
 		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, byPart), n,
-			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop}, cell{Text: brief(h.Method), Cut: h.Method})})
+			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop},
+			cell{Text: brief(h.Method), Cut: h.Method})})
 	}
 	return t.cut(out, len(out.Rows))
 }

@@ -29,7 +29,8 @@ func aboutJITProfile(l *profile.Listing) (about []string) {
 	}
 	traps, loose := l.Profiled.Traps, l.Profiled.Loose
 	for i := range traps[:min(len(traps), mostJIT)] {
-		about = append(about, fmt.Sprintf("%s was deoptimised before this code was copied: %s", shown(traps[i].Method), shown(traps[i].String())))
+		about = append(about, fmt.Sprintf("%s was deoptimised before this code was copied: %s", shown(traps[i].Method),
+			shown(traps[i].String())))
 	}
 	if more := len(traps) - mostJIT; more > 0 {
 		about = append(about, "and so were "+counted(more, "more method")+" inlined here")

@@ -14,10 +14,14 @@ import (
 
 // library returns the table of what HotSpot's library did, or nil if nothing is known about that.
 func (t *tableBuilder) library() *table {
-	if !slices.ContainsFunc(t.p.VM, func(s vmwork.Share) bool { return s.Work != vmwork.Unknown && s.Work != vmwork.NoThread }) {
+	if !slices.ContainsFunc(t.p.VM, func(s vmwork.Share) bool {
+		return s.Work != vmwork.Unknown &&
+			s.Work != vmwork.NoThread
+	}) {
 		return nil
 	}
-	out := t.start("libjvm", "Work of HotSpot's library", "libjvm by what it did: the compilers' and the collector's threads, and of the other threads what the sampled function and its callers say", "work")
+	out := t.start("libjvm", "Work of HotSpot's library",
+		"libjvm by what it did: the compilers' and the collector's threads, and of the other threads what the sampled function and its callers say", "work")
 	for _, w := range t.r.Library {
 		out.Rows = append(out.Rows, row{Cells: append(t.counts(w.Counts.Values, nil), cell{Text: shown(w.Work), Name: true})})
 	}
@@ -26,7 +30,8 @@ func (t *tableBuilder) library() *table {
 
 // interpreted returns the table of the methods that the interpreter executed.
 func (t *tableBuilder) interpreted() *table {
-	out := t.start("interpreted", "Hottest interpreted methods", "samples in the interpreter by the method that it executed, where the call stack has it", "method", "hottest lines")
+	out := t.start("interpreted", "Hottest interpreted methods",
+		"samples in the interpreter by the method that it executed, where the call stack has it", "method", "hottest lines")
 	for i := range t.r.Interpreted[:t.limit(len(t.r.Interpreted))] {
 		m := &t.r.Interpreted[i]
 		var lines []string
@@ -36,13 +41,14 @@ func (t *tableBuilder) interpreted() *table {
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(m.Method), t.callsLink(m.Method)),
-			Cells: append(t.counts(m.Counts.Values, nil), cell{Text: shown(m.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
+			Cells: append(t.counts(m.Counts.Values, nil), cell{Text: shown(m.Method), Name: true},
+				cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(t.r.Interpreted))
 }
 
-// jitTables returns the tables about the JIT compilers: a sum by level, the longest compilations, the methods that took most
-// of the time, methods that were compiled again, and deoptimizations.
+// jitTables returns the tables about the JIT compilers: a sum by level, the longest compilations, the methods that took
+// most of the time, methods that were compiled again, and deoptimizations.
 func (t *tableBuilder) jitTables() []*table {
 	if t.r.JIT == nil {
 		return nil
@@ -94,9 +100,13 @@ func (t *tableBuilder) oneJVM(out *table) *table {
 }
 
 func (t *tableBuilder) jitLevels() *table {
-	out := t.eventTable("jit", "JIT compilations", "by level, in the whole run; times are those of the clock, of the compilations whose times are known", []string{"count", "in the window", "on-stack", "failed", "discarded", "ms", "timed", "kB of code"}, []string{"level"})
+	out := t.eventTable("jit", "JIT compilations",
+		"by level, in the whole run; times are those of the clock, of the compilations whose times are known",
+		[]string{"count", "in the window", "on-stack", "failed", "discarded", "ms", "timed", "kB of code"},
+		[]string{"level"})
 	for _, l := range t.r.JIT.Levels {
-		out.Rows = append(out.Rows, row{Cells: []cell{count(l.Count), count(l.InWindow), count(l.OSR), count(l.Failed), count(l.Discarded), millis(l.TotalMS), count(l.Timed),
+		out.Rows = append(out.Rows, row{Cells: []cell{count(l.Count), count(l.InWindow), count(l.OSR), count(l.Failed),
+			count(l.Discarded), millis(l.TotalMS), count(l.Timed),
 			number(fmt.Sprintf("%.0f", float64(l.Bytes)/1e3), float64(l.Bytes)), t.levelCell(l.Level, "", false)}})
 	}
 	return t.cut(out, len(out.Rows))
@@ -114,7 +124,9 @@ func (t *tableBuilder) star(c cell, inside bool) cell {
 func moment(ms float64) cell { return number(fmt.Sprintf("%.3f", ms/1e3), ms) }
 
 func (t *tableBuilder) longest() *table {
-	out := t.eventTable("longest", "Longest compilations", "of those whose times are known; at is in seconds since the JVM's start, * is within the window", []string{"ms", "at", "id", "bytes", "inlined"}, []string{"level", "method", "discarded", "JVM"})
+	out := t.eventTable("longest", "Longest compilations",
+		"of those whose times are known; at is in seconds since the JVM's start, * is within the window",
+		[]string{"ms", "at", "id", "bytes", "inlined"}, []string{"level", "method", "discarded", "JVM"})
 	for i := range t.r.JIT.Longest[:t.limit(len(t.r.JIT.Longest))] {
 		c := &t.r.JIT.Longest[i]
 		end := ""
@@ -129,23 +141,31 @@ func (t *tableBuilder) longest() *table {
 				}
 			}
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID), Cells: []cell{millis(c.MS), t.star(moment(c.AtMillis), c.InWindow), known(c.CompileID), known(c.Bytes), known(c.Inlined),
-			t.levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)}, t.jvmCell(c.PID)}})
+		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
+			Cells: []cell{millis(c.MS), t.star(moment(c.AtMillis), c.InWindow), known(c.CompileID), known(c.Bytes),
+				known(c.Inlined),
+				t.levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)},
+				t.jvmCell(c.PID)}})
 	}
 	return t.cut(t.oneJVM(out), len(t.r.JIT.Longest))
 }
 
 func (t *tableBuilder) jitMethods() *table {
-	out := t.eventTable("jit-methods", "JIT time by method", "compilations of each method in the whole run, and how long they took together", []string{"ms", "longest", "C1", t.p.TopCompiler()}, []string{"method"})
+	out := t.eventTable("jit-methods", "JIT time by method",
+		"compilations of each method in the whole run, and how long they took together",
+		[]string{"ms", "longest", "C1", t.p.TopCompiler()}, []string{"method"})
 	for i := range t.r.JIT.Methods[:t.limit(len(t.r.JIT.Methods))] {
 		m := &t.r.JIT.Methods[i]
-		out.Rows = append(out.Rows, row{Link: t.places.frame(m.Method), Cells: []cell{millis(m.TotalMS), millis(m.LongestMS), count(m.C1), count(m.C2), {Text: shown(m.Method), Name: true}}})
+		out.Rows = append(out.Rows, row{Link: t.places.frame(m.Method),
+			Cells: []cell{millis(m.TotalMS), millis(m.LongestMS), count(m.C1), count(m.C2),
+				{Text: shown(m.Method), Name: true}}})
 	}
 	return t.cut(out, t.r.JIT.AllMethods)
 }
 
 func (t *tableBuilder) again() *table {
-	out := t.eventTable("again", "Compiled again", "methods that were compiled several times at the same level, and what became of each version; times are in seconds since the JVM's start", []string{"ms", "times"}, []string{"level", "method", "versions", "JVM"})
+	out := t.eventTable("again", "Compiled again",
+		"methods that were compiled several times at the same level, and what became of each version; times are in seconds since the JVM's start", []string{"ms", "times"}, []string{"level", "method", "versions", "JVM"})
 	for i := range t.r.JIT.Again[:t.limit(len(t.r.JIT.Again))] {
 		r := &t.r.JIT.Again[i]
 		var versions []string
@@ -156,20 +176,25 @@ func (t *tableBuilder) again() *table {
 			}
 			versions = append(versions, text)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method), Cells: []cell{millis(r.TotalMS), count(r.Count), t.levelCell(r.Level, r.Compiler, r.OSR), {Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
+		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method),
+			Cells: []cell{millis(r.TotalMS), count(r.Count), t.levelCell(r.Level, r.Compiler, r.OSR),
+				{Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
 	}
 	return t.cut(t.oneJVM(out), t.r.JIT.AllAgain)
 }
 
 func (t *tableBuilder) deopts() *table {
-	out := t.eventTable("deopts", "Deoptimizations", "where compiled code was left for the interpreter, and how long after it the method's next compilation at each level began; * is within the window", []string{"count"}, []string{"at", "reason", "action", "then"})
+	out := t.eventTable("deopts", "Deoptimizations",
+		"where compiled code was left for the interpreter, and how long after it the method's next compilation at each level began; * is within the window", []string{"count"}, []string{"at", "reason", "action", "then"})
 	for i := range t.r.JIT.Deopts[:t.limit(len(t.r.JIT.Deopts))] {
 		d := &t.r.JIT.Deopts[i]
 		at := site(d.At)
 		if d.At.BCI >= 0 {
 			at += fmt.Sprintf(" @%d %s", d.At.BCI, shown(d.Instruction))
 		}
-		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At), Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)}, {Text: shown(d.Action)}, {Text: deoptAfter(d, t.p.TopCompiler())}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At),
+			Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)},
+				{Text: shown(d.Action)}, {Text: deoptAfter(d, t.p.TopCompiler())}}})
 	}
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
@@ -178,7 +203,8 @@ func (t *tableBuilder) deopts() *table {
 func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "), a.MedianMS/1e3)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "),
+			a.MedianMS/1e3)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (median of %d)", a.Count)
 		}

@@ -15,8 +15,10 @@ const laneHeight = 5
 // lanes has the name and the CSS class of each lane by the kind of event that the lane shows. The class sets the
 // colour.
 var lanes = map[event.Kind]struct{ class, name string }{
-	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel", "concurrent collections"},
-	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"}, event.Own: {"c2", "the program's own events"},
+	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel",
+		"concurrent collections"},
+	event.Compilation: {"c1", "compilations"}, event.Lock: {"native", "waiting for locks"},
+	event.Own: {"c2", "the program's own events"},
 }
 
 // drawLanes draws a lane below the samples for each kind of event. A bin, which is a short interval of time, is darker
@@ -28,7 +30,8 @@ func drawLanes(out *strings.Builder, j *history.JVM) {
 		y := timelineHeight + i*laneHeight + 1
 		for bin, share := range lane.Shares {
 			if share > 0 {
-				fmt.Fprintf(out, `<rect x="%d" y="%d" width="1" height="%d" fill-opacity="%.2f"/>`, bin, y, laneHeight-1, 0.25+0.75*share)
+				fmt.Fprintf(out, `<rect x="%d" y="%d" width="1" height="%d" fill-opacity="%.2f"/>`, bin, y, laneHeight-1,
+					0.25+0.75*share)
 			}
 		}
 		out.WriteString("</g>")

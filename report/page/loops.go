@@ -63,11 +63,13 @@ func hottestLoops(all []code.Loop) []int {
 }
 
 // loopViews returns the hottest loops of a listing.
-func loopViews(number int, l *profile.Listing, blocks []code.Block, all []code.Loop, facts *loopFacts, totals []int64) []loopView {
+func loopViews(number int, l *profile.Listing, blocks []code.Block, all []code.Loop, facts *loopFacts,
+	totals []int64) []loopView {
 	var views []loopView
 	for _, i := range hottestLoops(all) {
 		lp, f := &all[i], facts.byLoop[i]
-		v := loopView{Number: i + 1, Depth: lp.Depth, Lines: lp.Lines, Share: percent(lp.Counts[0], totals[0]), Raw: lp.Counts[0], Link: rowID(number, l, blocks[lp.Head].From)}
+		v := loopView{Number: i + 1, Depth: lp.Depth, Lines: lp.Lines, Share: percent(lp.Counts[0], totals[0]),
+			Raw: lp.Counts[0], Link: rowID(number, l, blocks[lp.Head].From)}
 		v.About = append(v.About, f.Words())
 		if limit := f.Limit(); limit != "" {
 			v.About = append(v.About, shown(limit))
@@ -105,7 +107,8 @@ const chainMark = "•"
 // loopTable returns the table of the hottest loops. It leaves out loops that contain other loops, because the inner
 // loops have the samples.
 func (t *tableBuilder) loopTable() *table {
-	out := t.start("loops", "Hottest loops", "a round is at best as fast as its longest chain of instructions that wait for one another, or as its ports: with all loads in the L1 cache and all jumps predicted",
+	out := t.start("loops", "Hottest loops",
+		"a round is at best as fast as its longest chain of instructions that wait for one another, or as its ports: with all loads in the L1 cache and all jumps predicted",
 		"loop", "what it is", "how fast", "in")
 	for i := range t.p.HotLoops {
 		l := &t.p.HotLoops[i]
@@ -114,7 +117,8 @@ func (t *tableBuilder) loopTable() *table {
 		}
 		link := t.places.instruction(l.Source, l.Method, l.CompileID, l.Head)
 		out.Rows = append(out.Rows, row{Link: link, Cells: append(t.counts(l.Counts, nil),
-			cell{Text: "loop " + strconv.Itoa(l.Number), Name: true}, cell{Text: fmt.Sprintf("%s, %s", counted(l.Lines, "instruction"), l.Facts.Words())},
+			cell{Text: "loop " + strconv.Itoa(l.Number), Name: true},
+			cell{Text: fmt.Sprintf("%s, %s", counted(l.Lines, "instruction"), l.Facts.Words())},
 			cell{Text: shown(l.Facts.Limit())}, cell{Text: brief(shown(l.Method)), Cut: shown(l.Method)})})
 	}
 	return t.cut(out, len(out.Rows))

@@ -18,7 +18,8 @@ func TestLoops(t *testing.T) {
 	const evil = "<img src=x>\x1b[31m"
 	ps := profiles(t, "jdk25-lean-none")
 	for i := range ps.Trials[0].HotLoops {
-		ps.Trials[0].HotLoops[i].Facts.Modelled = &loops.Model{Tool: "osaca" + evil, Verdict: "7 cycles" + evil, Text: "first" + evil + "\nsecond"}
+		ps.Trials[0].HotLoops[i].Facts.Modelled = &loops.Model{Tool: "osaca" + evil, Verdict: "7 cycles" + evil,
+			Text: "first" + evil + "\nsecond"}
 	}
 	text := page(t, ps)
 	articles := listing.FindAllString(text, -1)
@@ -37,7 +38,8 @@ func TestLoops(t *testing.T) {
 				assert.Contains(t, articles[number], "• chain of "+b.Links())
 				for _, link := range b.Chain {
 					links[link.Addr] = true
-					assert.Regexp(t, fmt.Sprintf(`id="c%d-%x".*%x •<code>`, number, link.Addr-l.Lines[0].Lo, link.Addr), articles[number])
+					assert.Regexp(t, fmt.Sprintf(`id="c%d-%x".*%x •<code>`, number, link.Addr-l.Lines[0].Lo, link.Addr),
+						articles[number])
 				}
 			}
 		}
@@ -45,7 +47,8 @@ func TestLoops(t *testing.T) {
 	}
 	assert.Positive(t, chains)
 	assert.Positive(t, described)
-	assert.Equal(t, described, strings.Count(text, `<details class="callers model"><summary>osaca&lt;img src=x&gt;\x1b[31m: 7 cycles&lt;img src=x&gt;\x1b[31m</summary>`))
+	assert.Equal(t, described, strings.Count(text,
+		`<details class="callers model"><summary>osaca&lt;img src=x&gt;\x1b[31m: 7 cycles&lt;img src=x&gt;\x1b[31m</summary>`))
 	assert.Contains(t, text, "first&lt;img src=x&gt;\\x1b[31m\nsecond\n</pre>")
 	assert.NotContains(t, text, "<img")
 }

@@ -31,7 +31,8 @@ import (
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
 	o := profile.DefaultOptions()
-	o.Listings, o.Hottest, o.History, o.Parts, o.Stacks, o.SkipLines = 12_000, true, true, true, true, true // as with --format html
+	// as with --format html
+	o.Listings, o.Hottest, o.History, o.Parts, o.Stacks, o.SkipLines = 12_000, true, true, true, true, true
 	var c *capture.Capture
 	var err error
 	if slices.Contains([]string{"spread", "huge", "sort", "stacks"}, name) {
@@ -121,8 +122,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// The table of frames has the 100 with the most samples of their own, and then each other one that fewer than 100 frames
-// are ahead of in total.
+// The table of frames has the 100 with the most samples of their own, and then each other one that fewer than 100
+// frames are ahead of in total.
 func checkFrames(t *testing.T, text string, number int, p *schema.Profile) {
 	t.Helper()
 	total := func(f *schema.Frames) int64 {
@@ -172,11 +173,17 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 		return counts, names
 	}
 	checkFrames(t, text, number, p)
-	c, names := list(len(p.Regions), func(i int) (schema.Counts, string) { return p.Regions[i].Counts, p.Regions[i].Method })
+	c, names := list(len(p.Regions), func(i int) (schema.Counts, string) {
+		return p.Regions[i].Counts,
+			p.Regions[i].Method
+	})
 	check("regions", c, names)
 	c, names = list(len(p.Native), func(i int) (schema.Counts, string) { return p.Native[i].Counts, p.Native[i].Module })
 	check("native", c, names)
-	c, names = list(len(p.Sources), func(i int) (schema.Counts, string) { return p.Sources[i].Counts, p.Sources[i].Source })
+	c, names = list(len(p.Sources), func(i int) (schema.Counts, string) {
+		return p.Sources[i].Counts,
+			p.Sources[i].Source
+	})
 	check("sources", c, names)
 	hot, texts := tableOf(t, text, fmt.Sprintf("p%d-hot", number))
 	require.Len(t, hot, len(p.Hottest))
@@ -203,7 +210,8 @@ func checkTables(t *testing.T, text string, number int, p *schema.Profile) {
 	assert.Contains(t, text, names[0])
 	account := between(t, text, fmt.Sprintf(`id="p%d-account"`, number), "</section>")
 	for _, a := range p.Account.Values {
-		for _, n := range []int64{a.Total, a.OtherProcess, a.OutsideWindow, a.Lost, a.Profiled, a.Compiled, a.Stub, a.Interpreter, a.Native, a.Kernel, a.Unresolved} {
+		for _, n := range []int64{a.Total, a.OtherProcess, a.OutsideWindow, a.Lost, a.Profiled, a.Compiled, a.Stub,
+			a.Interpreter, a.Native, a.Kernel, a.Unresolved} {
 			assert.Contains(t, account, fmt.Sprintf(`data-s="%d"`, n))
 		}
 	}
@@ -288,7 +296,8 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 			article := articles[number]
 			number++
 			for _, line := range l.Lines {
-				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0, "no instruction is hotter than the hottest one")
+				assert.LessOrEqual(t, slices.Compare(line.Counts, p.Hottest[0].Counts.Values), 0,
+					"no instruction is hotter than the hottest one")
 			}
 			for _, h := range p.Hottest {
 				if h.Source != l.Source || h.Method != l.Method || h.CompileID != l.CompileID {
@@ -299,14 +308,16 @@ func checkLoops(t *testing.T, text string, ps *profile.Profiles, has bool) {
 				assert.Equal(t, len(l.Lines[at].Frames) > 0 && !l.Lines[at].OwnFrames, h.FramesOfNext)
 				above, _, _ := strings.Cut(article, fmt.Sprintf(`id="c%d-%x"`, number-1, l.Lines[at].Lo-l.Lines[0].Lo))
 				block := above[strings.LastIndex(above, "<details"):]
-				assert.Equal(t, h.Loop > 0, strings.Contains(block, fmt.Sprintf(`data-l="%d"`, h.Loop)), "loop %d: %.100s", h.Loop, block)
+				assert.Equal(t, h.Loop > 0, strings.Contains(block, fmt.Sprintf(`data-l="%d"`, h.Loop)), "loop %d: %.100s", h.Loop,
+					block)
 			}
 			for _, loop := range p.Loops {
 				if loop.Source != l.Source || loop.Method != l.Method || loop.CompileID != l.CompileID {
 					continue
 				}
-				row := fmt.Sprintf(`<tr class="lp"><td class="n" data-n="%d">[^<]*</td><td><a href="#c%d-%x">loop %d</a></td><td class="n">%d</td><td class="n">%d</td></tr>`,
-					loop.Counts.Values[0], number-1, uint64(loop.Begins)-l.Lines[0].Lo, loop.Number, loop.Depth, loop.Instructions)
+				row :=
+					fmt.Sprintf(`<tr class="lp"><td class="n" data-n="%d">[^<]*</td><td><a href="#c%d-%x">loop %d</a></td><td class="n">%d</td><td class="n">%d</td></tr>`,
+						loop.Counts.Values[0], number-1, uint64(loop.Begins)-l.Lines[0].Lo, loop.Number, loop.Depth, loop.Instructions)
 				assert.Regexp(t, row, article)
 				compared++
 			}
@@ -324,7 +335,8 @@ func TestHostileNames(t *testing.T) {
 	}
 	gasmtest.Inject(&ps.Capture, evil)
 	gasmtest.Inject(&ps.Trials, evil)
-	ps.Trials[0].Waits = reporttest.Server{PID: ps.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3, Suffix: evil}.Waits(t)
+	ps.Trials[0].Waits = reporttest.Server{PID: ps.Trials[0].PIDs[0], From: 1e9, To: 5e9, Workers: 3,
+		Suffix: evil}.Waits(t)
 	text := page(t, ps)
 	gasmtest.TerminalText(t, regexp.MustCompile(`\n\t*`).ReplaceAllString(text, ""), false) // the style sheet is indented
 	keepPage(t, "hostile.html", text)
@@ -414,7 +426,8 @@ func TestFilesAreSmall(t *testing.T) {
 	}
 	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 65_000)
 	assert.Less(t, size("lanes.js", "lanes.css"), 20_000)
-	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"), 90_000)
+	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"),
+		90_000)
 }
 
 // If a method was compiled several times, each of its listings says how many samples all compilations have, because the
@@ -426,7 +439,8 @@ func TestCompilationsTogether(t *testing.T) {
 	p := jsonOf(t, ps).Profiles[0]
 	said := 0
 	for k, l := range ps.Trials[0].Listings {
-		about := html.UnescapeString(between(t, between(t, text, fmt.Sprintf(`<article class="code" id="c%d"`, k), "</header>"), `<p class="about">`, "</p>"))
+		about := html.UnescapeString(between(t, between(t, text, fmt.Sprintf(`<article class="code" id="c%d"`, k),
+			"</header>"), `<p class="about">`, "</p>"))
 		i := slices.IndexFunc(p.Methods, func(m schema.Method) bool { return m.Name == l.Method && m.Source == l.Source })
 		require.GreaterOrEqual(t, i, 0, l.Method)
 		all := p.Methods[i].Counts.Values[0]
@@ -435,7 +449,8 @@ func TestCompilationsTogether(t *testing.T) {
 			continue
 		}
 		said++
-		assert.Contains(t, about, fmt.Sprintf("the method's %d compilations have %.2f%% in total", p.Methods[i].Blobs, 100*float64(all)/float64(p.Account.Values[0].Profiled)))
+		assert.Contains(t, about, fmt.Sprintf("the method's %d compilations have %.2f%% in total", p.Methods[i].Blobs,
+			100*float64(all)/float64(p.Account.Values[0].Profiled)))
 	}
 	assert.Positive(t, said)
 }

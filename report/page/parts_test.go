@@ -45,11 +45,13 @@ func TestChips(t *testing.T) {
 		{frames("a.B::outer|8"), "<u>:8</u> "},
 		{frames("c.D$E::inner|20", "a.B::outer|8"), "<em>B::outer:8 › <em>E::inner:20</em></em> "},
 		{frames("c.D$E::inner|21", "a.B::outer|8"), "<u>:21</u> "},
-		{frames("x::<init>|3", "c.D$E::inner|21", "a.B::outer|8"), "<s>›</s><em>E::inner:21 › <em>x::&lt;init&gt;:3</em></em> "},
+		{frames("x::<init>|3", "c.D$E::inner|21", "a.B::outer|8"),
+			"<s>›</s><em>E::inner:21 › <em>x::&lt;init&gt;:3</em></em> "},
 		{nil, ""},
 		{frames("a.B::outer|9"), "<em>B::outer:9</em> "},
 		{frames("a.B::outer"), ""}, // without a line
-		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"), "<s>›</s><em>c::c:3 › <em>d::d:4 › <em>e::e:5 › <em>f::f:6</em></em></em></em> "},
+		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"),
+			"<s>›</s><em>c::c:3 › <em>d::d:4 › <em>e::e:5 › <em>f::f:6</em></em></em></em> "},
 	} {
 		assert.Equal(t, step.want, string(c.append(nil, step.chain)), "%v", step.chain)
 	}
@@ -58,7 +60,8 @@ func TestChips(t *testing.T) {
 // Each chain is in the data once, and can be restored from it.
 func TestChains(t *testing.T) {
 	c := newChains()
-	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"), frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
+	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"),
+		frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
 	want := []int{0, 1, 0, 2, 3}
 	for i, chain := range list {
 		assert.Equal(t, want[i], c.numberOf(chain))
@@ -86,7 +89,8 @@ func TestTexts(t *testing.T) {
 		assert.Equal(t, want, heatOf(n, 10_000), n)
 	}
 	for method, want := range map[string]string{
-		"java.util.HashMap$Node::getKey": "Node::getKey", "Foo$1::run": "Foo$1::run", "a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda::apply",
+		"java.util.HashMap$Node::getKey": "Node::getKey", "Foo$1::run": "Foo$1::run",
+		"a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda::apply",
 		"StubRoutines": "StubRoutines", "x::<init>": "x::<init>",
 	} {
 		assert.Equal(t, want, brief(method))
@@ -106,8 +110,10 @@ func TestWhere(t *testing.T) {
 		want               string
 	}{
 		{"a.b.Tree::get", "Tree::get:7", "in no loop", 1, false, "Tree::get:7 (not inlined), in no loop of the machine code"},
-		{"a.b.Tree::get", "Node::find:7", "loop 2, depth 2", 2, false, "Node::find:7, inlined into Tree::get, in loop 2, depth 2 of the machine code"},
-		{"a.b.Tree::get", "Node::find:7", "loop 2", 2, true, "~Node::find:7, inlined into Tree::get, in loop 2 of the machine code"},
+		{"a.b.Tree::get", "Node::find:7", "loop 2, depth 2", 2, false,
+			"Node::find:7, inlined into Tree::get, in loop 2, depth 2 of the machine code"},
+		{"a.b.Tree::get", "Node::find:7", "loop 2", 2, true,
+			"~Node::find:7, inlined into Tree::get, in loop 2 of the machine code"},
 		{"a.b.Tree::get", "", "", 0, false, "Tree::get"},
 	} {
 		assert.Equal(t, c.want, (&hotLine{Method: c.method, Made: c.made, Loop: c.loop, Guess: c.guess}).where(c.frames))
@@ -188,8 +194,11 @@ func TestSources(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	ps := &profile.Profiles{}
 	ps.Capture.JVMs = []capture.JVM{{PID: 7, Main: "<Main>", Fork: 2}}
-	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
-	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10, JVMs: []history.JVM{{PID: 7, Bins: make([]history.Counts, 10)}}}
+	ps.Capture.Trials = []capture.Trial{{Name: "t", Windows: []capture.Window{{PID: 7,
+		Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}},
+		{PID: 7, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}}}
+	ps.History = &history.History{FromMonoNanos: 1e9, StepNanos: 1e9, Bins: 10,
+		JVMs: []history.JVM{{PID: 7, Bins: make([]history.Counts, 10)}}}
 	ps.History.JVMs[0].Bins[2][history.RanC2] = 4
 	ps.History.JVMs[0].Bins[2][history.RanGC] = 4
 	ps.History.JVMs[0].Bins[9][history.NotCounted] = 2
@@ -209,7 +218,8 @@ func TestTimeline(t *testing.T) {
 	assert.Empty(t, timeline(&profile.Profiles{}, p))
 	shares := make([]float64, 10)
 	shares[4] = 0.5
-	ps.History.JVMs[0].Lanes = []history.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)}, {Kind: event.Own, Shares: shares}}
+	ps.History.JVMs[0].Lanes = []history.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)},
+		{Kind: event.Own, Shares: shares}}
 	text = string(timeline(ps, p))
 	assert.Contains(t, text, `viewBox="0 0 10 58"`)
 	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)
@@ -221,11 +231,15 @@ func TestTimeline(t *testing.T) {
 func TestWorkOfLibjvm(t *testing.T) {
 	count := func(part int, n int64) parts.Count { return parts.Count{Part: part, Counts: tally.Counts{n}} }
 	p := &profile.Profile{Threads: []threads.KindTotal{{Kind: threads.Application}}, Parts: &profile.Parts{
-		Threads: []parts.ThreadGroup{{Kind: threads.Application, Name: "main"}, {Kind: threads.Compilers}, {Kind: threads.Collector}, {Kind: threads.OtherJVM}},
-		List:    []parts.Part{{Slice: 0, Thread: 0}, {Slice: 0, Thread: 1}, {Slice: 0, Thread: 2}, {Slice: 0, Thread: 3}, {Slice: 1, Thread: 1}},
-		Sources: map[string]parts.Counts{"libjvm.so": {count(0, 3), count(1, 20), count(3, 4), count(4, 10)}, "libc.so.6": {count(0, 5), count(2, 8)}},
+		Threads: []parts.ThreadGroup{{Kind: threads.Application, Name: "main"}, {Kind: threads.Compilers},
+			{Kind: threads.Collector}, {Kind: threads.OtherJVM}},
+		List: []parts.Part{{Slice: 0, Thread: 0}, {Slice: 0, Thread: 1}, {Slice: 0, Thread: 2}, {Slice: 0, Thread: 3},
+			{Slice: 1, Thread: 1}},
+		Sources: map[string]parts.Counts{"libjvm.so": {count(0, 3), count(1, 20), count(3, 4), count(4, 10)},
+			"libc.so.6": {count(0, 5), count(2, 8)}},
 	}}
-	r := &schema.Profile{Sources: []schema.Source{{Source: "libjvm.so", Counts: schema.Counts{Values: []int64{37}}}, {Source: "libc.so.6", Counts: schema.Counts{Values: []int64{13}}}}}
+	r := &schema.Profile{Sources: []schema.Source{{Source: "libjvm.so", Counts: schema.Counts{Values: []int64{37}}},
+		{Source: "libc.so.6", Counts: schema.Counts{Values: []int64{13}}}}}
 	assert.Equal(t, []bar{
 		{"native", "libjvm.so, JIT", "60.00%", "60.0", 30, "1.20 4.10"},
 		{"native", "libjvm.so, runtime", "14.00%", "14.0", 7, "0.3 3.4"},
@@ -234,5 +248,6 @@ func TestWorkOfLibjvm(t *testing.T) {
 	p.Threads = nil
 	assert.Equal(t, "libjvm.so", sourceBars(p, r, []int64{50})[0].Name, "the work is not known without names of threads")
 	p.Parts = nil
-	assert.Equal(t, []bar{{"native", "libjvm.so", "74.00%", "74.0", 37, ""}, {"native", "libc.so.6", "26.00%", "26.0", 13, ""}}, sourceBars(p, r, []int64{50}))
+	assert.Equal(t, []bar{{"native", "libjvm.so", "74.00%", "74.0", 37, ""},
+		{"native", "libc.so.6", "26.00%", "26.0", 13, ""}}, sourceBars(p, r, []int64{50}))
 }

@@ -53,7 +53,8 @@ type place struct {
 
 // newPlaces returns the places of a profile. In the page, the profile's listings have the numbers first, first+1, …
 func newPlaces(p *profile.Profile, first int) *places {
-	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{}, byName: map[string]int{}, compiled: map[compiledKey]int{},
+	at := &places{p: p, first: first, methods: map[[2]string]int{}, sums: map[[2]string]*profile.Method{},
+		byName: map[string]int{}, compiled: map[compiledKey]int{},
 		frames: map[string]place{}, lines: map[lineKey]place{}, calls: map[lineKey]string{}, borrowed: map[lineKey]int64{}}
 	for i := range p.Methods {
 		m := &p.Methods[i]
@@ -162,7 +163,10 @@ func (at *places) call(f *callstack.Frame) string {
 		if f.CompileID == 0 || l.CompileID != f.CompileID || f.PC <= l.Lines[0].Lo || f.PC > l.Lines[len(l.Lines)-1].Hi {
 			continue
 		}
-		k, ok := slices.BinarySearchFunc(l.Lines, f.PC-1, func(line code.Line, pc uint64) int { return cmp.Compare(line.Lo, pc) })
+		k, ok := slices.BinarySearchFunc(l.Lines, f.PC-1, func(line code.Line,
+			pc uint64) int {
+			return cmp.Compare(line.Lo, pc)
+		})
 		if !ok {
 			k--
 		}
@@ -178,7 +182,8 @@ func (at *places) regionParts(r *schema.Region) parts.Counts {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]
 		lo, hi := uint64(r.Lo), uint64(r.Hi)
-		if l.Parts == nil || l.Source != r.Source || l.Method != r.Method || l.CompileID != r.CompileID || lo < l.Lo || hi > l.Hi {
+		if l.Parts == nil || l.Source != r.Source || l.Method != r.Method || l.CompileID != r.CompileID || lo < l.Lo ||
+			hi > l.Hi {
 			continue
 		}
 		parts := l.PartsBetween(lo, hi)

@@ -8,11 +8,13 @@ import (
 
 // probes returns the table of the probed methods, with their calls and times.
 func (t *tableBuilder) probes() *table {
-	out := t.eventTable("probes", "Probes", "calls of probed methods, inside and outside the window; for locks, how often they were taken; for allocations, the objects",
+	out := t.eventTable("probes", "Probes",
+		"calls of probed methods, inside and outside the window; for locks, how often they were taken; for allocations, the objects",
 		[]string{"ms", "count", "exceptions", "p50 µs", "p90 µs", "p99 µs", "max µs"}, []string{"of", "method", "descriptor"})
 	for i := range t.r.Probes[:t.limit(len(t.r.Probes))] {
 		p := &t.r.Probes[i]
-		out.Rows = append(out.Rows, row{Cells: []cell{millis(p.TotalMS), count64(p.Entries), count64(p.Exceptions), micros(p.P50), micros(p.P90), micros(p.P99), micros(p.MaxNS),
+		out.Rows = append(out.Rows, row{Cells: []cell{millis(p.TotalMS), count64(p.Entries), count64(p.Exceptions),
+			micros(p.P50), micros(p.P90), micros(p.P99), micros(p.MaxNS),
 			{Text: probeKind(p)}, {Text: shown(p.Method), Name: true}, {Text: shown(p.Descriptor)}}})
 	}
 	return t.cut(out, len(t.r.Probes))

@@ -43,8 +43,8 @@ type sourceFiles struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method. The file is
-	// nil if it is ambiguous.
+	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method. The
+	// file is nil if it is ambiguous.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -75,7 +75,8 @@ type sourcePlace struct {
 // newSourceFiles returns an empty collection. The parameters are the functions Place, FileLines and NativeLines of
 // Input.
 func newSourceFiles(place func(string, int) (string, int), lines, native func(string) []string) *sourceFiles {
-	return &sourceFiles{place: place, lines: lines, native: native, byName: map[string]*collected{}, places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
+	return &sourceFiles{place: place, lines: lines, native: native, byName: map[string]*collected{},
+		places: map[classLine]sourcePlace{}, methods: map[string]bool{}, elsewhere: map[profile.MethodLine]sourcePlace{}}
 }
 
 // find returns the place that a line number in a method's code refers to. For line 0, it returns the file of the

@@ -16,7 +16,8 @@ func TestNativeLinesOfSeveralFiles(t *testing.T) {
 	s := newSourceFiles(func(string, int) (string, int) { return "", 0 }, func(string) []string { return nil },
 		func(file string) []string { return []string{file + " 1", file + " 2"} })
 	l := &profile.Listing{}
-	for _, f := range []printassembly.Frame{{Method: "mix", File: "a.c", Line: 1}, {Method: "mix", File: "b.c", Line: 1}, {Method: "mix", File: "a.c", Line: 1},
+	for _, f := range []printassembly.Frame{{Method: "mix", File: "a.c", Line: 1}, {Method: "mix", File: "b.c", Line: 1},
+		{Method: "mix", File: "a.c", Line: 1},
 		{Method: "mix", File: "b.c", Line: 2}, {Method: "work", File: "a.c", Line: 2}} {
 		l.Lines = append(l.Lines, code.Line{Instruction: printassembly.Instruction{Frames: []printassembly.Frame{f}}})
 	}

@@ -73,9 +73,17 @@ type tableBuilder struct {
 // tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.notInlined(), t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(), t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
-	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-compilations") })+1, t.jitTables()...)
-	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool { return t != nil && strings.HasSuffix(t.ID, "-events") })+1, t.waitTables()...)
+	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.notInlined(),
+		t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(),
+		t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool {
+		return t != nil &&
+			strings.HasSuffix(t.ID, "-compilations")
+	})+1, t.jitTables()...)
+	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool {
+		return t != nil &&
+			strings.HasSuffix(t.ID, "-events")
+	})+1, t.waitTables()...)
 	all = slices.DeleteFunc(all, func(t *table) bool { return t == nil || len(t.Rows) == 0 })
 	for _, table := range all {
 		table.Whole = !slices.ContainsFunc(table.Rows, func(r row) bool { return r.Cells[0].Parts != "" })
@@ -121,7 +129,8 @@ func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 
 // count returns a cell with samples of one event.
 func (t *tableBuilder) count(n int64, e int, byPart parts.Counts) cell {
-	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10), Parts: partText(byPart, e)}
+	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10),
+		Parts: partText(byPart, e)}
 }
 
 // parts returns the parts of the profile. The Parts are empty if the profile is not divided into parts.
@@ -176,7 +185,8 @@ func (t *tableBuilder) limit(n int) int {
 
 // methods returns the table of compiled methods, stubs, codelets and native functions, the hottest one first.
 func (t *tableBuilder) methods() *table {
-	out := t.start("methods", "Hottest methods", "as compiled, including everything inlined into them; native functions are ranked with them", "kind", "name")
+	out := t.start("methods", "Hottest methods",
+		"as compiled, including everything inlined into them; native functions are ranked with them", "kind", "name")
 	type item struct {
 		counts schema.Counts
 		row    row
@@ -187,12 +197,15 @@ func (t *tableBuilder) methods() *table {
 		if m.Blobs > 1 && m.CompileID != 0 {
 			tail = ", " + counted(m.Blobs, "compilation")
 		}
-		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name), Cells: append(t.counts(m.Counts.Values, t.parts().Methods[[2]string{m.Source, m.Name}]),
-			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
+		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name),
+			Cells: append(t.counts(m.Counts.Values, t.parts().Methods[[2]string{m.Source, m.Name}]),
+				cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
 	}
 	for _, n := range t.r.Native {
-		items = append(items, item{n.Counts, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
-			cell{Text: shown(n.Module), Kind: kindOf(n.Module)}, cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
+		items = append(items, item{n.Counts, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)),
+			Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
+				cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+				cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
 	for _, it := range items[:t.limit(len(items))] {
@@ -203,7 +216,8 @@ func (t *tableBuilder) methods() *table {
 
 // regions returns the table of regions: runs of sampled instructions.
 func (t *tableBuilder) regions() *table {
-	out := t.start("regions", "Hottest regions", "runs of sampled instructions within one piece of code", "kind", "region", "instructions from")
+	out := t.start("regions", "Hottest regions", "runs of sampled instructions within one piece of code", "kind", "region",
+		"instructions from")
 	for _, r := range t.r.Regions[:t.limit(len(t.r.Regions))] {
 		name := r.Method
 		if r.CompileID > 0 {
@@ -212,21 +226,28 @@ func (t *tableBuilder) regions() *table {
 		if r.Moved {
 			name += ", moved"
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)), Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
-			cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true}, cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
+		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)),
+			Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
+				cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true},
+				cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
 	return t.cut(out, len(t.r.Regions))
 }
 
 // frames returns the table of Java methods with inlining undone.
 func (t *tableBuilder) frames() *table {
-	note, totalOf := "total for every method of its inlining chain", func(f *schema.Frames) (int64, parts.Counts) { return f.Total.Values[0], t.parts().Totals[f.Method] }
+	note, totalOf := "total for every method of its inlining chain", func(f *schema.Frames) (int64,
+		parts.Counts) {
+		return f.Total.Values[0], t.parts().Totals[f.Method]
+	}
 	if t.p.Stacks != nil {
 		note, totalOf = "total for every method of its call stack", func(f *schema.Frames) (int64, parts.Counts) {
 			return f.WithCallees.Values[0], t.parts().WithCallees[f.Method]
 		}
 	}
-	out := t.start("frames", "Hottest frames", "inlining undone: self counts an instruction for the innermost Java method that it was made from, "+note, "total", "method", "hottest lines")
+	out := t.start("frames", "Hottest frames",
+		"inlining undone: self counts an instruction for the innermost Java method that it was made from, "+note, "total",
+		"method", "hottest lines")
 	at := len(t.r.Account.Events)
 	out.Columns[at].Number = true
 	frames := t.hottestFrames(func(f *schema.Frames) int64 { n, _ := totalOf(f); return n })
@@ -238,8 +259,9 @@ func (t *tableBuilder) frames() *table {
 			}
 		}
 		total, byPart := totalOf(&f)
-		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(f.Method), t.callsLink(f.Method)), Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(total, 0, byPart),
-			cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
+		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(f.Method), t.callsLink(f.Method)),
+			Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(total, 0, byPart),
+				cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(t.r.Frames))
 }
@@ -306,7 +328,8 @@ func (t *tableBuilder) lines() *table {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b line) int {
-		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(slices.Compare(b.Counts.Values, a.Counts.Values), cmp.Compare(a.method, b.method),
+			cmp.Compare(a.Line, b.Line))
 	})
 	borrowed := false
 	for _, l := range all[:t.limit(len(all))] {
@@ -315,7 +338,8 @@ func (t *tableBuilder) lines() *table {
 		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
 			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
 		}
-		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]), cell{Text: name, Name: true})
+		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]),
+			cell{Text: name, Name: true})
 		if len(columns) > 1 {
 			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
 		}
@@ -331,8 +355,10 @@ func (t *tableBuilder) lines() *table {
 func (t *tableBuilder) native() *table {
 	out := t.start("native", "Native functions", "outside the code cache", "module", "function")
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
-		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)), Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]), cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
-			cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
+		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)),
+			Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
+				cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
+				cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
 	}
 	return t.cut(out, len(t.r.Native))
 }
@@ -342,7 +368,8 @@ func (t *tableBuilder) threads() *table {
 	out := t.start("threads", "Threads", "by name, without the number at its end", "kind", "thread")
 	for _, k := range t.r.Threads {
 		for _, thread := range k.Threads {
-			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts.Values, t.parts().ByThread[thread.Name]), cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
+			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts.Values, t.parts().ByThread[thread.Name]),
+				cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
 		}
 	}
 	slices.SortStableFunc(out.Rows, func(a, b row) int { return cmp.Compare(b.Cells[0].Raw, a.Cells[0].Raw) })
@@ -353,7 +380,9 @@ func (t *tableBuilder) threads() *table {
 
 // compilations returns the table of the compilations of the hottest methods.
 func (t *tableBuilder) compilations() *table {
-	out := t.start("compilations", "Compilations of the hottest methods", "each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method", "compile id", "JVM", "made", "discarded", "why")
+	out := t.start("compilations", "Compilations of the hottest methods",
+		"each version of their code; times are in seconds since the JVM's start, * is within the window", "kind", "method",
+		"compile id", "JVM", "made", "discarded", "why")
 	several := len(t.p.PIDs) > 1
 	if !several {
 		out.Columns = slices.DeleteFunc(out.Columns, func(c column) bool { return c.Name == "JVM" })
@@ -378,7 +407,8 @@ func (t *tableBuilder) compilations() *table {
 		if c.Moved > 0 {
 			id += ", moved"
 		}
-		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)}, cell{Text: shown(c.Method), Name: true}, cell{Text: id})
+		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)},
+			cell{Text: shown(c.Method), Name: true}, cell{Text: id})
 		if several {
 			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
 		}
@@ -396,7 +426,9 @@ func (t *tableBuilder) jvms() *table {
 	if len(t.r.JVMs) < 2 {
 		return nil
 	}
-	out := t.start("jvms", "JVMs", "where the samples of each were: Java is code in the code cache, native is code outside it", "JVM", "Java", "JIT", "GC", "native")
+	out :=
+		t.start("jvms", "JVMs", "where the samples of each were: Java is code in the code cache, native is code outside it",
+			"JVM", "Java", "JIT", "GC", "native")
 	for i := range out.Columns[len(t.r.Account.Events)+1:] {
 		out.Columns[len(t.r.Account.Events)+1+i].Number = true
 	}
@@ -430,7 +462,8 @@ func (t *tableBuilder) forks() *table {
 	if t.r.Trial == "" || len(t.r.JVMs) < 2 || slices.ContainsFunc(t.r.Methods, uncompared) {
 		return nil
 	}
-	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-forks", Title: "Forks compared", Note: "the hottest methods' shares of each JVM's own samples, for the first event"}
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-forks", Title: "Forks compared",
+		Note: "the hottest methods' shares of each JVM's own samples, for the first event"}
 	jvms := t.r.JVMs[:min(len(t.r.JVMs), most)]
 	for _, j := range jvms {
 		name := "pid " + strconv.Itoa(j.PID)
@@ -446,7 +479,8 @@ func (t *tableBuilder) forks() *table {
 		var cells []cell
 		for i, j := range jvms {
 			n, of := m.PerJVM[i].Values[0], j.Counts.Values[0]
-			cells = append(cells, cell{Text: cmp.Or(percent(n, of), "0.00%"), Sort: strconv.FormatFloat(float64(n)/float64(max(of, 1)), 'f', 6, 64)})
+			cells = append(cells, cell{Text: cmp.Or(percent(n, of), "0.00%"),
+				Sort: strconv.FormatFloat(float64(n)/float64(max(of, 1)), 'f', 6, 64)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.method(m.Source, m.Name), Cells: append(cells,
 			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name), Name: true})})
@@ -462,7 +496,8 @@ func (t *tableBuilder) forks() *table {
 func (t *tableBuilder) sources() *table {
 	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
 	for _, s := range t.r.Sources {
-		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts.Values, t.parts().Sources[s.Source]), cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts.Values, t.parts().Sources[s.Source]),
+			cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
 	}
 	return t.cut(out, len(out.Rows))
 }
@@ -480,7 +515,8 @@ const (
 
 // account returns the table that says how many samples were taken, and what became of them.
 func (t *tableBuilder) account() *table {
-	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples", Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
+	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples",
+		Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
 	for e, event := range t.r.Account.Events {
 		name := shown(event)
 		if len(t.r.Account.Events) == 1 {

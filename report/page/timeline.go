@@ -25,10 +25,14 @@ var doings = []struct {
 	doings      []history.Doing
 	class, name string
 }{
-	{[]history.Doing{history.RanC2, history.RanCompiled}, "c2", "code of C2"}, {[]history.Doing{history.RanC1Profiled, history.RanC1}, "c1", "code of C1"},
-	{[]history.Doing{history.RanInterpreter}, "interpreter", "interpreter"}, {[]history.Doing{history.RanStub}, "stub", "stubs"},
-	{[]history.Doing{history.RanNative, history.RanService, history.RanUnnamed}, "native", "native, kernel, other threads of the JVM"}, {[]history.Doing{history.RanJIT}, "jit", "JIT compilers' threads"},
-	{[]history.Doing{history.RanGC}, "kernel", "garbage collector's threads"}, {[]history.Doing{history.NotCounted}, "out", "not in this profile"},
+	{[]history.Doing{history.RanC2, history.RanCompiled}, "c2", "code of C2"},
+	{[]history.Doing{history.RanC1Profiled, history.RanC1}, "c1", "code of C1"},
+	{[]history.Doing{history.RanInterpreter}, "interpreter", "interpreter"},
+	{[]history.Doing{history.RanStub}, "stub", "stubs"},
+	{[]history.Doing{history.RanNative, history.RanService, history.RanUnnamed}, "native",
+		"native, kernel, other threads of the JVM"}, {[]history.Doing{history.RanJIT}, "jit", "JIT compilers' threads"},
+	{[]history.Doing{history.RanGC}, "kernel", "garbage collector's threads"},
+	{[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
 // timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. It returns "" if
@@ -124,8 +128,10 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	var before int64 // the time in the windows before w
 	slice := int64(1)
 	for _, w := range ofJVM {
-		for ; slice < windows.SlicesPerJVM && slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
-			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`, place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), timelineHeight)
+		for ; slice < windows.SlicesPerJVM &&
+			slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
+			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`,
+				place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), timelineHeight)
 		}
 		before += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}

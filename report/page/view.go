@@ -167,7 +167,8 @@ func (b *builder) index() *table {
 	if len(b.data.Profiles) < 2 {
 		return nil
 	}
-	out := &table{ID: "profiles", Title: "Profiles", Note: "samples of the first event", Columns: []column{{Name: "samples", Number: true}, {Name: "profile"}}}
+	out := &table{ID: "profiles", Title: "Profiles", Note: "samples of the first event",
+		Columns: []column{{Name: "samples", Number: true}, {Name: "profile"}}}
 	var most int64 = 1
 	for _, p := range b.data.Profiles {
 		if len(p.Totals) > 0 {
@@ -180,7 +181,8 @@ func (b *builder) index() *table {
 			n = p.Totals[0]
 		}
 		text := strconv.FormatInt(n, 10)
-		out.Rows = append(out.Rows, row{Link: "p" + strconv.Itoa(i), Cells: []cell{{Text: text, Sort: text, Width: portion(n, most)}, {Text: p.Name, Name: true}}})
+		out.Rows = append(out.Rows, row{Link: "p" + strconv.Itoa(i),
+			Cells: []cell{{Text: text, Sort: text, Width: portion(n, most)}, {Text: p.Name, Name: true}}})
 	}
 	const first = 20
 	if out.Shown = len(out.Rows); out.Shown > first+3 {
@@ -204,7 +206,8 @@ func (b *builder) captureFacts() []fact {
 	}
 	add("Sampler", b.in.Profiles.Capture.SamplerText())
 	add("Chosen", b.in.Report.Chosen)
-	add("Code", map[string]string{"printed": "printed by HotSpot", "copied": "copied from the JVM's memory", "mixed": "printed by HotSpot and copied from the JVM's memory"}[c.Code])
+	add("Code", map[string]string{"printed": "printed by HotSpot", "copied": "copied from the JVM's memory",
+		"mixed": "printed by HotSpot and copied from the JVM's memory"}[c.Code])
 	add("Only", c.Selection)
 	return facts
 }
@@ -305,7 +308,8 @@ func unlisted(p *profile.Profile, totals []int64) string {
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("The code of %s with %s of the samples is not in this page", counted(u.Pieces, "method and stub"), cmpText(percent(u.Counts[0], totals[0]), "0.00%"))
+	text := fmt.Sprintf("The code of %s with %s of the samples is not in this page", counted(u.Pieces, "method and stub"),
+		cmpText(percent(u.Counts[0], totals[0]), "0.00%"))
 	if u.Pieces > 1 {
 		text = strings.Replace(text, "method and stubs", "methods and stubs", 1)
 	}

@@ -48,7 +48,8 @@ func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 	set := calltree.NewSet(p.Waits.Stacks, 1)
 	var leaves [wall.Unseen + 1]int32
 	for _, s := range wall.States() {
-		leaves[s] = set.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Native, Module: stateModule, Name: s.String(), BCI: callstack.Unknown, Line: callstack.Unknown}}})
+		leaves[s] = set.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Native, Module: stateModule,
+			Name: s.String(), BCI: callstack.Unknown, Line: callstack.Unknown}}})
 	}
 	for i := range p.Waits.Sums {
 		s := &p.Waits.Sums[i]
@@ -62,7 +63,8 @@ func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 		set.AddPart(s.Pool, leaves[s.State], stack, int(s.State), tally.Counts{s.Nanos})
 	}
 	const most = mostCalls / 2 // maximum number of nodes, halved because numbers of ns are long
-	tree := set.TopDown(calltree.Limits{Least: leastCall, Nodes: max(most/len(b.in.Profiles.Trials), 500), FromJava: true, Details: true})
+	tree := set.TopDown(calltree.Limits{Least: leastCall, Nodes: max(most/len(b.in.Profiles.Trials), 500), FromJava: true,
+		Details: true})
 	compiled := compilationsOf(p, b.in.Profiles.Capture.JVMs)
 	w := newCallsWriter(tree, 1, at, func(n *calltree.Node) int {
 		if state, ok := wall.ParseState(n.Name); ok && n.Module == stateModule {
@@ -135,7 +137,8 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 		left = len(threads) - most
 		threads = threads[:most]
 		slices.SortStableFunc(threads, func(x, y *waits.Thread) int {
-			return cmp.Or(cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool), cmp.Compare(len(x.Name), len(y.Name)), cmp.Compare(x.Name, y.Name))
+			return cmp.Or(cmp.Compare(x.PID, y.PID), cmp.Compare(x.Pool, y.Pool), cmp.Compare(len(x.Name), len(y.Name)),
+				cmp.Compare(x.Name, y.Name))
 		})
 	}
 	spans, step := spansOf(threads, max(mostSpans/profiles, 1))
@@ -147,13 +150,15 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 	if err != nil {
 		return nil // can't happen, because there are only strings and numbers
 	}
-	v := &lanesView{ID: "p" + strconv.Itoa(b.listingProfile(p)) + "-lanes", States: statesOf(w), ShowIdle: b.in.Idle, Data: template.JS(text)}
+	v := &lanesView{ID: "p" + strconv.Itoa(b.listingProfile(p)) + "-lanes", States: statesOf(w), ShowIdle: b.in.Idle,
+		Data: template.JS(text)}
 	if n := w.Idle.Threads; n > 0 {
 		v.Idle = counted(n, "idle thread")
 	}
 	v.Note = "What each thread did over time. A click shows the stacks of all threads at that moment."
 	if step > 0 {
-		v.Note += fmt.Sprintf(" What is shorter than %.3g ms is joined, and has the state of the longest part.", float64(step)/1e6)
+		v.Note += fmt.Sprintf(" What is shorter than %.3g ms is joined, and has the state of the longest part.",
+			float64(step)/1e6)
 	}
 	if left > 0 {
 		v.Note += fmt.Sprintf(" %s left out.", counted(left, "more thread"))

@@ -26,9 +26,11 @@ func seconds(nanos int64) cell {
 func (t *tableBuilder) waitPlaces() *table {
 	note := "by the wall clock, of all threads together"
 	if idle := t.p.Waits.Idle; idle.Threads > 0 && !t.b.in.Idle {
-		note += fmt.Sprintf("; without %s (%.2f s), and without the time in which threads waited for work in the queue of their pool (--idle-threads)", counted(idle.Threads, "idle thread"), float64(idle.Nanos)/1e9)
+		note +=
+			fmt.Sprintf("; without %s (%.2f s), and without the time in which threads waited for work in the queue of their pool (--idle-threads)", counted(idle.Threads, "idle thread"), float64(idle.Nanos)/1e9)
 	}
-	out := t.eventTable("waits", "Where threads wait", note, []string{"s", "threads"}, []string{"state", "pool", "at", "for"})
+	out := t.eventTable("waits", "Where threads wait", note, []string{"s", "threads"},
+		[]string{"state", "pool", "at", "for"})
 	full := 0
 	for i, p := range t.r.Waits.Places {
 		if p.Queue && !t.b.in.Idle {
@@ -41,8 +43,10 @@ func (t *tableBuilder) waitPlaces() *table {
 		if p.Queue {
 			text = strings.TrimSuffix("its pool's queue, "+text, ", ")
 		}
-		out.Rows = append(out.Rows, row{Link: t.siteLink(p.At), Cells: []cell{seconds(p.NS), number(strconv.Itoa(p.Threads), float64(p.Threads)), {Text: p.State}, {Text: shown(p.Pool)},
-			{Text: site(p.At), Name: true, Callers: t.callers(t.p.Waits.Places[i].Stacks)}, {Text: text}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(p.At),
+			Cells: []cell{seconds(p.NS), number(strconv.Itoa(p.Threads), float64(p.Threads)), {Text: p.State},
+				{Text: shown(p.Pool)},
+				{Text: site(p.At), Name: true, Callers: t.callers(t.p.Waits.Places[i].Stacks)}, {Text: text}}})
 	}
 	return t.cut(out, full+t.leftOut().Places)
 }
@@ -62,7 +66,8 @@ func (t *tableBuilder) waitPools() *table {
 	for _, key := range states {
 		numbers = append(numbers, key.Name)
 	}
-	out := t.eventTable("pools", "Threads by state", "shares of the wall clock of a pool's threads", numbers, []string{"pool"})
+	out := t.eventTable("pools", "Threads by state", "shares of the wall clock of a pool's threads", numbers,
+		[]string{"pool"})
 	out.Columns[0].Sorted = false // rows are sorted by the time outside of queues, which is not shown
 	full := 0
 	for i := range t.p.Waits.Pools {
@@ -74,7 +79,8 @@ func (t *tableBuilder) waitPools() *table {
 			continue
 		}
 		sum := p.Times.Sum()
-		cells := []cell{seconds(sum), number(strconv.Itoa(p.Threads), float64(p.Threads)), number(strconv.Itoa(p.Idle), float64(p.Idle))}
+		cells := []cell{seconds(sum), number(strconv.Itoa(p.Threads), float64(p.Threads)),
+			number(strconv.Itoa(p.Idle), float64(p.Idle))}
 		for _, key := range states {
 			n := p.Times[key.Number]
 			cells = append(cells, number(percent(n, sum), float64(n)/float64(max(sum, 1))))
@@ -86,11 +92,16 @@ func (t *tableBuilder) waitPools() *table {
 
 // holders returns the table of the owners of locks.
 func (t *tableBuilder) holders() *table {
-	out := t.eventTable("lock-owners", "Owners of locks", "threads that had a lock for which others waited, and what they did meanwhile", []string{"s", "threads", "at once"}, []string{"lock", "held by", "got at", "meanwhile"})
+	out := t.eventTable("lock-owners", "Owners of locks",
+		"threads that had a lock for which others waited, and what they did meanwhile", []string{"s", "threads", "at once"},
+		[]string{"lock", "held by", "got at", "meanwhile"})
 	w := t.p.Waits
 	for i, h := range t.r.Waits.Holders[:t.limit(len(t.r.Waits.Holders))] {
-		out.Rows = append(out.Rows, row{Link: t.siteLink(h.TakenAt), Cells: []cell{seconds(h.NS), number(strconv.Itoa(h.Threads), float64(h.Threads)), number(strconv.Itoa(h.AtOnce), float64(h.AtOnce)),
-			{Text: shown(w.Holders[i].Text())}, {Text: shown(h.Owner)}, {Text: taken(h.TakenAt), Name: true}, {Text: shown(meanwhile(w, i))}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(h.TakenAt),
+			Cells: []cell{seconds(h.NS), number(strconv.Itoa(h.Threads), float64(h.Threads)),
+				number(strconv.Itoa(h.AtOnce), float64(h.AtOnce)),
+				{Text: shown(w.Holders[i].Text())}, {Text: shown(h.Owner)}, {Text: taken(h.TakenAt), Name: true},
+				{Text: shown(meanwhile(w, i))}}})
 	}
 	return t.cut(out, len(w.Holders))
 }
@@ -125,7 +136,8 @@ func meanwhile(w *waits.Table, holder int) string {
 
 // deadlocks returns the table of threads that wait for one another.
 func (t *tableBuilder) deadlocks() *table {
-	out := t.eventTable("deadlocks", "Deadlocks", "threads that waited for one another when the recording ended", []string{"number"}, []string{"thread", "waits for", "held by", "at"})
+	out := t.eventTable("deadlocks", "Deadlocks", "threads that waited for one another when the recording ended",
+		[]string{"number"}, []string{"thread", "waits for", "held by", "at"})
 	full := 0
 	for i, d := range t.r.Waits.Deadlocks {
 		for k, one := range d.Threads {
@@ -133,8 +145,10 @@ func (t *tableBuilder) deadlocks() *table {
 				continue
 			}
 			owner := d.Threads[(k+1)%len(d.Threads)].Name
-			out.Rows = append(out.Rows, row{Link: t.siteLink(one.At), Cells: []cell{number(strconv.Itoa(i+1), float64(i+1)), {Text: shown(one.Name)}, {Text: shown(one.Class + "@" + one.Address)},
-				{Text: shown(owner)}, {Text: site(one.At), Name: true}}})
+			out.Rows = append(out.Rows, row{Link: t.siteLink(one.At),
+				Cells: []cell{number(strconv.Itoa(i+1), float64(i+1)), {Text: shown(one.Name)},
+					{Text: shown(one.Class + "@" + one.Address)},
+					{Text: shown(owner)}, {Text: site(one.At), Name: true}}})
 		}
 	}
 	if len(out.Columns) > 0 {
@@ -145,11 +159,13 @@ func (t *tableBuilder) deadlocks() *table {
 
 // virtual returns the table of virtual threads that were not mounted on a thread.
 func (t *tableBuilder) virtual() *table {
-	out := t.eventTable("virtual", "Virtual threads", "those that were not mounted on a thread of the kernel", []string{"mean", "most"}, []string{"state", "at", "for"})
+	out := t.eventTable("virtual", "Virtual threads", "those that were not mounted on a thread of the kernel",
+		[]string{"mean", "most"}, []string{"state", "at", "for"})
 	list := t.r.Waits.Virtual
 	for _, v := range list[:t.limit(len(list))] {
-		out.Rows = append(out.Rows, row{Link: t.siteLink(v.At), Cells: []cell{number(fmt.Sprintf("%.1f", v.Mean), v.Mean), number(strconv.Itoa(v.Most), float64(v.Most)),
-			{Text: v.State}, {Text: site(v.At), Name: true}, {Text: shown(v.For)}}})
+		out.Rows = append(out.Rows, row{Link: t.siteLink(v.At),
+			Cells: []cell{number(fmt.Sprintf("%.1f", v.Mean), v.Mean), number(strconv.Itoa(v.Most), float64(v.Most)),
+				{Text: v.State}, {Text: site(v.At), Name: true}, {Text: shown(v.For)}}})
 	}
 	return t.cut(out, len(list))
 }

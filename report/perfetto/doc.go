@@ -8,13 +8,13 @@
 //
 //   - a ClockSnapshot, which says that the times of the trace are of CLOCK_MONOTONIC, and what time of day that is;
 //   - a TrackDescriptor for each JVM, for each of its threads, and for each kind of event that concerns the whole JVM;
-//   - TrackEvents: the events. Perfetto requires that two events of a track do not overlap, unless one is inside the other.
-//     Events that overlap otherwise, such as those of virtual threads, are on further tracks of the same name, which
-//     Perfetto draws as one;
-//   - if it was recorded what threads did by the wall clock, a track below each thread with a TrackEvent for each spell,
-//     whose name is the state;
-//   - PerfSamples: the samples, each with the frames of its stack. Samples of different counters are in different packet
-//     sequences, because Perfetto has a counter for each sequence;
+//   - TrackEvents: the events. Perfetto requires that two events of a track do not overlap, unless one is inside the
+//     other. Events that overlap otherwise, such as those of virtual threads, are on further tracks of the same name,
+//     which Perfetto draws as one;
+//   - if it was recorded what threads did by the wall clock, a track below each thread with a TrackEvent for each
+//     spell, whose name is the state;
+//   - PerfSamples: the samples, each with the frames of its stack. Samples of different counters are in different
+//     packet sequences, because Perfetto has a counter for each sequence;
 //   - a PerfSample that says how many samples the sampler has lost.
 //
 // Strings, frames and stacks are written once, and are referred to by number from then on ("interned data"). Only these

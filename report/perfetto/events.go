@@ -15,8 +15,8 @@ type eventStack struct {
 	n     int
 }
 
-// maxEventFrames is the maximum number of frames that the stack of an event has. Flight Recorder records 64, unless it is
-// told to record more.
+// maxEventFrames is the maximum number of frames that the stack of an event has. Flight Recorder records 64, unless it
+// is told to record more.
 const maxEventFrames = 1024
 
 // event writes an event: two packets if the event has a duration, and otherwise one.

@@ -70,7 +70,8 @@ func decode(t *testing.T, text []byte) *tracetest.Trace {
 func written(t *testing.T, events []event.Event) (trace *tracetest.Trace, notes []string) {
 	t.Helper()
 	var b bytes.Buffer
-	notes, err := Write(&b, &Trace{Capture: &capture.Description{}, Events: events, SourceFile: func(string) string { return "" }})
+	notes, err := Write(&b, &Trace{Capture: &capture.Description{}, Events: events,
+		SourceFile: func(string) string { return "" }})
 	require.NoError(t, err)
 	return decode(t, b.Bytes()), notes
 }
@@ -223,7 +224,8 @@ func TestThreadNames(t *testing.T) {
 	j := &c.JVMs[0]
 	j.Log.ThreadNames = names
 	var b bytes.Buffer
-	_, err := Write(&b, &Trace{Capture: &c.Description, Events: []event.Event{{PID: j.PID, TID: 7, Kind: event.Lock}}, SourceFile: profile.SourceFileOf(c),
+	_, err := Write(&b, &Trace{Capture: &c.Description, Events: []event.Event{{PID: j.PID, TID: 7, Kind: event.Lock}},
+		SourceFile: profile.SourceFileOf(c),
 		Samples: func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
 			return profile.PlaceSamples(c, profile.Options{}, yield)
 		}})
@@ -250,7 +252,8 @@ func TestOverlaps(t *testing.T) {
 	for range 50 {
 		var events []event.Event
 		for i := range 200 {
-			e := event.Event{PID: 7, TID: random.IntN(3), Kind: []event.Kind{event.Lock, event.Park, event.GC, event.Own}[random.IntN(4)],
+			e := event.Event{PID: 7, TID: random.IntN(3), Kind: []event.Kind{event.Lock, event.Park, event.GC,
+				event.Own}[random.IntN(4)],
 				Name: strconv.Itoa(i), MonoNanos: 1000 + random.Int64N(500), Nanos: random.Int64N(100)}
 			events = append(events, e)
 		}
@@ -267,7 +270,8 @@ func TestOneTrack(t *testing.T) {
 	for i := range int64(100) {
 		at := 1000 + 100*i
 		events = append(events, event.Event{PID: 7, TID: 8, Kind: event.Own, Name: "Request", MonoNanos: at, Nanos: 100},
-			event.Event{PID: 7, TID: 8, Kind: event.Lock, Name: "Lock", MonoNanos: at + 10, Nanos: 90}, event.Event{PID: 7, TID: 8, Kind: event.Alloc, Name: "A", MonoNanos: at + 20})
+			event.Event{PID: 7, TID: 8, Kind: event.Lock, Name: "Lock", MonoNanos: at + 10, Nanos: 90},
+			event.Event{PID: 7, TID: 8, Kind: event.Alloc, Name: "A", MonoNanos: at + 20})
 	}
 	trace, _ := written(t, events)
 	assert.Equal(t, 1, trace.Tracks)
@@ -278,17 +282,22 @@ func TestOneTrack(t *testing.T) {
 func TestArguments(t *testing.T) {
 	frames := []event.Frame{{Method: "jdk.internal.misc.Unsafe::park"}, {Method: "com.acme.Handler::get", Line: 42}}
 	events := []event.Event{
-		{PID: 7, TID: 8, Kind: event.Park, Name: "Lock", MonoNanos: 5, Nanos: 6, Frames: frames, PC: 0xabc, Args: []event.Arg{{Name: "timeout", Value: "1 s"}}},
+		{PID: 7, TID: 8, Kind: event.Park, Name: "Lock", MonoNanos: 5, Nanos: 6, Frames: frames, PC: 0xabc,
+			Args: []event.Arg{{Name: "timeout", Value: "1 s"}}},
 		{PID: 7, Kind: event.Safepoint, Name: "JFRSafepointClear", MonoNanos: 6, Nanos: 7, WaitNanos: 3},
 		{PID: 7, TID: 8, Kind: event.Alloc, Name: "byte[]", MonoNanos: 7, Bytes: 4096, Frames: frames},
 	}
 	trace, _ := written(t, events)
 	require.Len(t, trace.Slices, 3)
-	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "pc": "0xabc", "timeout": "1 s"}, trace.Slices[0].Args)
-	assert.Equal(t, map[string]string{"time to safepoint (ns)": "3", "caused by": "Flight Recorder or an agent, not the program"}, trace.Slices[1].Args)
+	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "pc": "0xabc", "timeout": "1 s"},
+		trace.Slices[0].Args)
+	assert.Equal(t, map[string]string{"time to safepoint (ns)": "3",
+		"caused by": "Flight Recorder or an agent, not the program"}, trace.Slices[1].Args)
 	assert.Equal(t, map[string]string{"at": "com.acme.Handler::get:42", "bytes": "4096"}, trace.Slices[2].Args)
-	assert.Equal(t, []tracetest.Frame{{Function: "jdk.internal.misc.Unsafe::park", Mapping: "[java]", Source: "jdk/internal/misc/Unsafe.java"},
-		{Function: "com.acme.Handler::get", Mapping: "[java]", Source: "com/acme/Handler.java", PC: 42, Line: 42}}, trace.Slices[0].Stack)
+	assert.Equal(t, []tracetest.Frame{{Function: "jdk.internal.misc.Unsafe::park", Mapping: "[java]",
+		Source: "jdk/internal/misc/Unsafe.java"},
+		{Function: "com.acme.Handler::get", Mapping: "[java]", Source: "com/acme/Handler.java", PC: 42, Line: 42}},
+		trace.Slices[0].Stack)
 	assert.Equal(t, trace.Slices[0].Stack, trace.Slices[2].Stack)
 }
 
@@ -297,8 +306,10 @@ func TestHostile(t *testing.T) {
 	long := strings.Repeat("é", 100_000)
 	events := []event.Event{
 		{PID: -1, TID: -5, Kind: "odd\xff", Name: "\x1b[31m\xff", MonoNanos: math.MinInt64, Nanos: math.MaxInt64},
-		{PID: 1 << 40, TID: 1 << 40, Kind: event.Lock, Name: long, MonoNanos: 5, Nanos: -7, Frames: make([]event.Frame, 100_000)},
-		{PID: 1, TID: 2, Kind: event.Lock, Name: "", MonoNanos: math.MaxInt64 - 1, Nanos: math.MaxInt64, Args: []event.Arg{{Name: long, Value: long}, {}}},
+		{PID: 1 << 40, TID: 1 << 40, Kind: event.Lock, Name: long, MonoNanos: 5, Nanos: -7,
+			Frames: make([]event.Frame, 100_000)},
+		{PID: 1, TID: 2, Kind: event.Lock, Name: "", MonoNanos: math.MaxInt64 - 1, Nanos: math.MaxInt64,
+			Args: []event.Arg{{Name: long, Value: long}, {}}},
 	}
 	trace, _ := written(t, events)
 	assert.Len(t, trace.Slices, 3)
@@ -318,7 +329,8 @@ func TestHostile(t *testing.T) {
 	assert.Len(t, trace.Slices, len(crowd))
 	deep := make([]event.Event, 2*maxDepth)
 	for i := range deep {
-		deep[i] = event.Event{PID: 1, TID: 2, Kind: event.Own, Name: "deep", MonoNanos: int64(100 + i), Nanos: int64(100_000 - 2*i)}
+		deep[i] = event.Event{PID: 1, TID: 2, Kind: event.Own, Name: "deep", MonoNanos: int64(100 + i),
+			Nanos: int64(100_000 - 2*i)}
 	}
 	trace, notes = written(t, deep)
 	assert.Empty(t, notes)

@@ -69,7 +69,8 @@ func (b *builder) counter(p *profile.PlacedSample) *sequence[profile.Place] {
 	}
 	s := b.samples[p.Counter]
 	if s == nil {
-		s = newSequence[profile.Place](b.writer, uint64(firstSamples+p.Counter), perfDefaults(p.Event, b.trace.Capture.Frequency))
+		s = newSequence[profile.Place](b.writer, uint64(firstSamples+p.Counter),
+			perfDefaults(p.Event, b.trace.Capture.Frequency))
 		b.samples[p.Counter] = s
 	}
 	return s
@@ -77,7 +78,8 @@ func (b *builder) counter(p *profile.PlacedSample) *sequence[profile.Place] {
 
 // perfCounters maps perf's counters to their numbers in PerfEvents.Counter. Perfetto derives the unit of a counter from
 // its number.
-var perfCounters = map[string]uint64{"cpu-clock": 1, "page-faults": 2, "task-clock": 3, "context-switches": 4, "cycles": 10,
+var perfCounters = map[string]uint64{"cpu-clock": 1, "page-faults": 2, "task-clock": 3, "context-switches": 4,
+	"cycles":       10,
 	"instructions": 11, "cache-references": 12, "cache-misses": 13, "branch-misses": 15}
 
 // perfDefaults returns the TracePacketDefaults for the samples of a counter.

@@ -60,7 +60,8 @@ func Write(w io.Writer, t *Trace) (notes []string, err error) {
 	}
 	notes = append(notes, b.unread...)
 	if b.crowded > 0 {
-		notes = append(notes, fmt.Sprintf("%d events overlap more than %d others of their thread or kind: the trace has only their start, and their length as an argument", b.crowded, maxLanes))
+		notes =
+			append(notes, fmt.Sprintf("%d events overlap more than %d others of their thread or kind: the trace has only their start, and their length as an argument", b.crowded, maxLanes))
 	}
 	if b.timeless > 0 {
 		notes = append(notes, fmt.Sprintf("%d samples have no time, and are not in the trace", b.timeless))

@@ -26,7 +26,8 @@ func needTraceProcessor(t *testing.T) string {
 	if path := os.Getenv("TRACE_PROCESSOR"); path != "" {
 		return path
 	}
-	return gasmtest.NeedTool(t, "trace_processor_shell", "set TRACE_PROCESSOR to the one of https://perfetto.dev/docs/analysis/trace-processor")
+	return gasmtest.NeedTool(t, "trace_processor_shell",
+		"set TRACE_PROCESSOR to the one of https://perfetto.dev/docs/analysis/trace-processor")
 }
 
 // query returns the rows that trace_processor_shell prints for a query, without the heading.
@@ -109,13 +110,17 @@ func checkTraceProcessor(t *testing.T, shell string, text []byte) {
 		lost = append(lost, fmt.Sprintf("perf_cpu_lost_records\t%d", trace.Lost))
 	}
 	assert.Equal(t, strings.Join(lost, "\n"), strings.Join(ask(sqlErrors), "\n"))
-	first := slices.MinFunc(trace.Samples, func(a, b tracetest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
+	first := slices.MinFunc(trace.Samples, func(a, b tracetest.Sample) int {
+		return cmp.Compare(a.MonoNanos,
+			b.MonoNanos)
+	})
 	last := slices.MaxFunc(trace.Samples, func(a, b tracetest.Sample) int { return cmp.Compare(a.MonoNanos, b.MonoNanos) })
 	assert.Equal(t, []string{fmt.Sprintf("%d\t%d", first.MonoNanos, last.MonoNanos)}, ask(sqlClock))
 
 	var threads, stacks, slicesOf, args []string
 	for _, s := range trace.Samples {
-		threads = append(threads, fmt.Sprintf("%d\t%s\t%d\t%s", s.PID, trace.Processes[s.PID], s.TID, trace.Threads[s.Thread]))
+		threads = append(threads, fmt.Sprintf("%d\t%s\t%d\t%s", s.PID, trace.Processes[s.PID], s.TID,
+			trace.Threads[s.Thread]))
 		var names []string
 		for _, f := range slices.Backward(s.Stack) {
 			names = append(names, f.Function)
@@ -125,7 +130,8 @@ func checkTraceProcessor(t *testing.T, shell string, text []byte) {
 	assert.Equal(t, counted(threads), ask(sqlThreads))
 	same(t, counted(stacks), stacksOf(query(t, shell, file, sqlCallers), query(t, shell, file, sqlStacks)))
 	for _, s := range trace.Slices {
-		slicesOf = append(slicesOf, fmt.Sprintf("%d\t%d\t%s\t%s\t%d\t%d", s.PID, s.TID, s.Category, s.Name, s.MonoNanos, s.Nanos))
+		slicesOf = append(slicesOf, fmt.Sprintf("%d\t%d\t%s\t%s\t%d\t%d", s.PID, s.TID, s.Category, s.Name, s.MonoNanos,
+			s.Nanos))
 		for key, value := range s.Args {
 			args = append(args, fmt.Sprintf("%d\tdebug.%s\t%s", s.MonoNanos, key, value))
 		}
@@ -134,8 +140,8 @@ func checkTraceProcessor(t *testing.T, shell string, text []byte) {
 	same(t, args, ask(sqlArgs))
 }
 
-// stacksOf returns lines from the rows of sqlStacks, as counted does: the thread, the names of the frames from the outermost
-// to the innermost, and how many samples have them.
+// stacksOf returns lines from the rows of sqlStacks, as counted does: the thread, the names of the frames from the
+// outermost to the innermost, and how many samples have them.
 func stacksOf(callers, rows [][]string) []string {
 	var all []string
 	type caller struct{ parent, name string }

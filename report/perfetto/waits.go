@@ -59,7 +59,8 @@ func (b *builder) waits() error {
 		}
 		w.end()
 		if r.Err() != nil {
-			b.unread = append(b.unread, fmt.Sprintf("what the threads of JVM %d did could not be read to the end: %v", of.PID, r.Err()))
+			b.unread = append(b.unread, fmt.Sprintf("what the threads of JVM %d did could not be read to the end: %v", of.PID,
+				r.Err()))
 		}
 		_ = closer.Close() // the file was only read
 		if err := b.failed(); err != nil {
@@ -95,7 +96,8 @@ func (w *stateWriter) spell(s *wall.Spell) {
 		return
 	}
 	last := &t.slice
-	if last.ToMonoNanos == s.FromMonoNanos && last.State == s.State && last.Stack == s.Stack && last.Lock == s.Lock && last.Detail == s.Detail && last.Virtual == s.Virtual {
+	if last.ToMonoNanos == s.FromMonoNanos && last.State == s.State && last.Stack == s.Stack && last.Lock == s.Lock &&
+		last.Detail == s.Detail && last.Virtual == s.Virtual {
 		last.ToMonoNanos = s.ToMonoNanos
 		last.Ran, last.Runnable, last.Blocked = last.Ran+s.Ran, last.Runnable+s.Runnable, last.Blocked+s.Blocked
 		return

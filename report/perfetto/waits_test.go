@@ -27,7 +27,8 @@ func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *captu
 	require.NoError(t, err)
 	w := d.Trials[0].Windows[0]
 	var text bytes.Buffer
-	require.NoError(t, reporttest.Server{PID: w.PID, From: w.FromMonoNanos, To: w.ToMonoNanos, Workers: workers}.Write(&text))
+	require.NoError(t, reporttest.Server{PID: w.PID, From: w.FromMonoNanos, To: w.ToMonoNanos,
+		Workers: workers}.Write(&text))
 	text.Truncate(text.Len() - int(cut))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, capture.WallText(w.PID)), text.Bytes(), 0o600))
 	c, err := capture.Open(dir)
@@ -79,7 +80,10 @@ func TestStates(t *testing.T) {
 			assert.Equal(t, list[i].MonoNanos+list[i].Nanos, s.MonoNanos)
 		}
 	}
-	i := slices.IndexFunc(trace.Slices, func(s tracetest.Slice) bool { return s.Name == "monitor" && s.Args["for"] == "acme.Pool@7f0010" })
+	i := slices.IndexFunc(trace.Slices, func(s tracetest.Slice) bool {
+		return s.Name == "monitor" &&
+			s.Args["for"] == "acme.Pool@7f0010"
+	})
 	require.GreaterOrEqual(t, i, 0)
 	s := trace.Slices[i]
 	assert.Equal(t, "http-nio-8080-exec-1", s.Args["held by"])

@@ -36,11 +36,13 @@ func writeWindowed(t *testing.T) (dir string) {
 	d := c.Description
 	c.Close()
 	at := func(sample int) int64 { return 10e9 + int64(sample)*1e6 + 5e5 }
-	d.Trials = []capture.Trial{{Windows: []capture.Window{{PID: StacksPID, Span: capture.Span{FromMonoNanos: at(windowFrom), ToMonoNanos: at(windowTo)}}}}}
+	d.Trials = []capture.Trial{{Windows: []capture.Window{{PID: StacksPID,
+		Span: capture.Span{FromMonoNanos: at(windowFrom), ToMonoNanos: at(windowTo)}}}}}
 	d.JVMs[0].EventLog = capture.EventLog(StacksPID)
 	length := at(safepointTo) - at(safepointFrom)
-	log := fmt.Sprintf("[%dns][101][safepoint   ] Safepoint \"Cleanup\", Time since last: 5 ns, Reaching safepoint: %d ns, At safepoint: %d ns, Total: %d ns\n",
-		at(safepointTo), length/2, length/2, length)
+	log :=
+		fmt.Sprintf("[%dns][101][safepoint   ] Safepoint \"Cleanup\", Time since last: 5 ns, Reaching safepoint: %d ns, At safepoint: %d ns, Total: %d ns\n",
+			at(safepointTo), length/2, length/2, length)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, d.JVMs[0].EventLog), []byte(log), 0o600))
 	require.NoError(t, d.Write(dir))
 	return dir
@@ -77,9 +79,11 @@ func (c choice) want() (a profile.Account, by [3]int64) {
 			inSafepoint := n > safepointFrom && n <= safepointTo
 			a.Total++
 			switch {
-			case n <= windowFrom || n > windowTo || c.event == "safepoint" && !inSafepoint || c.event == "!safepoint" && inSafepoint:
+			case n <= windowFrom || n > windowTo || c.event == "safepoint" && !inSafepoint || c.event == "!safepoint" &&
+				inSafepoint:
 				a.OutsideWindow++
-			case c.thread == "gc" && s.Thread != "GC Thread#0" || c.thread != "" && c.thread != "gc" && !strings.HasPrefix(s.Thread, c.thread):
+			case c.thread == "gc" && s.Thread != "GC Thread#0" || c.thread != "" && c.thread != "gc" &&
+				!strings.HasPrefix(s.Thread, c.thread):
 				a.OtherThread++
 			case c.method != "" && !s.has(strings.TrimSuffix(c.method, "*")):
 				a.OutsideMethod++
@@ -117,7 +121,8 @@ func TestChoicesByStack(t *testing.T) {
 						continue
 					}
 					got := p.Accounts[0]
-					require.Equal(t, want, profile.Account{Total: got.Total, OutsideWindow: got.OutsideWindow, OtherThread: got.OtherThread,
+					require.Equal(t, want, profile.Account{Total: got.Total, OutsideWindow: got.OutsideWindow,
+						OtherThread:   got.OtherThread,
 						OutsideMethod: got.OutsideMethod, NotUnder: got.NotUnder, Profiled: got.Profiled}, "%+v", c)
 					require.Equal(t, got.Profiled, got.Whole+got.Cut+got.Frozen+got.Unwalked, "%+v", c)
 					require.Len(t, p.By, 3)
@@ -143,7 +148,8 @@ func TestDoubtfulSamples(t *testing.T) {
 	for _, c := range []choice{{under: "com.acme.Users::find"}, {method: "com.acme.Users::find"}} {
 		ps, _ := profileOf(t, dir, c.options(t))
 		o := c.options(t)
-		assert.Contains(t, ps.Capture.Notes, fmt.Sprintf("%d samples that are left out (%s) have call stacks that are not whole: the method may be among the missing frames", want, o.Chosen()))
+		assert.Contains(t, ps.Capture.Notes,
+			fmt.Sprintf("%d samples that are left out (%s) have call stacks that are not whole: the method may be among the missing frames", want, o.Chosen()))
 	}
 }
 
@@ -161,7 +167,8 @@ func TestWindowMethodRefused(t *testing.T) {
 		_, err = profile.Of(c, o)
 		assert.EqualError(t, err, want)
 	}
-	check("com.acme.Users::find(int)", "--window-method: the capture has no such window, only call stacks: call stacks do not have the types of arguments: leave out the (…)")
+	check("com.acme.Users::find(int)",
+		"--window-method: the capture has no such window, only call stacks: call stacks do not have the types of arguments: leave out the (…)")
 	check("find", `--window-method: the capture has no such window, only call stacks: "find" is not a method: use CLASS::METHOD, such as java.util.HashMap::get`)
 	require.NoError(t, os.Remove(filepath.Join(dir, capture.StacksFile)))
 	check("com.acme.Users::find", "--window-method com.acme.Users::find: the capture has no such window, and no call stacks; record one of them: gasm profile --window-method, or --stacks on")

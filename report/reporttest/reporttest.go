@@ -133,25 +133,32 @@ func c(n ...int64) tally.Counts { return n }
 // reaches the threshold for hot code.
 func Trials(t *testing.T) (capture.Description, []profile.Profile) {
 	h := Header()
-	h.Command = strings.Fields("java -jar target/benchmarks.jar -f 2 -wi 5 -i 5 -p size=10,1000 -jvmArgs -Xmx512m org.sample.Bench.measure")
+	h.Command =
+		strings.Fields("java -jar target/benchmarks.jar -f 2 -wi 5 -i 5 -p size=10,1000 -jvmArgs -Xmx512m org.sample.Bench.measure")
 	h.JVMs = []capture.JVM{{PID: 25100, Main: "org.openjdk.jmh.Main", Version: "17.0.15+6"}}
 	for i := range 9 {
-		h.JVMs = append(h.JVMs, capture.JVM{PID: 25134 + i, Main: "org.openjdk.jmh.runner.ForkedMain", Version: "17.0.15+6", Fork: i%8 + 1})
+		h.JVMs = append(h.JVMs, capture.JVM{PID: 25134 + i, Main: "org.openjdk.jmh.runner.ForkedMain", Version: "17.0.15+6",
+			Fork: i%8 + 1})
 	}
 	first, second := Workload(t), Workload(t)
-	first.Trial, first.PIDs = "org.sample.Bench.measure (size=10)", []int{25134, 25135, 25136, 25137, 25138, 25139, 25140, 25141}
+	first.Trial, first.PIDs = "org.sample.Bench.measure (size=10)", []int{25134, 25135, 25136, 25137, 25138, 25139, 25140,
+		25141}
 	first.Regions[0].PIDs = first.PIDs
 	for _, pid := range first.PIDs {
-		first.Shares = append(first.Shares, profile.JVMShare{PID: pid, Counts: c(375), Native: c(60), Java: c(300), JIT: c(40), GC: c(15)})
+		first.Shares = append(first.Shares, profile.JVMShare{PID: pid, Counts: c(375), Native: c(60), Java: c(300),
+			JIT: c(40), GC: c(15)})
 	}
-	first.Warnings = []string{"41 samples fell into code that was flushed from the code cache before HotSpot could print it, and are counted as unresolved"}
+	first.Warnings =
+		[]string{"41 samples fell into code that was flushed from the code cache before HotSpot could print it, and are counted as unresolved"}
 	second.Trial, second.PIDs = "org.sample.Bench.measure (size=1000)", []int{25142}
-	second.Shares = []profile.JVMShare{{PID: 25142, Counts: c(53000), Native: c(50777), Java: c(2223), JIT: c(700), GC: c(77)}}
+	second.Shares = []profile.JVMShare{{PID: 25142, Counts: c(53000), Native: c(50777), Java: c(2223), JIT: c(700),
+		GC: c(77)}}
 	second.Accounts[0].Kernel += 50000
 	second.Accounts[0].Profiled += 50000
 	second.Accounts[0].Total += 50000
 	second.Native[0].Counts = c(50376)
-	second.Sources = slices.Insert(slices.Delete(second.Sources, 2, 3), 0, profile.Source{Source: "kernel", Counts: c(50376)})
+	second.Sources = slices.Insert(slices.Delete(second.Sources, 2, 3), 0,
+		profile.Source{Source: "kernel", Counts: c(50376)})
 	for i := range second.Regions[1:] {
 		second.Regions[i+1].Hot = false
 	}
@@ -179,10 +186,14 @@ func Workload(t *testing.T) profile.Profile {
 				Source: "c2, level 4", Method: generated, CompileID: 118, PIDs: []int{25134}, Hot: true,
 				Lo: 0x7efcf8ed8000, Hi: 0x7efcf8ed8010, Counts: c(400),
 			},
-			{Source: "interpreter", Method: "invokevirtual", PIDs: []int{25134}, Lo: 0x7efcf8970000, Hi: 0x7efcf8970020, Counts: c(79)},
-			{Source: "c1, level 3", Method: "java.util.HashMap::hash", CompileID: 12, PIDs: []int{25134}, Lo: 0x7efcf1403020, Hi: 0x7efcf1403024, Counts: c(66)},
-			{Source: "c1, level 3", Method: "java.util.HashMap::get", CompileID: 13, PIDs: []int{25134}, Lo: 0x7efcf1404020, Hi: 0x7efcf1404024, Counts: c(34)},
-			{Source: "interpreter", Method: "return entry points", PIDs: []int{25134}, Lo: 0x7efcf8980000, Hi: 0x7efcf8980001, Counts: c(1)},
+			{Source: "interpreter", Method: "invokevirtual", PIDs: []int{25134}, Lo: 0x7efcf8970000, Hi: 0x7efcf8970020,
+				Counts: c(79)},
+			{Source: "c1, level 3", Method: "java.util.HashMap::hash", CompileID: 12, PIDs: []int{25134}, Lo: 0x7efcf1403020,
+				Hi: 0x7efcf1403024, Counts: c(66)},
+			{Source: "c1, level 3", Method: "java.util.HashMap::get", CompileID: 13, PIDs: []int{25134}, Lo: 0x7efcf1404020,
+				Hi: 0x7efcf1404024, Counts: c(34)},
+			{Source: "interpreter", Method: "return entry points", PIDs: []int{25134}, Lo: 0x7efcf8980000, Hi: 0x7efcf8980001,
+				Counts: c(1)},
 		},
 		Methods: []profile.Method{
 			{Source: "c2, level 4", Name: "Workload::logs", CompileID: 109, Blobs: 2, Counts: c(1000)},
@@ -195,10 +206,13 @@ func Workload(t *testing.T) profile.Profile {
 		},
 		Frames: []profile.FrameTotal{
 			{Method: "Workload::logs", Counts: c(1000), Total: c(1000), Lines: []profile.LineTotal{{Line: 18, Counts: c(1000)}}},
-			{Method: "org.openjdk.jmh.samples.JMHSample_08_DeadCode::compute", Counts: c(400), Total: c(400), Lines: []profile.LineTotal{
-				{Line: 61, Counts: c(200)}, {Line: 62, Counts: c(100)}, {Line: 64, Counts: c(80)}, {Counts: c(15)}, {Line: 65, Counts: c(5)},
-			}},
-			{Method: "java.util.HashMap::hash", Counts: c(99), Total: c(99), Lines: []profile.LineTotal{{Line: 338, Counts: c(99)}}},
+			{Method: "org.openjdk.jmh.samples.JMHSample_08_DeadCode::compute", Counts: c(400), Total: c(400),
+				Lines: []profile.LineTotal{
+					{Line: 61, Counts: c(200)}, {Line: 62, Counts: c(100)}, {Line: 64, Counts: c(80)}, {Counts: c(15)},
+					{Line: 65, Counts: c(5)},
+				}},
+			{Method: "java.util.HashMap::hash", Counts: c(99), Total: c(99),
+				Lines: []profile.LineTotal{{Line: 338, Counts: c(99)}}},
 		},
 		Native: []profile.NativeFunction{
 			{Module: "kernel", Symbol: "finish_task_switch.isra.0", Counts: c(376)},
@@ -207,14 +221,16 @@ func Workload(t *testing.T) profile.Profile {
 		},
 		Sources: []profile.Source{
 			{Source: "c2, level 4", Counts: c(1400)}, {Source: "stub", Counts: c(640)}, {Source: "kernel", Counts: c(376)},
-			{Source: "libjvm.so", Counts: c(301)}, {Source: "libc.so.6", Counts: c(100)}, {Source: "c1, level 3", Counts: c(100)},
+			{Source: "libjvm.so", Counts: c(301)}, {Source: "libc.so.6", Counts: c(100)},
+			{Source: "c1, level 3", Counts: c(100)},
 			{Source: "interpreter", Counts: c(80)}, {Source: "unresolved", Counts: c(3)},
 		},
 	}
 }
 
 // logsHits are the samples of Workload's first region, by instruction. They add up to the region's 1000 samples.
-var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1), "538f": c(29)}
+var logsHits = map[string]tally.Counts{"5364": c(30), "537d": c(520), "5383": c(310), "5387": c(110), "538d": c(1),
+	"538f": c(29)}
 
 // TwoEvents returns Workload with a second event. In each row, the second event has a third of the samples of the
 // first, rounded down, so in some rows it has none.
@@ -268,7 +284,8 @@ func Dot(t *testing.T) profile.Profile {
 			Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, OSR: true, PIDs: []int{25134, 25190},
 			Lo: lines[0].Lo, Hi: last.Hi, Counts: c(100), Hot: true, Lines: lines,
 		}},
-		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::dot", CompileID: 75, Blobs: 2, Counts: c(100)}},
+		Methods: []profile.Method{{Source: "c2, level 4, osr", Name: "Workload::dot", CompileID: 75, Blobs: 2,
+			Counts: c(100)}},
 		Sources: []profile.Source{{Source: "c2, level 4, osr", Counts: c(100)}},
 	}
 }
@@ -291,16 +308,21 @@ func Sites(t *testing.T) profile.Profile {
 		{Kind: event.Lock, Count: 7, Nanos: 61_000_000, LongestNanos: 31_000_000, Counts: c(2)},
 	}
 	p.Locks = []sites.Wait{
-		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node", Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6,
-			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::work", 21), at("Workload::<init>\x1b", 9), run}, Weight: 40e6, Count: 2},
-				{Frames: []event.Frame{at("Workload::work", 21), at("com.acme.Router::route", 88), at("com.acme.Server::handle", 40), run}, Weight: 20e6, Count: 4}}},
+		{Frame: event.Frame{Method: "Workload::work", BCI: 7, Line: 21}, Class: "java.util.concurrent.ConcurrentHashMap$Node",
+			Owner: "worker-", Count: 6, Nanos: 60e6, LongestNanos: 31e6,
+			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::work", 21), at("Workload::<init>\x1b", 9), run},
+				Weight: 40e6, Count: 2},
+				{Frames: []event.Frame{at("Workload::work", 21), at("com.acme.Router::route", 88),
+					at("com.acme.Server::handle", 40), run}, Weight: 20e6, Count: 4}}},
 		{Class: "A\x1b[31m", Count: 1, Nanos: 1e6, LongestNanos: 1e6},
 	}
-	p.Parks = []sites.Wait{{Frame: at("com.acme.Main::main", 12), Class: "java.util.concurrent.FutureTask", Count: 1, Nanos: 5e6, LongestNanos: 5e6,
+	p.Parks = []sites.Wait{{Frame: at("com.acme.Main::main", 12), Class: "java.util.concurrent.FutureTask", Count: 1,
+		Nanos: 5e6, LongestNanos: 5e6,
 		Stacks: []sites.Stack{{Frames: []event.Frame{at("com.acme.Main::main", 12)}, Weight: 5e6, Count: 1}}}}
 	p.Allocations = []sites.Alloc{
 		{Frame: event.Frame{Method: "Workload::allocate", BCI: 3, Line: 33}, Class: "byte[]", Events: 120, Bytes: 250_500_000,
-			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::allocate", 33), at("com.acme.Deep::down", 3)}, Cut: true, Weight: 250_500_000, Count: 120}}},
+			Stacks: []sites.Stack{{Frames: []event.Frame{at("Workload::allocate", 33), at("com.acme.Deep::down", 3)}, Cut: true,
+				Weight: 250_500_000, Count: 120}}},
 		{Frame: event.Frame{Method: "Native::made"}, Class: "int[][]", Events: 1, Bytes: 100_000},
 		{Class: "java.lang.String", Events: 1, Bytes: 1},
 	}

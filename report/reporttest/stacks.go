@@ -71,7 +71,8 @@ func java(kind callstack.Kind, pc uint64, id int, name string, line int) callsta
 }
 
 func native(kind callstack.Kind, module, name string) callstack.Frame {
-	return callstack.Frame{Kind: kind, PC: 0x70000010, BCI: callstack.Unknown, Line: callstack.Unknown, Module: module, Name: name}
+	return callstack.Frame{Kind: kind, PC: 0x70000010, BCI: callstack.Unknown, Line: callstack.Unknown, Module: module,
+		Name: name}
 }
 
 func mark(kind callstack.Kind) callstack.Frame {
@@ -91,7 +92,8 @@ func StackSamples() []StackSample {
 	main := []callstack.Frame{java(callstack.Interpreted, 0, 0, "com.acme.Main::main", 10)}
 	find := java(callstack.Compiled, 0x4010, 12, "com.acme.Users::find", 88)
 	// Server::handle was compiled with Router::route inlined. Batch::step calls the same method at another line.
-	server := []callstack.Frame{java(callstack.Inlined, 0x5010, 13, "com.acme.Router::route", 21), java(callstack.Compiled, 0x5010, 13, "com.acme.Server::handle", 40)}
+	server := []callstack.Frame{java(callstack.Inlined, 0x5010, 13, "com.acme.Router::route", 21),
+		java(callstack.Compiled, 0x5010, 13, "com.acme.Server::handle", 40)}
 	batch := []callstack.Frame{java(callstack.Compiled, 0x6010, 14, "com.acme.Batch::step", 12)}
 	fib := func(pc uint64) callstack.Frame { return java(callstack.Compiled, pc, 8, "com.acme.Fib::fib", 7) }
 	evil := java(callstack.Interpreted, 0, 0, "com.acme.E;\x1b[31mvil\n::a b 7", 1)
@@ -108,22 +110,32 @@ func StackSamples() []StackSample {
 		{N: 100, Thread: "http-2", Frames: join(f(getNode, get, find), server, thread, start), pc: 0x2004, own: 2},
 		{N: 150, Thread: "main", Frames: join(f(getNode, get, find), batch, main, start), pc: 0x2004, own: 2},
 		{N: 10, Thread: "main", Frames: join(f(getNode, get, evil), main, start), pc: 0x2000, own: 2},
-		{N: 60, Thread: "main", Frames: join(f(fibLeaf, fib(0x3002), fib(0x3002), fib(0x3001)), main, start), pc: 0x3000, own: 1},
+		{N: 60, Thread: "main", Frames: join(f(fibLeaf, fib(0x3002), fib(0x3002), fib(0x3001)), main, start), pc: 0x3000,
+			own: 1},
 		{N: 30, Thread: "main", Frames: join(f(fibLeaf, fib(0x3001)), main, start), pc: 0x3000, own: 1},
 		{N: 10, Thread: "main", Frames: f(fibLeaf, fib(0x3002), fib(0x3002), mark(callstack.Cut)), pc: 0x3000, own: 1},
 		// In the interpreter, the innermost frame of the stack is the sampled method.
-		{N: 80, Thread: "main", Frames: join(f(java(callstack.Interpreted, 0, 0, "com.acme.Main::loop", 31)), main, start), pc: 0x1010},
+		{N: 80, Thread: "main", Frames: join(f(java(callstack.Interpreted, 0, 0, "com.acme.Main::loop", 31)), main, start),
+			pc: 0x1010},
 		// In the kernel, the stack begins with the sampled function.
-		{N: 70, Thread: "http-1", Frames: join(f(native(callstack.Kernel, "", "copy_page"), native(callstack.Kernel, "", "ksys_read"), read, java(callstack.Compiled, 0x7010, 15, "java.io.FileInputStream::read", callstack.Unknown)), server[1:], thread, start),
+		{N: 70, Thread: "http-1", Frames: join(f(native(callstack.Kernel, "", "copy_page"),
+			native(callstack.Kernel, "", "ksys_read"), read, java(callstack.Compiled, 0x7010, 15,
+				"java.io.FileInputStream::read", callstack.Unknown)), server[1:], thread, start),
 			pc: 0xffffffff81000000, symbol: "copy_page", module: "[kernel.kallsyms]"},
-		{N: 40, Thread: "main", Frames: join(f(stub("StubRoutines::jlong_disjoint_arraycopy")), batch, main, start), pc: 0x1404, own: 1},
-		{N: 20, Thread: "ForkJoinPool-1-w", Frames: f(getNode, get, find, java(callstack.Compiled, 0x8010, 16, "com.acme.Task::run", 5), mark(callstack.Frozen)), pc: 0x2004, own: 2},
-		{N: 15, Thread: "main", Frames: f(stub("StubRoutines::jlong_disjoint_arraycopy"), mark(callstack.Unwalked)), pc: 0x1404, own: 1},
-		{N: 90, Thread: "GC Thread#0", Frames: f(native(callstack.Native, "libjvm.so", "G1ParScanThreadState::trim_queue"), native(callstack.Native, "libjvm.so", ""), native(callstack.Native, "libc.so.6", "clone3")),
+		{N: 40, Thread: "main", Frames: join(f(stub("StubRoutines::jlong_disjoint_arraycopy")), batch, main, start),
+			pc: 0x1404, own: 1},
+		{N: 20, Thread: "ForkJoinPool-1-w", Frames: f(getNode, get, find,
+			java(callstack.Compiled, 0x8010, 16, "com.acme.Task::run", 5), mark(callstack.Frozen)), pc: 0x2004, own: 2},
+		{N: 15, Thread: "main", Frames: f(stub("StubRoutines::jlong_disjoint_arraycopy"), mark(callstack.Unwalked)),
+			pc: 0x1404, own: 1},
+		{N: 90, Thread: "GC Thread#0", Frames: f(native(callstack.Native, "libjvm.so", "G1ParScanThreadState::trim_queue"),
+			native(callstack.Native, "libjvm.so", ""), native(callstack.Native, "libc.so.6", "clone3")),
 			pc: 0x70000001, symbol: "G1ParScanThreadState::trim_queue", module: "/usr/lib/libjvm.so", own: 1},
-		{N: 20, Thread: "C2 CompilerThre", Frames: f(native(callstack.Native, "libjvm.so", "PhaseIdealLoop::build_loop_late"), mark(callstack.Unwalked)),
+		{N: 20, Thread: "C2 CompilerThre", Frames: f(native(callstack.Native, "libjvm.so", "PhaseIdealLoop::build_loop_late"),
+			mark(callstack.Unwalked)),
 			pc: 0x70000002, symbol: "PhaseIdealLoop::build_loop_late", module: "/usr/lib/libjvm.so", own: 1, none: true},
-		{N: 5, Thread: "main", Frames: f(callstack.Frame{Kind: callstack.Stub, Name: "[unresolved]"}, mark(callstack.Unwalked)), pc: 0x9000, own: 1, none: true},
+		{N: 5, Thread: "main", Frames: f(callstack.Frame{Kind: callstack.Stub, Name: "[unresolved]"},
+			mark(callstack.Unwalked)), pc: 0x9000, own: 1, none: true},
 	}
 }
 
@@ -152,7 +164,8 @@ func WriteStacks(tb testing.TB, dir string) {
 		tid := StacksPID + len(s.Thread)
 		for range s.N {
 			at += 1e6
-			fmt.Fprintf(&samples, "%16s %5d/%-5d %5d.%09d: cycles: %16x %s (%s)%s\n", s.Thread, StacksPID, tid, at/1e9, at%1e9, s.pc, symbol, module, suffix)
+			fmt.Fprintf(&samples, "%16s %5d/%-5d %5d.%09d: cycles: %16x %s (%s)%s\n", s.Thread, StacksPID, tid, at/1e9, at%1e9,
+				s.pc, symbol, module, suffix)
 		}
 	}
 	check := func(err error) {
@@ -165,7 +178,9 @@ func WriteStacks(tb testing.TB, dir string) {
 	write(capture.SamplesFile, samples.Bytes())
 	write(capture.StacksFile, stacks.Bytes())
 	write(capture.LogFile(StacksPID), []byte(stacksLog))
-	d := capture.Description{Schema: 1, Gasm: "0.1.0", Command: []string{"java", "com.acme.Main"}, Sampler: "native", Events: []string{"cycles"}, Frequency: 1001,
-		Stacks: capture.StacksVersion, JVMs: []capture.JVM{{PID: StacksPID, Main: "com.acme.Main", Version: "25.0.1+8", LogFile: capture.LogFile(StacksPID), StartMonoNanos: 10e9}}}
+	d := capture.Description{Schema: 1, Gasm: "0.1.0", Command: []string{"java", "com.acme.Main"}, Sampler: "native",
+		Events: []string{"cycles"}, Frequency: 1001,
+		Stacks: capture.StacksVersion, JVMs: []capture.JVM{{PID: StacksPID, Main: "com.acme.Main", Version: "25.0.1+8",
+			LogFile: capture.LogFile(StacksPID), StartMonoNanos: 10e9}}}
 	check(d.Write(dir))
 }

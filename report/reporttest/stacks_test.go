@@ -69,7 +69,8 @@ func TestStackAccount(t *testing.T) {
 		want[last] += int64(s.N)
 	}
 	assert.EqualValues(t, 1000, a.Profiled)
-	assert.Equal(t, want, map[callstack.Kind]int64{0: a.Whole, callstack.Cut: a.Cut, callstack.Frozen: a.Frozen, callstack.Unwalked: a.Unwalked})
+	assert.Equal(t, want, map[callstack.Kind]int64{0: a.Whole, callstack.Cut: a.Cut, callstack.Frozen: a.Frozen,
+		callstack.Unwalked: a.Unwalked})
 	assert.EqualValues(t, 80, a.Interpreter)
 
 	_, p = profileOf(t, dir, profile.DefaultOptions())
@@ -102,7 +103,8 @@ func TestTopDown(t *testing.T) {
 		}
 		assert.Equal(t, want, self)
 	}
-	for _, limits := range []calltree.Limits{{Least: 0.05}, {Least: 1}, {Nodes: 7}, {Least: 0.01, Nodes: 1, FromJava: true}} {
+	for _, limits := range []calltree.Limits{{Least: 0.05}, {Least: 1}, {Nodes: 7},
+		{Least: 0.01, Nodes: 1, FromJava: true}} {
 		tree := p.Stacks.TopDown(limits)
 		checkSums(t, tree)
 		if limits.Nodes > 0 {
@@ -116,7 +118,8 @@ func TestTopDown(t *testing.T) {
 
 // threadOf returns the name of a thread without the number at its end.
 func threadOf(name string) string {
-	return map[string]string{"http-1": "http-", "http-2": "http-", "GC Thread#0": "GC Thread#"}[name] + map[string]string{"main": "main", "ForkJoinPool-1-w": "ForkJoinPool-1-w", "C2 CompilerThre": "C2 CompilerThre"}[name]
+	return map[string]string{"http-1": "http-", "http-2": "http-", "GC Thread#0": "GC Thread#"}[name] +
+		map[string]string{"main": "main", "ForkJoinPool-1-w": "ForkJoinPool-1-w", "C2 CompilerThre": "C2 CompilerThre"}[name]
 }
 
 // withoutStart returns the path of a sample without the native frames outside of Java.
@@ -199,7 +202,10 @@ func TestCallers(t *testing.T) {
 		}
 		assert.Equal(t, want, self)
 		assert.EqualValues(t, 1000, total)
-		assert.True(t, slices.IsSortedFunc(trees, func(a, b *calltree.Tree) int { return cmp.Compare(b.Nodes[0].Counts[0], a.Nodes[0].Counts[0]) }))
+		assert.True(t, slices.IsSortedFunc(trees, func(a, b *calltree.Tree) int {
+			return cmp.Compare(b.Nodes[0].Counts[0],
+				a.Nodes[0].Counts[0])
+		}))
 	}
 	trees := p.Stacks.Callers(2, calltree.Limits{Least: 0.05, FromJava: true})
 	require.Len(t, trees, 2)
@@ -257,14 +263,16 @@ func TestBy(t *testing.T) {
 	for _, b := range p.By {
 		got[b.Method] = b.Counts[0]
 	}
-	assert.Equal(t, map[string]int64{"com.acme.Server::handle": 70, "Batch::step": 40, "Main::main": 170, "HashMap::*": 580, "clone3": 90, "": 50}, got)
+	assert.Equal(t, map[string]int64{"com.acme.Server::handle": 70, "Batch::step": 40, "Main::main": 170,
+		"HashMap::*": 580, "clone3": 90, "": 50}, got)
 }
 
 // --under leaves out all samples without a method among their frames, whether it is on the stack or was inlined.
 func TestUnder(t *testing.T) {
 	dir := t.TempDir()
 	WriteStacks(t, dir)
-	for _, name := range []string{"com.acme.Server::handle", "Users::find", "HashMap::getNode", "Fib::fib", "Main::*", "Main::loop", "clone3", "copy_page", "call_stub", "no::such"} {
+	for _, name := range []string{"com.acme.Server::handle", "Users::find", "HashMap::getNode", "Fib::fib", "Main::*",
+		"Main::loop", "clone3", "copy_page", "call_stub", "no::such"} {
 		o := withStacks()
 		o.Under = calltree.Pattern(name)
 		_, p := profileOf(t, dir, o)

@@ -29,19 +29,23 @@ const Threads = 7
 
 // Write writes the file. It writes the same text each time.
 func (s Server) Write(out io.Writer) error {
-	w := &server{Server: s, Writer: wall.NewWriter(out, wall.Head{PID: s.PID, Hertz: 20, FromMonoNanos: s.From}), random: rand.New(rand.NewPCG(1, uint64(s.Workers)))}
+	w := &server{Server: s, Writer: wall.NewWriter(out, wall.Head{PID: s.PID, Hertz: 20, FromMonoNanos: s.From}),
+		random: rand.New(rand.NewPCG(1, uint64(s.Workers)))}
 	main := w.thread("main", true)
-	w.spell(main, s.From, s.To, wall.Wait, w.java("acme.Main::main:12", "java.lang.Thread::join:1312", "java.lang.Object::wait:366"), 0, "")
+	w.spell(main, s.From, s.To, wall.Wait, w.java("acme.Main::main:12", "java.lang.Thread::join:1312",
+		"java.lang.Object::wait:366"), 0, "")
 	writer := w.thread("writer", true)
 	w.writes(writer)
 	w.deadlock()
 	w.workers(writer)
-	queue := w.java("java.lang.Thread::run:840", "java.util.concurrent.ThreadPoolExecutor::runWorker:1130", "java.util.concurrent.ThreadPoolExecutor::getTask:1070",
+	queue := w.java("java.lang.Thread::run:840", "java.util.concurrent.ThreadPoolExecutor::runWorker:1130",
+		"java.util.concurrent.ThreadPoolExecutor::getTask:1070",
 		"java.util.concurrent.LinkedBlockingQueue::take:435", "java.util.concurrent.locks.LockSupport::park:341")
 	for i := range s.Workers {
 		w.spell(w.thread(fmt.Sprintf("pool-1-thread-%d", i+1), true), s.From, s.To, wall.Park, queue, 0, "")
 	}
-	native := w.Push(0, callstack.Frame{Kind: callstack.Native, Module: "libc.so.6", Name: "clone3", BCI: callstack.Unknown, Line: callstack.Unknown})
+	native := w.Push(0, callstack.Frame{Kind: callstack.Native, Module: "libc.so.6", Name: "clone3",
+		BCI: callstack.Unknown, Line: callstack.Unknown})
 	for _, name := range []string{"GC Thread#0", "GC Thread#1", "VM Thread"} {
 		w.spell(w.thread(name, false), s.From, s.To, wall.NativeCall, native, 0, "futex")
 	}
@@ -51,7 +55,8 @@ func (s Server) Write(out io.Writer) error {
 			w.Virtual(&wall.Virtuals{MonoNanos: s.From + at*1e9, Count: int(9000 + 100*at), State: wall.Sleep, Stack: sleeping})
 		}
 	}
-	w.End(wall.End{ToMonoNanos: s.To, Looks: 40_000, Moved: 12, Unread: 1, Left: 300, Threads: int64(w.threads), Clamped: 1200})
+	w.End(wall.End{ToMonoNanos: s.To, Looks: 40_000, Moved: 12, Unread: 1, Left: 300, Threads: int64(w.threads),
+		Clamped: 1200})
 	return w.Flush()
 }
 
@@ -80,7 +85,8 @@ type server struct {
 
 func (w *server) thread(name string, java bool) int {
 	w.threads++
-	t := wall.Thread{Number: w.threads, TID: w.PID + w.threads, NID: w.PID + w.threads, BornMonoNanos: w.From, Name: name + w.Suffix}
+	t := wall.Thread{Number: w.threads, TID: w.PID + w.threads, NID: w.PID + w.threads, BornMonoNanos: w.From,
+		Name: name + w.Suffix}
 	if java {
 		t.JavaID = int64(w.threads)
 	}
@@ -107,7 +113,8 @@ func (w *server) spell(thread int, from, to int64, state wall.State, stack calls
 	if detail != "" {
 		detail += w.Suffix
 	}
-	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: min(to, w.To), State: state, Stack: stack, Lock: lock, Detail: detail}
+	s := wall.Spell{Thread: thread, FromMonoNanos: from, ToMonoNanos: min(to, w.To), State: state, Stack: stack,
+		Lock: lock, Detail: detail}
 	switch length := s.ToMonoNanos - from; {
 	case length <= 0:
 		return
@@ -133,13 +140,16 @@ func (w *server) writes(writer int) {
 func (w *server) deadlock() {
 	left, right := w.thread("left", true), w.thread("right", true)
 	of := func(owner int, class string, at string) int {
-		return w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0000 + uint64(owner)<<4, Class: class + w.Suffix, Owner: owner, Taken: w.java(at)})
+		return w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0000 + uint64(owner)<<4, Class: class + w.Suffix,
+			Owner: owner, Taken: w.java(at)})
 	}
 	locks := []int{of(right, "acme.Account", "acme.Bank::move:10"), of(left, "acme.Account", "acme.Bank::move:10")}
 	middle := w.From + (w.To-w.From)/2
 	for i, thread := range []int{left, right} {
-		w.spell(thread, w.From, middle+int64(i)*1e6, wall.Sleep, w.java("acme.Bank::work:3", "java.lang.Thread::sleep:509"), 0, "")
-		w.spell(thread, middle+int64(i)*1e6, w.To, wall.Monitor, w.java("acme.Bank::work:4", "acme.Bank::move:11"), locks[i], "")
+		w.spell(thread, w.From, middle+int64(i)*1e6, wall.Sleep, w.java("acme.Bank::work:3", "java.lang.Thread::sleep:509"),
+			0, "")
+		w.spell(thread, middle+int64(i)*1e6, w.To, wall.Monitor, w.java("acme.Bank::work:4", "acme.Bank::move:11"), locks[i],
+			"")
 	}
 }
 
@@ -148,13 +158,16 @@ func (w *server) workers(writer int) {
 	handle := "acme.Server::handle:40"
 	read := w.java("java.lang.Thread::run:840", handle, "acme.Db::read:88", "java.net.SocketInputStream::read:181")
 	take := w.java("java.lang.Thread::run:840", handle, "acme.Pool::take:12")
-	locking := w.java("java.lang.Thread::run:840", handle, "acme.Report::handle:45", "acme.Journal::append:31", "java.util.concurrent.locks.ReentrantLock::lock:322", "java.util.concurrent.locks.LockSupport::park:211")
+	locking := w.java("java.lang.Thread::run:840", handle, "acme.Report::handle:45", "acme.Journal::append:31",
+		"java.util.concurrent.locks.ReentrantLock::lock:322", "java.util.concurrent.locks.LockSupport::park:211")
 	first := w.threads + 1
 	for i := range w.Workers {
 		w.thread(fmt.Sprintf("http-nio-8080-exec-%d", i+1), true)
 	}
-	pool := w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool" + w.Suffix, Owner: first, Taken: w.java(handle, "acme.Report::handle:45")})
-	journal := w.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0020, Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync" + w.Suffix, Owner: writer})
+	pool := w.Lock(wall.Lock{Kind: wall.MonitorLock, Address: 0x7f0010, Class: "acme.Pool" + w.Suffix, Owner: first,
+		Taken: w.java(handle, "acme.Report::handle:45")})
+	journal := w.Lock(wall.Lock{Kind: wall.Synchronizer, Address: 0x7f0020,
+		Class: "java.util.concurrent.locks.ReentrantLock$NonfairSync" + w.Suffix, Owner: writer})
 	for i := range w.Workers {
 		n := first + i
 		for at, round := w.From, 0; at < w.To; round++ {
@@ -163,7 +176,8 @@ func (w *server) workers(writer int) {
 			case i == 0 && round%2 == 0:
 				w.spell(n, at, at+length, wall.Park, locking, journal, "")
 			case round%3 == 0:
-				w.spell(n, at, at+length, wall.Socket, read, 0, fmt.Sprintf("recvfrom from socket 10.0.0.1:%d to 10.0.0.2:5432", 40000+i))
+				w.spell(n, at, at+length, wall.Socket, read, 0, fmt.Sprintf("recvfrom from socket 10.0.0.1:%d to 10.0.0.2:5432",
+					40000+i))
 			case round%3 == 1 && i > 0:
 				w.spell(n, at, at+length, wall.Monitor, take, pool, "")
 			default:

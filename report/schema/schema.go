@@ -206,8 +206,9 @@ type Region struct {
 	Moved bool `json:"moved,omitempty"`
 	// Deoptimized has the methods that the code was made of that were deoptimised before it was copied, most often first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
-	Lines       []Line        `json:"lines,omitempty"`   // only present for hot regions
-	TooBig      int           `json:"too_big,omitempty"` // the number of lines, if they are too many to be listed; 0 otherwise
+	Lines       []Line        `json:"lines,omitempty"` // only present for hot regions
+	// the number of lines, if they are too many to be listed; 0 otherwise
+	TooBig int `json:"too_big,omitempty"`
 }
 
 // A Line is one instruction of a region.
@@ -225,8 +226,8 @@ type Line struct {
 	Call string `json:"call,omitempty"`
 }
 
-// A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled it, so only the ratios of its counts mean
-// something. It belongs to the method, with all its callers, and not to the place at which the method was inlined.
+// A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled it, so only the ratios of its counts
+// mean something. It belongs to the method, with all its callers, and not to the place at which the method was inlined.
 type JITProfile struct {
 	Method   string `json:"method"`
 	BCI      int    `json:"bci"`
@@ -237,17 +238,18 @@ type JITProfile struct {
 	// Taken and NotTaken are how often a conditional branch was taken or not. They are absent for other bytecodes.
 	Taken    *int64 `json:"taken,omitempty"`
 	NotTaken *int64 `json:"not_taken,omitempty"`
-	// Types are the classes of a call's receivers, or of the objects that a checkcast, an instanceof or an aastore checked,
-	// those that occurred most first. Others counts the objects of all other classes.
+	// Types are the classes of a call's receivers, or of the objects that a checkcast, an instanceof or an aastore
+	// checked, those that occurred most first. Others counts the objects of all other classes.
 	Types  []JITType `json:"types,omitempty"`
 	Others int64     `json:"others,omitempty"`
-	// Incomplete is true at a type check that may have seen classes that are not counted, and Failed counts the checks that
-	// failed. Both occur at type checks up to JDK 24. If Failed is not 0, the counts of Types may lack objects that failed.
+	// Incomplete is true at a type check that may have seen classes that are not counted, and Failed counts the checks
+	// that failed. Both occur at type checks up to JDK 24. If Failed is not 0, the counts of Types may lack objects that
+	// failed.
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Failed     int64 `json:"failed,omitempty"`
 	NullSeen   bool  `json:"null_seen,omitempty"` // a type check has seen null
-	// Inlined are the methods that were inlined at a call. Call is "dispatched" if the code calls the method of the receiver's
-	// class, "direct" if it always calls the same method, or absent if no call is left or known.
+	// Inlined are the methods that were inlined at a call. Call is "dispatched" if the code calls the method of the
+	// receiver's class, "direct" if it always calls the same method, or absent if no call is left or known.
 	Inlined []string `json:"inlined,omitempty"`
 	Call    string   `json:"call,omitempty"`
 }
@@ -260,8 +262,9 @@ type JITType struct {
 
 // A Deoptimized counts the deoptimisations at the bytecodes of a method, in any code.
 type Deoptimized struct {
-	Method  string         `json:"method"`
-	Reasons map[string]int `json:"reasons"` // how often, by HotSpot's reason, such as "class_check"; 255 stands for that or more
+	Method string `json:"method"`
+	// how often, by HotSpot's reason, such as "class_check"; 255 stands for that or more
+	Reasons map[string]int `json:"reasons"`
 }
 
 // A HotLine is one of the hottest instructions.
@@ -286,16 +289,18 @@ type HotLine struct {
 
 // A Loop is a natural loop of compiled code.
 type Loop struct {
-	Source       string     `json:"source"`
-	Method       string     `json:"method"`
-	CompileID    int        `json:"compile_id"`
-	Number       int        `json:"number"`           // from 1 on, in the order of the addresses at which the loops of the code begin
-	Inside       int        `json:"inside,omitempty"` // the number of the loop around it; 0 for none
-	Depth        int        `json:"depth"`            // 1 for a loop that is in no other loop
-	Begins       Address    `json:"begins"`
-	Instructions int        `json:"instructions"`
-	Counts       Counts     `json:"counts"`          // including the loops in it
-	Facts        *LoopFacts `json:"facts,omitempty"` // missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
+	Source    string `json:"source"`
+	Method    string `json:"method"`
+	CompileID int    `json:"compile_id"`
+	// from 1 on, in the order of the addresses at which the loops of the code begin
+	Number       int     `json:"number"`
+	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
+	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
+	Begins       Address `json:"begins"`
+	Instructions int     `json:"instructions"`
+	Counts       Counts  `json:"counts"` // including the loops in it
+	// missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
+	Facts *LoopFacts `json:"facts,omitempty"`
 }
 
 // LoopFacts is what is known about a loop.
@@ -326,13 +331,15 @@ type LoopFacts struct {
 // A LoopBound says how fast a round of a loop is at best: not faster than the largest of the numbers of cycles. See
 // docs/limits.md for what is assumed.
 type LoopBound struct {
-	Chain        float64     `json:"chain_cycles"`        // of the longest chain of instructions that wait for one another, from round to round
-	ChainNewest  float64     `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
-	Ports        float64     `json:"ports_cycles"`
-	Busiest      string      `json:"busiest"`      // what takes ports_cycles: "16 loads"
-	Instructions int         `json:"instructions"` // on the path through the loop that has most samples
-	UsualPath    bool        `json:"usual_path"`   // the bound does not hold for parts of the loop with calls or hardly any samples
-	Links        []ChainLink `json:"chain"`        // in the order of their addresses
+	// of the longest chain of instructions that wait for one another, from round to round
+	Chain        float64 `json:"chain_cycles"`
+	ChainNewest  float64 `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
+	Ports        float64 `json:"ports_cycles"`
+	Busiest      string  `json:"busiest"`      // what takes ports_cycles: "16 loads"
+	Instructions int     `json:"instructions"` // on the path through the loop that has most samples
+	// the bound does not hold for parts of the loop with calls or hardly any samples
+	UsualPath bool        `json:"usual_path"`
+	Links     []ChainLink `json:"chain"` // in the order of their addresses
 }
 
 // A ChainLink is an instruction of a chain.
@@ -498,11 +505,12 @@ type Thread struct {
 
 // An Event sums up the events of one kind and name, for example one kind of pause of the garbage collector.
 type Event struct {
-	Kind      string  `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
-	Name      string  `json:"name"`
-	Tool      bool    `json:"tool,omitempty"` // caused by Flight Recorder or by an agent such as gasm's, not by the program
-	Count     int     `json:"count"`          // how many of these events began in the windows
-	TotalMS   float64 `json:"total_ms"`       // 0 if unknown, or if such events have no length
+	Kind string `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
+	Name string `json:"name"`
+	// caused by Flight Recorder or by an agent such as gasm's, not by the program
+	Tool      bool    `json:"tool,omitempty"`
+	Count     int     `json:"count"`    // how many of these events began in the windows
+	TotalMS   float64 `json:"total_ms"` // 0 if unknown, or if such events have no length
 	LongestMS float64 `json:"longest_ms"`
 	// WaitMS is the part of TotalMS until all threads had reached the safepoints. It is absent if that time is unknown.
 	WaitMS        float64 `json:"wait_ms,omitempty"`

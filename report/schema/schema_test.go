@@ -77,7 +77,8 @@ func TestSchemaFile(t *testing.T) {
 		for _, name := range rule.Required {
 			assert.True(t, required[name], "%s.%s can be missing", path, name)
 		}
-		assert.Len(t, rule.Required, len(required), "%s: the members that are always there are %v, those required %v", path, required, rule.Required)
+		assert.Len(t, rule.Required, len(required), "%s: the members that are always there are %v, those required %v", path,
+			required, rule.Required)
 	}
 	compare("report", reflect.TypeFor[Report](), root)
 	assert.Equal(t, 88, compared, "number of objects that were compared")

@@ -61,8 +61,8 @@ type JIT struct {
 	AllDeopts  int `json:"all_deoptimizations"`
 }
 
-// A JITLevel sums up the compilations of one level: 0 for the wrappers of native methods, 1 to 3 for C1, 4 for C2, and -1 if
-// the level is not known.
+// A JITLevel sums up the compilations of one level: 0 for the wrappers of native methods, 1 to 3 for C1, 4 for C2, and
+// -1 if the level is not known.
 type JITLevel struct {
 	Level     int     `json:"level"`
 	Count     int     `json:"count"`

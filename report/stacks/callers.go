@@ -128,7 +128,8 @@ func mappingOf(pid int, f *callstack.Frame) mappingKey {
 // callerLine returns the line of a frame.
 func (b *pprofBuilder) callerLine(f *callstack.Frame) pprof.Line {
 	if f.Kind.Java() {
-		return pprof.Line{Function: b.function(f.Name, names.SourcePath(f.Name, b.all.SourceFile(f.Name))), Line: int64(max(f.Line, 0))}
+		return pprof.Line{Function: b.function(f.Name, names.SourcePath(f.Name, b.all.SourceFile(f.Name))),
+			Line: int64(max(f.Line, 0))}
 	}
 	code := calltree.CodeOf(f)
 	return pprof.Line{Function: b.function(code.Label(), "")}

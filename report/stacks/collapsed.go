@@ -58,7 +58,8 @@ func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
 }
 
 // writeCollapsed writes the stacks that add puts into the map for each profile.
-func writeCollapsed(w io.Writer, ps *profile.Profiles, add func(stacks map[string]int64, root string, p *profile.Profile)) error {
+func writeCollapsed(w io.Writer, ps *profile.Profiles, add func(stacks map[string]int64, root string,
+	p *profile.Profile)) error {
 	stacks := map[string]int64{}
 	for i := range ps.Trials {
 		p := &ps.Trials[i]

@@ -50,10 +50,12 @@ func TestCollapsed(t *testing.T) {
 
 // A name can end neither a frame nor a line.
 func TestCollapsedNames(t *testing.T) {
-	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Counters: []string{"cycles"}, Locations: []profile.Location{
-		{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: tally.Counts{3}, Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
-		{Source: "libc.so.6", Name: "f(int) const", Counts: tally.Counts{2}},
-		{Source: "kernel", Counts: tally.Counts{0}},
-	}}})
+	text, _ := collapsed(t, reporttest.Header(), []profile.Profile{{Counters: []string{"cycles"},
+		Locations: []profile.Location{
+			{Thread: "a;b\nc 7", Source: "c2, level 4", Counts: tally.Counts{3},
+				Frames: []printassembly.Frame{{Method: "in;ner\x1b"}, {Method: "outer"}}},
+			{Source: "libc.so.6", Name: "f(int) const", Counts: tally.Counts{2}},
+			{Source: "kernel", Counts: tally.Counts{0}},
+		}}})
 	assert.Equal(t, "a:b\\nc 7;outer;in:ner\\x1b 3\nlibc.so.6;f(int) const 2\n", text)
 }

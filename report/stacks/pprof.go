@@ -21,18 +21,18 @@ import (
 // WritePprof writes the profiles of all trials as one gzipped profile in pprof's format, which 'go tool pprof',
 // Pyroscope and Parca read. The profiles must have their Locations. gasm is the version of gasm.
 //
-// A sample has a location for each of its frames, the innermost first. The lines of a location are a compiled method and
-// the methods that were inlined into it, so a flame graph shows the compiled method on top and the others below. If
-// outer frames are missing, the last location is a mark: a function "[cut]", "[frozen]" or "[not walked]". If the capture
-// has no call stacks, each sample has one location. The sample types of an event are
+// A sample has a location for each of its frames, the innermost first. The lines of a location are a compiled method
+// and the methods that were inlined into it, so a flame graph shows the compiled method on top and the others below. If
+// outer frames are missing, the last location is a mark: a function "[cut]", "[frozen]" or "[not walked]". If the
+// capture has no call stacks, each sample has one location. The sample types of an event are
 //
 //   - samples/count and, if the frequency is known, cpu/nanoseconds for an event that samples by the clock (cpu-clock,
 //     or one of DTrace's profile probes). Go's own CPU profiles have these types. pprof shows the time by default.
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
-//   - wall/nanoseconds, if the capture has what threads did by the wall clock (package waits). These samples have no other
-//     values. Their labels are pid, jvm, thread, trial and state ("monitor"), and their stacks those where threads
-//     waited. Idle threads are left out, unless idle is true.
+//   - wall/nanoseconds, if the capture has what threads did by the wall clock (package waits). These samples have no
+//     other values. Their labels are pid, jvm, thread, trial and state ("monitor"), and their stacks those where
+//     threads waited. Idle threads are left out, unless idle is true.
 //
 // Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The
 // label tier has the same text as the Source column of the text report. The label during names the events that were
@@ -319,7 +319,8 @@ func (b *pprofBuilder) mappingAndLines(l *profile.Location) (*pprof.Mapping, []p
 	if len(l.Frames) > 0 {
 		lines := make([]pprof.Line, len(l.Frames))
 		for i, f := range l.Frames {
-			lines[i] = pprof.Line{Function: b.function(f.Name(), names.SourcePath(f.Method, b.all.SourceFile(f.Method))), Line: int64(f.Line)}
+			lines[i] = pprof.Line{Function: b.function(f.Name(), names.SourcePath(f.Method, b.all.SourceFile(f.Method))),
+				Line: int64(f.Line)}
 		}
 		return b.mapping(mappingKey{l.PID, codeCache}), lines
 	}
@@ -369,7 +370,8 @@ func (b *pprofBuilder) locationOf(m *pprof.Mapping, pc uint64, lines []pprof.Lin
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), l.Stack, labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
+	key := sampleKey{b.location(l), l.Stack, labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID,
+		l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
 		s = b.sample(key, l)

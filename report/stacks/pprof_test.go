@@ -64,7 +64,8 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 	}
 	b := profile.NewBuilder(profile.Config{JVMs: jvms, Trials: []capture.Trial{
 		{Name: "Bench.one", Windows: []capture.Window{
-			{PID: 101, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}, {PID: 102, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}}},
+			{PID: 101, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}},
+			{PID: 102, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}}},
 		{Name: "Bench.two", Windows: []capture.Window{{PID: 102, Span: capture.Span{FromMonoNanos: 6e9, ToMonoNanos: 7e9}}}},
 	}, Counters: []string{"cpu-clock", "cache-misses"}})
 	for _, s := range []struct {
@@ -77,10 +78,12 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 		{3, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0x2004, Event: "cpu-clock"}},
 		{2, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0x1001, Event: "cpu-clock"}},
 		{1, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0x5001, Event: "cpu-clock"}},
-		{6, sampler.Sample{PID: 101, MonoNanos: 4e9, PC: 0x70000001, Module: "libjvm.so", Symbol: "Rows<int>::get(int)", Event: "cpu-clock"}},
+		{6, sampler.Sample{PID: 101, MonoNanos: 4e9, PC: 0x70000001, Module: "libjvm.so", Symbol: "Rows<int>::get(int)",
+			Event: "cpu-clock"}},
 		{1, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0x70000001, Module: "libjvm.so", Event: "cache-misses"}},
 		{1, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0x60000001, Module: profile.UnknownModule, Event: "cache-misses"}},
-		{1, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0xffff_8000_0000_0001, Module: "kernel", Symbol: "schedule", Event: "cpu-clock"}},
+		{1, sampler.Sample{PID: 102, MonoNanos: 6e9, PC: 0xffff_8000_0000_0001, Module: "kernel", Symbol: "schedule",
+			Event: "cpu-clock"}},
 		{9, sampler.Sample{PID: 102, MonoNanos: 9e9, PC: 0x2004, Event: "cpu-clock"}}, // in no window
 	} {
 		for range s.n {
@@ -92,7 +95,8 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 	return capture.Description{
 		Command: []string{"java", "-jar", "my benchmarks.jar"}, Sampler: "perf",
 		Events: []string{"cpu-clock", "cache-misses"}, Frequency: 1001,
-		JVMs: []capture.JVM{{PID: 100, Main: "benchmarks.jar"}, {PID: 101, Main: "ForkedMain", Fork: 1}, {PID: 102, Main: "ForkedMain", Fork: 2}},
+		JVMs: []capture.JVM{{PID: 100, Main: "benchmarks.jar"}, {PID: 101, Main: "ForkedMain", Fork: 1},
+			{PID: 102, Main: "ForkedMain", Fork: 2}},
 	}, b.Build(opts)
 }
 
@@ -178,7 +182,8 @@ func TestPprofTypes(t *testing.T) {
 // TestPprofMerges checks that equal places are one location, and equal ones with equal labels one sample.
 func TestPprofMerges(t *testing.T) {
 	frames := []printassembly.Frame{{Method: "A::a", Line: 7}}
-	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames, Counts: tally.Counts{1}}
+	l := profile.Location{PID: 1, PC: 0x1000, Source: "c2, level 4", Name: "A::a", CompileID: 3, Frames: frames,
+		Counts: tally.Counts{1}}
 	with := func(change func(*profile.Location)) profile.Location {
 		l := l
 		change(&l)
@@ -198,7 +203,8 @@ func TestPprofMerges(t *testing.T) {
 	for _, s := range p.Sample {
 		values = append(values, s.Value...)
 	}
-	if want := []int64{2, 1, 1, 1, 1, 1}; !slices.Equal(values, want) || len(p.Location) != 4 || len(p.Function) != 1 || len(p.Mapping) != 2 {
+	if want := []int64{2, 1, 1, 1, 1, 1}; !slices.Equal(values, want) || len(p.Location) != 4 || len(p.Function) != 1 ||
+		len(p.Mapping) != 2 {
 		t.Errorf("got %v, want %v\n%s", values, want, p)
 	}
 }
@@ -223,7 +229,8 @@ func TestPprofComments(t *testing.T) {
 		}
 	}
 	text := strings.Join(comments(reporttest.Profiles(h, p), "0.1.0"), "\n")
-	for _, want := range []string{"JVM: pid 6\nJVMs: 13 more\n", "note: no clock\n", "warning of Bench.one: only 3 samples"} {
+	for _, want := range []string{"JVM: pid 6\nJVMs: 13 more\n", "note: no clock\n",
+		"warning of Bench.one: only 3 samples"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

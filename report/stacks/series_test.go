@@ -21,12 +21,14 @@ import (
 func TestSeries(t *testing.T) {
 	frames := []printassembly.Frame{{Method: "java.util.HashMap::get", Line: 7}, {Method: "org.acme.Shop::main", Line: 12}}
 	at := func(pc uint64, thread string, n int64) profile.Location {
-		return profile.Location{PID: 1, Thread: thread, PC: pc, Source: "c2, level 4", Name: "org.acme.Shop::main", CompileID: int(pc), Frames: frames, Counts: tally.Counts{n}}
+		return profile.Location{PID: 1, Thread: thread, PC: pc, Source: "c2, level 4", Name: "org.acme.Shop::main",
+			CompileID: int(pc), Frames: frames, Counts: tally.Counts{n}}
 	}
 	locations := []profile.Location{at(0x1000, "", 3), at(0x1004, "", 4), at(0x1004, "garbage collector", 5),
 		{PID: 1, Source: "kernel", Module: "kernel", Name: "page_fault", Counts: tally.Counts{2}}}
 	var b bytes.Buffer
-	require.NoError(t, WriteSeries(&b, reporttest.Profiles(capture.Description{Events: []string{"cpu-clock"}, Frequency: 99, JVMs: []capture.JVM{{PID: 1, Main: "Shop"}}},
+	require.NoError(t, WriteSeries(&b, reporttest.Profiles(capture.Description{Events: []string{"cpu-clock"},
+		Frequency: 99, JVMs: []capture.JVM{{PID: 1, Main: "Shop"}}},
 		profile.Profile{Counters: []string{"cpu-clock"}, Locations: locations}), "1"))
 	p, err := pprof.Parse(&b)
 	require.NoError(t, err)
@@ -47,6 +49,7 @@ func TestSeries(t *testing.T) {
 		assert.Zero(t, got[stack], "equal stacks are one sample")
 		got[stack] = s.Value[0]
 	}
-	assert.Equal(t, map[string]int64{"java.util.HashMap::get org.acme.Shop::main": 7, "java.util.HashMap::get org.acme.Shop::main [garbage collector]": 5, "page_fault": 2}, got)
+	assert.Equal(t, map[string]int64{"java.util.HashMap::get org.acme.Shop::main": 7,
+		"java.util.HashMap::get org.acme.Shop::main [garbage collector]": 5, "page_fault": 2}, got)
 	assert.Equal(t, "cpu", p.DefaultSampleType)
 }

@@ -107,7 +107,8 @@ func (w *pprofWaits) add(p *profile.Profile, idle bool) {
 		sample := w.samples[key]
 		if sample == nil {
 			sample = &pprof.Sample{Location: w.locations(s), Value: make([]int64, len(w.b.out.SampleType))}
-			sample.Label, sample.NumLabel = map[string][]string{"state": {s.State.String()}}, map[string][]int64{"pid": {int64(s.PID)}}
+			sample.Label, sample.NumLabel =
+				map[string][]string{"state": {s.State.String()}}, map[string][]int64{"pid": {int64(s.PID)}}
 			for name, text := range map[string]string{"thread": s.Pool, "trial": p.Trial, "jvm": w.b.programs[s.PID]} {
 				if text != "" {
 					sample.Label[name] = []string{text}
@@ -128,7 +129,8 @@ func (w *pprofWaits) locations(s *waits.Sum) []*pprof.Location {
 	}
 	l := &w.states[s.State]
 	if *l == nil {
-		*l = w.b.locationOf(w.b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: w.b.function("["+s.State.String()+"]", "")}})
+		*l = w.b.locationOf(w.b.mapping(mappingKey{0, marks}), 0,
+			[]pprof.Line{{Function: w.b.function("["+s.State.String()+"]", "")}})
 	}
 	return []*pprof.Location{*l}
 }
@@ -138,5 +140,6 @@ func (w *pprofWaits) comments(idle bool) []string {
 	if w.idle.Threads == 0 || idle {
 		return nil
 	}
-	return []string{fmt.Sprintf("wall: without %s (%.2f s); --idle-threads has them", layout.Plural(w.idle.Threads, "idle thread"), float64(w.idle.Nanos)/1e9)}
+	return []string{fmt.Sprintf("wall: without %s (%.2f s); --idle-threads has them",
+		layout.Plural(w.idle.Threads, "idle thread"), float64(w.idle.Nanos)/1e9)}
 }

@@ -73,7 +73,8 @@ func (t compilations) note() string {
 		note = "Times are in seconds since the JVM's start; * is within the window."
 	}
 	if t.about.Code == capture.CodeCopied {
-		note += " Code was made at that time or soon after it: gasm looks at the code cache from time to time, and more seldom (each 2.6 s) if nothing changes there."
+		note +=
+			" Code was made at that time or soon after it: gasm looks at the code cache from time to time, and more seldom (each 2.6 s) if nothing changes there."
 	}
 	if slices.ContainsFunc(t.p.Compilations, func(c warmup.Version) bool { return c.MadeBefore() }) {
 		note += " Code that was there when gasm attached was made before."

@@ -16,7 +16,8 @@ func TestCompiledBefore(t *testing.T) {
 	p := paused(t)
 	p.Compilations = []warmup.Version{
 		{Source: "c2, level 4", Method: "A::a", CompileID: 7, PID: 25134, Counts: c(10)},
-		{Source: "c2, level 4", Method: "A::a", CompileID: 99, PID: 25134, MadeMillis: 13_700, MadeInside: true, Counts: c(5)},
+		{Source: "c2, level 4", Method: "A::a", CompileID: 99, PID: 25134, MadeMillis: 13_700, MadeInside: true,
+			Counts: c(5)},
 	}
 	got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
 	assert.Regexp(t, `(?m)^A::a\n +\S+ +before   c2, level 4, compile id 7, pid 25134\n +\S+ +13\.700\*  c2, level 4, compile id 99, pid 25134$`, got)

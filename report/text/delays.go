@@ -73,7 +73,8 @@ func regionNumber(p *profile.Profile, d *delays.Delay) string {
 	}
 	region := &p.Regions[d.Region]
 	for i, h := range hotspots(p) {
-		if h.region != nil && h.region.Lo == region.Lo && h.region.Method == region.Method && h.region.CompileID == region.CompileID {
+		if h.region != nil && h.region.Lo == region.Lo && h.region.Method == region.Method &&
+			h.region.CompileID == region.CompileID {
 			return fmt.Sprintf(", region %d", i+1)
 		}
 	}

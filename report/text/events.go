@@ -52,7 +52,8 @@ func sumOf(p *profile.Profile, kind event.Kind) (s eventSum) {
 // they took.
 func eventSummary(v *view) (lines []string) {
 	if s := sumOf(v.p, event.GC); s.count > 0 {
-		lines = append(lines, fmt.Sprintf("%s, %s (longest %s)", layout.Plural(s.count, "GC pause"), millis(s.nanos), millis(s.longest)))
+		lines = append(lines, fmt.Sprintf("%s, %s (longest %s)", layout.Plural(s.count, "GC pause"), millis(s.nanos),
+			millis(s.longest)))
 	}
 	if s := sumOf(v.p, event.Safepoint); s.count > 0 {
 		reached := "how long it took to reach them is unknown" // HotSpot's USDT probes do not report it
@@ -118,7 +119,8 @@ func millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// tableMillis formats a time as a number of ms in a table. It returns "-" for 0, which stands for a time that is unknown.
+// tableMillis formats a time as a number of ms in a table. It returns "-" for 0, which stands for a time that is
+// unknown.
 func tableMillis(nanos int64) string {
 	if nanos == 0 {
 		return "-"

@@ -24,7 +24,8 @@ func paused(t *testing.T) profile.Profile {
 	p.Events = []events.Total{
 		{Kind: event.GC, Name: "Pause Young (Normal)", Count: 12, Nanos: 34_500_000, LongestNanos: 6_100_000, Counts: c(23)},
 		{Kind: event.GC, Name: "Pause \x1b[31mFull", Count: 1, Nanos: 2_000_000, LongestNanos: 2_000_000, Counts: c(0)},
-		{Kind: event.Safepoint, Name: "G1CollectForAllocation", Count: 13, Nanos: 61_000_000, LongestNanos: 31_000_000, WaitNanos: 24_000_000, LongestWaitNanos: 23_400_000, Counts: c(45)},
+		{Kind: event.Safepoint, Name: "G1CollectForAllocation", Count: 13, Nanos: 61_000_000, LongestNanos: 31_000_000,
+			WaitNanos: 24_000_000, LongestWaitNanos: 23_400_000, Counts: c(45)},
 	}
 	p.Delays = []delays.Delay{
 		{Source: "c2, level 4, osr", Method: "Workload::dot", CompileID: 75, Region: 0, Counts: c(18), Lines: []delays.Line{
@@ -64,20 +65,24 @@ func TestPlainEvents(t *testing.T) {
 func TestNothingHappened(t *testing.T) {
 	p := paused(t)
 	p.WindowSeconds = 100
-	p.Events = []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 2, Nanos: 5e6, LongestNanos: 3e6, Counts: c(0)},
-		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 6e6, LongestNanos: 6e6, WaitNanos: 1e6, LongestWaitNanos: 1e6, Counts: c(0)}}
+	p.Events = []events.Total{{Kind: event.GC, Name: "Pause Young (Normal)", Count: 2, Nanos: 5e6, LongestNanos: 3e6,
+		Counts: c(0)},
+		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 6e6, LongestNanos: 6e6, WaitNanos: 1e6,
+			LongestWaitNanos: 1e6, Counts: c(0)}}
 	got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
 	assert.Contains(t, got, "\nEvents:     2 GC pauses, 5.00 ms (longest 3.00 ms)\n            1 safepoint, 6.00 ms, of which 1.00 ms to reach them (longest 1.00 ms)\n")
 	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
 		assert.NotContains(t, got, title)
 	}
 	tools := p
-	tools.Events = append(slices.Clone(p.Events), events.Total{Kind: event.Safepoint, Name: "RedefineClasses", Tool: true, Count: 3, Nanos: 12e6, LongestNanos: 11e6, Counts: c(0)})
+	tools.Events = append(slices.Clone(p.Events), events.Total{Kind: event.Safepoint, Name: "RedefineClasses", Tool: true,
+		Count: 3, Nanos: 12e6, LongestNanos: 11e6, Counts: c(0)})
 	got = string(text(t, reporttest.Header(), []profile.Profile{tools}, options()))
 	assert.Contains(t, got, " 1 safepoint, 6.00 ms, of which", "those of agents are not the program's")
 	assert.Contains(t, got, " safepoint  RedefineClasses (not the program's)\n")
 	p.Events[1].WaitNanos, p.Events[1].LongestWaitNanos = 0, 0
-	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), " 1 safepoint, 6.00 ms, how long it took to reach them is unknown\n")
+	assert.Contains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())),
+		" 1 safepoint, 6.00 ms, how long it took to reach them is unknown\n")
 	p.Events, p.Delays = nil, nil
 	assert.NotContains(t, string(text(t, reporttest.Header(), []profile.Profile{p}, options())), "Events:  ")
 }

@@ -38,7 +38,8 @@ func (c *foldedComments) instruction(i int, l *code.Line) {
 	row := c.row(i, l, l.Text)
 	if len(comments) > 0 && layout.Width(comments[0]) <= room {
 		first := comments[0]
-		for comments = comments[1:]; len(comments) > 0 && layout.Width(first+commentBlanks+comments[0]) <= room; comments = comments[1:] {
+		for comments = comments[1:]; len(comments) > 0 &&
+			layout.Width(first+commentBlanks+comments[0]) <= room; comments = comments[1:] {
 			first += commentBlanks + comments[0]
 		}
 		row = layout.Join(row, strings.Repeat(" ", column-layout.Width(l.Text)), c.Paint(layout.Dim, first))
@@ -139,7 +140,8 @@ func shortComments(l *code.Line, place string) []string {
 	for _, c := range l.Comments {
 		c = strings.TrimSpace(bytecodeFlags.ReplaceAllStringFunc(c, setFlags))
 		switch {
-		case c == "", c == "{other}", c == "{no_reloc}", strings.HasPrefix(c, "{section_word}"), strings.HasPrefix(c, "{section_word "):
+		case c == "", c == "{other}", c == "{no_reloc}", strings.HasPrefix(c, "{section_word}"), strings.HasPrefix(c,
+			"{section_word "):
 		case strings.HasPrefix(c, "{"), oopMap.MatchString(c):
 			last = append(last, "; "+c)
 		case strings.HasPrefix(c, "*"):

@@ -196,8 +196,9 @@ func (f *forks) explainChance() {
 	for _, s := range f.jvms {
 		least = min(least, s.Counts[0])
 	}
-	f.Line("%s", f.Paint(layout.Dim, fmt.Sprintf("Each JVM has at least %d samples, so a spread of up to %.1f percentage points may be chance.",
-		least, 100*chance(least))))
+	f.Line("%s", f.Paint(layout.Dim,
+		fmt.Sprintf("Each JVM has at least %d samples, so a spread of up to %.1f percentage points may be chance.",
+			least, 100*chance(least))))
 }
 
 // chance returns the difference between two measured shares that may be due to chance alone. It assumes n samples for

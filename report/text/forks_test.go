@@ -35,7 +35,8 @@ func bimodal(forks int) (capture.Description, profile.Profile) {
 	}
 	p.Methods = []profile.Method{fast, slow, rare}
 	n := int64(1000 * forks)
-	p.Accounts = []profile.Account{{Total: n, Profiled: n, Compiled: n * 94 / 100, Interpreter: n / 100, Native: n * 5 / 100}}
+	p.Accounts = []profile.Account{{Total: n, Profiled: n, Compiled: n * 94 / 100, Interpreter: n / 100,
+		Native: n * 5 / 100}}
 	return h, p
 }
 

@@ -13,7 +13,8 @@ import (
 // frameTable ranks Java methods. Samples of inlined code count for the method that was inlined, not for the compiled
 // method that contains the code.
 func frameTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code", withTotals: true}
+	t := &ranking{view: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code",
+		withTotals: true}
 	frames := v.p.Frames
 	if v.opts.Sort == ByTotal {
 		t.title = "Hottest Frames (inlining undone, by total)"

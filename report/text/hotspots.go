@@ -39,14 +39,15 @@ func hotspots(p *profile.Profile) []hotspot {
 		shown[function{regions[i].Source, hotspotName(&regions[i])}] = regions[i].Native
 	}
 	var all []hotspot
-	inOrder(regions, p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
-		switch {
-		case n == nil:
-			all = append(all, hotspot{reg.Source, hotspotName(reg), reg.Counts, reg})
-		case p.IsHot(n.Counts) && !shown[function{n.Module, symbol(n)}]:
-			all = append(all, hotspot{n.Module, symbol(n), n.Counts, nil})
-		}
-	})
+	inOrder(regions, p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts },
+		func(reg *profile.Region, n *profile.NativeFunction) {
+			switch {
+			case n == nil:
+				all = append(all, hotspot{reg.Source, hotspotName(reg), reg.Counts, reg})
+			case p.IsHot(n.Counts) && !shown[function{n.Module, symbol(n)}]:
+				all = append(all, hotspot{n.Module, symbol(n), n.Counts, nil})
+			}
+		})
 	return all
 }
 
@@ -64,7 +65,8 @@ func writeHotRegions(v *view) {
 	if len(hot) == 0 && len(v.p.Regions) > 0 {
 		return // with --skip-asm
 	}
-	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold, strings.Join(v.p.Counters, `" or "`))))
+	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold,
+		strings.Join(v.p.Counters, `" or "`))))
 	v.Line(" %s", v.explainUnit())
 	v.Line(" A slow instruction's samples may appear on the next one (skid).")
 	above := 0
@@ -80,7 +82,8 @@ func writeHotRegions(v *view) {
 		v.Line(" Regions above this threshold come first, then others of the hottest methods.")
 	}
 	if n := v.p.TooFew; n > 0 {
-		v.Paragraph(" ", fmt.Sprintf("Left out, because they have too few samples: %s (--min-samples 1 shows all).", layout.Plural(n, "region")))
+		v.Paragraph(" ", fmt.Sprintf("Left out, because they have too few samples: %s (--min-samples 1 shows all).",
+			layout.Plural(n, "region")))
 	}
 	v.Line("")
 	for i := range hot {
@@ -143,7 +146,8 @@ func safepointsOnly(v *view, reg *profile.Region) string {
 		return ""
 	case reg.SafepointsOnly:
 		return " (~: a guess, because HotSpot kept lines at safepoints only)"
-	case slices.ContainsFunc(reg.PIDs, sparse) && slices.ContainsFunc(reg.Lines, func(l code.Line) bool { return l.OwnFrames }):
+	case slices.ContainsFunc(reg.PIDs, sparse) && slices.ContainsFunc(reg.Lines,
+		func(l code.Line) bool { return l.OwnFrames }):
 		return " (no guesses: compiled with DebugNonSafepoints)"
 	}
 	return ""
@@ -157,7 +161,8 @@ func writeTooBig(v *view, reg *profile.Region) {
 		counts.Add(gap.Counts)
 	}
 	v.Paragraph("note: ", fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
-		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0], v.p.Accounts[0].Profiled), reg.TooBig))
+		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0],
+		v.p.Accounts[0].Profiled), reg.TooBig))
 }
 
 // moved returns ", moved" for code that HotSpot has moved to another address.

@@ -20,7 +20,8 @@ func inliningSummary(v *view) []string {
 	for _, o := range []struct {
 		decisions.Outcome
 		text string
-	}{{decisions.Refused, "%d refused"}, {decisions.Virtual, "%d virtual"}, {decisions.Rest, "%d for other receivers than those inlined"},
+	}{{decisions.Refused, "%d refused"}, {decisions.Virtual, "%d virtual"}, {decisions.Rest,
+		"%d for other receivers than those inlined"},
 		{decisions.Reversed, "%d called although to be inlined"}, {decisions.Unknown, "%d of which nothing is known"}} {
 		if n := t.Outcomes[o.Outcome]; n > 0 {
 			text += ", " + fmt.Sprintf(o.text, n)
@@ -52,7 +53,8 @@ func writeNotInlined(v *view) {
 	}
 	note += "The reasons are the compiler's; receivers are those that HotSpot counted while it profiled the method. "
 	if t.Early > 0 {
-		note += fmt.Sprintf("%d of %d pieces of code were compiled before the recording, or in its first second, or their recording is not complete: some decisions about them may be missing. ", t.Early, t.Pieces)
+		note +=
+			fmt.Sprintf("%d of %d pieces of code were compiled before the recording, or in its first second, or their recording is not complete: some decisions about them may be missing. ", t.Early, t.Pieces)
 	}
 	if more := t.AllSites - len(list); more > 0 {
 		note += layout.Plural(more, "more call") + "."
@@ -76,7 +78,8 @@ func writeSite(v *view, s *callsites.Site) {
 	in := ""
 	if s.Frames[0].Method != s.Method {
 		const most = 40
-		in = fmt.Sprintf(" (in %s%s)", layout.ShortMethod(s.Method, most, v.Ellipsis()), compileID(s.CompileID)+v.inJVM(s.PID))
+		in = fmt.Sprintf(" (in %s%s)", layout.ShortMethod(s.Method, most, v.Ellipsis()),
+			compileID(s.CompileID)+v.inJVM(s.PID))
 	}
 	texts := []string{s.Reason() + in}
 	if change := s.Change(); change != "" {

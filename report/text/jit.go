@@ -150,7 +150,8 @@ func (t *jitTables) shorten(header []string, rows [][]string, name int) {
 }
 
 // table writes a table. The column with the number name has the names of methods.
-func (t *jitTables) table(title string, header []string, rows [][]string, aligns []layout.Align, name int, note string) {
+func (t *jitTables) table(title string, header []string, rows [][]string, aligns []layout.Align, name int,
+	note string) {
 	t.shorten(header, rows, name)
 	t.Rule(title)
 	for _, line := range layout.Table(header, rows, aligns) {
@@ -174,13 +175,16 @@ func (t *jitTables) longest() {
 		if c.Failed {
 			about += ", failed"
 		}
-		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), numberOr(c.ID, "-"), numberOr(c.Size, "-"), numberOr(c.Inlined, "-"), about, c.Method})
+		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), numberOr(c.ID, "-"),
+			numberOr(c.Size, "-"), numberOr(c.Inlined, "-"), about, c.Method})
 	}
 	right := layout.Right
 	all, timed := t.counted()
-	note := "Times of the clock, which are longer if the compiler's thread had to wait for a processor. At is in seconds since the JVM's start." + t.windowNote()
+	note :=
+		"Times of the clock, which are longer if the compiler's thread had to wait for a processor. At is in seconds since the JVM's start." + t.windowNote()
 	if timed < all {
-		note += fmt.Sprintf(" The times of %d of %d compilations are not known: HotSpot's log has them, but no recording.", all-timed, all)
+		note += fmt.Sprintf(" The times of %d of %d compilations are not known: HotSpot's log has them, but no recording.",
+			all-timed, all)
 	}
 	t.table("Longest Compilations", []string{"ms", "at", "id", "bytes", "inlined", "", ""}, rows,
 		[]layout.Align{right, right, right, right, right, layout.Left, layout.Left}, 6, note)
@@ -219,7 +223,8 @@ func (t *jitTables) methods() {
 		if all > 0 && m.Nanos > 0 {
 			share = fmt.Sprintf("%.1f%%", 100*float64(m.Nanos)/float64(all))
 		}
-		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), numberOr(m.C1, ""), numberOr(m.C2, ""), m.Name})
+		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), numberOr(m.C1, ""),
+			numberOr(m.C2, ""), m.Name})
 	}
 	right := layout.Right
 	title, note := "JIT Time by Method", ""
@@ -229,7 +234,8 @@ func (t *jitTables) methods() {
 	if more := t.AllMethods - len(rows); more > 0 {
 		note = strings.TrimSpace(note + " " + layout.Plural(more, "more method") + ".")
 	}
-	t.table(title, []string{"share", "ms", "longest", "C1", t.p.TopCompiler(), ""}, rows, []layout.Align{right, right, right, right, right, layout.Left}, 5, note)
+	t.table(title, []string{"share", "ms", "longest", "C1", t.p.TopCompiler(), ""}, rows,
+		[]layout.Align{right, right, right, right, right, layout.Left}, 5, note)
 }
 
 // again writes the methods that were compiled several times in the same way.
@@ -242,14 +248,17 @@ func (t *jitTables) again() {
 		r := &t.Again[i]
 		last := &r.Versions[len(r.Versions)-1]
 		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
-		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos), warmup.LevelName(r.Level, r.Compiler, t.p.TopCompiler(), r.OSR) + t.inJVM(r.PID), r.Method, why})
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos),
+			warmup.LevelName(r.Level, r.Compiler, t.p.TopCompiler(), r.OSR) + t.inJVM(r.PID), r.Method, why})
 	}
 	right := layout.Right
-	note := "Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()
+	note :=
+		"Several compilations at the same level. On the right: why HotSpot discarded the earlier code, and how often; blank if it has not said so." + t.windowNote()
 	if more := t.AllAgain - len(rows); more > 0 {
 		note += " " + layout.Plural(more, "more row") + "."
 	}
-	t.table("Compiled Again", []string{"times", "ms", "", "", ""}, rows, []layout.Align{right, right, layout.Left, layout.Left, layout.Left}, 3, note)
+	t.table("Compiled Again", []string{"times", "ms", "", "", ""}, rows,
+		[]layout.Align{right, right, layout.Left, layout.Left, layout.Left}, 3, note)
 }
 
 // mostCause is the maximum width of the column of causes.
@@ -281,14 +290,16 @@ func (t *jitTables) deopts() {
 	}
 	t.shorten([]string{"count", "", "", "reason"}, rows, 1)
 	t.Rule("Deoptimizations")
-	lines := layout.Table([]string{"count", "", "", "reason"}, rows, []layout.Align{layout.Right, layout.Left, layout.Left, layout.Left})
+	lines := layout.Table([]string{"count", "", "", "reason"}, rows,
+		[]layout.Align{layout.Right, layout.Left, layout.Left, layout.Left})
 	t.Line("%s", t.cut(lines[0]))
 	for i, line := range lines[1:] {
 		t.Line("%s", t.cut(line))
 		t.Line("%s", t.cut("         "+strings.Join(others[i], ", ")))
 	}
 	t.EndRule()
-	note := "@ is the index of the bytecode. A time is how long after it the method's next compilation at a level began (the median, and of how many)." + t.windowNote()
+	note :=
+		"@ is the index of the bytecode. A time is how long after it the method's next compilation at a level began (the median, and of how many)." + t.windowNote()
 	if more := t.AllDeopts - len(rows); more > 0 {
 		note += " " + layout.Plural(more, "more place") + "."
 	}
@@ -312,7 +323,8 @@ func lineAndBCI(d *warmup.Deopt) string {
 // 0.012 s", "C2 after 0.310 s".
 func after(d *warmup.Deopt, top string) (parts []string) {
 	for i, a := range d.After {
-		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "), float64(a.MedianNanos)/1e9)
+		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "),
+			float64(a.MedianNanos)/1e9)
 		if a.Count > 1 {
 			text += fmt.Sprintf(" (of %d)", a.Count)
 		}

@@ -51,7 +51,8 @@ func (d *document) jvmTable() {
 		d.Line("%s", line)
 	}
 	d.EndRule()
-	d.Line("%s", d.Paint(layout.Dim, "The first share is of the samples in all profiles; the others are of the JVM's own samples."))
+	d.Line("%s", d.Paint(layout.Dim,
+		"The first share is of the samples in all profiles; the others are of the JVM's own samples."))
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return !row.profiled }) {
 		d.Line("%s", d.Paint(layout.Dim, "- marks a JVM that is in no profile."))
 	}
@@ -81,7 +82,8 @@ func (d *document) jvmRows() []jvmRow {
 	at := map[int]int{}
 	for i := range d.about.JVMs {
 		j := &d.about.JVMs[i]
-		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version), name: cmp.Or(measuredIn(j, trials), names.Program(windows.Program(j.Main)), "?")}
+		rows[i] = jvmRow{pid: j.PID, jdk: shortVersion(j.Version),
+			name: cmp.Or(measuredIn(j, trials), names.Program(windows.Program(j.Main)), "?")}
 		if i < len(d.ps.Taken) && len(d.ps.Taken[i]) > 0 {
 			rows[i].counts[takenSamples] = d.ps.Taken[i][0]
 		}
@@ -101,7 +103,8 @@ func (d *document) jvmRows() []jvmRow {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b jvmRow) int {
-		return cmp.Or(cmp.Compare(b.counts[samples], a.counts[samples]), cmp.Compare(b.counts[takenSamples], a.counts[takenSamples]))
+		return cmp.Or(cmp.Compare(b.counts[samples], a.counts[samples]),
+			cmp.Compare(b.counts[takenSamples], a.counts[takenSamples]))
 	})
 	return rows
 }
@@ -141,7 +144,8 @@ type jvmColumn struct {
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
-		columns = append(columns, jvmColumn{"taken", func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) }})
+		columns = append(columns, jvmColumn{"taken",
+			func(row *jvmRow) string { return strconv.FormatInt(row.counts[takenSamples], 10) }})
 	}
 	columns = append(columns,
 		jvmColumn{"samples", (*jvmRow).samplesText},

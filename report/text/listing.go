@@ -49,7 +49,8 @@ func newListing(v *view, method string, lines []code.Line) (*listing, instructio
 	if v.ASCII {
 		glyphs = arrows.ASCII
 	}
-	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines), maxArrowColumns, glyphs), jit: newJITNotes(lines)}
+	ls := &listing{view: v, noCounts: v.countCells(nil), gutter: arrows.Layout(len(lines), jumps(v.opts, lines),
+		maxArrowColumns, glyphs), jit: newJITNotes(lines)}
 	if v.opts.Comments == Folded { // short addresses leave more room for the rows that name methods
 		ls.address = "0x%012x:   "
 		ls.column = min(textColumn(lines, func(l *code.Line) string { return l.Text }), maxFoldedColumn)
@@ -109,7 +110,8 @@ func (ls *listing) row(i int, l *code.Line, text string) layout.Text {
 		ls.view.row(i)
 	}
 	heat := ls.heat(l.Counts)
-	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ", ls.marginCell(ls.margin.atLine(i)),
+	return layout.Join(ls.Paint(heat, ls.countCells(l.Counts)), "  ", ls.gutter.At[i], "  ",
+		ls.marginCell(ls.margin.atLine(i)),
 		ls.addressCell(l.Lo), ls.Paint(heat, text))
 }
 

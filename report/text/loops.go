@@ -23,7 +23,8 @@ func writeLoops(v *view) {
 	var hot []*profile.HotLoop
 	for i := range v.p.HotLoops {
 		l := &v.p.HotLoops[i]
-		if l.Facts.Innermost && len(hot) < min(maxLoops, v.opts.Top) && v.p.Share(l.Counts) >= leastLoop && v.visible(l.Counts) {
+		if l.Facts.Innermost && len(hot) < min(maxLoops, v.opts.Top) && v.p.Share(l.Counts) >= leastLoop &&
+			v.visible(l.Counts) {
 			hot = append(hot, l)
 		}
 	}
@@ -70,8 +71,10 @@ func (v *view) loopsOf(reg *profile.Region) regionLoops {
 	r := regionLoops{map[uint64]string{}, map[uint64]bool{}}
 	for i := range v.p.HotLoops {
 		l := &v.p.HotLoops[i]
-		if b := l.Facts.Bound; b != nil && b.Limited() && l.Source == reg.Source && l.Method == reg.Method && l.CompileID == reg.CompileID {
-			r.heads[l.Head] = fmt.Sprintf("loop %d: no faster than %s, a chain of %s (%s)", l.Number, b.Fastest(), b.Links(), v.chainMark())
+		if b := l.Facts.Bound; b != nil && b.Limited() && l.Source == reg.Source && l.Method == reg.Method &&
+			l.CompileID == reg.CompileID {
+			r.heads[l.Head] = fmt.Sprintf("loop %d: no faster than %s, a chain of %s (%s)", l.Number, b.Fastest(), b.Links(),
+				v.chainMark())
 			for _, link := range b.Chain {
 				r.chain[link.Addr] = true
 			}

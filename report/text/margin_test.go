@@ -60,7 +60,8 @@ func TestMargin(t *testing.T) {
 			change(&o)
 			p := inlined(t)
 			all := string(text(t, reporttest.Header(), []profile.Profile{p}, o))
-			gasmtest.Golden(t, name+".golden", []byte(all[strings.Index(all, "c2, level 4, osr, "):strings.Index(all, " 100.00%  <total for")]))
+			gasmtest.Golden(t, name+".golden", []byte(all[strings.Index(all, "c2, level 4, osr, "):strings.Index(all,
+				" 100.00%  <total for")]))
 		})
 	}
 }
@@ -94,7 +95,8 @@ func TestMarginLabels(t *testing.T) {
 		{[]string{"j.HashMap::<clinit>"}, []string{"HashMap.<clinit>"}},
 		{[]string{"a.VeryLongName::<clinit>"}, []string{"VeryLo….<clinit>"}},
 		{[]string{"A$1::run", "A$2::run"}, []string{"A$1.run", "A$2.run"}},
-		{[]string{"A$$Lambda/0x00007f0001234000::run", "B$$Lambda$14+0x00007f0001234000::run"}, []string{"Lambda.run", "B$$Lambda$14.run"}},
+		{[]string{"A$$Lambda/0x00007f0001234000::run", "B$$Lambda$14+0x00007f0001234000::run"},
+			[]string{"Lambda.run", "B$$Lambda$14.run"}},
 		{[]string{"A::größteGemeinsameTeiler"}, []string{"größteGemeinsam…"}},
 		{[]string{"no class"}, []string{"no class"}},
 	} {

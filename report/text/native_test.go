@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
-// withNative returns a profile with a region of a native function whose lines are known, and with one of a function without
-// a symbol.
+// withNative returns a profile with a region of a native function whose lines are known, and with one of a function
+// without a symbol.
 func withNative(t *testing.T) profile.Profile {
 	p := reporttest.Dot(t)
 	frame := func(method, file string, line int) printassembly.Frame {
@@ -25,18 +25,23 @@ func withNative(t *testing.T) profile.Profile {
 	inner := []printassembly.Frame{frame("zip::mix", "/src/mix.h", 3), outer}
 	later := []printassembly.Frame{frame("zip::mix", "/src/mix.h", 4), outer}
 	line := func(at uint64, text string, n int64, frames ...printassembly.Frame) code.Line {
-		return code.Line{Instruction: printassembly.Instruction{Lo: at, Hi: at + 4, Text: text, Frames: frames, OwnFrames: len(frames) > 0}, Counts: c(n)}
+		return code.Line{Instruction: printassembly.Instruction{Lo: at, Hi: at + 4, Text: text, Frames: frames,
+			OwnFrames: len(frames) > 0}, Counts: c(n)}
 	}
 	call := line(0x2a50, "call   0x2b00", 0, frame(outer.Method, outer.File, 21))
 	call.TargetName = "zip::flush"
 	p.Regions = append(p.Regions,
-		profile.Region{Source: "libzip.so", Method: outer.Method, Native: true, Hot: true, PIDs: p.PIDs, Lo: 0x2a44, Hi: 0x2a4c, Counts: c(90),
-			Lines: []code.Line{line(0x2a40, "push   %rbp", 0, outer), line(0x2a44, "imul   %eax,%edx", 80, inner...), line(0x2a48, "shr    $0x7,%edx", 0, inner...),
+		profile.Region{Source: "libzip.so", Method: outer.Method, Native: true, Hot: true, PIDs: p.PIDs, Lo: 0x2a44,
+			Hi: 0x2a4c, Counts: c(90),
+			Lines: []code.Line{line(0x2a40, "push   %rbp", 0, outer), line(0x2a44, "imul   %eax,%edx", 80, inner...),
+				line(0x2a48, "shr    $0x7,%edx", 0, inner...),
 				line(0x2a4c, "xor    %edx,%eax", 10, later...), call}},
-		profile.Region{Source: "libzip.so", Method: "libzip.so+0x3000 (no symbol)", Native: true, Hot: true, PIDs: p.PIDs, Lo: 0x3000, Hi: 0x3004, Counts: c(60),
+		profile.Region{Source: "libzip.so", Method: "libzip.so+0x3000 (no symbol)", Native: true, Hot: true, PIDs: p.PIDs,
+			Lo: 0x3000, Hi: 0x3004, Counts: c(60),
 			Lines: []code.Line{line(0x3000, "nop", 60)}},
 	)
-	p.Native = append([]profile.NativeFunction{{Module: "libzip.so", Symbol: outer.Method, Counts: c(95)}, {Module: "libzip.so", Counts: c(60)}}, p.Native...)
+	p.Native = append([]profile.NativeFunction{{Module: "libzip.so", Symbol: outer.Method, Counts: c(95)},
+		{Module: "libzip.so", Counts: c(60)}}, p.Native...)
 	return p
 }
 

@@ -30,7 +30,10 @@ func (o overview) write() {
 		return o.p.Sources[i].Source, o.p.Sources[i].Counts
 	})...)
 	if o.jvmWorks() {
-		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) { return o.p.Threads[i].Kind, o.p.Threads[i].Counts })...)
+		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) {
+			return o.p.Threads[i].Kind,
+				o.p.Threads[i].Counts
+		})...)
 	}
 	if work := o.vmWork(); len(work) > 0 {
 		o.field("libjvm", work...)
@@ -130,7 +133,8 @@ func (o overview) hottestFrames() []string {
 func (o overview) frames() []profile.FrameTotal {
 	frames := o.p.Frames[:min(len(o.p.Frames), maxOverviewFrames)]
 	for i := range frames {
-		if float64(frames[i].Counts[0]) < leastOverviewFrame*float64(o.p.Accounts[0].Profiled) || !o.visible(frames[i].Counts) {
+		if float64(frames[i].Counts[0]) < leastOverviewFrame*float64(o.p.Accounts[0].Profiled) ||
+			!o.visible(frames[i].Counts) {
 			return frames[:i]
 		}
 	}
@@ -193,13 +197,14 @@ func (o overview) rows() []rankingRow {
 		}
 		rows = append(rows, row)
 	}
-	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) tally.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
-		if n != nil {
-			add(n.Counts, rankingRow{source: n.Module, name: symbol(n), native: true})
-		} else {
-			add(m.Counts, rankingRow{source: m.Source, name: m.Name})
-		}
-	})
+	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) tally.Counts { return m.Counts },
+		func(m *profile.Method, n *profile.NativeFunction) {
+			if n != nil {
+				add(n.Counts, rankingRow{source: n.Module, name: symbol(n), native: true})
+			} else {
+				add(m.Counts, rankingRow{source: m.Source, name: m.Name})
+			}
+		})
 	return rows
 }
 

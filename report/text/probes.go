@@ -48,11 +48,14 @@ func (t probeTables) callTable() {
 	var rows [][]string
 	methods := t.ofKinds(rings.Method)
 	for _, p := range first(methods, t.opts.Top) {
-		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), strconv.FormatInt(p.Throws, 10), fmt.Sprintf("%.3f", float64(p.Nanos)/1e6),
-			duration(p.Percentile(0.5)), duration(p.Percentile(0.9)), duration(p.Percentile(0.99)), duration(p.MaxNanos), probeName(p, methods)})
+		rows = append(rows, []string{strconv.FormatInt(p.Entries, 10), strconv.FormatInt(p.Throws, 10),
+			fmt.Sprintf("%.3f", float64(p.Nanos)/1e6),
+			duration(p.Percentile(0.5)), duration(p.Percentile(0.9)), duration(p.Percentile(0.99)), duration(p.MaxNanos),
+			probeName(p, methods)})
 	}
 	right := layout.Right
-	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows, []layout.Align{right, right, right, right, right, right, right, layout.Left}, len(methods))
+	t.rows([]string{"calls", "thrown", "total ms", "p50", "p90", "p99", "max", ""}, rows,
+		[]layout.Align{right, right, right, right, right, right, right, layout.Left}, len(methods))
 }
 
 // lockAndAllocationTable writes the table of probed locks and allocations.

@@ -54,7 +54,8 @@ func (d *document) hottestOfEach() {
 		}
 		f := &p.Frames[0]
 		amount := v.inTable(0, f.Counts[0])
-		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Name(), frameDetails(v, f)})
+		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Name(),
+			frameDetails(v, f)})
 	}
 	if len(cells) == 0 {
 		return
@@ -67,7 +68,8 @@ func (d *document) hottestOfEach() {
 
 // programTitle returns the heading of a program, with its share of the samples in all profiles.
 func (d *document) programTitle(i int, share float64) string {
-	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(d.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples", 100*share)
+	start, end := fmt.Sprintf("Program %d of %d: ", i+1, len(d.ps.Trials)), fmt.Sprintf(", %.1f%% of the samples",
+		100*share)
 	const frame = len("====[]====")
 	width := d.Columns(layout.RuleWidth) - frame - len(start) - len(end)
 	return start + shortDotted(d.programName(&d.ps.Trials[i]), width, d.Ellipsis()) + end

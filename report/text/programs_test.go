@@ -24,7 +24,8 @@ func programs(t *testing.T) *profile.Profiles {
 	}
 	p := &ps.Trials[2]
 	p.Program, p.JDK, p.PIDs = "Helper", "25+36", []int{3, 4}
-	p.Shares = []profile.JVMShare{{PID: 3, Counts: c(0), Native: c(0), Java: c(0), JIT: c(0), GC: c(0)}, {PID: 4, Counts: c(0), Native: c(0), Java: c(0), JIT: c(0), GC: c(0)}}
+	p.Shares = []profile.JVMShare{{PID: 3, Counts: c(0), Native: c(0), Java: c(0), JIT: c(0), GC: c(0)},
+		{PID: 4, Counts: c(0), Native: c(0), Java: c(0), JIT: c(0), GC: c(0)}}
 	return ps
 }
 

@@ -121,7 +121,8 @@ func (t *ranking) hottest() []rankingRow {
 
 // worthShowing reports whether a row has enough samples of its own, or in total, to be shown.
 func (t *ranking) worthShowing(row *rankingRow) bool {
-	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal && t.visible(row.total))
+	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal &&
+		t.visible(row.total))
 }
 
 // minor reports whether the table leaves out a frame because the frame has few samples of its own. A frame whose total
@@ -166,7 +167,8 @@ func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
 }
 
 // countColumns returns the columns of samples, each with its total as the last cell.
-func (t *ranking) countColumns(rows []rankingRow, margins bool) (columns [][]string, header []string, aligns []layout.Align) {
+func (t *ranking) countColumns(rows []rankingRow, margins bool) (columns [][]string, header []string,
+	aligns []layout.Align) {
 	for e, event := range t.p.Counters {
 		columns, header, aligns = append(columns, t.selfColumn(rows, e)), append(header, event), append(aligns, layout.Right)
 		if margins {

@@ -21,7 +21,8 @@ func Rows(p *profile.Profile, reg *profile.Region, o Options) []Row {
 	o.Color = false
 	var text bytes.Buffer
 	page := layout.NewPage(&text, o.Look)
-	v := &view{Page: page, amounts: amounts{p: p, unit: o.Counts}, shortNames: shortNames{ellipsis: page.Ellipsis()}, opts: o, about: &capture.Description{}}
+	v := &view{Page: page, amounts: amounts{p: p, unit: o.Counts}, shortNames: shortNames{ellipsis: page.Ellipsis()},
+		opts: o, about: &capture.Description{}}
 	at := map[int]int{} // the lines of code, by the numbers of their rows
 	written, counted := 0, 0
 	v.row = func(line int) {

@@ -24,7 +24,8 @@ func writeCallersOfWaits(v *view, title, of string, waits []sites.Wait) {
 	var places []place
 	for i := range waits[:min(v.opts.SiteCallers, len(waits))] {
 		s := &waits[i]
-		places = append(places, place{amount.ShareOf(s.Nanos, total).String(), site(v, s.Frame), v.short(s.Class, false), s.Stacks})
+		places = append(places, place{amount.ShareOf(s.Nanos, total).String(), site(v, s.Frame), v.short(s.Class, false),
+			s.Stacks})
 	}
 	writeSiteCallers(v, title, of, ofEvents, places)
 }
@@ -44,11 +45,15 @@ func writeSiteCallers(v *view, title, of, whyCut string, places []place) {
 	for _, p := range places {
 		v.Line("%s", v.cut(layout.PadLeft(p.share, cellWidth)+"  "+p.at+"  "+p.about))
 		lines := callersOf(v, p.stacks)
-		cut = cut || slices.ContainsFunc(lines, func(l callers.Line) bool { return l.Node != nil && l.Node.Kind == callstack.Cut })
+		cut = cut || slices.ContainsFunc(lines, func(l callers.Line) bool {
+			return l.Node != nil &&
+				l.Node.Kind == callstack.Cut
+		})
 		v.Line("")
 	}
-	note := fmt.Sprintf("Below a place are its callers, from the nearest to the outermost one, with their shares of the place's %s. "+
-		"A line without a number has the same share as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out.", of, 100*leastCaller)
+	note :=
+		fmt.Sprintf("Below a place are its callers, from the nearest to the outermost one, with their shares of the place's %s. "+
+			"A line without a number has the same share as the line above; a - begins each of several callers. Callers with less than %.0f%% are left out.", of, 100*leastCaller)
 	if cut {
 		note += " [cut] is in place of callers that are not known: " + whyCut + "."
 	}
@@ -69,6 +74,9 @@ func callersOf(v *view, stacks []sites.Stack) []callers.Line {
 		v.Line("%s(it has no callers)", layout.PadLeft("", indent))
 	}
 	total := tree.Nodes[0].Counts[0]
-	writeTree(v, lines, callerIndent, func(n int64) string { return layout.PadLeft(amount.ShareOf(n, total).String(), cellWidth) })
+	writeTree(v, lines, callerIndent, func(n int64) string {
+		return layout.PadLeft(amount.ShareOf(n, total).String(),
+			cellWidth)
+	})
 	return lines
 }

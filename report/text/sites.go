@@ -18,7 +18,8 @@ func writeLocks(v *view) {
 	if count == 0 {
 		return
 	}
-	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"), millis(total), waitsNote(v, v.p.Locks)))
+	v.Paragraph("", fmt.Sprintf("Threads waited %s for locks that others held: %s.%s", layout.Plural(count, "time"),
+		millis(total), waitsNote(v, v.p.Locks)))
 	v.Line("")
 	writeCallersOfWaits(v, "Callers of Locks", "waits", v.p.Locks)
 }
@@ -59,7 +60,8 @@ func writeWaits(v *view, title string, waits []sites.Wait) (count int, total int
 		if s.Owner != "" {
 			about += ", held by " + s.Owner
 		}
-		rows = append(rows, []string{amount.ShareOf(s.Nanos, total).String(), tableMillis(s.Nanos), tableMillis(s.LongestNanos),
+		rows = append(rows, []string{amount.ShareOf(s.Nanos, total).String(), tableMillis(s.Nanos),
+			tableMillis(s.LongestNanos),
 			strconv.Itoa(s.Count), site(v, s.Frame), about})
 	}
 	v.Rule(title + unrecorded(v))
@@ -87,7 +89,8 @@ func writeAllocations(v *view) {
 	var rows [][]string
 	for i := range shown {
 		s := &shown[i]
-		row := []string{allocationShare(s, total, events), megabytes(s.Bytes), strconv.Itoa(s.Events), allocator(v, s), v.short(s.Class, false) + allocCode(s.Code)}
+		row := []string{allocationShare(s, total, events), megabytes(s.Bytes), strconv.Itoa(s.Events), allocator(v, s),
+			v.short(s.Class, false) + allocCode(s.Code)}
 		if total == 0 {
 			row = slices.Delete(row, 1, 2) // the size is unknown
 		}
@@ -96,10 +99,12 @@ func writeAllocations(v *view) {
 	v.Rule("Allocations" + unrecorded(v))
 	if total == 0 {
 		writeSites(v, []string{"share", "count", "", ""}, rows)
-		v.Paragraph("", fmt.Sprintf("Shares are of %s, whose sizes are unknown.%s", layout.Plural(events, "allocation"), note))
+		v.Paragraph("", fmt.Sprintf("Shares are of %s, whose sizes are unknown.%s", layout.Plural(events, "allocation"),
+			note))
 	} else {
 		writeSites(v, []string{"bytes", "MB", "events", "", ""}, rows)
-		v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"), note))
+		v.Paragraph("", fmt.Sprintf("Shares are of %s MB, from %s.%s", megabytes(total), layout.Plural(events, "event"),
+			note))
 	}
 	v.Line("")
 	var places []place
@@ -225,7 +230,8 @@ func siteSummary(v *view) (lines []string) {
 		name  string
 	}{{v.p.Locks, "%s for a lock"}, {v.p.Parks, "%s for something else"}} {
 		if count, total, longest := waited(kind.waits); count > 0 {
-			lines = append(lines, fmt.Sprintf(kind.name+", %s (longest %s)", layout.Plural(count, "wait"), millis(total), millis(longest)))
+			lines = append(lines, fmt.Sprintf(kind.name+", %s (longest %s)", layout.Plural(count, "wait"), millis(total),
+				millis(longest)))
 		}
 	}
 	if bytes, _ := allocated(v.p); bytes > 0 {

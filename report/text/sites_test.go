@@ -19,7 +19,8 @@ func TestSites(t *testing.T) {
 	gasmtest.Golden(t, "sites.golden", text(t, reporttest.Header(), []profile.Profile{reporttest.Sites(t)}, wide))
 	narrow := wide
 	narrow.Width, narrow.TableWidth, narrow.Top = 80, 80, 1
-	_, from, _ := strings.Cut(string(text(t, reporttest.Header(), []profile.Profile{reporttest.Sites(t)}, narrow)), "[Locks]")
+	_, from, _ := strings.Cut(string(text(t, reporttest.Header(), []profile.Profile{reporttest.Sites(t)}, narrow)),
+		"[Locks]")
 	_, from, _ = strings.Cut(from, "\n")
 	to, _, ok := strings.Cut(from, "[Account")
 	require.True(t, ok)

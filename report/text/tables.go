@@ -12,7 +12,8 @@ import (
 
 // rankings returns the tables that rank code, in the order in which the report has them.
 func rankings(v *view) []*ranking {
-	return []*ranking{byTable(v), regionTable(v), methodTable(v), frameTable(v), interpretedTable(v), lineTable(v), nativeTable(v), vmTable(v), sourceTable(v), threadTable(v)}
+	return []*ranking{byTable(v), regionTable(v), methodTable(v), frameTable(v), interpretedTable(v), lineTable(v),
+		nativeTable(v), vmTable(v), sourceTable(v), threadTable(v)}
 }
 
 // regionTable ranks regions of code and native functions.
@@ -20,26 +21,28 @@ func regionTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
 	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
-	regions := slices.DeleteFunc(slices.Clone(v.p.Regions), func(reg profile.Region) bool { return reg.Native }) // the table has their functions
+	// the table has their functions
+	regions := slices.DeleteFunc(slices.Clone(v.p.Regions), func(reg profile.Region) bool { return reg.Native })
 	for i := range regions {
 		same[key(&regions[i])]++
 	}
-	inOrder(regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts }, func(reg *profile.Region, n *profile.NativeFunction) {
-		if n != nil {
-			t.addNative(n)
-			return
-		}
-		t.add(reg.Counts, func() rankingRow {
-			row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
-			if same[key(reg)] > 1 { // the method has several regions
-				if v.narrow() {
-					row.tail = ""
-				}
-				row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
+	inOrder(regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts },
+		func(reg *profile.Region, n *profile.NativeFunction) {
+			if n != nil {
+				t.addNative(n)
+				return
 			}
-			return row
+			t.add(reg.Counts, func() rankingRow {
+				row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
+				if same[key(reg)] > 1 { // the method has several regions
+					if v.narrow() {
+						row.tail = ""
+					}
+					row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
+				}
+				return row
+			})
 		})
-	})
 	t.addOutside()
 	return t
 }
@@ -47,26 +50,28 @@ func regionTable(v *view) *ranking {
 // methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
 func methodTable(v *view) *ranking {
 	t := &ranking{view: v, title: "Hottest Methods (after inlining)", more: "warm method"}
-	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) tally.Counts { return m.Counts }, func(m *profile.Method, n *profile.NativeFunction) {
-		if n != nil {
-			t.addNative(n)
-			return
-		}
-		t.add(m.Counts, func() rankingRow {
-			row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
-			if m.Blobs > 1 && m.CompileID != 0 { // a stub or codelet may have many blobs, but they are not compilations
-				row.tail = ", " + layout.Plural(m.Blobs, "compilation")
+	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) tally.Counts { return m.Counts },
+		func(m *profile.Method, n *profile.NativeFunction) {
+			if n != nil {
+				t.addNative(n)
+				return
 			}
-			return row
+			t.add(m.Counts, func() rankingRow {
+				row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
+				if m.Blobs > 1 && m.CompileID != 0 { // a stub or codelet may have many blobs, but they are not compilations
+					row.tail = ", " + layout.Plural(m.Blobs, "compilation")
+				}
+				return row
+			})
 		})
-	})
 	t.addOutside()
 	return t
 }
 
 // inOrder goes through pieces of code and native functions together, with the hottest one first. Both lists must be in
 // this order already. Each call of visit gets either a piece of code or a native function, and nil for the other.
-func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts, visit func(*T, *profile.NativeFunction)) {
+func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts,
+	visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
 		if len(native) == 0 || len(code) > 0 && slices.Compare(counts(&code[0]), native[0].Counts) >= 0 {
 			visit(&code[0], nil)

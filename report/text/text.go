@@ -16,7 +16,8 @@ func Write(w io.Writer, ps *profile.Profiles, gasm string, o Options) error {
 	unknown := func(p profile.Profile) bool { return p.Operations == 0 }
 	if o.Counts == Norm && slices.ContainsFunc(ps.Trials, unknown) {
 		d.opts.Counts = Percent
-		d.notes = append(slices.Clone(d.notes), "counts per operation need --ops, because no JMH score was found; showing percentages")
+		d.notes = append(slices.Clone(d.notes),
+			"counts per operation need --ops, because no JMH score was found; showing percentages")
 	}
 	d.header(gasm)
 	switch {

@@ -55,12 +55,15 @@ func TestText(t *testing.T) {
 		options  Options
 	}{
 		{"unicode", reporttest.Header(), one(reporttest.Workload(t)), options()},
-		{"ascii", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
+		{"ascii", reporttest.Header(), one(reporttest.Workload(t)),
+			with(func(o *Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
 		{"color", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Color = true })},
-		{"raw", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
+		{"raw", reporttest.Header(), one(reporttest.Workload(t)),
+			with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
 		{"events", both, one(reporttest.TwoEvents(t)), options()},
 		{"trials", h, two, with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })},
-		{"width80", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
+		{"width80", reporttest.Header(), one(reporttest.Workload(t)),
+			with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
 		{"dot", reporttest.Header(), one(reporttest.Dot(t)), options()},
 		{"empty", reporttest.Header(), one(reporttest.Empty()), options()},
 	} {
@@ -96,7 +99,8 @@ func TestManyArrows(t *testing.T) {
 		lines = append(lines, l)
 	}
 	p.Regions[0].Lines = lines
-	if got := string(text(t, reporttest.Header(), []profile.Profile{p}, options())); !strings.Contains(got, "(2 more arrows not drawn)") {
+	if got := string(text(t, reporttest.Header(), []profile.Profile{p}, options())); !strings.Contains(got,
+		"(2 more arrows not drawn)") {
 		t.Error(got)
 	}
 }
@@ -122,7 +126,8 @@ func TestWidth(t *testing.T) {
 func TestASCII(t *testing.T) {
 	o := options()
 	o.ASCII, o.Width, o.TableWidth = true, 80, 80
-	if got := text(t, reporttest.Header(), []profile.Profile{reporttest.Workload(t)}, o); bytes.ContainsFunc(got, func(r rune) bool { return r > '~' }) {
+	if got := text(t, reporttest.Header(), []profile.Profile{reporttest.Workload(t)}, o); bytes.ContainsFunc(got,
+		func(r rune) bool { return r > '~' }) {
 		t.Errorf("not only ASCII:\n%s", got)
 	}
 }
@@ -163,7 +168,8 @@ func TestAttached(t *testing.T) {
 	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
 	require.GreaterOrEqual(t, compiled, 0)
 	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
-	notes := []string{"", " (~: a guess, because HotSpot kept lines at safepoints only)", " (no guesses: compiled with DebugNonSafepoints)"}
+	notes := []string{"", " (~: a guess, because HotSpot kept lines at safepoints only)",
+		" (no guesses: compiled with DebugNonSafepoints)"}
 	own := slices.ContainsFunc(p.Regions[compiled].Lines, func(l code.Line) bool { return l.OwnFrames })
 	require.True(t, own)
 	for kind, note := range notes {

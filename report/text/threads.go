@@ -48,7 +48,10 @@ func allThreads(v *view) *ranking {
 	slices.SortStableFunc(all, func(a, b named) int { return tally.Compare(a.Counts, b.Counts) })
 	t := &ranking{view: v, title: "Threads", more: "thread"}
 	for _, one := range all {
-		t.add(one.Counts, func() rankingRow { return rankingRow{source: one.kind, name: cmp.Or(one.Name, noName), native: true} })
+		t.add(one.Counts, func() rankingRow {
+			return rankingRow{source: one.kind, name: cmp.Or(one.Name, noName),
+				native: true}
+		})
 	}
 	return t
 }
@@ -69,7 +72,8 @@ func hottestThreads(v *view, threads []threads.Total, room int) string {
 		if text != "" {
 			next = text + ", " + next
 		}
-		if more := moreThreads(next, len(threads)-n-1); text != "" && v.opts.TableWidth > 0 && layout.Width(next+more) > room {
+		if more := moreThreads(next, len(threads)-n-1); text != "" && v.opts.TableWidth > 0 &&
+			layout.Width(next+more) > room {
 			return text + moreThreads(text, len(threads)-n)
 		}
 		text = next

@@ -51,7 +51,8 @@ func writeWaitPlaces(v *view) {
 		var rows [][]string
 		for i := range first(places, v.opts.Top) {
 			p := &places[i]
-			rows = append(rows, []string{amount.ShareOf(p.Nanos, total).String(), tableSeconds(p.Nanos), strconv.Itoa(p.Threads), p.State.String(), p.Pool, site(v, p.Frame), waitsFor(v, p)})
+			rows = append(rows, []string{amount.ShareOf(p.Nanos, total).String(), tableSeconds(p.Nanos), strconv.Itoa(p.Threads),
+				p.State.String(), p.Pool, site(v, p.Frame), waitsFor(v, p)})
 		}
 		writeLeft(v, []string{"waited", "s", "threads", "state", "pool", "at", "for"}, 3, rows)
 	}
@@ -91,7 +92,8 @@ func foldedNote(v *view) string {
 		parts = append(parts, fmt.Sprintf("%s (%s)", layout.Plural(idle.Threads, "idle thread"), seconds(idle.Nanos)))
 	}
 	if idle.Queued > 0 {
-		parts = append(parts, fmt.Sprintf("%s in which other threads waited for work in the queues of their pools", seconds(idle.Queued)))
+		parts = append(parts, fmt.Sprintf("%s in which other threads waited for work in the queues of their pools",
+			seconds(idle.Queued)))
 	}
 	return " Without " + strings.Join(parts, ", and without ") + " (--idle-threads shows them)."
 }
@@ -101,7 +103,8 @@ func writeCallersOfPlaces(v *view, waited []waits.Place, total int64) {
 	var places []place
 	for i := range waited[:min(v.opts.SiteCallers, len(waited))] {
 		p := &waited[i]
-		places = append(places, place{amount.ShareOf(p.Nanos, total).String(), site(v, p.Frame), p.State.String() + ", " + p.Pool, p.Stacks})
+		places = append(places, place{amount.ShareOf(p.Nanos, total).String(), site(v, p.Frame),
+			p.State.String() + ", " + p.Pool, p.Stacks})
 	}
 	writeSiteCallers(v, "Callers of Waits", "waits", "the stack could not be followed to its end", places)
 }
@@ -177,7 +180,8 @@ func statesOf(pools []waits.Pool) []wall.State {
 
 // poolLines returns the lines of a table with a column for each of the first n states, and one column for all others.
 func poolLines(pools []waits.Pool, states []wall.State, n int) []string {
-	header, aligns := []string{"pool", "threads", "idle", "s"}, []layout.Align{layout.Left, layout.Right, layout.Right, layout.Right}
+	header, aligns := []string{"pool", "threads", "idle", "s"}, []layout.Align{layout.Left, layout.Right, layout.Right,
+		layout.Right}
 	for i := range states[:n] {
 		header = append(header, states[i].String())
 	}
@@ -244,14 +248,18 @@ func writeHolders(v *view) {
 	}
 	for i := range shown {
 		h := &shown[i]
-		writeIndented(v, fmt.Sprintf("%7s  ", amount.ShareOf(h.Nanos, total)), fmt.Sprintf("%s: %s for %s, held by %s%s", seconds(h.Nanos), waiters(h), shortLock(v, h), h.Owner, gotAt(v, h.Taken)))
+		writeIndented(v, fmt.Sprintf("%7s  ", amount.ShareOf(h.Nanos, total)),
+			fmt.Sprintf("%s: %s for %s, held by %s%s", seconds(h.Nanos), waiters(h), shortLock(v, h), h.Owner,
+				gotAt(v, h.Taken)))
 		for _, m := range meanwhile(h) {
 			writeIndented(v, fmt.Sprintf("%9s%7s  ", "", m.share), m.did(v))
 		}
 		chain := w.Chain(i)
 		for n, next := range chain[1:] {
 			to := &w.Holders[next]
-			writeIndented(v, strings.Repeat(" ", 9+2*min(n, 10)), fmt.Sprintf("%s waited for %s, held by %s%s", w.Holders[chain[n]].Owner, shortLock(v, to), to.Owner, gotAt(v, to.Taken)))
+			writeIndented(v, strings.Repeat(" ", 9+2*min(n, 10)),
+				fmt.Sprintf("%s waited for %s, held by %s%s", w.Holders[chain[n]].Owner, shortLock(v, to), to.Owner,
+					gotAt(v, to.Taken)))
 		}
 	}
 	v.EndRule()
@@ -353,10 +361,12 @@ func writeDeadlocks(v *view) {
 	v.Rule("Deadlocks")
 	for i := range v.p.Waits.Deadlocks {
 		d := &v.p.Waits.Deadlocks[i]
-		v.Line("%s", v.cut(fmt.Sprintf("%s wait for one another%s, for %s until the recording ended:", layout.Plural(len(d.Threads), "thread"), v.inJVM(d.PID), seconds(d.ToMonoNanos-d.FromMonoNanos))))
+		v.Line("%s", v.cut(fmt.Sprintf("%s wait for one another%s, for %s until the recording ended:",
+			layout.Plural(len(d.Threads), "thread"), v.inJVM(d.PID), seconds(d.ToMonoNanos-d.FromMonoNanos))))
 		for k := range first(d.Threads, 2*max(v.opts.Top, 1)) {
 			t, owner := &d.Threads[k], d.Threads[(k+1)%len(d.Threads)].Name
-			writeIndented(v, "  ", fmt.Sprintf("%s waits for %s@%x, held by %s%s", t.Name, v.short(t.Lock.Name(), false), t.Lock.Address, owner, gotAt(v, t.Frame)))
+			writeIndented(v, "  ", fmt.Sprintf("%s waits for %s@%x, held by %s%s", t.Name, v.short(t.Lock.Name(), false),
+				t.Lock.Address, owner, gotAt(v, t.Frame)))
 		}
 	}
 	v.EndRule()
@@ -372,7 +382,8 @@ func writeVirtual(v *view) {
 	var rows [][]string
 	for i := range first(list, v.opts.Top) {
 		p := &list[i]
-		rows = append(rows, []string{fmt.Sprintf("%.1f", p.Mean), strconv.Itoa(p.Most), p.State.String(), site(v, p.Frame), v.short(p.For, false)})
+		rows = append(rows, []string{fmt.Sprintf("%.1f", p.Mean), strconv.Itoa(p.Most), p.State.String(), site(v, p.Frame),
+			v.short(p.For, false)})
 	}
 	v.Rule("Virtual Threads")
 	writeLeft(v, []string{"mean", "most", "state", "at", "for"}, 2, rows)
@@ -417,7 +428,8 @@ func writeWallAccount(v *view) {
 		rows = append(rows, row)
 	}
 	v.Rule("Account of Threads' Time")
-	for _, line := range layout.Table([]string{"", "s", "of recorded", "of profile"}, rows, []layout.Align{layout.Left, layout.Right, layout.Right, layout.Right}) {
+	for _, line := range layout.Table([]string{"", "s", "of recorded", "of profile"}, rows,
+		[]layout.Align{layout.Left, layout.Right, layout.Right, layout.Right}) {
 		v.Line("%s", line)
 	}
 	for i := range w.JVMs {
@@ -428,7 +440,8 @@ func writeWallAccount(v *view) {
 
 // looks returns sentences about how the threads of a JVM were observed.
 func looks(v *view, j *waits.JVM) string {
-	text := fmt.Sprintf("Threads%s were looked at %d times a second, for %s.", v.inJVM(j.PID), j.Hertz, seconds(j.ToMonoNanos-j.FromMonoNanos))
+	text := fmt.Sprintf("Threads%s were looked at %d times a second, for %s.", v.inJVM(j.PID), j.Hertz,
+		seconds(j.ToMonoNanos-j.FromMonoNanos))
 	if len(v.p.PIDs) > 1 {
 		text = strings.Replace(text, "Threads, ", "Threads of ", 1)
 	}
@@ -436,7 +449,8 @@ func looks(v *view, j *waits.JVM) string {
 	if e == nil {
 		return text + " The recording was cut off."
 	}
-	text += fmt.Sprintf(" Of %d looks, %d found a thread that ran each time it was read, %d could not read the thread, and %d were left out to save time.", e.Looks+e.Left, e.Moved, e.Unread, e.Left)
+	text +=
+		fmt.Sprintf(" Of %d looks, %d found a thread that ran each time it was read, %d could not read the thread, and %d were left out to save time.", e.Looks+e.Left, e.Moved, e.Unread, e.Left)
 	if e.Clamped >= 5e6 { // less would be shown as 0.00 s
 		text += fmt.Sprintf(" %s were taken off the kernel's counters, which said more than the clock.", seconds(e.Clamped))
 	}
@@ -453,7 +467,8 @@ func wallSummary(v *view) string {
 	const most = 3
 	for i := range places[:min(len(places), most)] {
 		p := &places[i]
-		parts = append(parts, fmt.Sprintf("%s %s at %s (%s)", amount.ShareOf(p.Nanos, total), p.State, site(v, p.Frame), p.Pool))
+		parts = append(parts, fmt.Sprintf("%s %s at %s (%s)", amount.ShareOf(p.Nanos, total), p.State, site(v, p.Frame),
+			p.Pool))
 	}
 	if n := len(v.p.Waits.Deadlocks); n > 0 {
 		parts = append([]string{layout.Plural(n, "deadlock")}, parts...)

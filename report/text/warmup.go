@@ -100,8 +100,8 @@ func interpretedTable(v *view) *ranking {
 // spansShown is the maximum number of rows in the table of a JVM's time.
 const spansShown = 12
 
-// warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm from
-// the first sample on, and also if it was warm by the end and the user has not asked for compilations.
+// warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm
+// from the first sample on, and also if it was warm by the end and the user has not asked for compilations.
 func (d *document) warmUp(v *view) {
 	jvms, warmths := d.ps.History.Of(v.p.PIDs), amount.Warmths(d.ps, v.p)
 	if len(jvms) != 1 {
@@ -116,9 +116,12 @@ func (d *document) warmUp(v *view) {
 	columns := []struct {
 		name   string
 		doings []history.Doing
-	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1", []history.Doing{history.RanC1Profiled, history.RanC1}},
-		{v.p.TopCompiler(), []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}}, {"JIT", []history.Doing{history.RanJIT}},
-		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService, history.RanUnnamed}}}
+	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1",
+		[]history.Doing{history.RanC1Profiled, history.RanC1}},
+		{v.p.TopCompiler(), []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}},
+		{"JIT", []history.Doing{history.RanJIT}},
+		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService,
+			history.RanUnnamed}}}
 	header, aligns := []string{"from s", "to s", "samples"}, []layout.Align{layout.Right, layout.Right, layout.Right}
 	for _, c := range columns {
 		header, aligns = append(header, c.name), append(aligns, layout.Right)
@@ -127,7 +130,8 @@ func (d *document) warmUp(v *view) {
 	for i := range spans {
 		s := &spans[i]
 		all := s.Sum()
-		row := []string{fmt.Sprintf("%.1f", float64(max(s.FromMonoNanos-origin, 0))/1e9), fmt.Sprintf("%.1f", float64(s.ToMonoNanos-origin)/1e9), strconv.FormatInt(all, 10)}
+		row := []string{fmt.Sprintf("%.1f", float64(max(s.FromMonoNanos-origin, 0))/1e9),
+			fmt.Sprintf("%.1f", float64(s.ToMonoNanos-origin)/1e9), strconv.FormatInt(all, 10)}
 		for _, c := range columns {
 			var n int64
 			for _, doing := range c.doings {
@@ -141,7 +145,8 @@ func (d *document) warmUp(v *view) {
 		}
 		rows = append(rows, row)
 	}
-	about := "JIT and GC are the threads of the compilers and the collector; the JVM's other threads are in the last column."
+	about :=
+		"JIT and GC are the threads of the compilers and the collector; the JVM's other threads are in the last column."
 	if warm.JITUnknown {
 		about = "The sampler recorded no names of threads, so JIT and GC are in the last column."
 	}

@@ -127,7 +127,8 @@ type track struct {
 
 // Decode decodes a trace.
 func Decode(text []byte) (*Trace, error) {
-	d := &decoder{Trace: Trace{Processes: map[int]string{}, Threads: map[Thread]string{}}, sequences: map[uint64]*sequence{}, tracks: map[uint64]*track{}}
+	d := &decoder{Trace: Trace{Processes: map[int]string{}, Threads: map[Thread]string{}},
+		sequences: map[uint64]*sequence{}, tracks: map[uint64]*track{}}
 	for i, f := range d.fields(text) {
 		if f.num != 1 {
 			d.fail("field %d of a Trace", f.num)
@@ -352,8 +353,9 @@ func (d *decoder) sample(s *sequence, at int64, m message) {
 		d.Lost += int64(m.value(17))
 		return
 	}
-	d.Samples = append(d.Samples, Sample{Thread: Thread{int(m.value(2)), int(m.value(3))}, MonoNanos: at, Counter: s.counter,
-		Kernel: m.value(5) == 1, Error: m.value(16), Stack: d.stack(s, m.value(4))})
+	d.Samples = append(d.Samples, Sample{Thread: Thread{int(m.value(2)), int(m.value(3))}, MonoNanos: at,
+		Counter: s.counter,
+		Kernel:  m.value(5) == 1, Error: m.value(16), Stack: d.stack(s, m.value(4))})
 }
 
 // stack returns the frames of a stack.

@@ -72,7 +72,8 @@ func TestAttachFewFiles(t *testing.T) {
 func TestAttachChildren(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := collecttest.Hold(t, `(`+collecttest.Busy+`) & exec sh -c '`+collecttest.Busy+`'`)
-	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999,
+		Dir: t.TempDir()})
 	require.NoError(t, err)
 	x.Release(t)
 	time.Sleep(500 * time.Millisecond)
@@ -94,7 +95,8 @@ func TestAttachSeveral(t *testing.T) {
 	_ = gone.cmd.Wait()
 	first, second := startHelper(t, "threads", "2"), startHelper(t, "threads", "3")
 	pids := []int{first.cmd.Process.Pid, second.cmd.Process.Pid}
-	n, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, MorePIDs: pids, Events: eventsOf("cpu-clock"),
+		Frequency: 999, Dir: t.TempDir()})
 	require.NoError(t, err)
 	time.Sleep(500 * time.Millisecond)
 	require.NoError(t, n.Stop(t.Context()))
@@ -115,7 +117,8 @@ func TestAttachRefused(t *testing.T) {
 	require.NoError(t, gone.cmd.Process.Kill())
 	_ = gone.cmd.Wait()
 	dir := t.TempDir()
-	_, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	_, err := AttachNative(t.Context(), Options{PID: gone.cmd.Process.Pid, Events: eventsOf("cpu-clock"), Frequency: 999,
+		Dir: dir})
 	var refused *failure.RefusedError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, failure.ReasonTargetGone, refused.Reason)

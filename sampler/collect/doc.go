@@ -46,10 +46,10 @@
 //
 // # Call stacks
 //
-// With [Options].Walk, native sampling also records call stacks. The [Walk] finds the frames in user space; it belongs to
-// another package, because it has to know HotSpot. The drain adds the kernel's frames. It writes the stacks to a file of
-// its own (package callstack), and the ID of a stack to the line of the sample. Before each text, it writes the stacks
-// that the text refers to. If they can't be written, the samples go on without stacks, and a note says so.
+// With [Options].Walk, native sampling also records call stacks. The [Walk] finds the frames in user space; it belongs
+// to another package, because it has to know HotSpot. The drain adds the kernel's frames. It writes the stacks to a
+// file of its own (package callstack), and the ID of a stack to the line of the sample. Before each text, it writes the
+// stacks that the text refers to. If they can't be written, the samples go on without stacks, and a note says so.
 //
 // Samples with stacks need much room in the kernel's buffers. While there are such samples, the buffers are emptied
 // every 50 ms, or when one is half full. A walk may have to wait for a file or for the memory of another process. So
@@ -78,10 +78,10 @@
 //   - A perf that is killed, or whose disk is full, leaves a file that says it holds 0 bytes of data. `perf script`
 //     prints none of its samples. Stop completes the header, so that everything that has reached the disk can be read.
 //     What was still in the ring buffers (half a MiB per CPU) is lost.
-//   - With [Options].Chains, perf records chains of return addresses, as far as there are frame pointers. [Perf.WriteStacks]
-//     writes them as package callstack describes (perfstacks.go). In such a recording, perf script prints the addresses of
-//     functions in their files, also for the sampled function. gasm would need the addresses in memory to look up the
-//     functions, so it keeps perf's names.
+//   - With [Options].Chains, perf records chains of return addresses, as far as there are frame pointers.
+//     [Perf.WriteStacks] writes them as package callstack describes (perfstacks.go). In such a recording, perf script
+//     prints the addresses of functions in their files, also for the sampled function. gasm would need the addresses in
+//     memory to look up the functions, so it keeps perf's names.
 //   - perf ends by itself when the last process that it follows has ended, not when
 //     the first one has. It also ends when gasm is killed, so that it does not fill the disk.
 //   - If the disk has no room for the first page of its data, perf ends without a message.

@@ -177,7 +177,8 @@ func (d *drain) threadName(r *perfevent.Record) string {
 // sample writes a sample and hands it to the streams.
 func (d *drain) sample(r *perfevent.Record) {
 	s := &d.last
-	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threadName(r), PC: r.IP, Event: d.events[r.Event]}
+	*s = sampler.Sample{MonoNanos: r.MonoNanos, PID: int(r.PID), TID: int(r.TID), Thread: d.threadName(r), PC: r.IP,
+		Event: d.events[r.Event]}
 	path := ""
 	switch {
 	case r.Mode == perfevent.Kernel:
@@ -306,8 +307,10 @@ func (d *drain) notes() (notes []fix.Note) {
 		}
 	}
 	if d.throttled > 0 {
-		notes = append(notes, fix.Note{Text: fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast", d.throttled),
-			Fix: "take a lower --frequency (kernel.perf_cpu_time_max_percent limits the time that samples may take)"})
+		notes =
+			append(notes, fix.Note{Text: fmt.Sprintf("the kernel paused the sampling %d times, because samples came too fast",
+				d.throttled),
+				Fix: "take a lower --frequency (kernel.perf_cpu_time_max_percent limits the time that samples may take)"})
 	}
 	return notes
 }

@@ -67,7 +67,8 @@ func TestDrainMemory(t *testing.T) {
 	threads := int32(0)
 	samples := func(n int) {
 		for i := range n {
-			r := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: pid, TID: pid, MonoNanos: int64(i), IP: uint64(code) + uint64(i%64)}
+			r := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: pid, TID: pid, MonoNanos: int64(i),
+				IP: uint64(code) + uint64(i%64)}
 			switch i % 3 {
 			case 1:
 				r.Mode, r.IP = perfevent.Kernel, sampler.KernelStart+uint64(i)*4096
@@ -79,7 +80,8 @@ func TestDrainMemory(t *testing.T) {
 				threads++
 				child := 1<<22 + threads%(1<<20)
 				d.take(&perfevent.Record{Kind: perfevent.Fork, PID: child, PPID: pid, TID: child, PTID: pid})
-				d.take(&perfevent.Record{Kind: perfevent.Comm, PID: child, TID: child, Name: "thread " + strconv.Itoa(int(threads))})
+				d.take(&perfevent.Record{Kind: perfevent.Comm, PID: child, TID: child,
+					Name: "thread " + strconv.Itoa(int(threads))})
 				d.take(&perfevent.Record{Kind: perfevent.Exit, PID: child, TID: child})
 				d.looked()
 			}
@@ -105,7 +107,8 @@ func TestDrainMemory(t *testing.T) {
 	samples(more)
 	peak := peakMemory(t) - before
 	grown := heap() - inHeap
-	t.Logf("%d samples more, with %d bytes of text: %d bytes more in the heap, at most %d more of the process", more, d.written-text, grown, peak)
+	t.Logf("%d samples more, with %d bytes of text: %d bytes more in the heap, at most %d more of the process", more,
+		d.written-text, grown, peak)
 	// The heap need not be as small as before, because the table of threads may have grown.
 	assert.Less(t, grown, int64(100<<10))
 	// Go collects garbage only after the heap has grown to twice its size, and by at least 4 MB. The text of the
@@ -121,7 +124,8 @@ func BenchmarkDrain(b *testing.B) {
 	pid := int32(os.Getpid())
 	code, _, _, _ := runtime.Caller(0)
 	r := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.User, PID: pid, TID: pid}
-	kernel := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.Kernel, PID: pid, TID: pid, IP: sampler.KernelStart + 1<<30}
+	kernel := perfevent.Record{Kind: perfevent.Sample, Mode: perfevent.Kernel, PID: pid, TID: pid,
+		IP: sampler.KernelStart + 1<<30}
 	d.take(&kernel) // this reads the kernel's symbols
 	b.ReportAllocs()
 	n := 0

@@ -43,10 +43,12 @@ unprivileged users (without CAP_SYS_ADMIN).
 
 The current value is 3:
 `
-	check(user, "cycles", oldDenied, failure.ReasonParanoid, "cycles is refused: kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
+	check(user, "cycles", oldDenied, failure.ReasonParanoid,
+		"cycles is refused: kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
 	check(root, "cycles", oldDenied, failure.ReasonSandbox, "by the container or by SELinux")
 	check(lax, "cycles", oldDenied, failure.ReasonSandbox, "by the container or by SELinux")
-	check(lax, "cycles,sdt_hotspot:gc__begin", oldDenied, failure.ReasonParanoid, "sudo sysctl kernel.perf_event_paranoid=-1")
+	check(lax, "cycles,sdt_hotspot:gc__begin", oldDenied, failure.ReasonParanoid,
+		"sudo sysctl kernel.perf_event_paranoid=-1")
 
 	check(root, "cycles", "Error:\nNo permission to enable cycles event.\n\nYou may not have permission to collect stats.\n\nConsider tweaking /proc/sys/kernel/perf_event_paranoid,\n",
 		failure.ReasonSandbox, "the kernel blocks perf_event_open (No permission to enable cycles event); in a container")
@@ -60,11 +62,15 @@ The current value is 3:
 	const none = "\n\"dmesg | grep -i perf\" may provide additional information.\n\nError:\nFailure to open any events for recording.\n"
 	check(root, "cpu-clock", "perf_event_open(..., 0) failed unexpectedly with error 1 (Operation not permitted)\n"+left+"Function not implemented"+none,
 		failure.ReasonSandbox, "the kernel blocks perf_event_open (The sys_perf_event_open() syscall failed for event (cpu-clock): Function not implemented); in a container")
-	check(root, "cpu-clock", left+"Operation not permitted"+none, failure.ReasonSandbox, "failed for event (cpu-clock): Operation not permitted); in a container")
-	check(root, "cpu-clock", left+"No such device or address"+none, failure.ReasonUnsupportedEvent, "this machine can't sample cpu-clock (")
+	check(root, "cpu-clock", left+"Operation not permitted"+none, failure.ReasonSandbox,
+		"failed for event (cpu-clock): Operation not permitted); in a container")
+	check(root, "cpu-clock", left+"No such device or address"+none, failure.ReasonUnsupportedEvent,
+		"this machine can't sample cpu-clock (")
 	check(root, "cpu-clock", left+"No such process"+none, failure.ReasonTargetGone, "has ended")
-	check(root, "cpu-clock,instructions", "Error:\nFailure to open event 'instructions' on PMU 'cpu' which will be removed.\nThe instructions event is not supported.\n",
-		failure.ReasonUnsupportedEvent, "this machine can't sample cpu-clock,instructions (The instructions event is not supported); `perf list`")
+	check(root, "cpu-clock,instructions",
+		"Error:\nFailure to open event 'instructions' on PMU 'cpu' which will be removed.\nThe instructions event is not supported.\n",
+		failure.ReasonUnsupportedEvent,
+		"this machine can't sample cpu-clock,instructions (The instructions event is not supported); `perf list`")
 
 	check(user, "cycles:P", "Error:\ncycles:P: PMU Hardware doesn't support sampling/overflow-interrupts. Try 'perf stat'\n",
 		failure.ReasonUnsupportedEvent, "this machine can't sample cycles:P (")
@@ -84,17 +90,20 @@ The current value is 3:
 	check(user, "cycles", "Error:\nThe sys_perf_event_open() syscall returned with 3 (No such process) for event (cycles).\n",
 		failure.ReasonTargetGone, "has ended")
 
-	if err := refusal("failed to open /root/perf.data : Permission denied\nPerf session creation failed.\n", nil, 1, user); err != nil {
+	if err := refusal("failed to open /root/perf.data : Permission denied\nPerf session creation failed.\n", nil, 1,
+		user); err != nil {
 		t.Errorf("a folder that can't be written: %v", err)
 	}
 }
 
 func TestMissingPerf(t *testing.T) {
 	ubuntu := machine.Host{Kernel: "6.8.0-31-generic", Distro: "NAME=\"Ubuntu\"\nID=ubuntu\nID_LIKE=debian\n"}
-	err := refusal("WARNING: perf not found for kernel 6.8.0-31\n\n  You may need to install the following packages for this specific kernel:\n    linux-tools-6.8.0-31-generic\n",
-		nil, 1, ubuntu)
+	err :=
+		refusal("WARNING: perf not found for kernel 6.8.0-31\n\n  You may need to install the following packages for this specific kernel:\n    linux-tools-6.8.0-31-generic\n",
+			nil, 1, ubuntu)
 	var missing *failure.MissingToolError
-	want := "perf: no perf for the kernel 6.8.0-31-generic; install it: sudo apt install linux-tools-common linux-tools-6.8.0-31-generic"
+	want :=
+		"perf: no perf for the kernel 6.8.0-31-generic; install it: sudo apt install linux-tools-common linux-tools-6.8.0-31-generic"
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -114,7 +114,8 @@ func readKernelCode(memory *elf.File, functions []kernelFunction) []nativecode.F
 			}
 			code := make([]byte, f.hi-f.lo)
 			if n, _ := p.ReadAt(code, int64(f.lo-p.Vaddr)); n == len(code) {
-				all = append(all, nativecode.Function{Module: sampler.KernelModule, Symbol: f.name, Arch: native.ArchOf(memory), Lo: f.lo, Code: code})
+				all = append(all, nativecode.Function{Module: sampler.KernelModule, Symbol: f.name, Arch: native.ArchOf(memory),
+					Lo: f.lo, Code: code})
 				break
 			}
 		}

@@ -20,11 +20,13 @@ func coreFile(t *testing.T, addr uint64, memory []byte) *elf.File {
 	t.Helper()
 	const headers = 64 + 56
 	var b bytes.Buffer
-	h := elf.Header64{Type: uint16(elf.ET_CORE), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1}
+	h := elf.Header64{Type: uint16(elf.ET_CORE), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64,
+		Phentsize: 56, Phnum: 1}
 	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
 	require.NoError(t, binary.Write(&b, binary.LittleEndian, h))
-	require.NoError(t, binary.Write(&b, binary.LittleEndian, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: 7, Off: headers, Vaddr: addr,
-		Filesz: uint64(len(memory)), Memsz: uint64(len(memory))}))
+	require.NoError(t, binary.Write(&b, binary.LittleEndian,
+		elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: 7, Off: headers, Vaddr: addr,
+			Filesz: uint64(len(memory)), Memsz: uint64(len(memory))}))
 	b.Write(memory)
 	f, err := native.NewELF(bytes.NewReader(b.Bytes()))
 	require.NoError(t, err)
@@ -51,7 +53,8 @@ ffffffff81100000 t beyond
 	}
 	hottest := names.hottest(pcs)
 	assert.Equal(t, []kernelFunction{{"copy", base + 0x10, base + 0x30, 7}, {"first", base, base + 0x10, 2}}, hottest)
-	code := readKernelCode(coreFile(t, base, memory), append(hottest, kernelFunction{"outside", base + 0x70, base + 0x90, 2}))
+	code := readKernelCode(coreFile(t, base, memory), append(hottest,
+		kernelFunction{"outside", base + 0x70, base + 0x90, 2}))
 	assert.Equal(t, []nativecode.Function{
 		{Module: "kernel", Symbol: "copy", Arch: disasm.AMD64, Lo: base + 0x10, Code: memory[0x10:0x30]},
 		{Module: "kernel", Symbol: "first", Arch: disasm.AMD64, Lo: base, Code: memory[:0x10]}}, code)

@@ -43,7 +43,8 @@ func TestMappingsAreTold(t *testing.T) {
 	t.Run("with samples", func(t *testing.T) {
 		var files mappedFiles
 		x := collecttest.Hold(t, "exec tail -f /dev/null")
-		n, err := StartNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 101, Dir: t.TempDir(), Mapped: files.add})
+		n, err := StartNative(Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 101, Dir: t.TempDir(),
+			Mapped: files.add})
 		require.NoError(t, err)
 		n.Subscribe(1000, mappingPause)
 		x.Release(t)

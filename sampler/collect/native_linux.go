@@ -114,7 +114,8 @@ func startNative(opts Options, open opener, learn func(*drain)) (*Native, error)
 
 // openFirst opens the first of r.candidates that this machine has, and returns its events. refused says why the first
 // candidate in the list was refused; it is nil if that candidate was opened.
-func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event, refused *failure.RefusedError, err error) {
+func openFirst(r request, o perfevent.Options, pid int, open opener) (set *perfevent.Set, events []sampler.Event,
+	refused *failure.RefusedError, err error) {
 	for _, events = range r.candidates {
 		if set, err = openEvents(events, o, open); err == nil {
 			break

@@ -101,7 +101,8 @@ func TestNativeLive(t *testing.T) {
 		}
 	}
 	// At 999 Hz, 10 samples need only 10 ms of CPU time within the second, even on a busy machine.
-	assert.True(t, count[x.PID()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.PID(), count)
+	assert.True(t, count[x.PID()] >= 10 && busiest >= 10, "samples by pid of the target %d and its child: %v", x.PID(),
+		count)
 	x.Alive(t)
 	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines })
 	assert.Equal(t, files, openFiles(t), "open files")
@@ -122,7 +123,8 @@ func TestNativeIsLikePerf(t *testing.T) {
 	gasmtest.NeedNative(t)
 	gasmtest.NeedPerf(t)
 	// The processes read a file and search it, so there are samples of user code in two programs and of the kernel.
-	x := collecttest.Hold(t, collecttest.Execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
+	x :=
+		collecttest.Hold(t, collecttest.Execs(`exec sh -c "while :; do head -c 3000000 /dev/zero | sha1sum >/dev/null; grep -c xyz /proc/kallsyms >/dev/null; done"`))
 	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	x.Release(t)
@@ -231,14 +233,16 @@ func TestNativeThreads(t *testing.T) {
 	t.Logf("%d threads", len(threads))
 	assert.Greater(t, len(threads), 20)
 	assert.Equal(t, files, openFiles(t))
-	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 }) // two are perf's
+	// two are perf's
+	collecttest.Eventually(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 }
 
 // TestNativeProcesses samples processes that start and end all the time.
 func TestNativeProcesses(t *testing.T) {
 	gasmtest.NeedNative(t)
 	const runs = 200
-	x := collecttest.Hold(t, collecttest.Execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000.$$`))
+	x :=
+		collecttest.Hold(t, collecttest.Execs(`i=0; while [ $i -lt 200 ]; do ls / >/dev/null; i=$((i+1)); done; sleep 1000.$$`))
 	files := openFiles(t)
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("page-faults"), Frequency: 19999})
 	x.Release(t)
@@ -263,7 +267,8 @@ func TestNativeProcesses(t *testing.T) {
 func TestNativeDaemon(t *testing.T) {
 	gasmtest.NeedNative(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	x := collecttest.Hold(t, collecttest.Execs(`setsid sh -c "exec >/dev/null 2>&1; `+collecttest.Busy+`" & echo $! >`+pidFile))
+	x :=
+		collecttest.Hold(t, collecttest.Execs(`setsid sh -c "exec >/dev/null 2>&1; `+collecttest.Busy+`" & echo $! >`+pidFile))
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock")})
 	x.Release(t)
 	require.NoError(t, x.Cmd.Wait())
@@ -298,14 +303,18 @@ func TestNativeKilled(t *testing.T) {
 	_ = cmd.Wait()
 	x.Alive(t)
 	// Another process can then sample the same program, and gets all samples.
-	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: t.TempDir()})
+	n, err := AttachNative(t.Context(), Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999,
+		Dir: t.TempDir()})
 	require.NoError(t, err)
 	from, began := processTime(t, x.PID()), monotonic.Nanos()
 	time.Sleep(time.Second)
 	cpu, ended := processTime(t, x.PID())-from, monotonic.Nanos()
 	require.NoError(t, n.Stop(t.Context()))
 	samples, lost := written(t, n)
-	samples = slices.DeleteFunc(samples, func(s sampler.Sample) bool { return s.MonoNanos < began || s.MonoNanos >= ended })
+	samples = slices.DeleteFunc(samples, func(s sampler.Sample) bool {
+		return s.MonoNanos < began ||
+			s.MonoNanos >= ended
+	})
 	comparedWithTime(t, len(samples), lost, cpu)
 }
 

@@ -51,7 +51,8 @@ func TestNativeCPU(t *testing.T) {
 	require.NoError(t, p.WriteText(t.Context(), discard{}))
 	script := used(t, unix.RUSAGE_CHILDREN) - before
 	samples, lost := written(t, n)
-	t.Logf("%d samples, %d lost: native sampling used %v, perf record %v and perf script %v", len(samples), lost, own, recording, script)
+	t.Logf("%d samples, %d lost: native sampling used %v, perf record %v and perf script %v", len(samples), lost, own,
+		recording, script)
 	t.Logf("that is a share of %.2f", own.Seconds()/(recording+script).Seconds())
 	assert.Less(t, own, (recording+script)/2)
 }

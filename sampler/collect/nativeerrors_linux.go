@@ -24,7 +24,8 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	refused := &failure.RefusedError{Tool: nativeTool}
 	switch {
 	case errors.As(err, &unknown):
-		refused.Reason, refused.Cause, refused.Hint = failure.ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
+		refused.Reason, refused.Cause, refused.Hint =
+			failure.ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
 		return refused
 	case errors.As(err, &open):
 	case errors.Is(err, unix.EACCES): // the folder with the tracepoints can't be read
@@ -37,7 +38,8 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	case unix.ESRCH:
 		refused.Reason, refused.Cause = failure.ReasonTargetGone, fmt.Sprintf("process %d has ended", pid)
 	case unix.EMFILE, unix.ENFILE:
-		refused.Reason, refused.Cause = failure.ReasonLimit, "the limit of open files is too low: each CPU takes one for each event"
+		refused.Reason, refused.Cause =
+			failure.ReasonLimit, "the limit of open files is too low: each CPU takes one for each event"
 		refused.Hint = "raise the limit of open files: ulimit -n 65536"
 	case unix.ENOMEM:
 		refused.Reason, refused.Cause = failure.ReasonLimit, "there is no memory for the kernel's buffers"
@@ -48,10 +50,12 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 	case unix.EACCES, unix.EPERM:
 		return notAllowed(h, refused, open, events, pid)
 	case unix.ENOENT, unix.ENODEV, unix.ENXIO, unix.EOPNOTSUPP:
-		refused.Reason, refused.Cause = failure.ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
+		refused.Reason, refused.Cause =
+			failure.ReasonUnsupportedEvent, "this machine has no counter that can sample "+open.Event
 		refused.Hint = "`gasm doctor` tells what it can sample"
 	case unix.EINVAL:
-		refused.Reason, refused.Cause = failure.ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
+		refused.Reason, refused.Cause =
+			failure.ReasonUnsupportedEvent, fmt.Sprintf("the kernel can't sample %s of a process (%v)", open.Event, open.Err)
 		refused.Hint = "`gasm doctor` tells what it can sample"
 	default:
 		return nil
@@ -61,10 +65,12 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 
 // notAllowed sets the reason, the cause and the hint for EPERM or EACCES. The cause is a limit, a filter of system
 // calls, or the kernel's rules on who may sample what.
-func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event, pid int) *failure.RefusedError {
+func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.OpenError, events []sampler.Event,
+	pid int) *failure.RefusedError {
 	switch {
 	case open.Call == "mmap":
-		refused.Reason, refused.Cause = failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
+		refused.Reason, refused.Cause =
+			failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
 		refused.Hint = "sudo sysctl kernel.perf_event_mlock_kb=8192"
 	case open.Err == unix.EPERM: // the kernel's own rules return EACCES
 		refused.Reason, refused.Hint = failure.ReasonSandbox, container

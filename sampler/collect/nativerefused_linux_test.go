@@ -39,12 +39,18 @@ func TestNativeRefusesEvent(t *testing.T) {
 		assert.Empty(t, left)
 		assert.Equal(t, files, openFiles(t), "open files")
 	}
-	check(failure.ReasonUnknownEvent, "there is no event nosuchevent; perf knows more names: --sampler perf", "nosuchevent")
-	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf", "cpu-clock", "nosuchevent:u", "page-faults")
-	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf", "cpu-clock:q")
-	check(failure.ReasonUnknownEvent, "there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
+	check(failure.ReasonUnknownEvent, "there is no event nosuchevent; perf knows more names: --sampler perf",
+		"nosuchevent")
+	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u; perf knows more names: --sampler perf",
+		"cpu-clock", "nosuchevent:u", "page-faults")
+	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q; perf knows more names: --sampler perf",
+		"cpu-clock:q")
+	check(failure.ReasonUnknownEvent,
+		"there is no event gpu/foo/: the kernel has no PMU gpu; perf knows more names: --sampler perf", "gpu/foo/")
 	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil { // for the whole machine only
-		check(failure.ReasonUnsupportedEvent, "the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample", "msr/tsc/")
+		check(failure.ReasonUnsupportedEvent,
+			"the kernel can't sample msr/tsc/ of a process (invalid argument); `gasm doctor` tells what it can sample",
+			"msr/tsc/")
 	}
 	if noCyclesCounter() {
 		const none = "this machine has no counter that can sample cache-misses; `gasm doctor` tells what it can sample"
@@ -105,18 +111,21 @@ func TestNativeParanoid(t *testing.T) {
 	}
 	reason := func(r failure.Reason) string { return fmt.Sprintf("reason %d", r) }
 	const kernelMend = "kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1"
-	check("cpu-clock:k", own.PID(), reason(failure.ReasonParanoid), "error native sampling: cpu-clock:k is refused: "+kernelMend)
+	check("cpu-clock:k", own.PID(), reason(failure.ReasonParanoid),
+		"error native sampling: cpu-clock:k is refused: "+kernelMend)
 	check("sched:sched_switch", own.PID(), reason(failure.ReasonParanoid))
 	check("cpu-clock", collecttest.Hold(t, collecttest.Busy).PID(), reason(failure.ReasonOwner))
-	check("cpu-clock", own.PID(), "events [cpu-clock]", "note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+	check("cpu-clock", own.PID(), "events [cpu-clock]",
+		"note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
 	assert.NotContains(t, nativeAsNobody(t, "cpu-clock:u", own.PID(), "attach"), "note", "asked for user space only")
 }
 
 // TestUserOnlySpecs checks how the text spells events that had to be limited to user space.
 func TestUserOnlySpecs(t *testing.T) {
 	for spec, want := range map[string]string{
-		"cpu-clock": "cpu-clock:u", "cycles:P": "cycles:Pu", "cpu/event=0x3c/": "cpu/event=0x3c/u", "cpu/event=0x3c/P": "cpu/event=0x3c/Pu",
-		"r1a": "r1a:u", "sched:sched_switch": "sched:sched_switch:u",
+		"cpu-clock": "cpu-clock:u", "cycles:P": "cycles:Pu", "cpu/event=0x3c/": "cpu/event=0x3c/u",
+		"cpu/event=0x3c/P": "cpu/event=0x3c/Pu",
+		"r1a":              "r1a:u", "sched:sched_switch": "sched:sched_switch:u",
 	} {
 		got := userOnly(sampler.ParseEvent(spec))
 		assert.Equal(t, want, got)
@@ -154,8 +163,10 @@ func TestNativeBlocked(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		assert.Equal(t, fmt.Sprintf("reason %d\nerror native sampling: %s\n", reason, message), string(out))
 	}
-	check("seccomp", failure.ReasonSandbox, "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); "+container)
-	check("no-perf-events", failure.ReasonKernel, "this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
+	check("seccomp", failure.ReasonSandbox,
+		"perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); "+container)
+	check("no-perf-events", failure.ReasonKernel,
+		"this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
 }
 
 // TestNativeRefusals checks refusals that do not happen on this machine.
@@ -178,10 +189,14 @@ func TestNativeRefusals(t *testing.T) {
 		check(user, open, unix.EACCES, failure.ReasonParanoid,
 			"cpu-clock is refused: kernel.perf_event_paranoid is 3 and the user not root; sudo sysctl kernel.perf_event_paranoid=1")
 	}
-	check(root, open, unix.EACCES, failure.ReasonSandbox, "cpu-clock is refused by the container or by SELinux, not by kernel.perf_event_paranoid; "+container)
-	check(root, open, unix.EMFILE, failure.ReasonLimit, "the limit of open files is too low: each CPU takes one for each event; raise the limit of open files: ulimit -n 65536")
-	check(root, open, unix.ENOMEM, failure.ReasonLimit, "there is no memory for the kernel's buffers; raise the memory limit of the container or the cgroup")
-	check(root, "mmap", unix.EPERM, failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb); sudo sysctl kernel.perf_event_mlock_kb=8192")
+	check(root, open, unix.EACCES, failure.ReasonSandbox,
+		"cpu-clock is refused by the container or by SELinux, not by kernel.perf_event_paranoid; "+container)
+	check(root, open, unix.EMFILE, failure.ReasonLimit,
+		"the limit of open files is too low: each CPU takes one for each event; raise the limit of open files: ulimit -n 65536")
+	check(root, open, unix.ENOMEM, failure.ReasonLimit,
+		"there is no memory for the kernel's buffers; raise the memory limit of the container or the cgroup")
+	check(root, "mmap", unix.EPERM, failure.ReasonLimit,
+		"a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb); sudo sysctl kernel.perf_event_mlock_kb=8192")
 	check(root, open, unix.ESRCH, failure.ReasonTargetGone, fmt.Sprintf("process %d has ended", os.Getpid()))
 	assert.Nil(t, refusedNative(errors.New("another"), nil, 1, root))
 }

@@ -29,7 +29,8 @@ file is not found in the buildid cache or in the vmlinux path.
 	check := func(asked, stderr string, opened []attr, want string, notes ...string) {
 		t.Helper()
 		dir := t.TempDir()
-		for name, content := range map[string]string{"header": string(perfData("", append(opened, attrDummy)...)), "stderr": stderr} {
+		for name, content := range map[string]string{"header": string(perfData("", append(opened, attrDummy)...)),
+			"stderr": stderr} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -70,6 +71,7 @@ file is not found in the buildid cache or in the vmlinux path.
 	userOnly := func(a attr) []attr { a.userOnly = true; return []attr{a} }
 	check("cycles", "", userOnly(attrCycles), "cycles", noKernel)
 	check("cycles:u", "", userOnly(attrCycles), "cycles:u")
-	check("cycles", restricted, []attr{attrCycles}, "cycles", "kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
+	check("cycles", restricted, []attr{attrCycles}, "cycles",
+		"kernel functions have no names: sudo sysctl kernel.kptr_restrict=0")
 	check("cycles", restricted, userOnly(attrCycles), "cycles", noKernel)
 }

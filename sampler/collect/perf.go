@@ -183,11 +183,13 @@ func (p *Perf) Stop() error {
 
 func (p *Perf) stop() error {
 	asked, inTime := p.process.Stop(syscall.SIGINT, slowEnd, lastEnd, func() {
-		external.TellSlow(p.slow, "perf", slowEnd, fmt.Sprintf("after %s it is killed, and the samples until then are kept", lastEnd))
+		external.TellSlow(p.slow, "perf", slowEnd, fmt.Sprintf("after %s it is killed, and the samples until then are kept",
+			lastEnd))
 	})
 	p.closeControl()
 	if !inTime {
-		return &failure.StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s", lastEnd),
+		return &failure.StoppedError{Tool: "perf", Cause: fmt.Sprintf("it was killed because SIGINT did not end it within %s",
+			lastEnd),
 			Err: completePerfData(p.data)}
 	}
 	status := p.process.Status()

@@ -227,8 +227,10 @@ func TestPerfNoRoom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "full"), make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := StartPerf(t.Context(), Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
-	if want := "perf: its data can't be written: no space left on device; make room in " + dir; err == nil || err.Error() != want {
+	_, err := StartPerf(t.Context(), Options{PID: collecttest.Hold(t, collecttest.Busy).PID(),
+		Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir})
+	if want := "perf: its data can't be written: no space left on device; make room in " + dir; err == nil ||
+		err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	noneLeft(t, dir)
@@ -251,7 +253,8 @@ func TestPerfCancel(t *testing.T) {
 	}
 	noneLeft(t, dir)
 
-	if _, err := StartPerf(ctx, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999, Dir: dir}); !errors.Is(err, context.Canceled) {
+	if _, err := StartPerf(ctx, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 999,
+		Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := p.WriteText(ctx, io.Discard); !errors.Is(err, context.Canceled) {
@@ -266,7 +269,8 @@ func TestPerfFrequencyLimit(t *testing.T) {
 	if !ok {
 		t.Fatal("perf works, and the kernel has no perf_event_max_sample_rate")
 	}
-	p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock:u"), Frequency: 10 * limit})
+	p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock:u"),
+		Frequency: 10 * limit})
 	want := RaiseLimit(10 * limit)
 	if notes := p.Notes(); len(notes) != 1 || !strings.Contains(notes[0].String(), want) {
 		t.Errorf("notes %q, want one with %s", notes, want)

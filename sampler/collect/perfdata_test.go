@@ -32,7 +32,8 @@ func perfData(data string, attrs ...attr) []byte {
 	const attrSize = 144
 	le := binary.LittleEndian
 	b := []byte(perfMagic)
-	for _, x := range []uint64{perfHeaderSize, attrSize, perfHeaderSize, uint64(len(attrs)) * attrSize, perfHeaderSize + uint64(len(attrs))*attrSize, 0, 0, 0, 0xf6f17ff8, 0, 0, 0} {
+	for _, x := range []uint64{perfHeaderSize, attrSize, perfHeaderSize, uint64(len(attrs)) * attrSize,
+		perfHeaderSize + uint64(len(attrs))*attrSize, 0, 0, 0, 0xf6f17ff8, 0, 0, 0} {
 		b = le.AppendUint64(b, x)
 	}
 	for _, a := range attrs {
@@ -60,13 +61,16 @@ func TestOpenedEvents(t *testing.T) {
 	check := func(content []byte, message string, want ...openedEvent) {
 		t.Helper()
 		got, err := openedEvents(writeFile(t, content))
-		if !reflect.DeepEqual(got, want) || (err == nil) != (message == "") || err != nil && !strings.Contains(err.Error(), message) {
+		if !reflect.DeepEqual(got, want) || (err == nil) != (message == "") || err != nil &&
+			!strings.Contains(err.Error(), message) {
 			t.Errorf("got %+v and error %v, want %+v and %q", got, err, want, message)
 		}
 	}
 	check(perfData("", attrCycles, attrDummy), "", openedEvent{})
-	check(perfData("", attrClock, attr{kind: 4, config: 0x3c, userOnly: true}), "", openedEvent{clock: sampler.CPUClock}, openedEvent{userOnly: true})
-	check(perfData("", attrTaskClock, attr{kind: typeSoftware, config: 2}), "", openedEvent{clock: sampler.TaskClock}, openedEvent{})
+	check(perfData("", attrClock, attr{kind: 4, config: 0x3c, userOnly: true}), "", openedEvent{clock: sampler.CPUClock},
+		openedEvent{userOnly: true})
+	check(perfData("", attrTaskClock, attr{kind: typeSoftware, config: 2}), "", openedEvent{clock: sampler.TaskClock},
+		openedEvent{})
 	check(perfData(""), "")
 
 	whole := perfData("", attrCycles)

@@ -45,7 +45,8 @@ var (
 	syntaxWords  = []string{"event syntax error", "invalid or unsupported event", "unknown event"}
 	// These words are in the line after "event syntax error" if the user may not look up tracepoints.
 	tracepointWords = []string{"can't access trace events", "No permissions to read"}
-	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened", "Too many open files"}
+	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened",
+		"Too many open files"}
 	// These words stand for EPERM, and for ENOSYS from a kernel without perf events.
 	blockedWords = append([]string{"No permission to enable"},
 		syscallWords("Operation not permitted", "Function not implemented")...)
@@ -56,7 +57,8 @@ var (
 		"No hardware sampling interrupt available",
 		// Two texts for the same error: events such as msr/tsc/ can only be counted for the whole machine.
 		"in per-thread mode", "clockid feature not supported",
-	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported", "Not supported")...)
+	}, syscallWords("No such file or directory", "No such device", "Invalid argument", "Operation not supported",
+		"Not supported")...)
 )
 
 // syscallWords returns the parts that identify an error of perf_event_open in perf's message. There are two forms:
@@ -78,7 +80,8 @@ const (
 )
 
 func refusedPerf(reason failure.Reason, line, hint, cause string, args ...any) error {
-	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
+	return &failure.RefusedError{Tool: "perf", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint,
+		Stderr: line}
 }
 
 // refusal converts what perf printed on stderr to an error, if perf ended before it sampled. It returns nil if the text
@@ -106,10 +109,12 @@ func refusal(text string, events []sampler.Event, pid int, h machine.Host) error
 		return refusedPerf(failure.ReasonLimit, line, hint, "a limit is too low: %s", strings.TrimRight(line, "."))
 	}
 	if line, ok := failure.LineWith(text, unsupportedWords...); ok {
-		return refusedPerf(failure.ReasonUnsupportedEvent, line, listEvents, "this machine can't sample %s (%s)", asked, strings.TrimRight(line, "."))
+		return refusedPerf(failure.ReasonUnsupportedEvent, line, listEvents, "this machine can't sample %s (%s)", asked,
+			strings.TrimRight(line, "."))
 	}
 	if line, ok := failure.LineWith(text, blockedWords...); ok {
-		return refusedPerf(failure.ReasonSandbox, line, container, "the kernel blocks perf_event_open (%s)", strings.TrimRight(line, "."))
+		return refusedPerf(failure.ReasonSandbox, line, container, "the kernel blocks perf_event_open (%s)",
+			strings.TrimRight(line, "."))
 	}
 	if line, ok := failure.LineWith(text, deniedWords...); ok {
 		return denial(line, events, pid, h)
@@ -124,13 +129,17 @@ func denial(line string, events []sampler.Event, pid int, h machine.Host) error 
 	const paranoid = "%s is refused: kernel.perf_event_paranoid is %d and the user not root"
 	switch {
 	case h.User != 0 && !h.Owns(pid):
-		return refusedPerf(failure.ReasonOwner, line, "run it as that user or with sudo", "process %d belongs to another user", pid)
+		return refusedPerf(failure.ReasonOwner, line, "run it as that user or with sudo",
+			"process %d belongs to another user", pid)
 	case h.User != 0 && h.Paranoid >= 2:
-		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=1", paranoid, asked, h.Paranoid)
+		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=1", paranoid, asked,
+			h.Paranoid)
 	case h.User != 0 && h.Paranoid >= 0 && slices.ContainsFunc(events, isTracepoint):
-		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1", paranoid, asked, h.Paranoid)
+		return refusedPerf(failure.ReasonParanoid, line, "sudo sysctl kernel.perf_event_paranoid=-1", paranoid, asked,
+			h.Paranoid)
 	}
-	return refusedPerf(failure.ReasonSandbox, line, container, "%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
+	return refusedPerf(failure.ReasonSandbox, line, container,
+		"%s is refused by the container or by SELinux, not by kernel.perf_event_paranoid", asked)
 }
 
 // isTracepoint reports whether the event is one of the kernel's tracepoints ("sched:sched_switch"), which only root may

@@ -11,7 +11,8 @@ import (
 )
 
 // bestEvents are the events that gasm tries, in this order, if the user names no event.
-var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"), sampler.ParseEvent(sampler.CPUClock)}
+var bestEvents = []sampler.Event{sampler.ParseEvent("cycles:P"), sampler.ParseEvent("cycles"),
+	sampler.ParseEvent(sampler.CPUClock)}
 
 // clockNames are perf's clocks, by their numbers in the kernel's perf_sw_ids. perf opens one of them instead of cycles
 // on a machine without a counter of cycles.
@@ -116,7 +117,8 @@ func (p *Perf) describe(r request, refused *failure.RefusedError) {
 			clock = other
 		} else {
 			p.events = append(p.events, sampler.ParseEvent(other))
-			p.note("perf samples %s, which it was not asked for, beside or in place of %s: name other events with --event", other, asked)
+			p.note("perf samples %s, which it was not asked for, beside or in place of %s: name other events with --event",
+				other, asked)
 		}
 	}
 	switch {
@@ -194,8 +196,9 @@ func partlyOpened(stderr string) (notes []fix.Note) {
 		pmu, _, ok2 := strings.Cut(text, "' which will be removed")
 		if ok && ok1 && ok2 {
 			notes = append(notes, fix.Note{
-				Text: fmt.Sprintf("%s is not sampled on the cores of %s, which can't count it", sampler.ParseEvent(event).Name, pmu),
-				Fix:  "name an event that all cores have (perf list)"})
+				Text: fmt.Sprintf("%s is not sampled on the cores of %s, which can't count it", sampler.ParseEvent(event).Name,
+					pmu),
+				Fix: "name an event that all cores have (perf list)"})
 		}
 	}
 	return notes

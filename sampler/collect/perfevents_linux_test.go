@@ -43,7 +43,8 @@ func TestPerfTellsWhatItSamples(t *testing.T) {
 		if told := p.Events()[0].Name; told != sampled {
 			t.Errorf("asked for %q: told of %s, sampled %s", asked, told, sampled)
 		}
-		_, noted := failure.LineWith(strings.Join(fix.Texts(p.Notes()), "\n"), "no cycles counter (qemu: pmu=on), so "+sampled)
+		_, noted := failure.LineWith(strings.Join(fix.Texts(p.Notes()), "\n"),
+			"no cycles counter (qemu: pmu=on), so "+sampled)
 		if noted != strings.HasSuffix(sampled, "-clock") {
 			t.Errorf("asked for %q: sampled %s, notes %q", asked, sampled, p.Notes())
 		}
@@ -66,7 +67,8 @@ func TestPerfWithoutCounter(t *testing.T) {
 		t.Helper()
 		p := start(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsIn(asked)})
 		assert.Equal(t, want, specsOf(p), asked)
-		if notes := p.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
+		if notes := p.Notes(); len(notes) != 1 || !strings.HasPrefix(notes[0].Text,
+			"no cycles counter (qemu: pmu=on), so cpu-clock") {
 			t.Errorf("%s: notes %q", asked, notes)
 		}
 		if err := p.Stop(); err != nil {

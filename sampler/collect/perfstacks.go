@@ -22,7 +22,8 @@ func (p *Perf) WriteStacks(ctx context.Context, text, stacks io.Writer) error {
 	err := c.convert(out, text, stacks)
 	out.CloseWithError(err) // ends perf script after an error
 	if err == nil && c.bad > 0 {
-		p.notes = append(p.notes, fix.Note{Text: fmt.Sprintf("%d lines of perf's text could not be read, the first: %v", c.bad, &c.firstBad)})
+		p.notes = append(p.notes, fix.Note{Text: fmt.Sprintf("%d lines of perf's text could not be read, the first: %v",
+			c.bad, &c.firstBad)})
 	}
 	return err
 }

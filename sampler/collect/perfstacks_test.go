@@ -16,7 +16,8 @@ import (
 )
 
 // readWithStacks returns copies of the samples in a text, with the frames of their stacks, innermost first.
-func readWithStacks(t *testing.T, r sampler.Reader, tree *callstack.Tree, push bool) (samples []sampler.Sample, stacks [][]callstack.Frame) {
+func readWithStacks(t *testing.T, r sampler.Reader, tree *callstack.Tree, push bool) (samples []sampler.Sample,
+	stacks [][]callstack.Frame) {
 	t.Helper()
 	for r.Scan() {
 		s, ok := r.Record().(*sampler.Sample)
@@ -52,7 +53,8 @@ func TestChainText(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, text.String(), " cpu-clock:u: ", "the event has the name that it was asked for by")
 		samples, frames := readWithStacks(t, sampler.NewReader(&text, "text"), tree, false)
-		wantSamples, wantFrames := readWithStacks(t, sampler.NewChainReader(bytes.NewReader(raw), "raw"), &callstack.Tree{}, true)
+		wantSamples, wantFrames := readWithStacks(t, sampler.NewChainReader(bytes.NewReader(raw), "raw"), &callstack.Tree{},
+			true)
 		assert.Equal(t, wantSamples, samples)
 		assert.Equal(t, wantFrames, frames)
 		for i, f := range frames {

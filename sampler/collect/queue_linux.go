@@ -44,7 +44,8 @@ const (
 
 // newQueue returns a queue whose records are written by d.
 func newQueue(d *drain) *queue {
-	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{}, done: make(chan struct{})}
+	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{},
+		done: make(chan struct{})}
 	go q.write()
 	return q
 }

@@ -26,14 +26,15 @@ func TestQueue(t *testing.T) {
 	walking, goOn := make(chan struct{}), make(chan struct{})
 	var got []string
 	var err error
-	d.stacks, err = newStacks(filepath.Join(t.TempDir(), "stacks.part"), Options{Walk: func(_ *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
-		if len(got) == 0 {
-			close(walking)
-			<-goOn
-		}
-		got = append(got, fmt.Sprint(r.MonoNanos, len(r.Stack), r.Stack[0], r.Stack[len(r.Stack)-1], r.Chain, r.Regs[0]))
-		return 0
-	}})
+	d.stacks, err = newStacks(filepath.Join(t.TempDir(), "stacks.part"),
+		Options{Walk: func(_ *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
+			if len(got) == 0 {
+				close(walking)
+				<-goOn
+			}
+			got = append(got, fmt.Sprint(r.MonoNanos, len(r.Stack), r.Stack[0], r.Stack[len(r.Stack)-1], r.Chain, r.Regs[0]))
+			return 0
+		}})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.stacks.file.Close() })
 	q := newQueue(d)

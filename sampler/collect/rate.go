@@ -136,11 +136,14 @@ func (r Rate) Note() string {
 		return ""
 	}
 	if r.Share(DefaultFrequency) <= maxShare {
-		return fmt.Sprintf("%d Hz: to find the call stacks of %d CPUs takes up to %.1f CPUs, at %d Hz %.1f", r.Hertz, r.CPUs, r.walks(r.Hertz), DefaultFrequency, r.walks(DefaultFrequency))
+		return fmt.Sprintf("%d Hz: to find the call stacks of %d CPUs takes up to %.1f CPUs, at %d Hz %.1f", r.Hertz, r.CPUs,
+			r.walks(r.Hertz), DefaultFrequency, r.walks(DefaultFrequency))
 	}
-	text := fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency, 100*r.Share(DefaultFrequency))
+	text := fmt.Sprintf("%d Hz takes %.1f %%, %d %.1f %% of the time", r.Hertz, 100*r.Share(r.Hertz), DefaultFrequency,
+		100*r.Share(DefaultFrequency))
 	if r.Stack > 0 {
-		text += fmt.Sprintf("; a sample takes %.1f us, of which %.1f are for its call stack", r.Cost.Seconds()*1e6, r.Stack.Seconds()*1e6)
+		text += fmt.Sprintf("; a sample takes %.1f us, of which %.1f are for its call stack", r.Cost.Seconds()*1e6,
+			r.Stack.Seconds()*1e6)
 	}
 	return text
 }

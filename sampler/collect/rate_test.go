@@ -65,8 +65,10 @@ func TestRateNote(t *testing.T) {
 	check(0, 0, 1, "")
 	check(2*time.Microsecond, 0, 1, "")
 	check(24*time.Microsecond, 0, 1, "301 Hz takes 0.7 %, 1001 2.4 % of the time")
-	check(18*time.Microsecond, 16*time.Microsecond, 1, "501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
-	check(40*time.Microsecond, 16*time.Microsecond, 2, "101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
+	check(18*time.Microsecond, 16*time.Microsecond, 1,
+		"501 Hz takes 0.9 %, 1001 1.8 % of the time; a sample takes 18.0 us, of which 16.0 are for its call stack")
+	check(40*time.Microsecond, 16*time.Microsecond, 2,
+		"101 Hz takes 0.8 %, 1001 8.0 % of the time; a sample takes 40.0 us, of which 16.0 are for its call stack")
 }
 
 // TestRateOfStacks checks that on a machine with many CPUs, the rate is limited by the time that gasm itself needs
@@ -81,6 +83,8 @@ func TestRateOfStacks(t *testing.T) {
 	check(2*time.Microsecond, 12, 1001, "")
 	check(2*time.Microsecond, 24, 501, "501 Hz: to find the call stacks of 24 CPUs takes up to 0.5 CPUs, at 1001 Hz 1.0")
 	check(2*time.Microsecond, 128, 101, "101 Hz: to find the call stacks of 128 CPUs takes up to 0.5 CPUs, at 1001 Hz 5.1")
-	check(2*time.Microsecond, 256, 101, "101 Hz: to find the call stacks of 256 CPUs takes up to 1.0 CPUs, at 1001 Hz 10.3")
-	check(40*time.Microsecond, 24, 201, "201 Hz takes 0.8 %, 1001 4.0 % of the time; a sample takes 40.0 us, of which 1.0 are for its call stack")
+	check(2*time.Microsecond, 256, 101,
+		"101 Hz: to find the call stacks of 256 CPUs takes up to 1.0 CPUs, at 1001 Hz 10.3")
+	check(40*time.Microsecond, 24, 201,
+		"201 Hz takes 0.8 %, 1001 4.0 % of the time; a sample takes 40.0 us, of which 1.0 are for its call stack")
 }

@@ -25,7 +25,8 @@ func refusedFor(t *testing.T, opts Options, reason failure.Reason, message strin
 	opts.Dir, opts.Frequency = t.TempDir(), 999
 	_, err := StartPerf(t.Context(), opts)
 	var refused *failure.RefusedError
-	if !errors.As(err, &refused) || refused.Reason != reason || !strings.Contains(err.Error(), message) || refused.Stderr == "" {
+	if !errors.As(err, &refused) || refused.Reason != reason || !strings.Contains(err.Error(), message) ||
+		refused.Stderr == "" {
 		t.Errorf("%v: got %v (%+v), want %s", sampler.Specs(opts.Events), err, refused, message)
 	}
 	if files, _ := os.ReadDir(opts.Dir); len(files) > 0 {
@@ -41,9 +42,11 @@ func TestPerfRefusesEvent(t *testing.T) {
 		t.Helper()
 		refusedFor(t, Options{PID: pid, Events: eventsOf(specs...)}, reason, message)
 	}
-	check(failure.ReasonUnknownEvent, "perf: there is no event nosuchevent; `perf list` names what there is", "nosuchevent")
+	check(failure.ReasonUnknownEvent, "perf: there is no event nosuchevent; `perf list` names what there is",
+		"nosuchevent")
 	check(failure.ReasonUnknownEvent, "there is no event nosuchevent:u;", "cpu-clock", "nosuchevent:u", "page-faults")
-	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q;", "cpu-clock", "page-faults:u", "cpu-clock:q", "page-faults")
+	check(failure.ReasonUnknownEvent, "there is no event cpu-clock:q;", "cpu-clock", "page-faults:u", "cpu-clock:q",
+		"page-faults")
 	check(failure.ReasonUnknownEvent, "there is no event cpu/foo/;", "cpu/foo/")
 	// msr/tsc/ counts only for the whole machine. On a machine without the PMU msr, the event is unknown.
 	if _, err := os.Stat("/sys/bus/event_source/devices/msr"); err == nil {
@@ -68,9 +71,11 @@ func TestPerfRefusesCounter(t *testing.T) {
 	}
 	pid := collecttest.Hold(t, collecttest.Busy).PID()
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cache-misses:u")},
-		failure.ReasonUnsupportedEvent, "this machine can't sample cache-misses:u (The cache-misses:u event is not supported); `perf list`")
+		failure.ReasonUnsupportedEvent,
+		"this machine can't sample cache-misses:u (The cache-misses:u event is not supported); `perf list`")
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cpu-clock:u", "cache-misses:u")},
-		failure.ReasonUnsupportedEvent, "this machine can't sample cpu-clock:u,cache-misses:u (The cache-misses:u event is not supported); `perf list`")
+		failure.ReasonUnsupportedEvent,
+		"this machine can't sample cpu-clock:u,cache-misses:u (The cache-misses:u event is not supported); `perf list`")
 }
 
 func TestPerfTargetGone(t *testing.T) {
@@ -85,8 +90,10 @@ func TestPerfTargetGone(t *testing.T) {
 
 func TestPerfNoFolder(t *testing.T) {
 	gasmtest.NeedPerf(t)
-	_, err := StartPerf(t.Context(), Options{PID: os.Getpid(), Events: eventsOf("cpu-clock:u"), Frequency: 99, Dir: "/nonexistent"})
-	if err == nil || !strings.Contains(err.Error(), "-o /nonexistent/perf.data") || !strings.Contains(err.Error(), "No such file or directory") {
+	_, err := StartPerf(t.Context(), Options{PID: os.Getpid(), Events: eventsOf("cpu-clock:u"), Frequency: 99,
+		Dir: "/nonexistent"})
+	if err == nil || !strings.Contains(err.Error(), "-o /nonexistent/perf.data") ||
+		!strings.Contains(err.Error(), "No such file or directory") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -128,11 +135,13 @@ func TestPerfParanoid(t *testing.T) {
 	reason := func(r failure.Reason) string { return fmt.Sprintf("reason %d", r) }
 	const kernelMend = "kernel.perf_event_paranoid is 2 and the user not root; sudo sysctl kernel.perf_event_paranoid=1"
 	check("cpu-clock:k", own.PID(), reason(failure.ReasonParanoid), "error perf: cpu-clock:k is refused: "+kernelMend)
-	check("cpu-clock:u,page-faults:k", own.PID(), reason(failure.ReasonParanoid), "error perf: cpu-clock:u,page-faults:k is refused: "+kernelMend)
+	check("cpu-clock:u,page-faults:k", own.PID(), reason(failure.ReasonParanoid),
+		"error perf: cpu-clock:u,page-faults:k is refused: "+kernelMend)
 	check("sched:sched_switch", own.PID(), reason(failure.ReasonParanoid),
 		"error perf: sched:sched_switch can't be sampled: a tracepoint is for root only; sudo sysctl kernel.perf_event_paranoid=-1, or run as root")
 	check("cpu-clock", collecttest.Hold(t, collecttest.Busy).PID(), reason(failure.ReasonOwner))
-	check("cpu-clock", own.PID(), "events cpu-clock", "note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
+	check("cpu-clock", own.PID(), "events cpu-clock",
+		"note kernel samples are not visible: sudo sysctl kernel.perf_event_paranoid=1")
 	check("cpu-clock:u", own.PID(), "events cpu-clock:u")
 	if got := asNobody(t, "cpu-clock:u", own.PID()); strings.Contains(got, "note") {
 		t.Errorf("asked for user space only: %s", got)
@@ -152,7 +161,8 @@ func TestPerfBlocked(t *testing.T) {
 		t.Helper()
 		collecttest.FakeTool(t, "perf", fmt.Sprintf("%s=%s exec '%s' '%s' \"$@\"", helperEnv, filter, self, tool))
 		cause = "the kernel blocks perf_event_open (" + cause
-		refusedFor(t, Options{PID: pid}, failure.ReasonSandbox, "; in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined")
+		refusedFor(t, Options{PID: pid}, failure.ReasonSandbox,
+			"; in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined")
 		refusedFor(t, Options{PID: pid, Events: eventsOf("cpu-clock")}, failure.ReasonSandbox, cause)
 		refusedFor(t, Options{PID: pid, Events: eventsOf("cpu-clock", "page-faults")}, failure.ReasonSandbox, cause)
 	}
@@ -201,7 +211,8 @@ func TestPerfNoCycles(t *testing.T) {
 		exec '`+tool+`' "$@"`)
 	pid := collecttest.Hold(t, collecttest.Busy).PID()
 	p := start(t, Options{PID: pid})
-	if notes := p.Notes(); specsOf(p) != "cpu-clock" || len(notes) < 1 || !strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
+	if notes := p.Notes(); specsOf(p) != "cpu-clock" || len(notes) < 1 ||
+		!strings.HasPrefix(notes[0].Text, "no cycles counter (qemu: pmu=on), so cpu-clock") {
 		t.Errorf("events %s, notes %q", specsOf(p), notes)
 	}
 	refusedFor(t, Options{PID: pid, Events: eventsOf("cycles:u")}, failure.ReasonUnsupportedEvent, "can't sample cycles:u")

@@ -58,7 +58,8 @@ func TestPerfDoesNotEnd(t *testing.T) {
 		while :; do wait; sleep 0.1; done`)
 	x := collecttest.Hold(t, collecttest.Busy)
 	var said []string
-	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 20000, Slow: func(text string) { said = append(said, text) }})
+	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 20000,
+		Slow: func(text string) { said = append(said, text) }})
 	x.Release(t)
 	collecttest.Eventually(t, "perf writes", func() bool {
 		info, err := os.Stat(p.DataFile())
@@ -66,10 +67,12 @@ func TestPerfDoesNotEnd(t *testing.T) {
 	})
 	err := p.Stop()
 	var stopped *failure.StoppedError
-	if want := "perf: stopped too early: it was killed because SIGINT did not end it within 500ms"; !errors.As(err, &stopped) || err.Error() != want {
+	if want := "perf: stopped too early: it was killed because SIGINT did not end it within 500ms"; !errors.As(err,
+		&stopped) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if want := "[perf has not ended yet, 100ms after it was asked to; after 500ms it is killed, and the samples until then are kept]"; fmt.Sprint(said) != want {
+	if want :=
+		"[perf has not ended yet, 100ms after it was asked to; after 500ms it is killed, and the samples until then are kept]"; fmt.Sprint(said) != want {
 		t.Errorf("said %s, want %s", said, want)
 	}
 	var text bytes.Buffer

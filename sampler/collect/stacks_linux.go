@@ -62,7 +62,8 @@ func newStacks(path string, o Options) (*stacks, error) {
 	if o.StacksTo != nil {
 		out = io.MultiWriter(o.StacksTo, file)
 	}
-	return &stacks{pause: cmp.Or(o.StackPause, stackPause), walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file, tree: callstack.NewWriter(out), calls: map[kernelCall]callstack.ID{}}, nil
+	return &stacks{pause: cmp.Or(o.StackPause, stackPause), walk: o.Walk, caller: o.Caller, stop: o.GiveUp, file: file,
+		tree: callstack.NewWriter(out), calls: map[kernelCall]callstack.ID{}}, nil
 }
 
 // of returns the ID of a sample's stack. After a failure to write stacks it returns 0.
@@ -172,7 +173,8 @@ func shallowNote(size, asked int) (note fix.Note, ok bool) {
 // machine.
 func littleRoom(size int) *failure.RefusedError {
 	if size == 0 {
-		return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonKernel, Cause: "the kernel copies no call stacks on this kind of processor"}
+		return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonKernel,
+			Cause: "the kernel copies no call stacks on this kind of processor"}
 	}
 	return &failure.RefusedError{Tool: nativeTool, Reason: failure.ReasonLimit,
 		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
@@ -184,9 +186,10 @@ func littleRoom(size int) *failure.RefusedError {
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
 	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: ringPause}
-	set, _, _, err := openFirst(requestFor(opts.Events, noCyclesCounter()), o, pid, func(o perfevent.Options) (*perfevent.Set, error) {
-		return perfevent.Open(pid, o) // the events would begin with an exec
-	})
+	set, _, _, err := openFirst(requestFor(opts.Events, noCyclesCounter()), o, pid,
+		func(o perfevent.Options) (*perfevent.Set, error) {
+			return perfevent.Open(pid, o) // the events would begin with an exec
+		})
 	if err != nil {
 		return err
 	}

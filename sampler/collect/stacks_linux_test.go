@@ -25,7 +25,8 @@ import (
 
 // userFrame returns a frame at the program counter that a thread has in user space.
 func userFrame(r *perfevent.Record) callstack.Frame {
-	return callstack.Frame{Kind: callstack.Native, PC: r.ProgramCounter(), BCI: callstack.Unknown, Line: callstack.Unknown, Name: "user"}
+	return callstack.Frame{Kind: callstack.Native, PC: r.ProgramCounter(), BCI: callstack.Unknown, Line: callstack.Unknown,
+		Name: "user"}
 }
 
 // readStacks reads a file of call stacks.
@@ -58,8 +59,8 @@ type sampleKey struct {
 	tid   int
 }
 
-// TestNativeStacks checks that each sample of a real process has the stack that Walk has returned, below the functions of
-// the kernel.
+// TestNativeStacks checks that each sample of a real process has the stack that Walk has returned, below the functions
+// of the kernel.
 func TestNativeStacks(t *testing.T) {
 	gasmtest.NeedNative(t)
 	x := collecttest.Hold(t, collecttest.Execs(`while :; do head -c 300000 /dev/zero | sha1sum >/dev/null; done`))
@@ -68,27 +69,29 @@ func TestNativeStacks(t *testing.T) {
 	enough := make(chan struct{})
 	dir := t.TempDir()
 	began := used(t, unix.RUSAGE_SELF)
-	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Dir: dir, Walk: func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID {
-		if r.MonoNanos < last {
-			t.Error("a sample came before an earlier one")
-		}
-		last = r.MonoNanos
-		if len(r.Stack) == 0 || r.ABI == perfevent.NoABI { // this happens during an exec and at the end of a process
-			return 0
-		}
-		if m, ok := libraries.Mapping(int(r.PID), r.ProgramCounter()); ok && strings.HasPrefix(m.Path, "/") {
-			named++
-		}
-		if r.Mode == perfevent.Kernel {
-			kernel++
-		}
-		id := w.Push(w.Push(0, callstack.Frame{Kind: callstack.Cut, BCI: callstack.Unknown, Line: callstack.Unknown}), userFrame(r))
-		found[sampleKey{r.MonoNanos, int(r.TID)}] = id
-		if len(found) == 500 {
-			close(enough)
-		}
-		return id
-	}})
+	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Dir: dir,
+		Walk: func(w *callstack.Writer, r *perfevent.Record, libraries *native.Resolver) callstack.ID {
+			if r.MonoNanos < last {
+				t.Error("a sample came before an earlier one")
+			}
+			last = r.MonoNanos
+			if len(r.Stack) == 0 || r.ABI == perfevent.NoABI { // this happens during an exec and at the end of a process
+				return 0
+			}
+			if m, ok := libraries.Mapping(int(r.PID), r.ProgramCounter()); ok && strings.HasPrefix(m.Path, "/") {
+				named++
+			}
+			if r.Mode == perfevent.Kernel {
+				kernel++
+			}
+			id := w.Push(w.Push(0, callstack.Frame{Kind: callstack.Cut, BCI: callstack.Unknown, Line: callstack.Unknown}),
+				userFrame(r))
+			found[sampleKey{r.MonoNanos, int(r.TID)}] = id
+			if len(found) == 500 {
+				close(enough)
+			}
+			return id
+		}})
 	assert.Equal(t, filepath.Join(dir, "stacks.part"), n.StacksFile())
 	assert.Greater(t, n.StackSize(), 8000)
 	x.Release(t)
@@ -97,7 +100,8 @@ func TestNativeStacks(t *testing.T) {
 	assert.Empty(t, n.Notes())
 	samples, _ := written(t, n)
 	tree := readStacks(t, n.StacksFile())
-	t.Logf("%d samples, %d in the kernel, %d in a file; %d stacks; %v of CPU time", len(samples), kernel, named, tree.Len(), used(t, unix.RUSAGE_SELF)-began)
+	t.Logf("%d samples, %d in the kernel, %d in a file; %d stacks; %v of CPU time", len(samples), kernel, named,
+		tree.Len(), used(t, unix.RUSAGE_SELF)-began)
 	assert.Greater(t, named, len(found)/2)
 
 	byKernel := 0
@@ -129,7 +133,8 @@ func TestNativeStacks(t *testing.T) {
 // TestNativeWithoutStacks checks that no stacks are recorded if nobody wants them.
 func TestNativeWithoutStacks(t *testing.T) {
 	dir := t.TempDir()
-	n := startsNative(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock"), Dir: dir})
+	n := startsNative(t, Options{PID: collecttest.Hold(t, collecttest.Busy).PID(), Events: eventsOf("cpu-clock"),
+		Dir: dir})
 	require.NoError(t, n.Stop(t.Context()))
 	assert.Empty(t, n.StacksFile())
 	assert.Zero(t, n.StackSize())
@@ -152,7 +157,8 @@ func TestNativeStacksOfNobody(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.True(t, size >= 8<<10, out)
 	assert.Contains(t, text, "in stacks.part\n")
-	assert.Equal(t, size < 32<<10, strings.Contains(out, fmt.Sprintf("note deep call stacks are cut: there is room for %d KiB", size>>10)), out)
+	assert.Equal(t, size < 32<<10, strings.Contains(out,
+		fmt.Sprintf("note deep call stacks are cut: there is room for %d KiB", size>>10)), out)
 	assert.NotContains(t, out, "stop ")
 }
 
@@ -172,7 +178,8 @@ func TestLeastStack(t *testing.T) {
 	if !strings.Contains(out, "room for only") {
 		t.Skipf("nobody may not sample here, or lock much memory: %s", out)
 	}
-	text := `native sampling: there is room for only \d+ KiB of a call stack in the kernel's buffers; ` + regexp.QuoteMeta(moreRoom)
+	text := `native sampling: there is room for only \d+ KiB of a call stack in the kernel's buffers; ` +
+		regexp.QuoteMeta(moreRoom)
 	assert.Regexp(t, fmt.Sprintf("^try %s\nreason %d\nerror %s\n$", text, failure.ReasonLimit, text), out)
 }
 
@@ -189,9 +196,11 @@ func startsStacks(t testing.TB, path string) (d *drain, walks *int) {
 	d = startsDrain(t)
 	walks = new(int)
 	var err error
-	d.stacks, err = newStacks(path, Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID {
+	d.stacks, err = newStacks(path, Options{Walk: func(w *callstack.Writer, r *perfevent.Record,
+		_ *native.Resolver) callstack.ID {
 		*walks++
-		return w.Push(0, callstack.Frame{Kind: callstack.Native, PC: uint64(*walks), BCI: callstack.Unknown, Line: callstack.Unknown})
+		return w.Push(0, callstack.Frame{Kind: callstack.Native, PC: uint64(*walks), BCI: callstack.Unknown,
+			Line: callstack.Unknown})
 	}})
 	require.NoError(t, err)
 	t.Cleanup(func() { d.stacks.file.Close() })
@@ -200,7 +209,8 @@ func startsStacks(t testing.TB, path string) (d *drain, walks *int) {
 
 func TestKernelFrames(t *testing.T) {
 	d, _ := startsStacks(t, filepath.Join(t.TempDir(), "stacks.part"))
-	d.kernel = newKernelSymbols(strings.NewReader("ffffffff81000000 T entry\nffffffff81000100 T vfs_read\nffffffff81000200 T memcpy\nffffffff81000300 T last\n"))
+	d.kernel =
+		newKernelSymbols(strings.NewReader("ffffffff81000000 T entry\nffffffff81000100 T vfs_read\nffffffff81000200 T memcpy\nffffffff81000300 T last\n"))
 	// The call is the last instruction of vfs_read, so the return address is already the beginning of memcpy.
 	d.take(fakeSample(1, perfevent.Kernel, sampler.KernelStart+1, 0xffffffff81000200, 0xffffffff81000010))
 	d.take(fakeSample(2, perfevent.User, 0x1000, 0xffffffff81000200))
@@ -229,7 +239,8 @@ func TestKernelFrames(t *testing.T) {
 // TestKernelCalls checks that the same functions of the kernel get the same frames, and that only a limited number of
 // calls is remembered.
 func TestKernelCalls(t *testing.T) {
-	s, err := newStacks(filepath.Join(t.TempDir(), "stacks.part"), Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID { return 0 }})
+	s, err := newStacks(filepath.Join(t.TempDir(), "stacks.part"),
+		Options{Walk: func(w *callstack.Writer, r *perfevent.Record, _ *native.Resolver) callstack.ID { return 0 }})
 	require.NoError(t, err)
 	defer s.close()
 	names := func() *kernelSymbols { return &kernelSymbols{} }

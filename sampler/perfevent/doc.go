@@ -46,8 +46,8 @@
 //
 // Pitfalls:
 //
-//   - The memory in a stack need not be that of the stack: the kernel copies up to the first page that can't be read, and
-//     another mapping may follow the stack.
+//   - The memory in a stack need not be that of the stack: the kernel copies up to the first page that can't be read,
+//     and another mapping may follow the stack.
 //   - A stack is that of user space, and so are the registers. The kernel's own stack is only in the call chain.
 //   - A thread that is ending may have no registers or no stack, because it has given its memory back.
 package perfevent

@@ -43,15 +43,18 @@ func (e *NameError) Error() string {
 var (
 	hardwareEvents = map[string]uint64{
 		"cycles": unix.PERF_COUNT_HW_CPU_CYCLES, "cpu-cycles": unix.PERF_COUNT_HW_CPU_CYCLES,
-		"instructions":     unix.PERF_COUNT_HW_INSTRUCTIONS,
-		"cache-references": unix.PERF_COUNT_HW_CACHE_REFERENCES,
-		"cache-misses":     unix.PERF_COUNT_HW_CACHE_MISSES,
-		"branches":         unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS, "branch-instructions": unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		"instructions":            unix.PERF_COUNT_HW_INSTRUCTIONS,
+		"cache-references":        unix.PERF_COUNT_HW_CACHE_REFERENCES,
+		"cache-misses":            unix.PERF_COUNT_HW_CACHE_MISSES,
+		"branches":                unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
+		"branch-instructions":     unix.PERF_COUNT_HW_BRANCH_INSTRUCTIONS,
 		"branch-misses":           unix.PERF_COUNT_HW_BRANCH_MISSES,
 		"bus-cycles":              unix.PERF_COUNT_HW_BUS_CYCLES,
-		"stalled-cycles-frontend": unix.PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "idle-cycles-frontend": unix.PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
-		"stalled-cycles-backend": unix.PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "idle-cycles-backend": unix.PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
-		"ref-cycles": unix.PERF_COUNT_HW_REF_CPU_CYCLES,
+		"stalled-cycles-frontend": unix.PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+		"idle-cycles-frontend":    unix.PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+		"stalled-cycles-backend":  unix.PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
+		"idle-cycles-backend":     unix.PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
+		"ref-cycles":              unix.PERF_COUNT_HW_REF_CPU_CYCLES,
 	}
 	softwareEvents = map[string]uint64{
 		"cpu-clock":   unix.PERF_COUNT_SW_CPU_CLOCK,

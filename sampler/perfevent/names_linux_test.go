@@ -45,11 +45,13 @@ func TestEventsAreLikePerfs(t *testing.T) {
 	}
 	for _, name := range []string{"L1-dcache-load-misses", "L1-dcache-loads", "L1-dcache-stores", "L1-dcache-store-misses",
 		"L1-dcache-prefetch-misses", "L1-icache-load-misses", "LLC-loads", "LLC-load-misses", "LLC-prefetches",
-		"dTLB-loads", "dTLB-store-misses", "iTLB-load-misses", "branch-loads", "branch-load-misses", "node-loads", "node-store-misses",
+		"dTLB-loads", "dTLB-store-misses", "iTLB-load-misses", "branch-loads", "branch-load-misses", "node-loads",
+		"node-store-misses",
 		"r1a", "r01c4"} {
 		cases = append(cases, parts{name: name})
 	}
-	for _, modifiers := range []string{"u", "k", "h", "uk", "kh", "H", "G", "p", "pp", "ppp", "P", "Pu", "pk", "D", "I", "uI", "uH", "pG"} {
+	for _, modifiers := range []string{"u", "k", "h", "uk", "kh", "H", "G", "p", "pp", "ppp", "P", "Pu", "pk", "D", "I",
+		"uI", "uH", "pG"} {
 		cases = append(cases, parts{"", "cycles", modifiers})
 	}
 	cases = append(cases, parts{"", "cpu-clock", "u"}, parts{"", "LLC-loads", "k"}, parts{"", "r1a", "pu"})
@@ -81,8 +83,10 @@ func printed(attr *unix.PerfEventAttr) map[string]uint64 {
 	fields := map[string]uint64{"type": uint64(attr.Type), "config": attr.Config,
 		"{ bp_addr, config1 }": attr.Ext1, "{ bp_len, config2 }": attr.Ext2,
 		"precise_ip": attr.Bits / unix.PerfBitPreciseIPBit1 & 3}
-	for name, bit := range map[string]uint64{"exclude_user": unix.PerfBitExcludeUser, "exclude_kernel": unix.PerfBitExcludeKernel,
-		"exclude_hv": unix.PerfBitExcludeHv, "exclude_idle": unix.PerfBitExcludeIdle, "exclude_host": unix.PerfBitExcludeHost,
+	for name, bit := range map[string]uint64{"exclude_user": unix.PerfBitExcludeUser,
+		"exclude_kernel": unix.PerfBitExcludeKernel,
+		"exclude_hv":     unix.PerfBitExcludeHv, "exclude_idle": unix.PerfBitExcludeIdle,
+		"exclude_host":  unix.PerfBitExcludeHost,
 		"exclude_guest": unix.PerfBitExcludeGuest, "pinned": unix.PerfBitPinned, "exclusive": unix.PerfBitExclusive} {
 		if attr.Bits&bit != 0 {
 			fields[name] = 1
@@ -96,7 +100,8 @@ func printed(attr *unix.PerfEventAttr) map[string]uint64 {
 	return fields
 }
 
-// attributeLine matches a line in which perf -vv prints an attribute's name and value. perf 6.12 adds a name for some values:
+// attributeLine matches a line in which perf -vv prints an attribute's name and value. perf 6.12 adds a name for some
+// values:
 //
 //	type                             3
 //	type                             3 (PERF_TYPE_HW_CACHE)
@@ -138,13 +143,16 @@ func TestPMUsAreLikePerfs(t *testing.T) {
 	gasmtest.NeedRoot(t)
 	dir, err := filepath.Abs(filepath.Join("testdata", "plain"))
 	require.NoError(t, err)
-	seeing := []string{"unshare", "-m", "sh", "-c", `mount --bind "$0" /sys/bus/event_source/devices && exec perf "$@"`, dir}
-	if out, err := exec.Command("unshare", "-m", "sh", "-c", "mount --bind "+dir+" /sys/bus/event_source/devices").CombinedOutput(); err != nil {
+	seeing := []string{"unshare", "-m", "sh", "-c", `mount --bind "$0" /sys/bus/event_source/devices && exec perf "$@"`,
+		dir}
+	if out, err := exec.Command("unshare", "-m", "sh", "-c",
+		"mount --bind "+dir+" /sys/bus/event_source/devices").CombinedOutput(); err != nil {
 		t.Skipf("a folder can't be mounted: %v: %s", err, out)
 	}
 	for _, c := range []parts{
 		{"cpu", "mem-loads", ""}, {"cpu", "mem-stores", "u"}, {"cpu", "topdown-slots", "k"}, {"cpu", "cpu-cycles", "pp"},
-		{"cpu", "event=0x3c,umask=0x1", ""}, {"cpu", "event=0x3c,umask=0x1,edge,cmask=0x3", "u"}, {"cpu", "event=60,inv=1", ""},
+		{"cpu", "event=0x3c,umask=0x1", ""}, {"cpu", "event=0x3c,umask=0x1,edge,cmask=0x3", "u"},
+		{"cpu", "event=60,inv=1", ""},
 		{"cpu", "event=0xb7,umask=0x1,offcore_rsp=0x3f80400004", ""},
 		{"cpu", "config=0x1ff,config1=7", ""}, {"cpu", "config=0x1ff,config2=0x8000000000000000", ""},
 		{"cpu", "need-value,umask=0x7", ""},
@@ -191,7 +199,8 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, [3]uint64{0x1cd, 30}, e.Config)
 	e, err = plain.lookup("x", "", "sched:sched_switch", "")
 	require.NoError(t, err)
-	assert.Equal(t, Event{Name: "x", Type: unix.PERF_TYPE_TRACEPOINT, Config: [3]uint64{372}, Flags: unix.PerfBitExcludeGuest}, e)
+	assert.Equal(t, Event{Name: "x", Type: unix.PERF_TYPE_TRACEPOINT, Config: [3]uint64{372},
+		Flags: unix.PerfBitExcludeGuest}, e)
 }
 
 // TestHybrid checks a processor with two kinds of cores: each CPU is asked for the event of its own

@@ -223,7 +223,8 @@ func (o *opening) open(tid, cpu int) (int, error) {
 func (o *opening) askLess(err error) bool {
 	const kernelBits = unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv
 	switch {
-	case err == unix.EMFILE || err == unix.ENFILE || err == unix.ESRCH || o.Type == unix.PERF_TYPE_SOFTWARE && err == unix.ENODEV:
+	case err == unix.EMFILE || err == unix.ENFILE || err == unix.ESRCH || o.Type == unix.PERF_TYPE_SOFTWARE &&
+		err == unix.ENODEV:
 		return false
 	case err == unix.EACCES || err == unix.EPERM:
 		if o.attr.Bits&(unix.PerfBitExcludeKernel|unix.PerfBitExcludeUser) != 0 {

@@ -8,7 +8,8 @@ import (
 )
 
 // sampleType selects the fields that the kernel writes with each record.
-const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_CPU
+const sampleType = unix.PERF_SAMPLE_IDENTIFIER | unix.PERF_SAMPLE_IP | unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME |
+	unix.PERF_SAMPLE_CPU
 
 // Sizes in bytes. Each record begins with a header. A sample has sampleSize bytes, and then its registers and stacks,
 // if it has any. Every other record ends with the fields of struct sample_id: pid, tid, time, cpu, identifier.

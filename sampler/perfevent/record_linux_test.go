@@ -64,11 +64,15 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	sample := []uint64{42, 0x7f0000001234, two(7, 8), 99, two(1, 0)}
-	check(Record{Kind: Sample, Mode: User, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 2, sample...))
-	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 1, sample...))
-	check(Record{Kind: Sample, Mode: Other, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 5, sample...))
+	check(Record{Kind: Sample, Mode: User, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234},
+		words(unix.PERF_RECORD_SAMPLE, 2, sample...))
+	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234},
+		words(unix.PERF_RECORD_SAMPLE, 1, sample...))
+	check(Record{Kind: Sample, Mode: Other, CPU: 1, PID: 7, TID: 8, by: 8, MonoNanos: 99, IP: 0x7f0000001234},
+		words(unix.PERF_RECORD_SAMPLE, 5, sample...))
 	sample[2] = two(minus1, minus1)
-	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: -1, TID: -1, by: -1, MonoNanos: 99, IP: 0x7f0000001234}, words(unix.PERF_RECORD_SAMPLE, 1, sample...))
+	check(Record{Kind: Sample, Mode: Kernel, CPU: 1, PID: -1, TID: -1, by: -1, MonoNanos: 99, IP: 0x7f0000001234},
+		words(unix.PERF_RECORD_SAMPLE, 1, sample...))
 
 	check(Record{Kind: Comm, CPU: 1, PID: 70, TID: 80, by: 8, MonoNanos: 5, Name: "C2 CompilerThre"},
 		words(unix.PERF_RECORD_COMM, 0, slices.Concat([]uint64{two(70, 80)}, name("C2 CompilerThre"), by(5))...))
@@ -94,7 +98,8 @@ func TestDecode(t *testing.T) {
 // stacked returns the record of a sample with a call chain, registers and a stack. Register i has the value 100+i; if
 // abi is 0, there are no registers. size and valid are the sizes that the record states for the stack.
 func stacked(chain []uint64, abi, size, valid uint64, stack ...uint64) []byte {
-	body := slices.Concat([]uint64{42, 0xffffffff81000000, two(7, 8), 99, two(1, 0)}, []uint64{uint64(len(chain))}, chain, []uint64{abi})
+	body := slices.Concat([]uint64{42, 0xffffffff81000000, two(7, 8), 99, two(1, 0)}, []uint64{uint64(len(chain))}, chain,
+		[]uint64{abi})
 	if abi != 0 {
 		for mask := registerMask; mask != 0; mask &= mask - 1 {
 			body = append(body, 100+uint64(bits.TrailingZeros64(mask)))
@@ -188,7 +193,8 @@ func TestRing(t *testing.T) {
 // TestDrainInOrder checks that records of several rings are returned in the order of their times. The newest ones are
 // kept back, because earlier records may still arrive.
 func TestDrainInOrder(t *testing.T) {
-	s := &Set{rings: []*Ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3), byID: map[uint64]descriptor{42: {event: 1}}}
+	s := &Set{rings: []*Ring{newRing(4096), nil, newRing(4096)}, heads: make([]uint64, 3),
+		byID: map[uint64]descriptor{42: {event: 1}}}
 	now := uint64(monotonic.Nanos())
 	const ms = 1_000_000
 	at := func(ring int, nanos uint64) {
@@ -217,7 +223,8 @@ func TestDrainInOrder(t *testing.T) {
 // rings.
 func TestDrainMemory(t *testing.T) {
 	gasmtest.NeedTime(t)
-	s := &Set{rings: []*Ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2), byID: map[uint64]descriptor{42: {}}}
+	s := &Set{rings: []*Ring{newRing(largestRing), newRing(largestRing)}, heads: make([]uint64, 2),
+		byID: map[uint64]descriptor{42: {}}}
 	given, nanos, last, ordered := 0, uint64(0), int64(0), true
 	drain := func(more int) {
 		record := words(unix.PERF_RECORD_SAMPLE, 2, 42, 0, two(7, 8), 0, two(0, 0))
@@ -267,11 +274,16 @@ func TestFollowed(t *testing.T) {
 	check(f, true, Record{Kind: Sample, TID: 7, by: 7, owner: 7})
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 8})
 	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
-	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})                                           // it came later
-	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})    // the birth of thread 8
-	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})                                          // ignored: thread 8 has its own events
-	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150}) // reported twice
-	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})   // another thread 8
+	// it came later
+	check(f, true, Record{Kind: Sample, TID: 9, by: 9, owner: 7})
+	// the birth of thread 8
+	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 90})
+	// ignored: thread 8 has its own events
+	check(f, false, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
+	// reported twice
+	check(f, false, Record{Kind: Fork, PID: 1, PPID: 1, TID: 10, PTID: 8, by: 8, owner: 7, MonoNanos: 150})
+	// another thread 8
+	check(f, true, Record{Kind: Fork, PID: 1, PPID: 1, TID: 8, PTID: 7, by: 7, owner: 7, MonoNanos: 200})
 	check(f, true, Record{Kind: Sample, TID: 8, by: 8, owner: 7})
 
 	f = &followed{pids: map[int32]bool{1: true}}

@@ -62,7 +62,8 @@ func TestOpenSomeThreads(t *testing.T) {
 	gasmtest.NeedNative(t)
 	cpus, err := OnlineCPUs()
 	require.NoError(t, err)
-	o := Options{Events: []Event{{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}}, Frequency: 997}
+	o := Options{Events: []Event{{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE,
+		Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}}, Frequency: 997}
 	tids := []int{startBusy(t), startBusy(t), startBusy(t)}
 	before := openFiles(t)
 	const waiters = 2                            // see Descriptors

@@ -46,9 +46,12 @@ func TestDecodeState(t *testing.T) {
 		}
 		return found
 	}
-	check(ThreadState{ABI: ABI64, Chain: []uint64{caller}, Stack: bytes(1, 2, 3)}, stacked([]uint64{kernel, leaf, caller}, 2, 32, 24, 1, 2, 3, 4))
-	check(ThreadState{ABI: ABI32, Chain: []uint64{leaf, caller}, Stack: bytes(1)}, stacked([]uint64{kernel, leaf + 4, leaf, caller}, 1, 8, 8, 1))
-	check(ThreadState{ABI: ABI64, Chain: []uint64{caller}}, stacked([]uint64{kernel, leaf, caller, 1<<64 - 512, 0x7f00}, 2, 8, 0, 1)) // user space
+	check(ThreadState{ABI: ABI64, Chain: []uint64{caller}, Stack: bytes(1, 2, 3)},
+		stacked([]uint64{kernel, leaf, caller}, 2, 32, 24, 1, 2, 3, 4))
+	check(ThreadState{ABI: ABI32, Chain: []uint64{leaf, caller}, Stack: bytes(1)},
+		stacked([]uint64{kernel, leaf + 4, leaf, caller}, 1, 8, 8, 1))
+	check(ThreadState{ABI: ABI64, Chain: []uint64{caller}},
+		stacked([]uint64{kernel, leaf, caller, 1<<64 - 512, 0x7f00}, 2, 8, 0, 1)) // user space
 	check(ThreadState{ABI: ABI64}, stacked(nil, 2, 0, 0))
 	check(ThreadState{Chain: []uint64{caller}}, stacked([]uint64{kernel, leaf, caller}, 0, 0, 0)) // a thread of the kernel
 	// What no kernel writes.
@@ -97,7 +100,8 @@ func openHelper(t *testing.T, h helper, frequency, stack int) *Set {
 	}
 	clock, err := Lookup("cpu-clock", "", "cpu-clock", "")
 	require.NoError(t, err)
-	s, err := OpenRunning([]int{h.pid}, Options{Events: []Event{clock}, Frequency: frequency, Stacks: stack, DrainEvery: 20 * time.Millisecond})
+	s, err := OpenRunning([]int{h.pid}, Options{Events: []Event{clock}, Frequency: frequency, Stacks: stack,
+		DrainEvery: 20 * time.Millisecond})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	return s
@@ -200,7 +204,8 @@ func TestStackWithLittleMemory(t *testing.T) {
 		s := openHelper(t, h, frequency, MaxStack)
 		ring := s.Memory()/len(s.cpus) - os.Getpagesize()
 		t.Logf("%d Hz: %d KiB for each CPU, %d bytes of stack", frequency, ring>>10, s.Stacks())
-		assert.Equal(t, s.Stacks(), limitsOf(&Options{Stacks: MaxStack, Frequency: frequency, Events: make([]Event, 1), DrainEvery: 20 * time.Millisecond}).fitting(ring))
+		assert.Equal(t, s.Stacks(), limitsOf(&Options{Stacks: MaxStack, Frequency: frequency, Events: make([]Event, 1),
+			DrainEvery: 20 * time.Millisecond}).fitting(ring))
 		samples := 0
 		drainUntil(t, s, h.tid, func(r *Record) {
 			require.LessOrEqual(t, len(r.Stack), s.Stacks())
@@ -248,7 +253,8 @@ func TestStacksLost(t *testing.T) {
 
 // newStackSet returns a set with one ring in this process's own memory.
 func newStackSet(size int) *Set {
-	return &Set{rings: []*Ring{newRing(size)}, heads: make([]uint64, 1), tails: make([]uint64, 1), byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
+	return &Set{rings: []*Ring{newRing(size)}, heads: make([]uint64, 1), tails: make([]uint64, 1),
+		byID: map[uint64]descriptor{42: {}}, stack: MaxStack}
 }
 
 // numbered returns the record of a sample whose stack contains only the number n. The size of the stack depends on n.

@@ -54,7 +54,8 @@ func newWaiter() (w *waiter, err error) {
 // watch adds a descriptor to those that the method wait watches. It asks for edge-triggered events, so an event ends
 // only one call of wait.
 func (w *waiter) watch(fd int) error {
-	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(fd)})
+	return unix.EpollCtl(w.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET,
+		Fd: int32(fd)})
 }
 
 // wait waits until something happens at a descriptor, the time d has passed, or interrupt is called.

@@ -23,7 +23,8 @@ func TestIsDue(t *testing.T) {
 	closed := make(chan struct{})
 	close(closed)
 	present := func(age time.Duration, over chan struct{}) *segment {
-		return &segment{began: closed, over: over, startMono: monotonic.Nanos() - int64(age), folder: &record.Folder{Path: dir}}
+		return &segment{began: closed, over: over, startMono: monotonic.Nanos() - int64(age),
+			folder: &record.Folder{Path: dir}}
 	}
 	running := make(chan struct{})
 	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
@@ -47,8 +48,9 @@ func TestIsDue(t *testing.T) {
 		{"there was none, and the JVM was refused", nil, ago(2 * retryAfter), ago(-time.Minute), 0, false},
 	} {
 		j := attach.Process{PID: 7}
-		s := &Session{o: Options{Wanted: all, Segment: time.Hour, SegmentBytes: test.limit}, present: test.present, beginAt: test.beginAt,
-			jvms: map[int]*watched{7: {Process: j, tryAt: test.tryAt}}}
+		s := &Session{o: Options{Wanted: all, Segment: time.Hour, SegmentBytes: test.limit}, present: test.present,
+			beginAt: test.beginAt,
+			jvms:    map[int]*watched{7: {Process: j, tryAt: test.tryAt}}}
 		assert.Equal(t, test.want, s.isDue([]attach.Process{j}), test.name)
 		assert.False(t, s.isDue(nil), "%s, without JVMs", test.name)
 	}

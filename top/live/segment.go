@@ -58,7 +58,8 @@ func (s *segment) Begin(hertz int, events []sampler.Event) {
 // startSegment begins a recording of JVMs. It does not wait until the sampling has begun.
 func (s *Session) startSegment(ctx context.Context, jvms []attach.Process) *segment {
 	g := &segment{Segment: s.model.NewSegment(), jvms: jvms, began: make(chan struct{}), over: make(chan struct{}),
-		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos(), before: s.present}
+		release: make(chan struct{}), ended: make(chan struct{}), keep: make(chan keeping, 1), startMono: monotonic.Nanos(),
+		before: s.present}
 	go func() {
 		defer g.giveUp()
 		defer close(g.ended)
@@ -76,7 +77,8 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 	if g.folder, g.err = record.NewFolder(ctx, ""); g.err != nil {
 		return false
 	}
-	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters, Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
+	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters,
+		Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
 		Stacks: s.o.Stacks, Pause: samplePause, Live: g, Problem: s.problem, Message: func(string) {}}
 	s.mu.Lock()
 	g.attachment = record.NewAttachment(o)
@@ -100,8 +102,8 @@ func (s *Session) stop(g *segment) {
 	g.releasing.Do(func() { close(g.release) })
 }
 
-// finish keeps the recording as a capture, if somebody wants it, and removes its folder. If all JVMs have ended, the last
-// recording waits until the session ends.
+// finish keeps the recording as a capture, if somebody wants it, and removes its folder. If all JVMs have ended, the
+// last recording waits until the session ends.
 func (g *segment) finish(ctx context.Context) {
 	defer g.folder.Remove() // a later gasm removes what can't be removed now
 	finish := sync.OnceValue(func() error {

@@ -113,7 +113,8 @@ type reading struct {
 // Start begins to record. It returns when the sampling has begun, or has failed to begin. Without JVMs, it returns at
 // once.
 func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
-	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024), listed: make(chan []attach.Process, 1)}
+	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024),
+		listed: make(chan []attach.Process, 1)}
 	if len(o.JVMs) > 0 {
 		s.listAt = time.Now()
 	}
@@ -222,7 +223,8 @@ func (w *watched) watch(ctx context.Context, to chan<- reading) {
 func (s *Session) Step() {
 	for len(s.noted) > 0 {
 		r := <-s.noted
-		a := top.Activity{Safepoints: r.activity.Safepoints, SafepointNanos: r.activity.SafepointNanos, SyncNanos: r.activity.SyncNanos, Threads: r.activity.Threads}
+		a := top.Activity{Safepoints: r.activity.Safepoints, SafepointNanos: r.activity.SafepointNanos,
+			SyncNanos: r.activity.SyncNanos, Threads: r.activity.Threads}
 		for _, c := range r.activity.Collectors {
 			a.Collectors = append(a.Collectors, top.Collector(c))
 		}

@@ -76,7 +76,8 @@ type counter struct {
 // startCounter starts a counter. It stops at the end of the test.
 func startCounter(t *testing.T, pid, hertz int) *counter {
 	t.Helper()
-	clock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE, Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
+	clock := perfevent.Event{Name: "cpu-clock", Type: unix.PERF_TYPE_SOFTWARE,
+		Config: [3]uint64{unix.PERF_COUNT_SW_CPU_CLOCK}}
 	set, err := perfevent.OpenRunning([]int{pid}, perfevent.Options{Events: []perfevent.Event{clock}, Frequency: hertz})
 	require.NoError(t, err)
 	c := &counter{set: set}
@@ -250,7 +251,8 @@ func TestKeepAndClose(t *testing.T) {
 	jvm := startPhases(t)
 	jvms, err := attach.Choose(t.Context(), []string{strconv.Itoa(jvm.Process.Pid)})
 	require.NoError(t, err)
-	s, err := Start(t.Context(), top.NewModel(10, disasm.ATT), Options{Gasm: "test", JVMs: jvms, Frequency: 199, Counters: []sampler.Event{sampler.ParseEvent("cpu-clock")}})
+	s, err := Start(t.Context(), top.NewModel(10, disasm.ATT),
+		Options{Gasm: "test", JVMs: jvms, Frequency: 199, Counters: []sampler.Event{sampler.ParseEvent("cpu-clock")}})
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	dir := filepath.Join(t.TempDir(), "kept")

@@ -119,8 +119,10 @@ func (s *Screen) style(of view.Style) tcell.Style {
 
 // keyNames are the names of keys that are not characters.
 var keyNames = map[tcell.Key]string{
-	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right", tcell.KeyPgUp: "pgup", tcell.KeyPgDn: "pgdn",
-	tcell.KeyHome: "home", tcell.KeyEnd: "end", tcell.KeyEnter: "enter", tcell.KeyEscape: "esc", tcell.KeyBackspace: "backspace", tcell.KeyBackspace2: "backspace",
+	tcell.KeyUp: "up", tcell.KeyDown: "down", tcell.KeyLeft: "left", tcell.KeyRight: "right", tcell.KeyPgUp: "pgup",
+	tcell.KeyPgDn: "pgdn",
+	tcell.KeyHome: "home", tcell.KeyEnd: "end", tcell.KeyEnter: "enter", tcell.KeyEscape: "esc",
+	tcell.KeyBackspace: "backspace", tcell.KeyBackspace2: "backspace",
 }
 
 // read turns tcell's events into Events.
@@ -174,8 +176,8 @@ func Usable(in, out *os.File) (why string) {
 }
 
 // reset ends what a full screen may have switched on: reports of the mouse and of pasted text, the alternate character
-// set, styles, the keypad's mode, the other screen, and the hidden cursor. If none of these is on, it changes nothing that
-// can be seen, apart from the style.
+// set, styles, the keypad's mode, the other screen, and the hidden cursor. If none of these is on, it changes nothing
+// that can be seen, apart from the style.
 const reset = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l\x0f\x1b(B\x1b[m\x1b[?1l\x1b>\x1b[?7h\x1b[?1049l\x1b[?25h"
 
 // Leave ends the full screen without changing the terminal's modes, because another program has set them already.

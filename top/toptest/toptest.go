@@ -101,16 +101,19 @@ func Named(name string) *top.Model {
 	m := top.NewModel(10, disasm.ATT)
 	m.SetJVMs([]top.JVM{{PID: pid, Main: name, Version: name, StartMonoNanos: start}})
 	s := m.NewSegment()
-	text := fmt.Appendf(nil, "<hotspot_log version='160 1' process='%d' time_ms='1'>\n<tty>\n<writer thread='gasm'/>\n", pid)
-	text = fmt.Appendf(text, "<nmethod compile_id='7' compiler='c2' level='4' entry='0x1000' size='256' address='0x1000' insts_offset='0' method='%s m ()V' stamp='0.1'/>\n",
-		printassembly.Escape(name))
+	text := fmt.Appendf(nil, "<hotspot_log version='160 1' process='%d' time_ms='1'>\n<tty>\n<writer thread='gasm'/>\n",
+		pid)
+	text =
+		fmt.Appendf(text, "<nmethod compile_id='7' compiler='c2' level='4' entry='0x1000' size='256' address='0x1000' insts_offset='0' method='%s m ()V' stamp='0.1'/>\n",
+			printassembly.Escape(name))
 	s.Code(pid, text)
 	tree := callstack.NewWriter(s)
 	caller := tree.Push(0, callstack.Frame{Kind: callstack.Compiled, Name: name + "::caller", BCI: 1, Line: 2})
 	interpreted := tree.Push(caller, callstack.Frame{Kind: callstack.Interpreted, Name: name, BCI: 1, Line: 2})
 	_ = tree.Flush() // to a Segment, which takes everything
 	s.Begin(199, []sampler.Event{sampler.ParseEvent("cpu-clock")})
-	for i, x := range []sampler.Sample{{PC: 0x1010, Stack: caller}, {PC: 0x1020, Stack: interpreted}, {PC: 0x7000, Module: name, Symbol: name}, {PC: 0x9000}} {
+	for i, x := range []sampler.Sample{{PC: 0x1010, Stack: caller}, {PC: 0x1020, Stack: interpreted},
+		{PC: 0x7000, Module: name, Symbol: name}, {PC: 0x9000}} {
 		x.PID, x.TID, x.Thread, x.Event, x.MonoNanos = pid, i+1, name, "cpu-clock", start+int64(i)
 		s.Sample(&x)
 	}

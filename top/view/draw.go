@@ -281,7 +281,8 @@ func (s *State) tabs(look Look) Line {
 func (s *State) status(look Look) Line {
 	switch {
 	case s.prompt == filtering:
-		return Line{span(Bold, "filter: "+s.filter), span(Selected, " "), span(Dim, "  Enter keeps it, Ctrl-U empties it, Esc ends it")}
+		return Line{span(Bold, "filter: "+s.filter), span(Selected, " "),
+			span(Dim, "  Enter keeps it, Ctrl-U empties it, Esc ends it")}
 	case s.prompt == writing:
 		return Line{span(Bold, "write what is on the screen: c capture, r report, p page; any other key: nothing")}
 	case s.Message != "":

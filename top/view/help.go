@@ -26,7 +26,8 @@ var helpTexts = [][2]string{
 }
 
 // asciiKeys are the texts of keys for screens without such characters.
-var asciiKeys = map[string]string{"1 … 7": "1 - 7", "Enter, →": "Enter, Right", "Esc, ←": "Esc, Left", "↑ ↓ j k": "Up Down j k"}
+var asciiKeys = map[string]string{"1 … 7": "1 - 7", "Enter, →": "Enter, Right", "Esc, ←": "Esc, Left",
+	"↑ ↓ j k": "Up Down j k"}
 
 // helpLines returns the list of all keys.
 func helpLines(look Look) []Line {

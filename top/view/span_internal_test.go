@@ -15,7 +15,8 @@ func TestCutText(t *testing.T) {
 		text  string
 		width int
 		want  string
-	}{{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"abc", 0, ""}, {"", 5, ""}, {"日本語", 5, "日本"}, {"日本語", 1, ""}, {"e" + accents + "bc", 2, "e" + accents + "b"}} {
+	}{{"abc", 3, "abc"}, {"abc", 2, "ab"}, {"abc", 0, ""}, {"", 5, ""}, {"日本語", 5, "日本"}, {"日本語", 1,
+		""}, {"e" + accents + "bc", 2, "e" + accents + "b"}} {
 		assert.Equal(t, c.want, cutText(c.text, c.width))
 	}
 }

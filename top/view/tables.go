@@ -102,7 +102,8 @@ func method(name string, width int, look Look) string {
 }
 
 func (s *State) programs(p *top.Picture, look Look) table {
-	t := table{title: title(shareTitle(p) + "    CPU   APP   JIT    GC  THREADS      PID  PROGRAM, its hottest method"), empty: "no JVM runs",
+	t := table{title: title(shareTitle(p) + "    CPU   APP   JIT    GC  THREADS      PID  PROGRAM, its hottest method"),
+		empty:   "no JVM runs",
 		columns: []string{timeTitle(p), "NOW", "GC", "PROGRAM"}}
 	rows := p.Programs()
 	sorted(s, rows, func(a, b top.Program) int { return cmp.Compare(b.Now, a.Now) },
@@ -113,13 +114,15 @@ func (s *State) programs(p *top.Picture, look Look) table {
 		if !s.matches(r.Main, r.Hottest, fmt.Sprint(r.PID)) {
 			continue
 		}
-		cells := fmt.Sprintf("%7.2f%6.2f%6.2f%6.2f%9s%9d  ", r.Mean.Total(), r.Mean.App, r.Mean.JIT, r.Mean.GC, number(r.Known, r.Activity.Threads), r.PID)
+		cells := fmt.Sprintf("%7.2f%6.2f%6.2f%6.2f%9s%9d  ", r.Mean.Total(), r.Mean.App, r.Mean.JIT, r.Mean.GC,
+			number(r.Known, r.Activity.Threads), r.PID)
 		name := cmp.Or(r.Main, "?")
 		if r.Ended {
 			name += " (ended)"
 		}
 		room := look.Width - 2*shareWidth - len(cells)
-		row := append(shares(p, r.Amount), span(Plain, cells), span(Bold, layout.ShortMiddle(layout.Escape(name), max(10, room/2), look.ellipsis())))
+		row := append(shares(p, r.Amount), span(Plain, cells),
+			span(Bold, layout.ShortMiddle(layout.Escape(name), max(10, room/2), look.ellipsis())))
 		row = append(row, span(Plain, "  "+method(r.Hottest, room-layout.Width(name)-2, look)))
 		t.add(row, target{id: fmt.Sprint(r.PID), scope: top.Scope{PID: r.PID}})
 	}
@@ -137,7 +140,8 @@ func (s *State) methods(p *top.Picture, look Look) table {
 		if !s.matches(r.Name, r.Source) {
 			continue
 		}
-		row := append(shares(p, r.Amount), span(Dim, "  "+pad(layout.CutEnd(layout.Escape(r.Source), sourceWidth-2, look.ellipsis()), sourceWidth)),
+		row := append(shares(p, r.Amount), span(Dim, "  "+pad(layout.CutEnd(layout.Escape(r.Source), sourceWidth-2,
+			look.ellipsis()), sourceWidth)),
 			span(Plain, method(r.Name, look.Width-2*shareWidth-2-sourceWidth, look)))
 		t.add(row, target{id: r.Name + "\n" + r.Source, method: r.Name, code: r.Code})
 	}
@@ -145,7 +149,8 @@ func (s *State) methods(p *top.Picture, look Look) table {
 }
 
 func (s *State) frames(p *top.Picture, look Look) table {
-	t := table{title: title(shareTitle(p) + layout.PadLeft("TOTAL", shareWidth) + "  METHOD, inlining undone, and its hottest line"), empty: "no samples yet",
+	t := table{title: title(shareTitle(p) + layout.PadLeft("TOTAL", shareWidth) +
+		"  METHOD, inlining undone, and its hottest line"), empty: "no samples yet",
 		columns: []string{timeTitle(p), "NOW", "TOTAL", "METHOD"}}
 	rows := p.Frames(s.at().scope)
 	sorted(s, rows, func(a, b top.Frame) int { return cmp.Compare(b.Now, a.Now) },
@@ -166,7 +171,8 @@ func (s *State) frames(p *top.Picture, look Look) table {
 			source = strings.TrimSpace(s.Source(r.Name, r.Line).Text)
 		}
 		room := look.Width - 3*shareWidth - 2 - len(line)
-		row := append(shares(p, r.Amount), span(heat(total), shareCell(total)), span(Plain, "  "+method(r.Name, room, look)), span(Bold, line))
+		row := append(shares(p, r.Amount), span(heat(total), shareCell(total)), span(Plain, "  "+method(r.Name, room, look)),
+			span(Bold, line))
 		if room -= layout.Width(r.Name) + 2; source != "" && room > 10 {
 			row = append(row, span(Dim, "  "+layout.CutEnd(layout.Escape(source), room, look.ellipsis())))
 		}
@@ -191,7 +197,8 @@ func (s *State) threads(p *top.Picture, look Look) table {
 		}
 		room := look.Width - 2*shareWidth - 16 - nameWidth - 2
 		row := append(shares(p, r.Amount), span(Dim, fmt.Sprintf("  %-4s%8d  ", r.KindName, r.TID)),
-			span(Plain, pad(layout.CutEnd(layout.Escape(r.Name), nameWidth, look.ellipsis()), nameWidth)), span(Dim, "  "+method(r.Hottest, room, look)))
+			span(Plain, pad(layout.CutEnd(layout.Escape(r.Name), nameWidth, look.ellipsis()), nameWidth)),
+			span(Dim, "  "+method(r.Hottest, room, look)))
 		t.add(row, target{id: fmt.Sprint(r.PID, r.TID, r.Name), scope: top.Scope{PID: r.PID, TID: r.TID, Thread: r.Name}})
 	}
 	return t
@@ -199,7 +206,8 @@ func (s *State) threads(p *top.Picture, look Look) table {
 
 func (s *State) callers(p *top.Picture, look Look) table {
 	name := s.at().method
-	t := table{title: title(shareTitle(p) + "  CALLERS of " + method(name, look.Width-2*shareWidth-13, look)), empty: "no samples in this method now"}
+	t := table{title: title(shareTitle(p) + "  CALLERS of " + method(name, look.Width-2*shareWidth-13, look)),
+		empty: "no samples in this method now"}
 	tree, _ := p.Callers(s.at().scope, name)
 	for i := range tree {
 		c := &tree[i]
@@ -214,11 +222,13 @@ func (s *State) callers(p *top.Picture, look Look) table {
 			arrow = ""
 		}
 		indent := "  " + strings.Repeat("  ", c.Depth) + arrow
-		row := append(shares(p, c.Amount), span(Dim, indent), span(Plain, method(c.Name, look.Width-2*shareWidth-layout.Width(indent), look)))
+		row := append(shares(p, c.Amount), span(Dim, indent),
+			span(Plain, method(c.Name, look.Width-2*shareWidth-layout.Width(indent), look)))
 		t.add(row, target{id: fmt.Sprint(i, c.Name), method: c.Name})
 	}
 	if len(tree) == 1 && s.filter == "" {
-		t.add(Line{span(Dim, strings.Repeat(" ", 2*shareWidth)+"  its callers are not known: the samples have no call stacks")}, target{})
+		t.add(Line{span(Dim, strings.Repeat(" ",
+			2*shareWidth)+"  its callers are not known: the samples have no call stacks")}, target{})
 	}
 	return t
 }
@@ -237,7 +247,8 @@ func (s *State) events(p *top.Picture, look Look) table {
 		if e.What == "GC" {
 			style = Bold
 		}
-		t.add(Line{span(Dim, fmt.Sprintf("%7.1f s   ", float64(p.MonoTime-e.MonoNanos)/1e9)), span(style, layout.CutEnd(layout.Escape(text), look.Width-13, look.ellipsis()))},
+		t.add(Line{span(Dim, fmt.Sprintf("%7.1f s   ", float64(p.MonoTime-e.MonoNanos)/1e9)),
+			span(style, layout.CutEnd(layout.Escape(text), look.Width-13, look.ellipsis()))},
 			target{id: fmt.Sprint(e.MonoNanos, e.What, e.Name)})
 	}
 	return t

@@ -18,8 +18,8 @@ type TextOptions struct {
 // codeRows is how many rows of code Text writes, with the hottest instruction in their middle.
 const codeRows = 21
 
-// Text writes a picture as text: the head, the table of each view, and the code of the hottest method around its hottest
-// instruction.
+// Text writes a picture as text: the head, the table of each view, and the code of the hottest method around its
+// hottest instruction.
 func Text(w io.Writer, p *top.Picture, o TextOptions) error {
 	s := &State{Source: o.Source, Several: o.Several}
 	o.Height = 1 << 20

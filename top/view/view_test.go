@@ -21,12 +21,14 @@ import (
 // replay returns a model with all samples of the capture of Calls, and with some collections.
 func replay(tb testing.TB) *toptest.Replay {
 	r := toptest.New(tb, "stacks", nil)
-	activity := top.Activity{Safepoints: 40, SafepointNanos: 8e6, SyncNanos: 1e6, Threads: 11, Collectors: []top.Collector{{Name: "G1 young collection pauses", Count: 12, Nanos: 7e6}}}
+	activity := top.Activity{Safepoints: 40, SafepointNanos: 8e6, SyncNanos: 1e6, Threads: 11,
+		Collectors: []top.Collector{{Name: "G1 young collection pauses", Count: 12, Nanos: 7e6}}}
 	r.Model.Observe(r.PID, r.Now(), activity)
 	for more := true; more; {
 		more = r.Second()
 		activity.Safepoints, activity.SafepointNanos = activity.Safepoints+3, activity.SafepointNanos+5e6
-		activity.Collectors = []top.Collector{{Name: "G1 young collection pauses", Count: activity.Collectors[0].Count + 2, Nanos: activity.Collectors[0].Nanos + 4e6}}
+		activity.Collectors = []top.Collector{{Name: "G1 young collection pauses", Count: activity.Collectors[0].Count + 2,
+			Nanos: activity.Collectors[0].Nanos + 4e6}}
 		r.Model.Observe(r.PID, r.Now()-3e8, activity)
 	}
 	r.Model.SetCost(0.011)
@@ -102,14 +104,16 @@ func TestFrames(t *testing.T) {
 func TestText(t *testing.T) {
 	m := replay(t).Model
 	var b strings.Builder
-	require.NoError(t, view.Text(&b, m.Picture(top.Last(10)), view.TextOptions{Look: view.Look{Width: 100, ASCII: true}, Rows: 5}))
+	require.NoError(t, view.Text(&b, m.Picture(top.Last(10)),
+		view.TextOptions{Look: view.Look{Width: 100, ASCII: true}, Rows: 5}))
 	gasmtest.Golden(t, "batch.txt", []byte(b.String()))
 }
 
 // TestSizes: every view fits on every screen.
 func TestSizes(t *testing.T) {
 	m := replay(t).Model
-	for _, size := range []view.Look{{Width: 80, Height: 24}, {Width: 20, Height: 5}, {Width: 20, Height: 5, ASCII: true}, {Width: 1, Height: 1}, {Width: 3, Height: 2}, {Width: 250, Height: 80}, {Width: 50, Height: 9}} {
+	for _, size := range []view.Look{{Width: 80, Height: 24}, {Width: 20, Height: 5}, {Width: 20, Height: 5, ASCII: true},
+		{Width: 1, Height: 1}, {Width: 3, Height: 2}, {Width: 250, Height: 80}, {Width: 50, Height: 9}} {
 		for _, k := range []string{"1", "2", "3", "4", "5", "6", "7", "?", "/", "w"} {
 			var s view.State
 			s.Draw(m.Picture(s.Mode()), look)
@@ -172,7 +176,8 @@ func TestKeys(t *testing.T) {
 	var s view.State
 	p := m.Picture(s.Mode())
 	s.Draw(p, look)
-	for k, want := range map[rune]view.Action{'c': view.WriteCapture, 'r': view.WriteReport, 'p': view.WritePage, 'x': view.Nothing} {
+	for k, want := range map[rune]view.Action{'c': view.WriteCapture, 'r': view.WriteReport, 'p': view.WritePage,
+		'x': view.Nothing} {
 		assert.Equal(t, view.Nothing, s.Key(view.Key{Rune: 'w'}, p))
 		assert.Equal(t, want, s.Key(view.Key{Rune: k}, p))
 	}
@@ -206,7 +211,8 @@ func TestHottestInSight(t *testing.T) {
 }
 
 // hostileNames are names that would do something to a terminal.
-var hostileNames = []string{"\x1b[2J", "\x1b]0;title\a", "\u009b31m", "\r\n", "\x7f\b\b", "\u202e", "\x00", "\x1b[31;1m", "日本語", "e\u0301\u0301", "a\tb", "\xff\xfe"}
+var hostileNames = []string{"\x1b[2J", "\x1b]0;title\a", "\u009b31m", "\r\n", "\x7f\b\b", "\u202e", "\x00",
+	"\x1b[31;1m", "日本語", "e\u0301\u0301", "a\tb", "\xff\xfe"}
 
 // FuzzNames: no name can move the cursor or change colours, whatever is in it. No name makes a screen wider.
 func FuzzNames(f *testing.F) {
@@ -238,7 +244,8 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 		var b strings.Builder
-		if err := view.Text(&b, m.Picture(top.Last(10)), view.TextOptions{Look: view.Look{Width: 100}, Rows: 5, Several: true}); err != nil {
+		if err := view.Text(&b, m.Picture(top.Last(10)), view.TextOptions{Look: view.Look{Width: 100}, Rows: 5,
+			Several: true}); err != nil {
 			t.Fatal(err)
 		}
 		gasmtest.TerminalText(t, b.String(), false)

@@ -1,8 +1,8 @@
 // Package labels finds the labels of a JVM's profiles, by which users of a profile server search for them. Their names
 // follow OpenTelemetry's conventions:
 //
-//   - service.name: OTEL_SERVICE_NAME or service.name in OTEL_RESOURCE_ATTRIBUTES of the JVM's own environment, else the
-//     jar without .jar or the main class
+//   - service.name: OTEL_SERVICE_NAME or service.name in OTEL_RESOURCE_ATTRIBUTES of the JVM's own environment, else
+//     the jar without .jar or the main class
 //   - host.name, process.pid
 //   - container.id, if the JVM runs in a container, from its cgroup
 //   - service.version, deployment.environment, k8s.pod.name and a few more, from OTEL_RESOURCE_ATTRIBUTES
@@ -29,7 +29,8 @@ import (
 
 // attributes are the OpenTelemetry attributes that become labels if they are set in a JVM's environment.
 var attributes = []string{push.ServiceName, "service.namespace", "service.version",
-	"deployment.environment", "deployment.environment.name", "k8s.cluster.name", "k8s.namespace.name", "k8s.deployment.name",
+	"deployment.environment", "deployment.environment.name", "k8s.cluster.name", "k8s.namespace.name",
+	"k8s.deployment.name",
 	"k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region"}
 
 const containerIDName = "container.id"

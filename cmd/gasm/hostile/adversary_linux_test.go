@@ -25,7 +25,8 @@ import (
 var roundsFlag = flag.Int("rounds", 0, "how many rounds TestAdversary has; 0 for some, or for 200 with -long")
 
 func init() {
-	attackPlans["everything at random"] = attackPlan{before: (*attacker).own, jvm: inOwnRoot, after: (*attacker).spreadChaos}
+	attackPlans["everything at random"] = attackPlan{before: (*attacker).own, jvm: inOwnRoot,
+		after: (*attacker).spreadChaos}
 }
 
 // spreadChaos begins to replace everything that the attacker may replace, at random, in several threads. In between
@@ -65,7 +66,8 @@ func (a *attacker) name(random *rand.Rand) string {
 	if random.IntN(10) == 0 {
 		return in
 	}
-	names := []string{"agent.jar", "agent.classes", "probes", "sites.so", "error", "probes-" + own + ".txt", "probes-" + own + ".ring",
+	names := []string{"agent.jar", "agent.classes", "probes", "sites.so", "error", "probes-" + own + ".txt",
+		"probes-" + own + ".ring",
 		"java-" + own + ".so", "events.log", "events.log.0", "events.jfr", "gasm.jfc", "below"}
 	if there, err := os.ReadDir(in); err == nil && len(there) > 0 && random.IntN(2) == 0 {
 		return filepath.Join(in, there[random.IntN(len(there))].Name())
@@ -75,7 +77,8 @@ func (a *attacker) name(random *rand.Rand) string {
 
 // change replaces what is at a path by something random.
 func (a *attacker) change(random *rand.Rand, path string) {
-	target := filepath.Join(a.canary, []string{"", "file", "shadow", "folder", "plain", "secrets", "secrets/key", "folder/below"}[random.IntN(8)])
+	target := filepath.Join(a.canary, []string{"", "file", "shadow", "folder", "plain", "secrets", "secrets/key",
+		"folder/below"}[random.IntN(8)])
 	switch random.IntN(14) {
 	case 0:
 		_ = os.Remove(path)
@@ -110,12 +113,14 @@ func (a *attacker) change(random *rand.Rand, path string) {
 			_ = os.Mkdir(path, 0o755)
 		}
 	case 12:
-		_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(a.root, "tmp"), unix.AT_FDCWD, filepath.Join(a.root, "tmp2"), unix.RENAME_EXCHANGE)
+		_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(a.root, "tmp"), unix.AT_FDCWD, filepath.Join(a.root, "tmp2"),
+			unix.RENAME_EXCHANGE)
 	case 13:
 		if isMapped(path) {
 			return
 		}
-		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644); err == nil { // it may be a pipe
+		// it may be a pipe
+		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644); err == nil {
 			_, _ = f.WriteString("stopped\t0\nerror\t\x1b[31mbad\nobject\tjava-1.so\n")
 			f.Close()
 		}
@@ -129,7 +134,8 @@ func isMapped(path string) bool {
 
 // features are the flags of gasm from which TestAdversary chooses.
 var features = [][]string{
-	{"--events", "default,alloc"}, {"--events", "default,lock,park"}, {"--events", "usdt:hotspot:gc__*"}, {"--probe", "Spin::spin"}, {"--probe-sdt", "Spin::spinUntil"},
+	{"--events", "default,alloc"}, {"--events", "default,lock,park"}, {"--events", "usdt:hotspot:gc__*"},
+	{"--probe", "Spin::spin"}, {"--probe-sdt", "Spin::spinUntil"},
 	{"--stacks=off", "--window-method", "Spin::spin"}, {"--debug-info"}, {"--stacks"},
 }
 

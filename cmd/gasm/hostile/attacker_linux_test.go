@@ -19,8 +19,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// attackEnv has the test's program attack: its value is the name of the attack. canaryEnv has the path of root's files, and
-// seedEnv what makes the attack the same again. Its arguments are a command that is a JVM.
+// attackEnv has the test's program attack: its value is the name of the attack. canaryEnv has the path of root's files,
+// and seedEnv what makes the attack the same again. Its arguments are a command that is a JVM.
 const (
 	attackEnv = "GASM_TEST_ATTACK"
 	canaryEnv = "GASM_TEST_CANARY"
@@ -189,8 +189,8 @@ func (a *attacker) own() (err error) {
 
 func inOwnRoot(a *attacker, cmd *exec.Cmd) { cmd.SysProcAttr.Chroot = a.root }
 
-// bind mounts a file or a folder over another one, and makes what it is mounted over. A folder has a file in it below the
-// mount: an empty one could be removed without a look at what is mounted there.
+// bind mounts a file or a folder over another one, and makes what it is mounted over. A folder has a file in it below
+// the mount: an empty one could be removed without a look at what is mounted there.
 func bind(what, over string) error {
 	info, err := os.Stat(what)
 	if err != nil {
@@ -203,7 +203,8 @@ func bind(what, over string) error {
 		}
 		file = filepath.Join(over, "full")
 	}
-	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600); err == nil { // it may be a pipe by now
+	// it may be a pipe by now
+	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600); err == nil {
 		f.Close()
 	}
 	return syscall.Mount(what, over, "", syscall.MS_BIND, "")

@@ -46,7 +46,8 @@ func TestAttacks(t *testing.T) {
 			for range rounds {
 				canary := newCanary(t)
 				a := startAttack(t, c.plan, canary, 0, spin(t, jdk)...)
-				r := runGasm(t, slices.Concat([]string{"attach", "--length", "300ms", "--skip-asm"}, c.flags, []string{strconv.Itoa(a.pid)})...)
+				r := runGasm(t, slices.Concat([]string{"attach", "--length", "300ms", "--skip-asm"}, c.flags,
+					[]string{strconv.Itoa(a.pid)})...)
 				canary.check(t)
 				assert.True(t, isAlive(a.pid), "the JVM runs on")
 				if c.plan[:9] == "no attack" {
@@ -149,7 +150,8 @@ func TestPipe(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		late := gasmtest.Lateness(t)
 		a := startAttack(t, "a pipe for ever", newCanary(t), 0, spin(t, someJDKs(t)[0])...)
-		_, took := signalled(t, 2*time.Second, sig, "attach", "--length", "30s", "--skip-asm", "--probe", "Spin::spin", strconv.Itoa(a.pid))
+		_, took := signalled(t, 2*time.Second, sig, "attach", "--length", "30s", "--skip-asm", "--probe", "Spin::spin",
+			strconv.Itoa(a.pid))
 		assert.Less(t, took, endTime+late())
 		a.end()
 	}

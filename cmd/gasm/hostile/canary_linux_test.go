@@ -32,8 +32,10 @@ func newCanary(t *testing.T) *canary {
 	for _, sub := range []string{"folder", "folder/below", "plain", "plain/below", "secrets"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}
-	for _, name := range []string{"file", "shadow", "folder/file", "folder/below/file", "plain/file", "plain/below/file", "secrets/key",
-		"folder/agent.jar", "folder/agent.classes", "folder/probes", "folder/sites.so", "folder/events.log", "folder/events.jfr", "folder/gasm.jfc"} {
+	for _, name := range []string{"file", "shadow", "folder/file", "folder/below/file", "plain/file", "plain/below/file",
+		"secrets/key",
+		"folder/agent.jar", "folder/agent.classes", "folder/probes", "folder/sites.so", "folder/events.log",
+		"folder/events.jfr", "folder/gasm.jfc"} {
 		mode := os.FileMode(0o644)
 		if name == "shadow" || name == "secrets/key" {
 			mode = 0o600
@@ -61,7 +63,8 @@ func (c *canary) look(t *testing.T) map[string]string {
 			return err
 		}
 		stat := info.Sys().(*syscall.Stat_t)
-		text := fmt.Sprintf("%v, user %d, group %d, %d names, changed at %d.%09d", info.Mode(), stat.Uid, stat.Gid, stat.Nlink, stat.Ctim.Sec, stat.Ctim.Nsec)
+		text := fmt.Sprintf("%v, user %d, group %d, %d names, changed at %d.%09d", info.Mode(), stat.Uid, stat.Gid,
+			stat.Nlink, stat.Ctim.Sec, stat.Ctim.Nsec)
 		if info.Mode().IsRegular() {
 			content, err := os.ReadFile(path)
 			if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-var killsFlag = flag.Int("kills", 0, "how many times TestKills kills gasm; 0 for some, or for 50 of each signal and JDK with -long")
+var killsFlag = flag.Int("kills", 0,
+	"how many times TestKills kills gasm; 0 for some, or for 50 of each signal and JDK with -long")
 
 // TestKills sends gasm a signal at a random time while gasm attaches with probes, probes for other tracers, and
 // events. No JVM may end because of this, and the next gasm must clean up what is left.
@@ -42,9 +43,11 @@ func TestKills(t *testing.T) {
 					if i%10 == 0 { // a JVM has room for only 1024 methods probed for other tracers
 						v = startJVM(t, jdk)
 					}
-					flags := [][]string{withProbes[:2], withProbes[2:], withEvents, slices.Concat(withProbes, withEvents)}[random.IntN(4)]
+					flags := [][]string{withProbes[:2], withProbes[2:], withEvents,
+						slices.Concat(withProbes, withEvents)}[random.IntN(4)]
 					ctx, cancel := context.WithTimeout(t.Context(), hangTime)
-					cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "300ms", "--skip-asm"}, flags, []string{v.pid()})...)
+					cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "300ms", "--skip-asm"}, flags,
+						[]string{v.pid()})...)
 					s := start(t, cmd)
 					time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 					_ = cmd.Process.Signal(sig) // it may have ended

@@ -82,7 +82,8 @@ func programs(t *testing.T) string {
 	compiling.Lock()
 	defer compiling.Unlock()
 	if _, err := os.Stat(classes); err != nil {
-		gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"), gasmtest.Testdata("programs", "Starts.java"))
+		gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"),
+			gasmtest.Testdata("programs", "Starts.java"))
 	}
 	return classes
 }
@@ -102,7 +103,8 @@ func needNative(t *testing.T) {
 }
 
 // everything is the list of flags with which gasm does all that it can do to a JVM.
-var everything = []string{"--events", "default,alloc", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", "--debug-info", "--stacks"}
+var everything = []string{"--events", "default,alloc", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil",
+	"--debug-info", "--stacks"}
 
 // A run is a gasm process that has ended.
 type run struct {
@@ -150,7 +152,8 @@ func finish(t *testing.T, cmd *exec.Cmd, s *started) run {
 	t.Helper()
 	err := cmd.Wait()
 	r := run{cmd.ProcessState.ExitCode(), s.stdout.String(), s.stderr.String(), time.Since(s.began)}
-	t.Logf("gasm %s: exit code %d after %.1f s: %s", strings.Join(cmd.Args[1:], " "), r.code, r.took.Seconds(), firstLines(r.stderr))
+	t.Logf("gasm %s: exit code %d after %.1f s: %s", strings.Join(cmd.Args[1:], " "), r.code, r.took.Seconds(),
+		firstLines(r.stderr))
 	if failed := (*exec.ExitError)(nil); err != nil && !errors.As(err, &failed) {
 		t.Errorf("gasm: %v", err)
 	}

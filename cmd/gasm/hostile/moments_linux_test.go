@@ -22,8 +22,9 @@ import (
 )
 
 var (
-	momentsFlag = flag.Int("moments", 14, "how many combinations of a moment and a fault TestMoments tries; -long tries all")
-	seedFlag    = flag.Uint64("seed", 0, "the `seed` of what is done at random; 0 for a new one")
+	momentsFlag = flag.Int("moments", 14,
+		"how many combinations of a moment and a fault TestMoments tries; -long tries all")
+	seedFlag = flag.Uint64("seed", 0, "the `seed` of what is done at random; 0 for a new one")
 )
 
 // newRandom returns a random number generator, and logs how the same sequence can be generated again.
@@ -71,19 +72,34 @@ var (
 
 // moments are the moments that are tried, in the order in which they occur.
 var moments = []moment{
-	{"the folder for probes is made", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid()) }},
-	{"the agent is written", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/gasm-probes-" + v.pid() + "/agent.jar") }},
-	{"the JVM is asked to listen", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/.attach_pid" + v.pid()) }},
+	{"the folder for probes is made", withProbes, false, func(v *jvm,
+		_ *started) bool {
+		return isThere("/tmp/gasm-probes-" + v.pid())
+	}},
+	{"the agent is written", withProbes, false, func(v *jvm,
+		_ *started) bool {
+		return isThere("/tmp/gasm-probes-" + v.pid() + "/agent.jar")
+	}},
+	{"the JVM is asked to listen", withProbes, false, func(v *jvm,
+		_ *started) bool {
+		return isThere("/tmp/.attach_pid" + v.pid())
+	}},
 	{"the JVM listens", withProbes, false, func(v *jvm, _ *started) bool { return isThere("/tmp/.java_pid" + v.pid()) }},
 	{"the agent reports", withProbes, false, func(v *jvm, _ *started) bool { return v.inReport("") }},
 	{"the agent has begun", withProbes, false, func(v *jvm, _ *started) bool { return v.inReport("started") }},
-	{"gasm samples with probes", withProbes, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
+	{"gasm samples with probes", withProbes, false, func(_ *jvm,
+		s *started) bool {
+		return strings.Contains(s.stderr.String(), "sampling pid")
+	}},
 	{"gasm is to take the probes out", withProbes, true, func(*jvm, *started) bool { return true }},
 	{"the agent has stopped", withProbes, true, func(v *jvm, _ *started) bool { return v.inReport("stopped") }},
 	{"the folder for events is made", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("") }},
 	{"the JVM logs", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("*/events.log") }},
 	{"the settings are written", withEvents, false, func(v *jvm, _ *started) bool { return v.hasEvents("*/gasm.jfc") }},
-	{"gasm samples with events", withEvents, false, func(_ *jvm, s *started) bool { return strings.Contains(s.stderr.String(), "sampling pid") }},
+	{"gasm samples with events", withEvents, false, func(_ *jvm,
+		s *started) bool {
+		return strings.Contains(s.stderr.String(), "sampling pid")
+	}},
 	{"gasm is to end the events", withEvents, true, func(*jvm, *started) bool { return true }},
 	{"gasm ends with all", slices.Concat(withProbes, withEvents), true, func(*jvm, *started) bool { return true }},
 }
@@ -113,7 +129,8 @@ var faults = []fault{
 	}, false},
 	{"/tmp is cleaned up", func(t *testing.T, v *jvm, _ *exec.Cmd) func() {
 		for _, path := range v.files(t) { // meanwhile, gasm or the JVM may make another file in it
-			require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s", path)
+			require.Eventually(t, func() bool { return os.RemoveAll(path) == nil }, time.Minute, time.Millisecond, "removing %s",
+				path)
 		}
 		return func() {}
 	}, false},
@@ -148,7 +165,8 @@ func limitFiles(t *testing.T, v *jvm, soft string) {
 	if soft == "" {
 		soft = string(hard[1])
 	}
-	cmd := exec.Command(gasmtest.NeedTool(t, "prlimit", "apt install util-linux"), "--pid", v.pid(), "--nofile="+soft+":"+string(hard[1]))
+	cmd := exec.Command(gasmtest.NeedTool(t, "prlimit", "apt install util-linux"), "--pid", v.pid(),
+		"--nofile="+soft+":"+string(hard[1]))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: gasmtest.Nobody, Gid: gasmtest.Nobody}}
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -178,7 +196,8 @@ func TestMoments(t *testing.T) {
 		all = all[:min(*momentsFlag, len(all))]
 	}
 	for _, c := range all {
-		t.Run(fmt.Sprintf("%s, %s, %s", c.m.name, c.f.name, c.jdk.Name()), func(t *testing.T) { c.m.try(t, c.f, startJVM(t, c.jdk)) })
+		t.Run(fmt.Sprintf("%s, %s, %s", c.m.name, c.f.name, c.jdk.Name()),
+			func(t *testing.T) { c.m.try(t, c.f, startJVM(t, c.jdk)) })
 	}
 }
 
@@ -189,13 +208,15 @@ const answerTime = 300 * time.Millisecond
 func (m moment) try(t *testing.T, f fault, v *jvm) {
 	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
 	defer cancel()
-	cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "60s", "--skip-asm"}, m.flags, []string{v.pid()})...)
+	cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "60s", "--skip-asm"}, m.flags,
+		[]string{v.pid()})...)
 	s := start(t, cmd)
 	if m.leaves {
 		s.sayUntil(t, "sampling pid")
 		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	}
-	for limit := time.Now().Add(20 * time.Second); !m.come(v, s) && time.Now().Before(limit); time.Sleep(50 * time.Microsecond) {
+	for limit := time.Now().Add(20 * time.Second); !m.come(v, s) &&
+		time.Now().Before(limit); time.Sleep(50 * time.Microsecond) {
 		if m.leaves && !isAlive(cmd.Process.Pid) {
 			break // the moment was over before this test could see it
 		}

@@ -90,7 +90,8 @@ func plantedJar(t *testing.T, mark string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Planted.java")
-	text := fmt.Sprintf("public class Planted { public static void agentmain(String s) throws Exception { new java.io.File(%q).createNewFile(); } }", mark)
+	text :=
+		fmt.Sprintf("public class Planted { public static void agentmain(String s) throws Exception { new java.io.File(%q).createNewFile(); } }", mark)
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 	gasmtest.CompileJava(t, dir, 11, source)
 	class, err := os.ReadFile(filepath.Join(dir, "Planted.class"))
@@ -189,7 +190,8 @@ func startSampling(t *testing.T, v *jvm, flags ...string) (*exec.Cmd, *started) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hangTime)
 	t.Cleanup(cancel)
-	cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "60s", "--skip-asm"}, flags, []string{v.pid()})...)
+	cmd := gasmCommand(ctx, slices.Concat([]string{"attach", "--length", "60s", "--skip-asm"}, flags,
+		[]string{v.pid()})...)
 	s := start(t, cmd)
 	s.sayUntil(t, "sampling pid")
 	return cmd, s

@@ -21,7 +21,10 @@ var attackPlans = map[string]attackPlan{
 	"links at debug files": {before: func(a *attacker) error { return bind(filepath.Dir(shell()), a.canary+debugFolder) }},
 
 	// A folder of root's is mounted over the folder for probes.
-	"mount over the folder": {after: func(a *attacker) error { return bind(filepath.Join(a.canary, "plain"), a.probes("")) }},
+	"mount over the folder": {after: func(a *attacker) error {
+		return bind(filepath.Join(a.canary, "plain"),
+			a.probes(""))
+	}},
 
 	// A folder in it is one.
 	"mount below the folder": {after: func(a *attacker) error {
@@ -101,7 +104,8 @@ var attackPlans = map[string]attackPlan{
 	"another tmp": {before: (*attacker).own, jvm: inOwnRoot, after: func(a *attacker) error {
 		return bind(filepath.Join(a.canary, "plain"), filepath.Join(a.root, "tmp2", fmt.Sprintf("gasm-probes-%d", a.pid)))
 	}, during: func(a *attacker) {
-		_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(a.root, "tmp"), unix.AT_FDCWD, filepath.Join(a.root, "tmp2"), unix.RENAME_EXCHANGE)
+		_ = unix.Renameat2(unix.AT_FDCWD, filepath.Join(a.root, "tmp"), unix.AT_FDCWD, filepath.Join(a.root, "tmp2"),
+			unix.RENAME_EXCHANGE)
 		time.Sleep(20 * time.Microsecond)
 	}},
 
@@ -129,19 +133,23 @@ var attackPlans = map[string]attackPlan{
 	}},
 
 	// The JVM's working directory belongs to root, and the file that asks the JVM to listen can't be made in /tmp.
-	"working in a folder of root's": {jvm: func(a *attacker, cmd *exec.Cmd) { cmd.Dir = filepath.Join(a.canary, "folder") }, after: func(a *attacker) error {
+	"working in a folder of root's": {jvm: func(a *attacker,
+		cmd *exec.Cmd) {
+		cmd.Dir = filepath.Join(a.canary, "folder")
+	}, after: func(a *attacker) error {
 		return os.MkdirAll(a.tmp(fmt.Sprintf(".attach_pid%d/full", a.pid)), 0o700)
 	}},
 
 	// The JVM's socket is replaced again and again by a link to a socket that root's group may use.
-	"another socket": {before: (*attacker).own, jvm: inOwnRoot, after: func(a *attacker) error { return a.listen() }, during: func(a *attacker) {
-		socket, away := a.tmp(fmt.Sprintf(".java_pid%d", a.pid)), a.tmp(fmt.Sprintf(".away%d", a.pid))
-		_ = os.Rename(socket, away)
-		_ = os.Symlink(filepath.Join(a.canary, "..", "socket"), socket)
-		spinFor(time.Duration(rand.IntN(300)) * time.Microsecond)
-		_ = os.Rename(away, socket)
-		spinFor(time.Duration(rand.IntN(300)) * time.Microsecond)
-	}},
+	"another socket": {before: (*attacker).own, jvm: inOwnRoot, after: func(a *attacker) error { return a.listen() },
+		during: func(a *attacker) {
+			socket, away := a.tmp(fmt.Sprintf(".java_pid%d", a.pid)), a.tmp(fmt.Sprintf(".away%d", a.pid))
+			_ = os.Rename(socket, away)
+			_ = os.Symlink(filepath.Join(a.canary, "..", "socket"), socket)
+			spinFor(time.Duration(rand.IntN(300)) * time.Microsecond)
+			_ = os.Rename(away, socket)
+			spinFor(time.Duration(rand.IntN(300)) * time.Microsecond)
+		}},
 
 	// There is no attack: the JVM belongs to another user, and has namespaces of its own.
 	"no attack":             {},

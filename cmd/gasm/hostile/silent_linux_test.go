@@ -181,7 +181,8 @@ func holdThread(t *testing.T, tid int) (goOn func()) {
 // sayUntil waits until gasm has printed the text on stderr.
 func (s *started) sayUntil(t *testing.T, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(s.stderr.String(), text) }, time.Minute, time.Millisecond, "gasm says %q", text)
+	require.Eventually(t, func() bool { return strings.Contains(s.stderr.String(), text) }, time.Minute, time.Millisecond,
+		"gasm says %q", text)
 }
 
 // TestSilentJVM attaches to a JVM whose thread for commands does not answer. Whatever gasm is waiting for, it must
@@ -243,7 +244,8 @@ func (v *jvm) cleanedUp(t *testing.T) {
 	t.Helper()
 	notes := v.notes(t)
 	before := append(v.files(t), notes...)
-	onlyFolder := len(notes) > 0 && !slices.ContainsFunc(notes, func(note string) bool { return !strings.HasSuffix(note, " off") })
+	onlyFolder := len(notes) > 0 && !slices.ContainsFunc(notes,
+		func(note string) bool { return !strings.HasSuffix(note, " off") })
 	r := v.endLeft(t)
 	if len(before) > 0 && !onlyFolder {
 		assert.Contains(t, r.stderr, "gasm: JVM "+v.pid()+" still ", "what was left: %v", before)
@@ -271,7 +273,8 @@ func (v *jvm) endLeft(t *testing.T) run {
 // still has the probes of another gasm would refuse them.
 func (v *jvm) isUnchanged(t *testing.T) {
 	t.Helper()
-	r := runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", v.pid())
+	r := runGasm(t, "attach", "--length", "100ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil",
+		v.pid())
 	gasmtest.Sampled(t, r.code, r.stderr)
 	assert.Contains(t, r.stdout, "Spin::spin")
 	assert.Empty(t, v.left(t))

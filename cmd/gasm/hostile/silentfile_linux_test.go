@@ -66,7 +66,8 @@ func silentMemory(t *testing.T, as *syscall.SysProcAttr, mounted bool) {
 	assert.Contains(t, r.stdout, pid)
 	r = runSoon(t, "attach", pid)
 	assert.Equal(t, 1, r.code)
-	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`, r.stderr)
+	assert.Regexp(t, `libjvm.so from a file system (in user space|that can't be found out about) .*may never answer`,
+		r.stderr)
 	refused := r.stderr
 	r = runSoon(t, "stacks", pid)
 	assert.Equal(t, 1, r.code)
@@ -98,7 +99,8 @@ func TestSilentOverlay(t *testing.T) {
 
 func silentOverlay(t *testing.T, name string) {
 	t.Helper()
-	cmd := exec.Command(gasmtest.NeedTool(t, "setpriv", "apt install util-linux"), "--reuid=65534", "--regid=65534", "--clear-groups",
+	cmd := exec.Command(gasmtest.NeedTool(t, "setpriv", "apt install util-linux"), "--reuid=65534", "--regid=65534",
+		"--clear-groups",
 		gasmtest.NeedTool(t, "unshare", "apt install util-linux"), "-Urm", attackerProgram(t))
 	cmd.Env = append(os.Environ(), overlayEnv+"="+name, fuseEnv+"="+fuseDevice(t))
 	cmd.Dir = "/"

@@ -252,7 +252,8 @@ func (s *silentSystem) serve() {
 		if err != nil || n < 40 { // unmounted
 			return
 		}
-		opcode, unique, node := endian.LittleEndian.Uint32(buf[4:]), endian.LittleEndian.Uint64(buf[8:]), endian.LittleEndian.Uint64(buf[16:])
+		opcode, unique, node :=
+			endian.LittleEndian.Uint32(buf[4:]), endian.LittleEndian.Uint64(buf[8:]), endian.LittleEndian.Uint64(buf[16:])
 		if opcode == fuseStatfs && s.mounted.Load() {
 			continue
 		}

@@ -84,8 +84,10 @@ func slowFile(t *testing.T, path string) {
 		Ident: [16]byte{0x7f, 'E', 'L', 'F', byte(elf.ELFCLASS64), byte(ours.Data), byte(elf.EV_CURRENT)},
 		Type:  uint16(elf.ET_DYN), Machine: uint16(ours.Machine), Version: uint32(elf.EV_CURRENT), Ehsize: 64,
 		Phoff: 64, Phentsize: 56, Phnum: 1, Shoff: 120, Shentsize: 64, Shnum: 4,
-	}, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: code, Vaddr: code, Filesz: code, Memsz: code},
-		elf.Section64{}, elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_EXECINSTR), Addr: code, Size: 2 * functions},
+	}, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: code, Vaddr: code, Filesz: code,
+		Memsz: code},
+		elf.Section64{}, elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: uint64(elf.SHF_EXECINSTR), Addr: code,
+			Size: 2 * functions},
 		elf.Section64{Type: uint32(elf.SHT_SYMTAB), Off: symbols, Size: size, Link: 3},
 		elf.Section64{Type: uint32(elf.SHT_STRTAB), Off: symbols + size, Size: 16})
 	write(symbols, table, []byte("\x00function\x00\x00\x00\x00\x00\x00\x00"))

@@ -27,7 +27,8 @@ func straceOf(t *testing.T, args ...string) []string {
 	t.Helper()
 	strace := gasmtest.NeedTool(t, "strace", "apt install strace")
 	log := filepath.Join(t.TempDir(), "strace.log")
-	cmd := exec.Command(strace, slices.Concat([]string{"-f", "-qq", "-y", "-s", "200", "-o", log, "-e", pathCalls, binary}, args)...)
+	cmd := exec.Command(strace, slices.Concat([]string{"-f", "-qq", "-y", "-s", "200", "-o", log, "-e", pathCalls, binary},
+		args)...)
 	cmd.Dir, cmd.Env = "/", append(os.Environ(), "TMPDIR="+kept)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -116,7 +117,8 @@ func TestNoPathAsRoot(t *testing.T) {
 	mapped := map[string]bool{} // the targets of the kernel's links to mapped files
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "7s", "--frequency", "1001", "--skip-asm", "--source", gasmtest.Testdata("programs")}, everything, []string{pid})
+	args := slices.Concat([]string{"attach", "--length", "7s", "--frequency", "1001", "--skip-asm", "--source",
+		gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
 		if m == nil {
@@ -152,7 +154,8 @@ func TestNoPathAsRoot(t *testing.T) {
 		right := true
 		for _, path := range asked {
 			checked++
-			if strings.HasSuffix(path, "/root") && inProc.MatchString(path) && !openRoot.MatchString(call) && !looksAtRoot.MatchString(call) {
+			if strings.HasSuffix(path, "/root") && inProc.MatchString(path) && !openRoot.MatchString(call) &&
+				!looksAtRoot.MatchString(call) {
 				right = false
 			}
 			right = right && allowed.MatchString(path)
@@ -250,12 +253,14 @@ func rootsPaths(sources string) *regexp.Regexp {
 		// The kernel's files about processes, and its links to the files that processes have mapped. Below root, cwd
 		// and fd there are files of the JVM's.
 		`/proc/\d+(?:/(?:task/\d+/)?(?:stat|status|schedstat|syscall|comm|maps|mountinfo|cgroup|cmdline|environ|mem|exe|root|fd|task|ns/\w+|fdinfo/\d+))?`,
-		`/proc/\d+/task/\d+`, `/proc/\d+/net/(?:tcp6?|udp6?|unix)`, `/proc/\d+/fd/\d+`, `/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
+		`/proc/\d+/task/\d+`, `/proc/\d+/net/(?:tcp6?|udp6?|unix)`, `/proc/\d+/fd/\d+`,
+		`/proc/\d+/map_files/[0-9a-f]+-[0-9a-f]+`,
 		`/proc(?:/self(?:/(?:stat|status|maps|mem|mountinfo|cgroup|exe|fd|fd/\d+|fdinfo/\d+|ns/\w+))?)?`,
 		`/proc/(?:kallsyms|kcore|stat|cpuinfo|meminfo|filesystems|sys/.*)`, `/sys/.*`, `/dev/(?:null|tty|shm)`,
 		// The system's.
 		`/(?:usr|lib|lib64|bin|sbin)(?:/.*)?`, `/opt(?:/.*)?`, `/Library/Java/.*`,
-		`/etc(?:/(?:passwd|group|nsswitch\.conf|ld\.so\..*|localtime|os-release|alternatives(?:/.*)?|.*java.*))?`, `/(?:var/)?run/nscd/.*`,
+		`/etc(?:/(?:passwd|group|nsswitch\.conf|ld\.so\..*|localtime|os-release|alternatives(?:/.*)?|.*java.*))?`,
+		`/(?:var/)?run/nscd/.*`,
 		// gasm's own files: its captures, and notes for the next gasm about what this one has left behind.
 		regexp.QuoteMeta(binary), regexp.QuoteMeta(kept) + `(?:/.*)?`,
 		`(?:/var)?/tmp`, `(?:/var)?/tmp/gasm-\d+(?:/lock)?`, `/run`, `/`,

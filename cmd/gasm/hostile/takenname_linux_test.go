@@ -28,7 +28,8 @@ func TestTakenName(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(taken, "agent.jar"), []byte("not gasm's"), 0o600))
 			require.NoError(t, os.Chmod(taken, c.mode))
 			require.NoError(t, os.Chown(taken, other, other))
-			r := runGasm(t, "attach", "--length", "300ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt", "Spin::spinUntil", v.pid())
+			r := runGasm(t, "attach", "--length", "300ms", "--skip-asm", "--probe", "Spin::spin", "--probe-sdt",
+				"Spin::spinUntil", v.pid())
 			gasmtest.Sampled(t, r.code, r.stderr)
 			text, err := os.ReadFile(filepath.Join(taken, "agent.jar"))
 			require.NoError(t, err)

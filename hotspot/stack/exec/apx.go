@@ -1,7 +1,7 @@
 package exec
 
-// APX adds the registers r16 to r31, whose values are not tracked: C functions don't preserve them, and HotSpot keeps no
-// address of a frame in them.
+// APX adds the registers r16 to r31, whose values are not tracked: C functions don't preserve them, and HotSpot keeps
+// no address of a frame in them.
 const (
 	prefixREX2 = 0xd5
 	tracked    = 16 // registers from this number on are not tracked

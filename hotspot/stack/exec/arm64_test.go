@@ -35,7 +35,8 @@ func armBlobs(t testing.TB) (all []armBlob) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
 		require.Len(t, f, 8)
 		b := armBlob{file: file}
-		_, err := fmt.Sscan(strings.Join(f[2:7], " "), &b.method.FrameSize, &b.method.FrameComplete, &b.lo, &b.method.VerifiedEntry, &b.method.OSREntry)
+		_, err := fmt.Sscan(strings.Join(f[2:7], " "), &b.method.FrameSize, &b.method.FrameComplete, &b.lo,
+			&b.method.VerifiedEntry, &b.method.OSREntry)
 		require.NoError(t, err)
 		b.kind, b.name, b.method.Native = f[0], f[1], f[0] == "native"
 		b.code, err = hex.DecodeString(f[7])
@@ -153,7 +154,8 @@ func TestWritesARM64(t *testing.T) {
 }
 
 // kindsARM64 are disasm's kinds for the operations after which execution may continue elsewhere.
-var kindsARM64 = map[operation]asm.Kind{opJump: asm.Jump, opJumpOther: asm.Jump, opCondJump: asm.CondJump, opCall: asm.Call, opCallOther: asm.Call, opReturn: asm.Return}
+var kindsARM64 = map[operation]asm.Kind{opJump: asm.Jump, opJumpOther: asm.Jump, opCondJump: asm.CondJump,
+	opCall: asm.Call, opCallOther: asm.Call, opReturn: asm.Return}
 
 func checkKindARM64(t *testing.T, want asm.Inst, in *inst) {
 	t.Helper()
@@ -185,7 +187,8 @@ func writtenARM64(t *armText) (want uint32) {
 		}
 	}
 	switch {
-	case strings.HasPrefix(t.name, "ldp"), strings.HasPrefix(t.name, "ldnp"), strings.HasPrefix(t.name, "ldxp"), strings.HasPrefix(t.name, "ldaxp"):
+	case strings.HasPrefix(t.name, "ldp"), strings.HasPrefix(t.name, "ldnp"), strings.HasPrefix(t.name,
+		"ldxp"), strings.HasPrefix(t.name, "ldaxp"):
 		want |= bit(0) | bit(1)
 	case t.name == "svc", t.name == "hvc", t.name == "smc":
 		want = 1 << 0
@@ -205,8 +208,10 @@ func writtenARM64(t *armText) (want uint32) {
 var listedARM64 = []string{
 	"nmethod Stacks::recurse", "nmethod java.lang.String::isLatin1", "native jdk.internal.vm.Continuation::enterSpecial",
 	"stub StubRoutines::call_stub", "stub StubRoutines::forward_exception", "adapter I2C/C2I adapters",
-	"blob ExceptionBlob", "blob SafepointBlob", "blob C1 Runtime handle_exception_from_callee_blob", "blob C1 Runtime slow_subtype_check_blob",
-	"codelet method entry point (kind = zerolocals)", "codelet native method entry point (kind = native)", "codelet ireturn",
+	"blob ExceptionBlob", "blob SafepointBlob", "blob C1 Runtime handle_exception_from_callee_blob",
+	"blob C1 Runtime slow_subtype_check_blob",
+	"codelet method entry point (kind = zerolocals)", "codelet native method entry point (kind = native)",
+	"codelet ireturn",
 }
 
 // TestFramesARM64 lists where the frames of some code are. Of consecutive instructions with the same frame, it lists
@@ -251,7 +256,8 @@ func TestNotEntrantARM64(t *testing.T) {
 			code = binary.LittleEndian.AppendUint32(code, x)
 		}
 		table := Analyze(ARM64.NMethod(testLo, code, Method{VerifiedEntry: testLo, FrameSize: 32, FrameComplete: 12}))
-		for i, want := range []string{"cfa=sp ra=x30", "cfa=sp ra=x30", "cfa=sp+32 ra=x30", "cfa=sp+32 ra=[cfa-8] x29=[cfa-16]"} {
+		for i, want := range []string{"cfa=sp ra=x30", "cfa=sp ra=x30", "cfa=sp+32 ra=x30",
+			"cfa=sp+32 ra=[cfa-8] x29=[cfa-16]"} {
 			f, ok := table.At(testLo + uint64(4*i))
 			assert.True(t, ok)
 			assert.Equal(t, want, f.String(), "%#x: +%d", first, 4*i)
@@ -259,7 +265,8 @@ func TestNotEntrantARM64(t *testing.T) {
 	}
 }
 
-// TestLargeFrameARM64: the size of a large frame comes from a register, and signing the return address does not change it.
+// TestLargeFrameARM64: the size of a large frame comes from a register, and signing the return address does not change
+// it.
 func TestLargeFrameARM64(t *testing.T) {
 	var code []byte
 	for _, x := range []uint32{
@@ -331,9 +338,11 @@ func TestRandomARM64(t *testing.T) {
 			code = append(code, from[at:at+armLen]...)
 		}
 		code = code[:len(code)-i%armLen]
-		m := Method{VerifiedEntry: testLo + uint64(random.IntN(400)), OSREntry: testLo + uint64(random.IntN(400)), FrameSize: random.IntN(1 << 20),
+		m := Method{VerifiedEntry: testLo + uint64(random.IntN(400)), OSREntry: testLo + uint64(random.IntN(400)),
+			FrameSize:     random.IntN(1 << 20),
 			FrameComplete: random.IntN(200) - 1}
-		for _, c := range []Code{ARM64.NMethod(testLo, code, m), ARM64.Adapter(testLo, code), ARM64.Stub(testLo, code, "SafepointBlob"),
+		for _, c := range []Code{ARM64.NMethod(testLo, code, m), ARM64.Adapter(testLo, code),
+			ARM64.Stub(testLo, code, "SafepointBlob"),
 			ARM64.Codelet(testLo, code, ""), ARM64JDK17.Codelet(testLo, code, "method entry point")} {
 			checkTable(t, ARM64, Analyze(c))
 		}

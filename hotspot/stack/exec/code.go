@@ -86,7 +86,8 @@ func (a *Arch) Adapter(lo uint64, code []byte) Code {
 // Codelet returns the code of a codelet of the interpreter. It recognizes the entries of methods by their names:
 // "method entry point (kind = zerolocals)", "native method entry point (kind = native)".
 func (a *Arch) Codelet(lo uint64, code []byte, name string) Code {
-	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted}, followsCalls: a.followsCalls}
+	c := Code{Lo: lo, Bytes: code, arch: a, Seeds: []Seed{Bytecode(lo)}, rest: start{kind: interpreted},
+		followsCalls: a.followsCalls}
 	if strings.Contains(name, "method entry point") {
 		c.Seeds[0] = MethodEntry(lo)
 	}

@@ -91,7 +91,8 @@ func (e *emulator) executeARM64(in asm.Inst) {
 		e.setARM64(&t, 0, e.operandARM64(&t, 1)&e.operandARM64(&t, 2))
 	case t.name == "orr":
 		e.setARM64(&t, 0, e.operandARM64(&t, 1)|e.operandARM64(&t, 2))
-	case notWriting.MatchString(t.name), strings.HasPrefix(t.name, "pac"), strings.HasPrefix(t.name, "aut"), strings.HasPrefix(t.name, "xpac"):
+	case notWriting.MatchString(t.name), strings.HasPrefix(t.name, "pac"), strings.HasPrefix(t.name,
+		"aut"), strings.HasPrefix(t.name, "xpac"):
 	default:
 		e.setARM64(&t, 0, e.random.Uint64())
 	}

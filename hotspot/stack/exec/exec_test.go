@@ -173,7 +173,8 @@ func TestOSR(t *testing.T) {
 		48 83 ec 20          | sub $0x20,%rsp           | cfa=rsp+16 rbp=[cfa-16]
 		eb ec                | jmp 0x1005               | cfa=rsp+48 rbp=[cfa-16]
 		`, func(code []byte) Code {
-		return AMD64.NMethod(testLo, code, Method{VerifiedEntry: testLo, OSREntry: testLo + 11, FrameSize: 48, FrameComplete: 5})
+		return AMD64.NMethod(testLo, code, Method{VerifiedEntry: testLo, OSREntry: testLo + 11, FrameSize: 48,
+			FrameComplete: 5})
 	})
 }
 
@@ -413,7 +414,10 @@ func TestLimits(t *testing.T) {
 		code = append(code, 0x70, byte(i*37))
 	}
 	assert.NotPanics(t, func() { Analyze(AMD64.Stub(testLo, code, "")) })
-	assert.NotPanics(t, func() { Analyze(AMD64.Stub(^uint64(0)-10, []byte{0x55, 0xeb, 0x7f, 0xe9, 0, 0, 0, 0x80, 0xc3}, "")) })
+	assert.NotPanics(t, func() {
+		Analyze(AMD64.Stub(^uint64(0)-10, []byte{0x55, 0xeb, 0x7f, 0xe9, 0, 0, 0, 0x80, 0xc3},
+			""))
+	})
 	_, ok := Analyze(AMD64.Stub(testLo, make([]byte, maxCode+1), "")).At(testLo)
 	assert.False(t, ok)
 	table := Analyze(AMD64.Stub(testLo, []byte{0x48, 0x81, 0xec, 0, 0, 0, 0x7f, 0xc3}, "")) // sub $0x7f000000,%rsp

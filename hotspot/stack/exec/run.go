@@ -167,7 +167,10 @@ func (r *run) reach(offset int, s *state) {
 // The code after it would get the states of that path alone. Merging the other path into these states later would
 // make more of them unknown than merging the two paths first.
 func (r *run) queue(offset int) {
-	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32, offset int) int { return cmp.Compare(offset, int(r.insts[n-1].offset)) })
+	i, _ := slices.BinarySearchFunc(r.pending, offset, func(n int32,
+		offset int) int {
+		return cmp.Compare(offset, int(r.insts[n-1].offset))
+	})
 	r.pending = slices.Insert(r.pending, i, r.at[offset])
 }
 

@@ -40,7 +40,10 @@ func (s *Score) Add(samples int, want, got []printassembly.Frame) {
 			s.Line += samples
 		}
 	}
-	if slices.EqualFunc(want, got, func(a, b printassembly.Frame) bool { return a.Method == b.Method && a.Line == b.Line }) {
+	if slices.EqualFunc(want, got, func(a, b printassembly.Frame) bool {
+		return a.Method == b.Method &&
+			a.Line == b.Line
+	}) {
 		s.Chain += samples
 	}
 	if certainlyRight(want, got) {
@@ -125,7 +128,8 @@ type Sampled struct {
 // address, and that of package safepoints. samples has the number of samples by address. Compare calls the function
 // each for every instruction that has samples and recorded frames. It returns false if there is nothing to compare,
 // because the method is an excerpt.
-func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies, samples map[uint64]int, each func(*Sampled)) bool {
+func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies,
+	samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {
 		return false
 	}

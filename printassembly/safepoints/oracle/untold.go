@@ -16,9 +16,10 @@ type Reason string
 // HotSpot's compilers write a record for each node (C2) or operation (C1) whose bytecode they know. Any other
 // instruction gets the next record by address, which may describe other code.
 const (
-	// LateInlining is for records of a call that C2 has inlined after it had parsed the method. Before it does that, it sets
-	// the bytecode that new nodes get to that of the call (LateInlineCallGenerator::do_late_inline_helper). Nothing resets
-	// it. So all nodes that C2 makes from then on, for whatever code, have the record of such a call. See leftovers.
+	// LateInlining is for records of a call that C2 has inlined after it had parsed the method. Before it does that, it
+	// sets the bytecode that new nodes get to that of the call (LateInlineCallGenerator::do_late_inline_helper). Nothing
+	// resets it. So all nodes that C2 makes from then on, for whatever code, have the record of such a call. See
+	// leftovers.
 	LateInlining Reason = "late inlining"
 	// Counter is for instructions with which C1 updates a profile ([safepoints.Counters]), if their record names
 	// another method than the one that has the profile. C1 has no bytecode for them, because ProfileCall and
@@ -83,7 +84,8 @@ func leftovers(insts, kept []printassembly.Instruction) map[string]bool {
 			continue
 		}
 		key := chainKey(insts[i].Frames)
-		if key != last && insts[i].Kind != disasm.Call && !kept[i].OwnFrames && slices.ContainsFunc(insts[i].Comments, isInvoke) {
+		if key != last && insts[i].Kind != disasm.Call && !kept[i].OwnFrames &&
+			slices.ContainsFunc(insts[i].Comments, isInvoke) {
 			pieces[key]++
 		}
 		last = key

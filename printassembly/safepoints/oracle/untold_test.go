@@ -24,7 +24,8 @@ func scatter(n int, kind disasm.Kind, bytecode string) (insts []printassembly.In
 		insts = append(insts,
 			printassembly.Instruction{Text: "cmp %eax,%ebx"}, // it has the next record
 			printassembly.Instruction{Kind: kind, OwnFrames: true, Frames: frames("b", "a"), Comments: []string{bytecode}},
-			printassembly.Instruction{OwnFrames: true, Frames: frames("c"+strconv.Itoa(i), "a"), Comments: []string{"*getfield x"}})
+			printassembly.Instruction{OwnFrames: true, Frames: frames("c"+strconv.Itoa(i), "a"),
+				Comments: []string{"*getfield x"}})
 	}
 	for i := range insts {
 		insts[i].Lo, insts[i].Hi = uint64(i), uint64(i+1)
@@ -52,7 +53,8 @@ func TestLateInlining(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			insts := scatter(c.pieces, c.kind, c.bytecode)
-			j := newJudge(&printassembly.Blob{Name: "a", Compiler: c.compiler}, insts, make([]printassembly.Instruction, len(insts)))
+			j := newJudge(&printassembly.Blob{Name: "a", Compiler: c.compiler}, insts,
+				make([]printassembly.Instruction, len(insts)))
 			for i := range 2 {
 				record, reason := j.record(i, false)
 				assert.Equal(t, c.want, reason, "at %d", i)

@@ -24,7 +24,8 @@ func needAxe(t *testing.T) string {
 		t.Skip("no testdata/axe/axe.min.js: scripts/setup.sh installs it")
 	}
 	sum := sha256.Sum256(text)
-	require.Equal(t, axeSum, hex.EncodeToString(sum[:]), "another axe-core: remove testdata/axe, and scripts/setup.sh installs the right one")
+	require.Equal(t, axeSum, hex.EncodeToString(sum[:]),
+		"another axe-core: remove testdata/axe, and scripts/setup.sh installs the right one")
 	return string(text)
 }
 

@@ -68,7 +68,8 @@ func openCalls(t *testing.T, hash string, l look) *tab {
 // collapsed returns the capture's stacks and their samples, from gasm's format collapsed.
 func collapsed(t *testing.T) map[string]int {
 	t.Helper()
-	text, err := os.ReadFile(gasm(t, "stacks-collapsed", append([]string{"report", "--format", "collapsed"}, captureFiles(t, "stacks")...)...))
+	text, err := os.ReadFile(gasm(t, "stacks-collapsed", append([]string{"report", "--format", "collapsed"},
+		captureFiles(t, "stacks")...)...))
 	require.NoError(t, err)
 	stacks := map[string]int{}
 	for line := range strings.Lines(string(text)) {
@@ -95,7 +96,8 @@ func TestCallsTotals(t *testing.T) {
 	p := open(t, reportPage(t, "stacks", "--instructions", "1500"), "", look{})
 	p.click(`#overview a[href="#g=flame"]`)
 	p.awaits(inCalls)
-	text, err := os.ReadFile(gasm(t, "stacks-json", append([]string{"report", "--format", "json"}, captureFiles(t, "stacks")...)...))
+	text, err := os.ReadFile(gasm(t, "stacks-json", append([]string{"report", "--format", "json"},
+		captureFiles(t, "stacks")...)...))
 	require.NoError(t, err)
 	var rep schema.Report
 	require.NoError(t, json.Unmarshal(text, &rep))
@@ -176,7 +178,8 @@ func TestCallsMouse(t *testing.T) {
 	p := openCalls(t, "#g=icicle", look{})
 	// clickRow clicks the first frame of a row.
 	clickRow := func(row int) {
-		at := eval[[]float64](p, `(() => { const b = document.querySelector("#graph").getBoundingClientRect(); return [b.left + 20, b.top + 1 + 18 * %d + 9] })()`, row)
+		at :=
+			eval[[]float64](p, `(() => { const b = document.querySelector("#graph").getBoundingClientRect(); return [b.left + 20, b.top + 1 + 18 * %d + 9] })()`, row)
 		p.do(chromedp.MouseClickXY(at[0], at[1]))
 	}
 	clickRow(1)
@@ -207,7 +210,8 @@ func TestCallsSearch(t *testing.T) {
 
 	// Enter goes to the widest frame that was found, and n to the next one.
 	total := func() int {
-		m := regexp.MustCompile(`Stacks::recurse.* · total [^·]*?([\d\x{202f}]+) samples?`).FindStringSubmatch(eval[string](p, frameAt))
+		m := regexp.MustCompile(`Stacks::recurse.* · total [^·]*?([\d\x{202f}]+) samples?`).FindStringSubmatch(eval[string](p,
+			frameAt))
 		require.NotNil(t, m, eval[string](p, frameAt))
 		n, err := strconv.Atoi(strings.ReplaceAll(m[1], "\u202f", ""))
 		require.NoError(t, err)
@@ -217,9 +221,11 @@ func TestCallsSearch(t *testing.T) {
 	last := total()
 	assert.LessOrEqual(t, last, want)
 	for range 3 {
-		first := eval[string](p, "document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent")
+		first :=
+			eval[string](p, "document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent")
 		p.press("n")
-		assert.NotEqual(t, first, eval[string](p, "document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent"))
+		assert.NotEqual(t, first, eval[string](p,
+			"document.querySelector('#graph').getAttribute('aria-activedescendant') + document.querySelector('#graph .items').textContent"))
 		next := total()
 		assert.LessOrEqual(t, next, last)
 		last = next
@@ -269,7 +275,8 @@ func TestCallsCode(t *testing.T) {
 	assert.Contains(t, p.text(shownSelector(p)+" .chain"), "Stacks::throwing", "it was inlined there")
 	at := eval[string](p, cursor)
 	method := p.text(shownSelector(p) + "-h")
-	for _, callers := range []func(){func() { p.press("c") }, func() { p.click(shownSelector(p) + " [data-do=callers]") }} {
+	for _, callers := range []func(){func() { p.press("c") },
+		func() { p.click(shownSelector(p) + " [data-do=callers]") }} {
 		callers()
 		p.awaits(`location.hash.startsWith("#g=sandwich&m=") && %s`, inCalls)
 		assert.Equal(t, method, (&eval[[]item](p, items)[0]).name())
@@ -345,8 +352,10 @@ func TestCallsAccessible(t *testing.T) {
 	p.look(look{dark: true})
 	checkAxe(t, p, axe, `document.querySelector("#calls"), { resultTypes: ["violations"], runOnly: ["color-contrast"] }`)
 	assert.Equal(t, "tree", eval[string](p, `document.activeElement.role`))
-	assert.Equal(t, eval[string](p, frameAt), eval[string](p, `document.getElementById(document.activeElement.getAttribute("aria-activedescendant")).textContent`))
-	assert.Equal(t, []string{"true"}, eval[[]string](p, `[...document.querySelectorAll("#graph [aria-selected=true]")].map((el) => el.ariaExpanded)`))
+	assert.Equal(t, eval[string](p, frameAt), eval[string](p,
+		`document.getElementById(document.activeElement.getAttribute("aria-activedescendant")).textContent`))
+	assert.Equal(t, []string{"true"},
+		eval[[]string](p, `[...document.querySelectorAll("#graph [aria-selected=true]")].map((el) => el.ariaExpanded)`))
 }
 
 // The printed page has the flame graph without the controls around it.
@@ -354,7 +363,8 @@ func TestCallsPrint(t *testing.T) {
 	p := openCalls(t, "#g=flame", look{print: true})
 	assert.Zero(t, eval[int](p, `[...document.querySelectorAll("#top, #calls .bar, #calls footer button")].filter((e) => e.getClientRects().length).length`))
 	p.do(pdf(t))
-	assert.Empty(t, eval[string](p, `document.querySelector("#graph").style.colorScheme`), "the screen has its own colours again")
+	assert.Empty(t, eval[string](p, `document.querySelector("#graph").style.colorScheme`),
+		"the screen has its own colours again")
 }
 
 // Names are shown as text, whatever they contain.
@@ -371,7 +381,8 @@ func TestCallsHostileNames(t *testing.T) {
 	trial := &ps.Trials[0]
 	ps.Stacks = calltree.NewStacks(tree)
 	trial.Stacks = calltree.NewSet(ps.Stacks, 1)
-	leaf := trial.Stacks.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined, Name: evil + "::leaf"}}})
+	leaf := trial.Stacks.Leaf([]calltree.LeafFrame{{Frame: callstack.Frame{Kind: callstack.Inlined,
+		Name: evil + "::leaf"}}})
 	for i := range trial.Parts.List {
 		trial.Stacks.AddPart(evil, leaf, id, i, tally.Counts{3})
 	}
@@ -385,7 +396,8 @@ func TestCallsHostileNames(t *testing.T) {
 		at := eval[string](p, frameAt)
 		assert.Contains(t, at, `</script><img src=x onerror=alert(1)>`)
 		p.press("z")
-		p.awaits(`location.hash.includes("&z=") && %q.startsWith(%s)`, at, frameAt) // the line no longer describes the zoomed frame
+		// the line no longer describes the zoomed frame
+		p.awaits(`location.hash.includes("&z=") && %q.startsWith(%s)`, at, frameAt)
 		p.press(kb.Backspace)
 		p.awaits(`location.hash === "#g=flame"`)
 		for range i + 1 {
@@ -447,7 +459,9 @@ func TestCallsLarge(t *testing.T) {
 func manyCalls(t *testing.T, nodes int) []byte {
 	t.Helper()
 	const codes = 1000
-	data := map[string]any{"kinds": []string{"root", "thread", "c2", "c1", "compiled", "interpreter", "stub", "vm", "native", "kernel", "unresolved", "cut", "frozen", "unwalked"}, "places": []string{}, "rest": [][]int{{}}, "others": []int{}}
+	data := map[string]any{"kinds": []string{"root", "thread", "c2", "c1", "compiled", "interpreter", "stub", "vm",
+		"native", "kernel", "unresolved", "cut", "frozen", "unwalked"}, "places": []string{}, "rest": [][]int{{}},
+		"others": []int{}}
 	var names []string
 	var code, frames []int
 	for i := range codes {

@@ -57,11 +57,13 @@ func TestDiff(t *testing.T) {
 
 	// A jump leads to its target, which is unfolded.
 	p.do(run(`document.querySelectorAll("details").forEach((d) => { d.open = false })`))
-	target := eval[string](p, `(() => { const a = document.querySelector(".dl code a"); a.click(); return a.hash.slice(1) })()`)
+	target :=
+		eval[string](p, `(() => { const a = document.querySelector(".dl code a"); a.click(); return a.hash.slice(1) })()`)
 	p.awaits(`location.hash === %q && document.getElementById(%q).closest("details").open`, "#"+target, target)
 
 	p.click("#t0-regions th:nth-child(5) button")
-	assert.Equal(t, "ascending", eval[string](p, `document.querySelector("#t0-regions th:nth-child(5)").getAttribute("aria-sort")`))
+	assert.Equal(t, "ascending", eval[string](p,
+		`document.querySelector("#t0-regions th:nth-child(5)").getAttribute("aria-sort")`))
 	assert.True(t, eval[bool](p, `(() => { const x = [...document.querySelectorAll("#t0-regions tbody tr")].map((tr) => tr.cells[4].textContent); return x.every((s, i) => !i || x[i - 1].localeCompare(s, "en") <= 0) })()`))
 }
 
@@ -81,7 +83,8 @@ func TestDiffHostileNames(t *testing.T) {
 		sides = append(sides, s)
 	}
 	var out bytes.Buffer
-	require.NoError(t, diff.Compare(sides[0], sides[1], diff.Options{MinChange: 0.01, HotThreshold: 0.1}).WriteHTML(&out, evil))
+	require.NoError(t, diff.Compare(sides[0], sides[1], diff.Options{MinChange: 0.01, HotThreshold: 0.1}).WriteHTML(&out,
+		evil))
 	path := filepath.Join(t.TempDir(), "diff.html")
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	p := open(t, path, "", look{})
@@ -105,7 +108,8 @@ func stacksDiff(t *testing.T) (path string) {
 // In the flame graph of both sides, a frame is as wide as its share in B, and red if the share grew.
 func TestDiffCalls(t *testing.T) {
 	p := open(t, stacksDiff(t), "", look{})
-	const where, list = `document.querySelector("#t0-calls .where").textContent`, `[...document.querySelectorAll("#t0-graph [role=treeitem]")].map((el) => el.textContent)`
+	const where, list = `document.querySelector("#t0-calls .where").textContent`,
+		`[...document.querySelectorAll("#t0-graph [role=treeitem]")].map((el) => el.textContent)`
 	p.awaits(`!!document.querySelector("#t0-graph [role=treeitem]")`)
 	assert.Contains(t, eval[string](p, where), "all samples · total 100.00% → 100.00%: 0.00, within the noise")
 	p.do(run(`document.querySelector("#t0-graph").focus()`))
@@ -120,7 +124,8 @@ func TestDiffCalls(t *testing.T) {
 	p.press(kb.Tab)
 	p.do(run(`document.querySelector("#t0-graph").focus()`))
 	p.press(kb.ArrowUp)
-	assert.Equal(t, "true,false", eval[string](p, `[...document.querySelectorAll("#t0-calls .bar button")].map((b) => b.ariaPressed).join()`))
+	assert.Equal(t, "true,false", eval[string](p,
+		`[...document.querySelectorAll("#t0-calls .bar button")].map((b) => b.ariaPressed).join()`))
 	items := strings.Join(eval[[]string](p, list), "\n")
 	assert.Regexp(t, `C2 CompilerThre\S* · total [\d.]+% → 0.00%: -[\d.]+ · `, items)
 	checkAxe(t, p, needAxe(t), `document.querySelector("#t0-calls"), { resultTypes: ["violations"] }`)

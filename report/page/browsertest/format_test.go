@@ -43,12 +43,14 @@ func TestFormat(t *testing.T) {
 	}
 	t.Run("prettier", func(t *testing.T) {
 		t.Parallel()
-		args := []string{tool(t, "prettier", "bin", "prettier.cjs"), "--config", gasmtest.Testdata("web", "prettier.json"), "--check"}
+		args := []string{tool(t, "prettier", "bin", "prettier.cjs"), "--config", gasmtest.Testdata("web", "prettier.json"),
+			"--check"}
 		check(t, append(append(args, files(t, "*.js")...), files(t, "*.css")...)...)
 	})
 	t.Run("eslint", func(t *testing.T) {
 		t.Parallel()
-		args := []string{tool(t, "eslint", "bin", "eslint.js"), "--max-warnings", "0", "-c", gasmtest.Testdata("web", "eslint.config.mjs")}
+		args := []string{tool(t, "eslint", "bin", "eslint.js"), "--max-warnings", "0", "-c",
+			gasmtest.Testdata("web", "eslint.config.mjs")}
 		check(t, append(args, files(t, "*.js")...)...)
 	})
 }

@@ -38,7 +38,8 @@ func TestKeys(t *testing.T) {
 	p.press("h")
 	at(hot[0].ID, "h again")
 
-	ids := eval[[]string](p, `[...`+shown+`.querySelectorAll(".r")].filter((r) => r.closest("details").open).map((r) => r.id)`)
+	ids :=
+		eval[[]string](p, `[...`+shown+`.querySelectorAll(".r")].filter((r) => r.closest("details").open).map((r) => r.id)`)
 	first := slices.Index(ids, hot[0].ID)
 	p.press(down)
 	at(ids[first+1], "down")
@@ -61,7 +62,8 @@ func TestKeys(t *testing.T) {
 		assert.True(t, eval[bool](p, cold+".every((d) => d.open)"), "f again")
 	})
 	t.Run("toggles", func(t *testing.T) {
-		arrows, side := `document.querySelector(".r i").offsetWidth > 0 || document.querySelector(".code:not([hidden]) .r i").offsetWidth > 0`, shown+`.querySelector(".side").offsetWidth > 0`
+		arrows, side :=
+			`document.querySelector(".r i").offsetWidth > 0 || document.querySelector(".code:not([hidden]) .r i").offsetWidth > 0`, shown+`.querySelector(".side").offsetWidth > 0`
 		for key, visible := range map[string]string{"j": arrows, "s": side} {
 			assert.True(t, eval[bool](p, visible), key)
 			p.press(key)
@@ -99,7 +101,8 @@ func TestKeys(t *testing.T) {
 		headline := p.text(".hottest")
 		p.press("H")
 		at(link, "H, from the overview")
-		assert.Regexp(t, `^Hottest instruction: .+ of \S+, in (?:no )?loop .*of the machine code: \d+\.\d\d%, \d+ samples `, headline)
+		assert.Regexp(t, `^Hottest instruction: .+ of \S+, in (?:no )?loop .*of the machine code: \d+\.\d\d%, \d+ samples `,
+			headline)
 		assert.Contains(t, headline, p.text(".cur code"))
 		assert.Regexp(t, `in (no )?loop`, p.text(shownSelector(p)+" .jumps"))
 	})
@@ -121,12 +124,14 @@ func TestNextJump(t *testing.T) {
 	assert.Contains(t, p.text(panel), "after the slow one")
 	p.press(kb.ArrowUp) // from a jump
 	rows := shown + `.querySelectorAll(".r")`
-	next := eval[string](p, `(() => { const rows = [...%s]; return rows.slice(rows.indexOf(document.querySelector(".cur"))).find((r) => r.querySelector("code a")).id })()`, rows)
+	next :=
+		eval[string](p, `(() => { const rows = [...%s]; return rows.slice(rows.indexOf(document.querySelector(".cur"))).find((r) => r.querySelector("code a")).id })()`, rows)
 	mnemonic := eval[string](p, `document.getElementById(%q).querySelector("code").textContent.split(" ")[0]`, next)
 	target := eval[string](p, `document.getElementById(%q).querySelector("code a").hash.slice(1)`, next)
 	address := eval[string](p, `document.getElementById(%q).textContent.match(/ ([0-9a-f]{6,})  /)[1]`, next)
 	offset := func(id string) string { return "+0x" + id[strings.Index(id, "-")+1:] }
-	assert.Contains(t, p.text(panel), fmt.Sprintf("next jump: %s at %s (0x%s) → %s (0x", mnemonic, offset(next), address, offset(target)))
+	assert.Contains(t, p.text(panel), fmt.Sprintf("next jump: %s at %s (0x%s) → %s (0x", mnemonic, offset(next), address,
+		offset(target)))
 	assert.Regexp(t, `→ \S+ \(0x[0-9a-f]+\), block B\d+(–B\d+)? \((no samples|[<\d.]+%, \d+ samples?)`, p.text(panel))
 	into := eval[string](p, `[...%s.querySelectorAll(".r code a")].find((a) => {
 		let row = document.getElementById(a.hash.slice(1));
@@ -143,7 +148,8 @@ func TestNextJump(t *testing.T) {
 // Enter follows a jump, Back and Backspace return.
 func TestFollow(t *testing.T) {
 	p := openCode(t, look{})
-	jump := eval[string](p, `[...`+shown+`.querySelectorAll(".r code a")].find((a) => a.closest("details").open).closest(".r").id`)
+	jump :=
+		eval[string](p, `[...`+shown+`.querySelectorAll(".r code a")].find((a) => a.closest("details").open).closest(".r").id`)
 	target := eval[string](p, `document.getElementById(%q).querySelector("code a").hash.slice(1)`, jump)
 	p.open(eval[string](p, "location.pathname"), "#"+jump)
 	p.awaits(`%s === %q`, cursor, jump)
@@ -172,7 +178,8 @@ func TestEnterWithoutJump(t *testing.T) {
 	rowWith := func(what string) string {
 		return eval[string](p, `[...`+shown+`.querySelectorAll(".r")].find((r) => r.closest("details").open && !r.querySelector("a") && /^(%s)/.test(r.querySelector("code").textContent)).id`, what)
 	}
-	for what, said := range map[string]string{"mov": `^mov\S* is not a jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`, "call": `^call leads out of this page(; |$)`} {
+	for what, said := range map[string]string{"mov": `^mov\S* is not a jump or call; the next jump: j\S+ at \+0x[0-9a-f]+ \(0x[0-9a-f]+\)$`,
+		"call": `^call leads out of this page(; |$)`} {
 		row := rowWith(what)
 		p.open(eval[string](p, "location.pathname"), "#"+row)
 		p.awaits(`%s === %q`, cursor, row)

@@ -34,7 +34,8 @@ func serverCapture(t *testing.T, workers int) string {
 	w := d.Trials[0].Windows[0]
 	out, err := os.Create(filepath.Join(dir, capture.WallText(w.PID)))
 	require.NoError(t, err)
-	require.NoError(t, reporttest.Server{PID: w.PID, From: w.FromMonoNanos, To: w.ToMonoNanos, Workers: workers}.Write(out))
+	require.NoError(t, reporttest.Server{PID: w.PID, From: w.FromMonoNanos, To: w.ToMonoNanos,
+		Workers: workers}.Write(out))
 	require.NoError(t, out.Close())
 	return dir
 }
@@ -49,7 +50,8 @@ func serverPage(t *testing.T, workers int) (path string, table *waits.Table) {
 	ps, err := profile.Of(c, profile.DefaultOptions())
 	require.NoError(t, err)
 	require.NotNil(t, ps.Trials[0].Waits)
-	return gasm(t, fmt.Sprintf("server-%d", workers), "report", "--format", "html", "--instructions", "200", dir), ps.Trials[0].Waits
+	return gasm(t, fmt.Sprintf("server-%d", workers), "report", "--format", "html", "--instructions", "200",
+		dir), ps.Trials[0].Waits
 }
 
 // stateAt returns the state of a thread at a CLOCK_MONOTONIC time, or 0 if there is no span at that time.
@@ -122,7 +124,8 @@ func TestLanes(t *testing.T) {
 			for _, th := range threads {
 				want[stateAt(th, click.at).String()]++
 			}
-			for _, one := range eval[[]string](p, `[...document.querySelectorAll(".lane-stacks summary")].map((el) => el.querySelector("b").textContent + " " + el.querySelector(".key").textContent)`) {
+			for _, one := range eval[[]string](p,
+				`[...document.querySelectorAll(".lane-stacks summary")].map((el) => el.querySelector("b").textContent + " " + el.querySelector(".key").textContent)`) {
 				var n int
 				number, state, _ := strings.Cut(one, " ")
 				_, err := fmt.Sscan(number, &n)
@@ -130,7 +133,8 @@ func TestLanes(t *testing.T) {
 				got[state] += n
 			}
 			assert.Equal(t, want, got)
-			assert.Contains(t, p.text(".lane-stacks h3"), fmt.Sprintf("%d threads at %.2f s", len(threads), float64(click.at-from)/1e9))
+			assert.Contains(t, p.text(".lane-stacks h3"), fmt.Sprintf("%d threads at %.2f s", len(threads),
+				float64(click.at-from)/1e9))
 			assert.Contains(t, eval[string](p, laneCursor), threads[3].Name+": "+stateAt(threads[3], click.at).String())
 			assert.Contains(t, p.text(".lane-stacks details[open] ol"), "acme.", "the frames of the first stack")
 
@@ -159,7 +163,8 @@ func checkColours(t *testing.T, p *tab, threads []*waits.Thread, view []float64,
 				continue // too close to a border between two states
 			}
 			checked[state] = true
-			colours := eval[[]string](p, laneColour, int(at.x), int(at.y), strings.ReplaceAll(state.String(), " ", "-"), "`rgb(${r}, ${g}, ${b})`")
+			colours := eval[[]string](p, laneColour, int(at.x), int(at.y), strings.ReplaceAll(state.String(), " ", "-"),
+				"`rgb(${r}, ${g}, ${b})`")
 			assert.Equal(t, colours[1], colours[0], "%s at %.3f s: %s", threads[row].Name, float64(at.at-from)/1e9, state)
 		}
 	}
@@ -249,8 +254,10 @@ func TestManyLanes(t *testing.T) {
 	p.awaits(`document.querySelectorAll(".lane-stacks details").length > 0`)
 	assert.Contains(t, p.text(".lane-stacks h3"), fmt.Sprintf("%d threads at ", len(threads)))
 	assert.LessOrEqual(t, eval[int](p, `document.querySelectorAll(".lane-stacks details").length`), 200)
-	assert.Equal(t, eval[float64](p, `document.querySelector(".lane-box").clientHeight`), eval[float64](p, `document.querySelector(".lane-box canvas").clientHeight`), "the drawing is as large as the box")
-	t.Logf("a frame: %.1f ms", eval[float64](p, `(() => { const box = document.querySelector(".lane-box"); return new Promise((done) => { box.scrollTop = 5000; requestAnimationFrame(() => { const t = performance.now(); requestAnimationFrame(() => done(performance.now() - t)) }) }) })()`))
+	assert.Equal(t, eval[float64](p, `document.querySelector(".lane-box").clientHeight`),
+		eval[float64](p, `document.querySelector(".lane-box canvas").clientHeight`), "the drawing is as large as the box")
+	t.Logf("a frame: %.1f ms", eval[float64](p,
+		`(() => { const box = document.querySelector(".lane-box"); return new Promise((done) => { box.scrollTop = 5000; requestAnimationFrame(() => { const t = performance.now(); requestAnimationFrame(() => done(performance.now() - t)) }) }) })()`))
 }
 
 // TestCallsByTheWallClock checks that the flame graph shows the time of threads by the wall clock, and only in the
@@ -273,7 +280,9 @@ func TestCallsByTheWallClock(t *testing.T) {
 		}
 	}
 	p.awaits(`document.querySelector("#graph [role=treeitem]").textContent.includes(%q)`, total(shown[wall.Monitor]))
-	assert.Contains(t, eval[string](p, `[...document.querySelectorAll("#graph [role=treeitem]")].map((el) => el.textContent).join("\n")`), "http-nio-8080-exec-*")
+	assert.Contains(t, eval[string](p,
+		`[...document.querySelectorAll("#graph [role=treeitem]")].map((el) => el.textContent).join("\n")`),
+		"http-nio-8080-exec-*")
 	p.do(run(`document.querySelector("#calls-query").value = "pool::take"; document.querySelector("#calls-query").dispatchEvent(new Event("input"))`))
 	var at int64
 	for i := range table.Sums {
@@ -315,7 +324,8 @@ func TestWaitTables(t *testing.T) {
 			places++
 		}
 	}
-	assert.Equal(t, []int{places, len(w.Holders), 2, len(w.Virtual)}, []int{rows("waits"), rows("lock-owners"), rows("deadlocks"), rows("virtual")})
+	assert.Equal(t, []int{places, len(w.Holders), 2, len(w.Virtual)},
+		[]int{rows("waits"), rows("lock-owners"), rows("deadlocks"), rows("virtual")})
 	assert.Contains(t, p.text("#p0-lock-owners tbody"), "acme.Pool@7f0010")
 	p.click("#p0-waits summary")
 	assert.Contains(t, p.text("#p0-waits details[open]"), "acme.Server::handle")

@@ -30,7 +30,8 @@ func TestLarge(t *testing.T) {
 	p := open(t, path, "#c0", look{})
 	p.awaits(`document.documentElement.classList.contains("in-code")`)
 	t.Logf("open: %v", time.Since(began).Round(time.Millisecond))
-	t.Logf("first paint: %.0f ms after navigation began", eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`))
+	t.Logf("first paint: %.0f ms after navigation began", eval[float64](p,
+		`performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN`))
 	require.Equal(t, 50_000, eval[int](p, `document.querySelectorAll("#c0 .r").length`))
 	t.Run("jumps", func(t *testing.T) { checkJumps(t, p, l) })
 	began = time.Now()
@@ -97,14 +98,17 @@ func checkJumps(t *testing.T, p *tab, l *profile.Listing) {
 	}
 	for i, took := range worked {
 		slower := float64(others[i]) / float64(idle)
-		assert.LessOrEqual(t, took, time.Duration(float64(maxJump)*slower), "jump %d; the machine is %.1f times as slow as at its best", i, slower)
+		assert.LessOrEqual(t, took, time.Duration(float64(maxJump)*slower),
+			"jump %d; the machine is %.1f times as slow as at its best", i, slower)
 	}
 	slices.Sort(worked)
 	slices.Sort(waited)
 	slices.Sort(others)
 	slower := float64(others[jumps/2]) / float64(idle)
-	assert.LessOrEqual(t, worked[jumps/2], time.Duration(float64(usualJump)*slower), "the median; the machine is usually %.1f times as slow as at its best", slower)
-	t.Logf("%d jumps: work median %v, most %v; on the clock median %v, most %v; the same work %v to %v", jumps, worked[jumps/2], worked[jumps-1], waited[jumps/2], waited[jumps-1], idle, others[jumps-1])
+	assert.LessOrEqual(t, worked[jumps/2], time.Duration(float64(usualJump)*slower),
+		"the median; the machine is usually %.1f times as slow as at its best", slower)
+	t.Logf("%d jumps: work median %v, most %v; on the clock median %v, most %v; the same work %v to %v", jumps,
+		worked[jumps/2], worked[jumps-1], waited[jumps/2], waited[jumps-1], idle, others[jumps-1])
 }
 
 // enlarge repeats the hottest code until it has a number of instructions.
@@ -137,7 +141,8 @@ func TestFindInHiddenCode(t *testing.T) {
 	p0 := &ps.Trials[0]
 	require.Greater(t, len(p0.Listings), 2)
 	l := &p0.Listings[2]
-	cold := slices.IndexFunc(l.Lines, func(line code.Line) bool { return line.Counts[0] == 0 }) // an instruction that is in no table
+	// an instruction that is in no table
+	cold := slices.IndexFunc(l.Lines, func(line code.Line) bool { return line.Counts[0] == 0 })
 	require.GreaterOrEqual(t, cold, 0)
 	l.Lines[cold].Text += " needle-in-a-haystack"
 	p := open(t, pageOf(t, ps), "#c0", look{})

@@ -107,7 +107,8 @@ func addEvent(ps *profile.Profiles) {
 		sum += n
 	}
 	l.Counts, l.Beside = append(l.Counts[:1:1], sum), append(l.Beside[:1:1], 0)
-	p.Hottest, p.HotLoops, p.Regions, p.Methods, p.Frames, p.Native, p.Sources, p.Threads, p.Compilations = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	p.Hottest, p.HotLoops, p.Regions, p.Methods, p.Frames, p.Native, p.Sources, p.Threads, p.Compilations =
+		nil, nil, nil, nil, nil, nil, nil, nil, nil
 	p.Counters = append(p.Counters[:1:1], "cache-misses")
 	account := p.Accounts[0]
 	account.Profiled, account.Total = sum, sum

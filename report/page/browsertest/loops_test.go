@@ -12,7 +12,8 @@ import (
 func TestModelledLoops(t *testing.T) {
 	ps := profiles(t, "jdk25-lean-none")
 	for i := range ps.Trials[0].HotLoops {
-		ps.Trials[0].HotLoops[i].Facts.Modelled = &loops.Model{Tool: "llvm-mca", Verdict: "7 cycles", Text: "Total Cycles: 700"}
+		ps.Trials[0].HotLoops[i].Facts.Modelled = &loops.Model{Tool: "llvm-mca", Verdict: "7 cycles",
+			Text: "Total Cycles: 700"}
 	}
 	file := pageOf(t, ps)
 	article := "#" + eval[string](open(t, file, "", look{}), `document.querySelector(".model").closest("article").id`)
@@ -22,7 +23,8 @@ func TestModelledLoops(t *testing.T) {
 	assert.False(t, shown())
 	tab.click(article + " .model summary")
 	assert.True(t, shown())
-	assert.Equal(t, 1, eval[int](tab, `[...document.querySelectorAll("article")].filter((a) => a.offsetHeight).length`), "one listing is shown")
+	assert.Equal(t, 1, eval[int](tab, `[...document.querySelectorAll("article")].filter((a) => a.offsetHeight).length`),
+		"one listing is shown")
 	tab.click(article + " .lp a")
 	tab.awaits(`!!document.querySelector("` + article + ` .cur")`)
 	assert.NotContains(t, eval[string](tab, `document.querySelector("#where").textContent`), "•")

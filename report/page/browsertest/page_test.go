@@ -177,9 +177,11 @@ func TestSources(t *testing.T) {
 	assert.Regexp(t, ":"+line+"\\b", p.text(shownSelector(p)+" .chain .now"))
 	p.do(run(`document.querySelector(".sl.at-cursor").append(" word".repeat(200))`))
 	assert.True(t, eval[bool](p, `(() => { const line = document.querySelector(".sl.at-cursor"), box = line.parentNode; return line.offsetHeight > 32 && line.offsetWidth <= box.clientWidth })()`), "the line at the cursor is wrapped")
-	other := eval[string](p, `[...document.querySelectorAll(".file.now .sl.at:not(.at-cursor)")].find((e) => e.querySelector("b[class^=h]")).dataset.l`)
+	other :=
+		eval[string](p, `[...document.querySelectorAll(".file.now .sl.at:not(.at-cursor)")].find((e) => e.querySelector("b[class^=h]")).dataset.l`)
 	p.do(clickStart(p, fmt.Sprintf(`.file.now .sl[data-l="%s"]`, other)))
-	p.awaits(`/:%s\b/.test(document.querySelector("%s .chain .now").textContent)`, other, shownSelector(p)) // an instruction of its own
+	// an instruction of its own
+	p.awaits(`/:%s\b/.test(document.querySelector("%s .chain .now").textContent)`, other, shownSelector(p))
 	p.do(hover(p, fmt.Sprintf(`.file.now .sl[data-l="%s"]`, line)))
 	p.awaits(`[...document.querySelectorAll(".r.rel")].length > 0`)
 
@@ -213,6 +215,7 @@ func TestProfiles(t *testing.T) {
 // The printed page has the code without buttons, on white.
 func TestPrint(t *testing.T) {
 	p := open(t, reportPage(t, "sort"), "", look{print: true})
-	assert.Equal(t, 0, eval[int](p, `[...document.querySelectorAll("#top, #status, .bar, .map, dialog")].filter((e) => e.getClientRects().length).length`))
+	assert.Equal(t, 0, eval[int](p,
+		`[...document.querySelectorAll("#top, #status, .bar, .map, dialog")].filter((e) => e.getClientRects().length).length`))
 	p.do(pdf(t))
 }

@@ -13,7 +13,8 @@ import (
 type option struct{ Value, Text string }
 
 func options(p *tab, id string) []option {
-	return eval[[]option](p, `[...document.querySelectorAll(%q)].map((o) => ({ value: o.value, text: o.textContent }))`, "#"+id+" option")
+	return eval[[]option](p, `[...document.querySelectorAll(%q)].map((o) => ({ value: o.value, text: o.textContent }))`,
+		"#"+id+" option")
 }
 
 // samplesShown returns the samples in the rows of a table and in the code, by name.
@@ -83,7 +84,9 @@ func TestParts(t *testing.T) {
 			for row, n := range samplesShown(p, "#"+rows) {
 				sum[row] += n
 			}
-			blocks += eval[int](p, `[...%s.querySelectorAll("summary b")].reduce((n, b) => n + +b.textContent.replace(/\D/g, ""), 0)`, shown)
+			blocks +=
+				eval[int](p, `[...%s.querySelectorAll("summary b")].reduce((n, b) => n + +b.textContent.replace(/\D/g, ""), 0)`,
+					shown)
 		}
 		assert.Equal(t, before, sum, id)
 		total := 0

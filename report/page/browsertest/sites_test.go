@@ -23,7 +23,8 @@ func TestCallersOfSites(t *testing.T) {
 	at := func(method string, line int) event.Frame { return event.Frame{Method: method, Line: line} }
 	p.Allocations = []sites.Alloc{
 		{Frame: at("acme.Cache::get", 7), Class: "byte[]", Events: 3, Bytes: 3000,
-			Stacks: []sites.Stack{{Frames: []event.Frame{at("acme.Cache::get", 7), at("acme.<b>Server</b>::handle", 9)}, Weight: 2000, Count: 2},
+			Stacks: []sites.Stack{{Frames: []event.Frame{at("acme.Cache::get", 7), at("acme.<b>Server</b>::handle", 9)},
+				Weight: 2000, Count: 2},
 				{Frames: []event.Frame{at("acme.Cache::get", 7), listed}, Cut: true, Weight: 1000, Count: 1}}},
 		{Frame: listed, Class: "int[]", Events: 1, Bytes: 8},
 	}
@@ -33,11 +34,13 @@ func TestCallersOfSites(t *testing.T) {
 	assert.False(t, shown())
 	tab.click(first + " td:last-child")
 	assert.True(t, shown(), "a click anywhere in the row")
-	assert.Equal(t, "66.67%- acme.<b>Server</b>::handle:9", eval[string](tab, `document.querySelector("`+first+` li").textContent`))
+	assert.Equal(t, "66.67%- acme.<b>Server</b>::handle:9",
+		eval[string](tab, `document.querySelector("`+first+` li").textContent`))
 	assert.Equal(t, 3, eval[int](tab, `document.querySelectorAll("`+first+` li").length`))
 	tab.click(first + " summary")
 	assert.False(t, shown())
-	assert.False(t, eval[bool](tab, `document.documentElement.classList.contains("in-code")`), "the callers are no place to go")
+	assert.False(t, eval[bool](tab, `document.documentElement.classList.contains("in-code")`),
+		"the callers are no place to go")
 	tab.click("#p0-allocations tbody tr:nth-child(2) td:last-child")
 	tab.awaits(`document.documentElement.classList.contains("in-code")`)
 }

@@ -32,7 +32,8 @@ func CheckPause(t *testing.T, wholeMachine bool, begin func(x *Target) (s Pausin
 	t.Helper()
 	folder := t.TempDir()
 	paused, pidFile := filepath.Join(folder, "paused"), filepath.Join(folder, "pid")
-	x := Hold(t, Execs(`(until [ -e `+paused+` ]; do sleep 0.1; done; exec sha1sum /dev/zero) & echo $! >`+pidFile+`; `+Busy))
+	x :=
+		Hold(t, Execs(`(until [ -e `+paused+` ]; do sleep 0.1; done; exec sha1sum /dev/zero) & echo $! >`+pidFile+`; `+Busy))
 	s, samples := begin(x)
 	x.Release(t)
 	x.Works(t)
@@ -42,7 +43,10 @@ func CheckPause(t *testing.T, wholeMachine bool, begin func(x *Target) (s Pausin
 	require.NoError(t, os.WriteFile(paused, nil, 0o600))
 	hasher, err := strconv.Atoi(machine.ReadTrimmed(pidFile))
 	require.NoError(t, err)
-	Eventually(t, "the other program starts", func() bool { return machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm", hasher)) == "sha1sum" })
+	Eventually(t, "the other program starts", func() bool {
+		return machine.ReadTrimmed(fmt.Sprintf("/proc/%d/comm",
+			hasher)) == "sha1sum"
+	})
 	time.Sleep(500 * time.Millisecond)
 	resumed := monotonic.Nanos()
 	require.NoError(t, s.Resume())
@@ -69,7 +73,8 @@ func CheckPause(t *testing.T, wholeMachine bool, begin func(x *Target) (s Pausin
 			}
 		}
 	}
-	t.Logf("%d samples before, %d after, the first one %v after Resume was called", before, after, time.Duration(first-resumed))
+	t.Logf("%d samples before, %d after, the first one %v after Resume was called", before, after,
+		time.Duration(first-resumed))
 	// Each process worked for 100 ms.
 	assert.True(t, before >= 10 && after >= 10, "samples before and after the pause: %d, %d", before, after)
 	if !wholeMachine {

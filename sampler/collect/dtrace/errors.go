@@ -42,23 +42,27 @@ var (
 	// The first text is from DTrace 2 on Linux, the second one from macOS and older versions.
 	notRootWords = []string{"run as root", "requires additional privileges"}
 	// From sudo -n.
-	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute", "may not run sudo", "no tty present", "must be run from a terminal"}
+	sudoWords = []string{"a password is required", "is not in the sudoers file", "is not allowed to execute",
+		"may not run sudo", "no tty present", "must be run from a terminal"}
 	// SystemTap has a script named dtrace, which only generates C headers. These words are in the usage that it prints
 	// on stdout.
 	systemTapWords = []string{"[-h | -G]", "-s File.d"}
 	noProbeWords   = []string{"does not match any probes"}
 	// The kernel has no BPF, or does not allow its use.
-	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF", "failed to load BPF", "BTF", "DTrace device not available"}
+	noKernelWords = []string{"could not enable tracing", "failed to initialize dtrace", "failed to create BPF",
+		"failed to load BPF", "BTF", "DTrace device not available"}
 )
 
 // refusal converts what DTrace or sudo printed instead of samples to an error that explains it. If it does not
 // recognise the text, it returns nil. frequency is 0 if DTrace was started to run a [Script].
 func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error {
 	refused := func(reason failure.Reason, line, hint, cause string, args ...any) error {
-		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint, Stderr: line}
+		return &failure.RefusedError{Tool: "dtrace", Reason: reason, Cause: fmt.Sprintf(cause, args...), Hint: hint,
+			Stderr: line}
 	}
 	if line, ok := failure.LineWith(text, sudoWords...); ok && sudo {
-		return refused(failure.ReasonNotRoot, line, "run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)",
+		return refused(failure.ReasonNotRoot, line,
+			"run 'sudo -v' first, or let this user run "+tool+" and kill without a password (visudo)",
 			"sudo -n is refused (%s)", strings.TrimPrefix(line, "sudo: "))
 	}
 	if line, ok := failure.LineWith(text, notRootWords...); ok {
@@ -74,11 +78,13 @@ func refusal(text, tool string, frequency int, sudo bool, h machine.Host) error 
 	if line, ok := failure.LineWith(text, noProbeWords...); ok && frequency == 0 {
 		return refused(failure.ReasonUnknownEvent, line, "", "%s", strings.TrimPrefix(line, "dtrace: "))
 	} else if ok {
-		return refused(failure.ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most", "it has no probe profile-%d", frequency)
+		return refused(failure.ReasonUnknownEvent, line, "take a lower --frequency, on Linux 5000 at most",
+			"it has no probe profile-%d", frequency)
 	}
 	if line, ok := failure.LineWith(text, noKernelWords...); ok {
 		line = strings.TrimSuffix(strings.TrimPrefix(line, "dtrace: "), ":")
-		return refused(failure.ReasonKernel, line, "it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged",
+		return refused(failure.ReasonKernel, line,
+			"it needs a kernel with BPF and BTF (Linux 5.10) that is not locked down, and in a container --privileged",
 			"refused by the kernel (%s)", line)
 	}
 	return nil

@@ -27,14 +27,18 @@ func TestRefusal(t *testing.T) {
 		}
 	}
 	const noRoot, usual = "only root may sample with it; ", "dtrace: description 'BEGIN ' matched 4 probes\n"
-	check(user, false, "dtrace: run as root for tracing and listing probes\n", failure.ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
+	check(user, false, "dtrace: run as root for tracing and listing probes\n", failure.ReasonNotRoot,
+		noRoot+"run gasm as root, or with --sudo")
 	check(user, false, "dtrace: system integrity protection is on, some features will not be available\n\ndtrace: failed to initialize dtrace: DTrace requires additional privileges\n",
 		failure.ReasonNotRoot, noRoot+"run gasm as root, or with --sudo")
-	check(root, false, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
-	check(user, true, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n", failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
+	check(root, false, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n",
+		failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
+	check(user, true, "dtrace: failed to initialize dtrace: DTrace requires additional privileges\n",
+		failure.ReasonNotRoot, noRoot+"in a container: docker run --privileged")
 
 	const allow = "; run 'sudo -v' first, or let this user run /usr/sbin/dtrace and kill without a password (visudo)"
-	check(user, true, "sudo: a password is required\n", failure.ReasonNotRoot, "sudo -n is refused (a password is required)"+allow)
+	check(user, true, "sudo: a password is required\n", failure.ReasonNotRoot,
+		"sudo -n is refused (a password is required)"+allow)
 	check(user, true, "\nnobody is not in the sudoers file.  This incident will be reported.\n", failure.ReasonNotRoot,
 		"sudo -n is refused (nobody is not in the sudoers file.  This incident will be reported.)"+allow)
 	check(user, true, "Sorry, user u is not allowed to execute '/usr/sbin/dtrace' as root on h.\n", failure.ReasonNotRoot,
@@ -110,7 +114,8 @@ func TestProgram(t *testing.T) {
 	check("profile-997 /")
 	check(`printf("%d 0x%lx %d", pid, arg1, timestamp)`)
 	check(`END { printf("gasm: end")`)
-	if strings.Contains(program, "$pid") != (runtime.GOOS == "linux") || strings.Contains(program, "ufunc") == (runtime.GOOS == "linux") {
+	if strings.Contains(program, "$pid") != (runtime.GOOS == "linux") ||
+		strings.Contains(program, "ufunc") == (runtime.GOOS == "linux") {
 		t.Errorf("on %s: %s", runtime.GOOS, program)
 	}
 }

@@ -14,7 +14,8 @@ func TestListedProbes(t *testing.T) {
 
 dtrace: failed to match hs_private7103:::: No probe matches description
 `)
-	want := []Probe{{"hotspot7103", "thread-park-end"}, {"hotspot_jni7103", "AllocObject-entry"}, {"hotspot7103", "thread-start"}}
+	want := []Probe{{"hotspot7103", "thread-park-end"}, {"hotspot_jni7103", "AllocObject-entry"},
+		{"hotspot7103", "thread-start"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

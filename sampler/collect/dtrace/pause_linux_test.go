@@ -35,7 +35,8 @@ func TestPauseText(t *testing.T) {
 	}
 	text := &output{pauses: []pausedTime{{100, 200}, {300, math.MaxInt64}}}
 	all := "CPU     ID                    FUNCTION:NAME\n  0      1                           :BEGIN gasm: begin 5\n" +
-		line(99) + line(100) + line(250) + line(150) + line(200) + line(199) + line(300) + line(299) + line(1e9) + "  0      2  :END gasm: end\n"
+		line(99) + line(100) + line(250) + line(150) + line(200) + line(199) + line(300) + line(299) + line(1e9) +
+		"  0      2  :END gasm: end\n"
 	want := "CPU     ID                    FUNCTION:NAME\n  0      1                           :BEGIN gasm: begin 5\n" +
 		line(99) + line(250) + line(200) + line(299) + "  0      2  :END gasm: end\n"
 	for n := 1; n < len(all); n += 7 {

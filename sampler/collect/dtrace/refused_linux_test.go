@@ -156,7 +156,8 @@ func TestRace(t *testing.T) {
 	const race = `echo "dtrace: could not enable tracing: Failed to enable dtrace:::BEGIN: No such file or directory" >&2
 		exit 1`
 	tried := filepath.Join(t.TempDir(), "tried")
-	collecttest.FakeTool(t, "dtrace", fmt.Sprintf(`echo >>%[1]s; [ $(wc -l <%[1]s) -ge 3 ] && exec '%[2]s' "$@"; %[3]s`, tried, tool, race))
+	collecttest.FakeTool(t, "dtrace", fmt.Sprintf(`echo >>%[1]s; [ $(wc -l <%[1]s) -ge 3 ] && exec '%[2]s' "$@"; %[3]s`,
+		tried, tool, race))
 	d := starts(t, Options{Frequency: 1021})
 	if err := d.Stop(); err != nil {
 		t.Error(err)
@@ -164,8 +165,9 @@ func TestRace(t *testing.T) {
 	d.Wait()
 
 	collecttest.FakeTool(t, "dtrace", race)
-	refusedFor(t, Options{Frequency: 1019}, failure.ReasonKernel, "dtrace: refused by the kernel (could not enable tracing: "+
-		"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
+	refusedFor(t, Options{Frequency: 1019}, failure.ReasonKernel,
+		"dtrace: refused by the kernel (could not enable tracing: "+
+			"Failed to enable dtrace:::BEGIN: No such file or directory); it needs a kernel with BPF")
 }
 
 // TestSystemTap checks the script that SystemTap installs as dtrace. The script prints its usage on stdout, and here

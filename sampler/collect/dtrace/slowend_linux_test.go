@@ -36,11 +36,13 @@ func TestDoesNotEnd(t *testing.T) {
 	oldSlow, oldEnd := slowEnd, endTimeout
 	slowEnd, endTimeout = 100*time.Millisecond, 1500*time.Millisecond
 	t.Cleanup(func() { slowEnd, endTimeout = oldSlow, oldEnd })
-	collecttest.FakeTool(t, "dtrace", `trap '' TERM; echo '  0      1                           :BEGIN gasm: begin 17'; while :; do sleep 0.05; done`)
+	collecttest.FakeTool(t, "dtrace",
+		`trap '' TERM; echo '  0      1                           :BEGIN gasm: begin 17'; while :; do sleep 0.05; done`)
 	var said []string
 	d := starts(t, Options{Frequency: 1213, Slow: func(text string) { said = append(said, text) }})
 	stopsWith(t, d, "dtrace: stopped too early: it was killed because SIGTERM did not end it within 1.5s")
-	if want := "[dtrace has not ended yet, 100ms after it was asked to; when it has printed no sample for 1.5s it is killed]"; fmt.Sprint(said) != want {
+	if want :=
+		"[dtrace has not ended yet, 100ms after it was asked to; when it has printed no sample for 1.5s it is killed]"; fmt.Sprint(said) != want {
 		t.Errorf("said %s, want %s", said, want)
 	}
 	d.Wait()

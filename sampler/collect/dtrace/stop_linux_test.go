@@ -50,7 +50,8 @@ func TestKilled(t *testing.T) {
 	stopsWith(t, d, "dtrace: stopped too early: signal: killed")
 	// The samples that were in DTrace's buffers are lost: those of one pause between readings, and of one interval in
 	// which DTrace empties its buffers.
-	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.PID()]), 1069, used, paceInterval+lastPrint, foreignTime(t)-foreign)
+	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), true)[x.PID()]), 1069, used, paceInterval+lastPrint,
+		foreignTime(t)-foreign)
 	x.Alive(t)
 	noneLeft(t, 1069)
 }
@@ -128,7 +129,8 @@ func TestSudo(t *testing.T) {
 	stopping := time.Since(began)
 	t.Logf("Stop took %v", stopping)
 	// It is not known at which moment during Stop the sampling ended.
-	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), false)[x.PID()]), 1093, used, 0, foreignTime(t)-foreign+stopping)
+	checkCount(t, "the loop", len(readSamples(t, d.TextFile(), false)[x.PID()]), 1093, used, 0,
+		foreignTime(t)-foreign+stopping)
 	d.Wait()
 	noneLeft(t, 1093)
 }
@@ -278,10 +280,12 @@ func TestBadFakes(t *testing.T) {
 		noneLeft(t, frequency)
 	}
 	refused(1117, `exit 0`, "/dtrace: ended before it sampled (exit status 0): it does not say why")
-	refused(1123, `echo 'dtrace: the moon is full' >&2; exit 3`, "/dtrace: ended before it sampled (exit status 3): the moon is full")
+	refused(1123, `echo 'dtrace: the moon is full' >&2; exit 3`,
+		"/dtrace: ended before it sampled (exit status 3): the moon is full")
 	refused(1129, `kill -9 $$`, "/dtrace: ended before it sampled (signal: killed): it does not say why")
 	shorten(&startTimeout, 300*time.Millisecond)
-	refused(1151, `sleep 1000 & wait`, "/dtrace: did not start to sample within 300ms; see whether 'sudo dtrace -n BEGIN' prints a line")
+	refused(1151, `sleep 1000 & wait`,
+		"/dtrace: did not start to sample within 300ms; see whether 'sudo dtrace -n BEGIN' prints a line")
 	// DTrace has printed why it can't sample, but does not end.
 	refused(1193, `echo 'dtrace: invalid probe specifier BEGIN: probe description :::profile-1193 does not match any probes' >&2; sleep 1000 & wait`,
 		"dtrace: it has no probe profile-1193; take a lower --frequency, on Linux 5000 at most")

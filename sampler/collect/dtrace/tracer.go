@@ -151,7 +151,8 @@ func startOnce(ctx context.Context, opts Options) (*Tracer, error) {
 		if err = refusal(d.text.start(), d.tool, d.frequency, d.sudo, machine.This()); err != nil {
 			break
 		}
-		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool, startTimeout)
+		err = fmt.Errorf("%s: did not start to sample within %s; see whether 'sudo dtrace -n BEGIN' prints a line", tool,
+			startTimeout)
 	}
 	d.kill()
 	d.text.discard()
@@ -270,7 +271,8 @@ func (d *Tracer) Stop() error {
 
 func (d *Tracer) stop() error {
 	asked := !d.text.ended() && !d.process.Ended()
-	d.process.Wake() // if somebody has stopped DTrace in the middle of a write, it must finish the write before the SIGTERM
+	// if somebody has stopped DTrace in the middle of a write, it must finish the write before the SIGTERM
+	d.process.Wake()
 	d.text.hurry()
 	if asked {
 		d.text.awaitCatchUp()
@@ -282,7 +284,8 @@ func (d *Tracer) stop() error {
 		}
 	}
 	inTime := d.text.awaitEnd(func() {
-		external.TellSlow(d.slow, "dtrace", slowEnd, fmt.Sprintf("when it has printed no sample for %s it is killed", endTimeout))
+		external.TellSlow(d.slow, "dtrace", slowEnd, fmt.Sprintf("when it has printed no sample for %s it is killed",
+			endTimeout))
 	})
 	if !inTime {
 		d.kill()
@@ -294,7 +297,8 @@ func (d *Tracer) stop() error {
 	}
 	switch {
 	case !inTime:
-		return &failure.StoppedError{Tool: "dtrace", Cause: fmt.Sprintf("it was killed because SIGTERM did not end it within %s", endTimeout)}
+		return &failure.StoppedError{Tool: "dtrace",
+			Cause: fmt.Sprintf("it was killed because SIGTERM did not end it within %s", endTimeout)}
 	case d.text.ended() && asked:
 		return nil
 	case d.text.ended():

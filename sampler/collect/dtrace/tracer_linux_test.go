@@ -171,7 +171,8 @@ func TestLive(t *testing.T) {
 	began := time.Now()
 	d := starts(t, Options{Frequency: frequency, Dir: dir})
 	t.Logf("start took %v", time.Since(began))
-	if !slices.Equal(d.Events(), []sampler.Event{sampler.ParseEvent("profile-1003")}) || d.TextFile() != filepath.Join(dir, textName) || len(d.Notes()) > 0 {
+	if !slices.Equal(d.Events(), []sampler.Event{sampler.ParseEvent("profile-1003")}) ||
+		d.TextFile() != filepath.Join(dir, textName) || len(d.Notes()) > 0 {
 		t.Errorf("events %v, text %s, notes %q", d.Events(), d.TextFile(), d.Notes())
 	}
 	loop, copier := collecttest.Hold(t, collecttest.Busy), collecttest.Hold(t, "exec dd if=/dev/zero of=/dev/null bs=1M")
@@ -256,7 +257,8 @@ func TestLoaded(t *testing.T) {
 	x.Release(t)
 	begin, cpu, worked := time.Now(), collecttest.CPUTime(t, own), workedTime(t)
 	const each = 2 * time.Second // of each CPU
-	collecttest.Eventually(t, "the CPUs work", func() bool { return workedTime(t)-worked >= each*time.Duration(runtime.NumCPU()) })
+	collecttest.Eventually(t, "the CPUs work",
+		func() bool { return workedTime(t)-worked >= each*time.Duration(runtime.NumCPU()) })
 	length := time.Since(begin)
 	worked, cpu = workedTime(t)-worked, collecttest.CPUTime(t, own)-cpu
 	asked := monotonic.Nanos()

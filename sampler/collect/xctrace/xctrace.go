@@ -105,7 +105,8 @@ func recordArgs(i instrument, trace, notification string) []string {
 
 // exportArgs returns the arguments with which xcrun writes a table of a recording to stdout.
 func exportArgs(trace, table string) []string {
-	return []string{"xctrace", "export", "--input", trace, "--xpath", `/trace-toc/run[@number="1"]/data/table[@schema="` + table + `"]`}
+	return []string{"xctrace", "export", "--input", trace, "--xpath",
+		`/trace-toc/run[@number="1"]/data/table[@schema="` + table + `"]`}
 }
 
 // tocArgs returns the arguments with which xcrun writes a recording's table of contents.
@@ -117,12 +118,14 @@ func tocArgs(trace string) []string {
 func Find(ctx context.Context) (string, error) {
 	xcrun, err := exec.LookPath("xcrun")
 	if err != nil {
-		return "", &failure.MissingToolError{Tool: "xctrace", Cause: "there is no xcrun on PATH", Hint: "xctrace is a part of Xcode, which is for macOS alone"}
+		return "", &failure.MissingToolError{Tool: "xctrace", Cause: "there is no xcrun on PATH",
+			Hint: "xctrace is a part of Xcode, which is for macOS alone"}
 	}
 	out, err := tool.Command(ctx, xcrun, "--find", "xctrace").Output()
 	if err != nil {
-		return "", &failure.MissingToolError{Tool: "xctrace", Cause: "xcrun does not find it, because it is not in Xcode's command line tools",
-			Hint: "install Xcode, then: sudo xcode-select -s /Applications/Xcode.app"}
+		return "", &failure.MissingToolError{Tool: "xctrace",
+			Cause: "xcrun does not find it, because it is not in Xcode's command line tools",
+			Hint:  "install Xcode, then: sudo xcode-select -s /Applications/Xcode.app"}
 	}
 	return string(bytes.TrimSpace(out)), nil
 }
@@ -209,11 +212,13 @@ func (x *Recording) awaitStart(ctx context.Context, notified <-chan struct{}) er
 
 // refusal returns the error for an xctrace that ended before it began to record.
 func (x *Recording) refusal() error {
-	line, ok := failure.LineWith(x.process.Stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission", "nvalid", "nable", "icense")
+	line, ok := failure.LineWith(x.process.Stderr.String()+"\n"+x.stdout.String(), "rror", "annot", "ailed", "ermission",
+		"nvalid", "nable", "icense")
 	if !ok {
 		line = "it does not say why: " + x.process.Cmd.ProcessState.String()
 	}
-	return &failure.RefusedError{Tool: "xctrace", Reason: failure.ReasonKernel, Cause: line, Hint: "try 'xcrun xctrace list instruments'", Stderr: line}
+	return &failure.RefusedError{Tool: "xctrace", Reason: failure.ReasonKernel, Cause: line,
+		Hint: "try 'xcrun xctrace list instruments'", Stderr: line}
 }
 
 // Events returns the event that xctrace samples.
@@ -257,7 +262,8 @@ func (x *Recording) Stop() error {
 func (x *Recording) stop() error {
 	asked := !x.process.Ended() && syscall.Kill(-x.process.Cmd.Process.Pid, syscall.SIGINT) == nil
 	saved := external.AwaitDone(x.process.Done, endTimeout, external.SlowEnd, func() {
-		external.TellSlow(x.slow, "xctrace", external.SlowEnd, fmt.Sprintf("it saves its recording, for which it has %s", endTimeout))
+		external.TellSlow(x.slow, "xctrace", external.SlowEnd,
+			fmt.Sprintf("it saves its recording, for which it has %s", endTimeout))
 	})
 	stopped := &failure.StoppedError{Tool: "xctrace", Stderr: x.process.Stderr.String()}
 	if !saved {
