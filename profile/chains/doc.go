@@ -7,8 +7,9 @@
 // # What is trusted
 //
 // Code that HotSpot compiles uses the frame pointer's register for other values, unless the JVM runs with
-// -XX:+PreserveFramePointer. So without that option, all callers of the innermost Java frame are left out, and the stack
-// is cut there. With the option, a chain goes on through Java code, and through libjvm, which has frame pointers, too.
+// -XX:+PreserveFramePointer. So without that option, all callers of the innermost Java frame are left out, and the
+// stack is cut there. With the option, a chain goes on through Java code, and through libjvm, which has frame pointers,
+// too.
 //
 // A stack is whole if its outermost frame is the function that a thread or a process begins with: start_thread of the C
 // library, for example. Any addresses beyond that function are left out. If a chain contains an address that is in no
