@@ -66,6 +66,9 @@ func (t *Tree) AddLine(line []byte) string {
 	if !ok {
 		return "neither a frame nor a node"
 	}
+	if len(t.frames) >= MaxNodes { // a Writer writes each frame for the node that needs it
+		return fmt.Sprintf("there are more than %d frames", MaxNodes)
+	}
 	f, err := parseFrame(rest, len(t.frames)+1)
 	if err != nil {
 		return err.Error()

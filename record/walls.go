@@ -28,8 +28,9 @@ func checkWall(hertz int) error {
 type walls struct {
 	hertz int // 0 if this is not recorded
 
-	mu   sync.Mutex
-	jvms map[int]*wallOf // by process id
+	mu    sync.Mutex
+	jvms  map[int]*wallOf // by process id; it does not change any more after ended is true
+	ended bool            // no further recording begins
 }
 
 // A wallOf is the recording of one JVM.
@@ -42,7 +43,6 @@ type wallOf struct {
 
 // wallStart limits how long gasm tries to read the threads of a JVM that has just started. wallPause is the time
 // between two attempts.
-// attempts.
 const (
 	wallStart = 20 * time.Second
 	wallPause = 50 * time.Millisecond
@@ -60,7 +60,7 @@ func (s *session) beginWall(pid int) {
 	if s.walls.jvms == nil {
 		s.walls.jvms = map[int]*wallOf{}
 	}
-	if s.walls.jvms[pid] != nil {
+	if s.walls.ended || s.walls.jvms[pid] != nil {
 		return
 	}
 	s.walls.jvms[pid] = w
@@ -128,10 +128,11 @@ func (s *session) startWall(pid int, o wallclock.Options, stop <-chan struct{}) 
 // endWalls ends the recording of all JVMs, and reports errors.
 func (s *session) endWalls(ctx context.Context) {
 	s.walls.mu.Lock()
-	defer s.walls.mu.Unlock()
+	s.walls.ended = true
 	for _, w := range s.walls.jvms {
 		close(w.stop)
 	}
+	s.walls.mu.Unlock()
 	for pid, w := range s.walls.jvms {
 		_, err := foreign.Within(s.patience.Reach(context.WithoutCancel(ctx)), stopTime, func() (struct{}, error) {
 			<-w.done

@@ -15,6 +15,9 @@ const (
 	maxDetails = 1 << 18
 	// maxLocks is the maximum number of different locks. Spells with further locks are written without one.
 	maxLocks = 1 << 20
+	// maxKept is how many bytes of text a Writer keeps, of all details and of the classes of all locks. Spells with further
+	// ones are written without.
+	maxKept = 64 << 20
 )
 
 // A Writer writes a file. Only Flush returns errors. A Writer is not safe for use by several goroutines.
@@ -25,6 +28,7 @@ type Writer struct {
 	line    []byte
 	details map[string]int
 	locks   map[Lock]int
+	kept    int // bytes of text in details and locks; see maxKept
 }
 
 // NewWriter returns a Writer, and writes the head.
@@ -57,11 +61,12 @@ func (w *Writer) Lock(l Lock) int {
 	if n, known := w.locks[l]; known {
 		return n
 	}
-	if len(w.locks) >= maxLocks {
+	if len(w.locks) >= maxLocks || w.kept > maxKept {
 		return 0
 	}
 	n := len(w.locks) + 1
 	w.locks[l] = n
+	w.kept += len(l.Class) + len(l.Of)
 	w.begin("lock").number(int64(n)).word(string(l.Kind)).word(strconv.FormatUint(l.Address, 16)).text(l.Class).text(l.Of).
 		known(int64(l.Owner)).stack(l.Taken).end()
 	return n
@@ -121,11 +126,12 @@ func (w *Writer) detail(text string) int {
 	if n, known := w.details[text]; known {
 		return n
 	}
-	if len(w.details) >= maxDetails {
+	if len(w.details) >= maxDetails || w.kept > maxKept {
 		return 0
 	}
 	n := len(w.details) + 1
 	w.details[text] = n
+	w.kept += len(text)
 	w.begin("detail").number(int64(n)).text(text).end()
 	return n
 }
@@ -153,9 +159,9 @@ func (w *Writer) number(n int64) *Writer {
 	return w
 }
 
-// known appends a number, or a "-" if it is 0.
+// known appends a number, or a "-" if it is 0 or negative. Numbers from the JVM's memory can be negative if it lies.
 func (w *Writer) known(n int64) *Writer {
-	if n == 0 {
+	if n <= 0 {
 		return w.word("-")
 	}
 	return w.number(n)

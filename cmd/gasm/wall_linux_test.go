@@ -22,7 +22,7 @@ func TestWall(t *testing.T) {
 	gasmtest.CompileJava(t, classes, 11, gasmtest.Testdata("programs", "Spin.java"))
 	for flag, recorded := range map[string]bool{"--wall": true, "--wall=50": true, "--fixed-frequency": false} {
 		dir := filepath.Join(t.TempDir(), "capture")
-		r := runGasm(t, []string{"profile", flag, "--sampler", "native", "-o", dir, "--", java, "-Dsec=2", "-cp", classes,
+		r := runGasm(t, []string{"profile", flag, "--sampler", "native", "-o", dir, "--", java, "-Dsec=6", "-cp", classes,
 			"Spin"})
 		require.Equal(t, 0, r.code, r.stderr)
 		d, err := capture.ReadDescription(dir)

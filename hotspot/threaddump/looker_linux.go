@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 	"github.com/gasm-profiler/gasm/hotspot/threads"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -28,6 +29,10 @@ type looker struct {
 	mappings *native.Resolver
 	waited   time.Duration // how long stacks have waited for the symbols of libraries
 }
+
+// mostBytes limits how many bytes a burst of reads may take from a JVM's memory, and bytesPerSecond limits the average
+// rate. A stack has up to 512 KiB.
+const mostBytes, bytesPerSecond = 256 << 20, 64 << 20
 
 // newLooker reads what is the same for all threads. The caller must close the looker.
 func newLooker(jvms *shared.JVMs, pid int) (l *looker, err error) {
@@ -48,6 +53,8 @@ func newLooker(jvms *shared.JVMs, pid int) (l *looker, err error) {
 	if l.view, err = jvms.Open(pid); err != nil {
 		return nil, err
 	}
+	// The stacks of all threads must not use up what may be read to copy the JVM's code.
+	l.view.VM = l.view.VM.Within(vmstructs.NewBudget(mostBytes, bytesPerSecond))
 	l.ownPID = status.OwnPID
 	if err := l.prepare(process); err != nil {
 		l.view.Close()

@@ -89,7 +89,15 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 	case owner == anonymous && layout.lockStack != 0:
 		return l.lockStackOwner(object)
 	case layout.ownerID.At != 0:
-		return l.owners.byID[int64(owner)]
+		java := l.owners.byID[int64(owner)]
+		if java == 0 {
+			return 0
+		}
+		// A carrier has the id of the virtual thread that is mounted on it now.
+		if id, err := l.view.VM.Uint64(java + layout.ownerID.At); err != nil || id != owner {
+			return 0
+		}
+		return java
 	case l.owners.known(owner):
 		return owner
 	}

@@ -293,7 +293,8 @@ func (r *Recorder) list(now int64) error {
 	isNew := func(tid int) bool { return r.byTID[tid] == nil }
 	isYoung := func(t *thread) bool { return t.known.Java == 0 && now-t.met < youth }
 	if slices.ContainsFunc(tids, isNew) || slices.ContainsFunc(r.threads, isYoung) {
-		if err := r.looker.ReadJavaThreads(); err != nil {
+		// HotSpot frees a list of threads when it has a new one. If it was freed while it was read, the next list will do.
+		if err := r.looker.ReadJavaThreads(); err != nil && len(r.threads) == 0 {
 			return err
 		}
 	}

@@ -56,7 +56,11 @@ func (p *placeFinder) inQueue(stack callstack.ID) bool {
 }
 
 func (p *placeFinder) findQueue(stack callstack.ID) bool {
+	n := 0
 	for f := range p.stacks.Frames(stack) {
+		if n++; n > mostFrames {
+			return false
+		}
 		switch {
 		case !f.Kind.Java():
 		case slices.Contains(queueFrames, f.Name):

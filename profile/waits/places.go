@@ -67,11 +67,20 @@ func (p *placeFinder) frame(stack callstack.ID, state wall.State) event.Frame {
 	return f
 }
 
+// mostFrames is the number of frames of a stack that are looked at. The recorder writes at most 1024 Java frames, and some
+// native ones; a damaged file may have many more.
+const mostFrames = 2000
+
 // place returns the frame that the rule chooses from a stack, followed by its callers. If the stack has no Java frames,
 // it returns the innermost frame that has a name. cut is true if outer frames are missing.
 func (p *placeFinder) place(stack callstack.ID, state wall.State) (frames []event.Frame, cut bool) {
 	var native event.Frame
+	n := 0
 	for f := range p.stacks.Frames(stack) {
+		if n++; n > mostFrames {
+			cut = true
+			break
+		}
 		switch {
 		case f.Kind.Mark():
 			cut = f.Kind != callstack.NoCaller

@@ -147,6 +147,7 @@ func (f *Folder) makeRoom(bytes int64) error {
 	if f.size+bytes <= f.limit {
 		return nil
 	}
+	room := max(bytes, f.limit/16) // more than is needed now, so that the files are not counted again for each profile
 	hours, err := f.hours()
 	if err != nil {
 		return err
@@ -160,7 +161,7 @@ func (f *Folder) makeRoom(bytes int64) error {
 	present := time.Now().UTC().Format(hourLayout)
 	for _, hour := range hours {
 		err := f.eachFile(hour, func(name string, size int64) bool {
-			if f.size+bytes <= f.limit {
+			if f.size+room <= f.limit {
 				return false
 			}
 			if err = f.root.Remove(name); err == nil {
@@ -171,7 +172,7 @@ func (f *Folder) makeRoom(bytes int64) error {
 		if err != nil {
 			return err
 		}
-		if f.size+bytes <= f.limit {
+		if f.size+room <= f.limit {
 			break
 		}
 		if hour != present {

@@ -65,9 +65,10 @@ func startingJVM(t *testing.T, j gasmtest.JDK, c *canary) []string {
 	}
 	const script = `work='i=0; while [ $i -lt $0 ]; do i=$((i+1)); done'
 cd "$1-ended"
-# One at a time: for so long that gasm reads it while it runs, and the next one begins while gasm samples.
+# One at a time: for so long that gasm reads it while it runs. gasm samples for more than two turns, so one turn begins
+# and ends while gasm samples.
 if mkdir turn 2>/dev/null; then
-	(timeout 5 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
+	(timeout 8 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
 fi
 cp "$3" program-$$
 ./program-$$ -c "$work" 40000
@@ -117,7 +118,7 @@ func TestNoPathAsRoot(t *testing.T) {
 	mapped := map[string]bool{} // the targets of the kernel's links to mapped files
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "7s", "--frequency", "1001", "--skip-asm", "--source",
+	args := slices.Concat([]string{"attach", "--length", "20s", "--frequency", "1001", "--skip-asm", "--source",
 		gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
