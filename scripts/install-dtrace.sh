@@ -4,8 +4,7 @@
 #
 # Where the distribution has it (Debian unstable, Oracle Linux, Fedora) its own package is the better way. Debian 12 and
 # 13 have none: this takes Debian unstable's, with the libc and the libraries it was built for, and puts all of it beside
-# the system, not into it. It needs root, apt and a kernel with BTF and uprobes. It is for gasm's tests, and leaves out
-# the libraries of D that need types of the kernel.
+# the system, not into it. It needs root, apt and a kernel with BTF and uprobes.
 set -euo pipefail
 
 prefix=${1:-/opt/dtrace}
@@ -14,12 +13,7 @@ lib=$prefix/usr/lib/$arch
 packages=(dtrace libdtrace2 libc6 libgcc-s1 libctf-nobfd0 libelf1t64 libsframe3 zlib1g libpcap0.8t64 libpfm4 libzstd1
   libdbus-1-3 libsystemd0 libcap2)
 
-# link takes the libraries of D away that need types of the kernel, and links to the command. For one such type, DTrace
-# reads all of the kernel's BTF when it starts: that takes 7 s of CPU time instead of 0.3 s. Nothing here uses them. io.d
-# also needs data symbols, which a kernel without CONFIG_KALLSYMS_ALL does not list.
 link() {
-  local library
-  for library in io ip lockstat net pcap procfs sched tcp udp; do find "$lib/dtrace" -name "$library.d" -delete; done
   [ -e /usr/local/bin/dtrace ] || ln -s "$prefix/bin/dtrace" /usr/local/bin/dtrace
   "$prefix/bin/dtrace" -V
 }
@@ -46,6 +40,8 @@ rm -rf "$prefix"
 mv "$unstable/root" "$prefix"
 mkdir -p "$prefix/bin"
 
+# io.d needs kernel data symbols, which a kernel without CONFIG_KALLSYMS_ALL does not list. Nothing here uses it.
+grep -q ' major_names$' /proc/kallsyms || find "$lib/dtrace" -name io.d -delete
 interpreter=$(find "$lib" -maxdepth 1 -name 'ld-linux-*.so.*' | sed -n 1p)
 patchelf --set-interpreter "$interpreter" --force-rpath --set-rpath "$lib" "$prefix/usr/sbin/dtrace"
 mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
