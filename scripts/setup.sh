@@ -201,13 +201,7 @@ setup_libc_symbols() { # a test compares the C library's functions with those of
 
 setup_dtrace() { # without it the tests of the dtrace sampler are skipped
   [ "$(uname -s)" = Linux ] || return 0
-  if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then
-    # An older install-dtrace.sh has removed libraries of D that gasm needs: sched.d has the variable cpu.
-    if [ "$(id -u)" = 0 ] && [ -d /opt/dtrace ] && [ -z "$(find /opt/dtrace -name sched.d -print -quit)" ]; then
-      quietly scripts/install-dtrace.sh
-    fi
-    return
-  fi
+  if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
   if [ "$(id -u)" != 0 ] || ! have apt-get; then
     say "no DTrace: its tests will be skipped (scripts/install-dtrace.sh, as root on Debian)"
     return
