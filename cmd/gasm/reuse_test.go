@@ -47,7 +47,7 @@ func TestReusedAddresses(t *testing.T) {
 func reusedAddresses(t *testing.T, java, classes string, probes *probes, attached bool) {
 	c, log, truth := churn(t, java, classes, probes, attached)
 	require.NotEmpty(t, truth.all, "the kernel recorded no event of the probes")
-	t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), truth.missing(log))
+	t.Logf("%d methods were loaded, %d of them never printed", len(truth.all), len(truth.missing(log)))
 
 	byTime, lastBlob := attribute(t, filepath.Join(filepath.Dir(log.Name()), capture.SamplesFile), log,
 		c.JVMs[0].StartMonoNanos, truth)
@@ -308,24 +308,24 @@ func (o *owners) at(pc uint64, mono int64) (was *owner, reused bool) {
 	return was, n > 1
 }
 
-// late returns the owners that were installed after all code that the log has. Times in the log are in milliseconds
-// since start, which is a time on the monotonic clock.
+// late returns the owners that are not in the log, and were installed after all code that the log has. Times in the log
+// are in milliseconds since start, which is a time on the monotonic clock.
 func (o *owners) late(log *printassembly.Log, start int64) map[*owner]bool {
 	last := int64(0)
 	for i := range log.Blobs {
 		last = max(last, log.Blobs[i].UptimeMillis)
 	}
 	late := map[*owner]bool{}
-	for i := range o.all {
-		if own := &o.all[i]; own.from > start+(last+1)*1e6 {
+	for _, own := range o.missing(log) {
+		if own.from > start+(last+1)*1e6 {
 			late[own] = true
 		}
 	}
 	return late
 }
 
-// missing returns the number of owners whose code is not in the log.
-func (o *owners) missing(log *printassembly.Log) (n int) {
+// missing returns the owners whose code is not in the log.
+func (o *owners) missing(log *printassembly.Log) (missing []*owner) {
 	at := map[uint64][]*printassembly.Blob{}
 	for i := range log.Blobs {
 		b := &log.Blobs[i]
@@ -333,10 +333,10 @@ func (o *owners) missing(log *printassembly.Log) (n int) {
 	}
 	for i := range o.all {
 		if !slices.ContainsFunc(at[o.all[i].lo], o.all[i].is) {
-			n++
+			missing = append(missing, &o.all[i])
 		}
 	}
-	return n
+	return missing
 }
 
 // probes has HotSpot's own probes in one libjvm.so, which are registered with the kernel during the test.
