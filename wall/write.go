@@ -15,8 +15,8 @@ const (
 	maxDetails = 1 << 18
 	// maxLocks is the maximum number of different locks. Spells with further locks are written without one.
 	maxLocks = 1 << 20
-	// maxKept is how many bytes of text a Writer keeps, of all details and of the classes of all locks. Spells with further
-	// ones are written without.
+	// maxKept is how many bytes of text a Writer keeps, of all details and of the classes of all locks. Spells with
+	// further ones are written without.
 	maxKept = 64 << 20
 )
 

@@ -67,8 +67,8 @@ func (p *placeFinder) frame(stack callstack.ID, state wall.State) event.Frame {
 	return f
 }
 
-// mostFrames is the number of frames of a stack that are looked at. The recorder writes at most 1024 Java frames, and some
-// native ones; a damaged file may have many more.
+// mostFrames is the number of frames of a stack that are looked at. The recorder writes at most 1024 Java frames, and
+// some native ones; a damaged file may have many more.
 const mostFrames = 2000
 
 // place returns the frame that the rule chooses from a stack, followed by its callers. If the stack has no Java frames,
