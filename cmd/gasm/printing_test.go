@@ -17,8 +17,7 @@ import (
 )
 
 // printing matches functions that print code: functions of HotSpot, and functions of libc that HotSpot calls for it.
-var printing =
-	regexp.MustCompile(`ElfSymbolTable|ElfFile|xmlStream|xmlTextStream|outputStream::|fileStream|defaultStream|Disassembler|nmethod::print|nmethod::decode|CodeSection::print|RelocIterator::print|print_value_on|print_code_comment`)
+var printing = regexp.MustCompile(`ElfSymbolTable|ElfFile|xmlStream|xmlTextStream|outputStream::|fileStream|defaultStream|Disassembler|nmethod::print|nmethod::decode|CodeSection::print|RelocIterator::print|print_value_on|print_code_comment`)
 
 // TestNoPrintingInProfile checks what HotSpot spends on printing code for gasm. If gasm copies the code, it is
 // nothing. If HotSpot prints the code, the account must have the samples in a row of their own, and neither the

@@ -70,8 +70,7 @@ func reusedAddresses(t *testing.T, java, classes string, probes *probes, attache
 	assert.Less(t, lastBlob.right, byTime.right, "the times make no difference: the run shows nothing")
 }
 
-var ambiguousNote =
-	regexp.MustCompile(`^(\d+) of the (\d+) samples in code of JVM \d+ were at addresses whose code was replaced between two looks`)
+var ambiguousNote = regexp.MustCompile(`^(\d+) of the (\d+) samples in code of JVM \d+ were at addresses whose code was replaced between two looks`)
 
 // ambiguousShare returns the share of samples of which gasm says that they may belong to another method. It returns 0
 // if gasm says nothing, because there are hardly any such samples.

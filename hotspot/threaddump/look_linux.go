@@ -136,8 +136,7 @@ func (l *Looker) ReadJavaThreads() error {
 }
 
 // errNotCounted is the error of Meet if the kernel does not count how often threads run.
-var errNotCounted =
-	errors.New("the kernel does not say how often threads have run (/proc/PID/task/TID/schedstat): it was built without CONFIG_SCHED_INFO")
+var errNotCounted = errors.New("the kernel does not say how often threads have run (/proc/PID/task/TID/schedstat): it was built without CONFIG_SCHED_INFO")
 
 // Meet returns what is known of a thread of the JVM. It opens the thread's files. The caller must call Forget.
 func (l *Looker) Meet(tid int) (t *Known, err error) {

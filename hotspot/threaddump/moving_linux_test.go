@@ -26,8 +26,7 @@ func isPossible(lines string, outerMissing bool) bool {
 	if possible.MatchString(lines) {
 		return true
 	}
-	const outer =
-		"at Doing.switching(\nat Doing.lambda0(\nat Doing$$Lambda(\nat Doing.lambda1(\nat Doing$$Lambda(\nat java.lang.Thread.run(\n"
+	const outer = "at Doing.switching(\nat Doing.lambda0(\nat Doing$$Lambda(\nat Doing.lambda1(\nat Doing$$Lambda(\nat java.lang.Thread.run(\n"
 	for _, all := range []string{strings.Repeat("at Doing.even(\n", 4) + outer,
 		strings.Repeat("at Doing.odd(\n", 6) + outer} {
 		for outerMissing && all != "" {
@@ -51,8 +50,7 @@ func (t *Thread) outerMissing() bool {
 
 func TestPossible(t *testing.T) {
 	const park, even, odd = "at java.util.concurrent.locks.LockSupport.parkNanos(\n", "at Doing.even(\n", "at Doing.odd(\n"
-	const outer =
-		"at Doing.switching(\nat Doing.lambda$main$1(\nat Doing$$Lambda.run(\nat Doing.lambda$start$0(\nat Doing$$Lambda.run(\nat java.lang.Thread.run(\n"
+	const outer = "at Doing.switching(\nat Doing.lambda$main$1(\nat Doing$$Lambda.run(\nat Doing.lambda$start$0(\nat Doing$$Lambda.run(\nat java.lang.Thread.run(\n"
 	for _, c := range []struct {
 		lines      string
 		whole, cut bool // whether it is possible as a whole stack, and as one whose outer frames are missing

@@ -173,8 +173,7 @@ func (p *program) ask(t *testing.T) (s sums) {
 }
 
 // possible matches the Java frames that a switching thread can have outside of the JDK, innermost first.
-var possible =
-	regexp.MustCompile(`^(Waits::even\n|Waits::even\nWaits::nested\nWaits::odd\n|Waits::nested\nWaits::odd\n|Waits::odd\n)?Waits::switching\nWaits::lambda\S*\nWaits\$\$Lambda\S*\n$`)
+var possible = regexp.MustCompile(`^(Waits::even\n|Waits::even\nWaits::nested\nWaits::odd\n|Waits::nested\nWaits::odd\n|Waits::odd\n)?Waits::switching\nWaits::lambda\S*\nWaits\$\$Lambda\S*\n$`)
 
 // TestSwitching checks that no stack is wrong if threads run and block all the time.
 func TestSwitching(t *testing.T) {
