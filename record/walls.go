@@ -78,15 +78,10 @@ func (s *session) recordWall(pid int, w *wallOf) error {
 		return err
 	}
 	r, err := s.startWall(pid, wallclock.Options{JVMs: s.open, Out: file, Hertz: s.walls.hertz}, w.stop)
-	if err != nil {
+	if r == nil { // it failed, or was stopped before it began
 		file.Close()
 		os.Remove(path)
 		return err
-	}
-	if r == nil { // stopped before it began
-		file.Close()
-		os.Remove(path)
-		return nil
 	}
 	w.begun = true
 	select {

@@ -202,3 +202,21 @@ func BenchmarkReader(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*spells), "ns/spell")
 }
+
+// TestNegative checks that numbers from the memory of a JVM that lies do not make the rest of a file unreadable.
+func TestNegative(t *testing.T) {
+	var text bytes.Buffer
+	w := NewWriter(&text, Head{PID: 1, Hertz: 20, FromMonoNanos: 1})
+	w.Thread(&Thread{Number: 1, TID: 11, NID: 1, JavaID: -5, BornMonoNanos: 1, Name: "a"})
+	w.Thread(&Thread{Number: 2, TID: 12, NID: 2, JavaID: 7, BornMonoNanos: 1, Name: "b"})
+	require.NoError(t, w.Flush())
+	ids := map[string]int64{}
+	r := NewReader(&text, "wall")
+	for r.Scan() {
+		if thread, ok := r.Record().(*Thread); ok {
+			ids[thread.Name] = thread.JavaID
+		}
+	}
+	require.NoError(t, r.Err())
+	assert.Equal(t, map[string]int64{"a": 0, "b": 7}, ids)
+}

@@ -56,11 +56,7 @@ func (p *placeFinder) inQueue(stack callstack.ID) bool {
 }
 
 func (p *placeFinder) findQueue(stack callstack.ID) bool {
-	n := 0
-	for f := range p.stacks.Frames(stack) {
-		if n++; n > mostFrames {
-			return false
-		}
+	for f := range p.framesOf(stack) {
 		switch {
 		case !f.Kind.Java():
 		case slices.Contains(queueFrames, f.Name):

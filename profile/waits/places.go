@@ -2,6 +2,7 @@ package waits
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -71,16 +72,27 @@ func (p *placeFinder) frame(stack callstack.ID, state wall.State) event.Frame {
 // some native ones; a damaged file may have many more.
 const mostFrames = 2000
 
+// framesOf yields the frames of a stack, innermost first. After mostFrames frames, it yields the mark Cut and ends.
+func (p *placeFinder) framesOf(stack callstack.ID) iter.Seq[*callstack.Frame] {
+	return func(yield func(*callstack.Frame) bool) {
+		n := 0
+		for f := range p.stacks.Frames(stack) {
+			if n++; n > mostFrames {
+				yield(&callstack.Frame{Kind: callstack.Cut})
+				return
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 // place returns the frame that the rule chooses from a stack, followed by its callers. If the stack has no Java frames,
 // it returns the innermost frame that has a name. cut is true if outer frames are missing.
 func (p *placeFinder) place(stack callstack.ID, state wall.State) (frames []event.Frame, cut bool) {
 	var native event.Frame
-	n := 0
-	for f := range p.stacks.Frames(stack) {
-		if n++; n > mostFrames {
-			cut = true
-			break
-		}
+	for f := range p.framesOf(stack) {
 		switch {
 		case f.Kind.Mark():
 			cut = f.Kind != callstack.NoCaller
