@@ -53,6 +53,7 @@ const (
 
 // A Host is the machine that a capture was made on.
 type Host struct {
+	Name   string `json:"name,omitempty"`
 	OS     string `json:"os"`
 	Arch   string `json:"arch"`
 	Kernel string `json:"kernel,omitempty"` // its release, as uname -r prints it

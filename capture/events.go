@@ -68,8 +68,8 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 // mergeEvents merges the events of a JVM's log with those of its recording. An event that is in both must not be listed
 // twice. A compilation is taken from the recording if that has it, because the log does not say when it ended. The
 // log's compilations from before the recording are kept, and the sizes of bytecode, which only the log has, are added
-// to the others. For all other kinds, such as pauses and safepoints, the events in the log count if both the log and
-// the recording have the kind.
+// to the others. For all other kinds, such as pauses and safepoints, the events are taken from the log if both the log
+// and the recording have the kind.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)

@@ -19,8 +19,8 @@ type Inlining struct {
 	Decided       []event.Inlined // in the order of the recording, each once
 }
 
-// maxInlined limits the decisions that are read of a capture, maxInlinedText the bytes of their different texts, and
-// maxInlinedRead the bytes of the texts of all decisions, with repetitions. C2 makes some twenty decisions per
+// maxInlined limits how many decisions of a capture are read. maxInlinedText limits the bytes of their texts if equal
+// texts count once, and maxInlinedRead limits the bytes if each repetition counts. C2 makes some twenty decisions per
 // compilation, and it compiles some ten thousand methods of the largest programs.
 const (
 	maxInlined     = 1 << 20
@@ -28,9 +28,9 @@ const (
 	maxInlinedRead = 1 << 30
 )
 
-// ReadInlining reads what the compilers decided about calls in those compilations for which wanted returns true. The
-// result has an Inlining by process id for each JVM whose recordings have decisions or should have them. The notes say
-// what could not be read, apart from what ReadEvents says about the same recordings.
+// ReadInlining reads what the compilers decided about calls in those compilations for which wanted returns true. byPID
+// has an Inlining for each JVM whose recordings have decisions or should have them. The notes say what could not be
+// read, apart from what ReadEvents says about the same recordings.
 func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[int]*Inlining, notes []string) {
 	r := inliningReader{wanted: wanted, byPID: map[int]*Inlining{}, cut: map[int]bool{}, left: maxInlined,
 		text: maxInlinedText, read: maxInlinedRead, texts: map[string]string{}}
@@ -42,7 +42,7 @@ func (c *Capture) ReadInlining(wanted func(pid, compileID int) bool) (byPID map[
 	}
 	for pid, of := range r.byPID {
 		if r.full() || r.cut[pid] {
-			of.FromMonoNanos = math.MaxInt64 // that a call has no decision says nothing now
+			of.FromMonoNanos = math.MaxInt64 // now a missing decision about a call does not mean that there was none
 		}
 	}
 	if r.full() {
@@ -57,7 +57,8 @@ type inliningReader struct {
 	wanted func(pid, compileID int) bool
 	byPID  map[int]*Inlining
 	cut    map[int]bool // the JVMs whose recordings lack events, or could not be read completely
-	// left, text and read say how much is left of maxInlined, maxInlinedText and maxInlinedRead.
+	// What is left of the three limits: left is for maxInlined, text is for maxInlinedText, and read is for
+	// maxInlinedRead.
 	left, text, read int
 	texts            map[string]string
 }
@@ -83,8 +84,8 @@ func (r *inliningReader) capture(c *Capture, pidOf func(int) int) {
 	}
 }
 
-// recording reads the decisions in one file. It skips those in known, which were in an earlier file of the same JVM,
-// and adds the others to known.
+// recording reads the decisions in one file. It skips decisions that are in the map known, because they were in an
+// earlier file of the same JVM. It adds all others to that map.
 func (r *inliningReader) recording(c *Capture, j *JVM, path string, pid int, known map[event.Inlined]bool) {
 	anchor, _, err := c.anchor(j, path)
 	if err != nil {

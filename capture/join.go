@@ -15,12 +15,12 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A folder of captures is read as one capture. Trials of the same name (usually benchmarks) become one trial, and the
-// JVMs of all of them become its forks. gasm's profiler for JMH writes such a folder, which has a capture for each
-// fork.
+// Several captures are read as one capture. Trials of the same name (usually benchmarks) become one trial, and the JVMs
+// of all of them become its forks. gasm's profiler for JMH writes a folder of such captures, one for each fork. Users
+// can also name several captures, for example of different hosts or times.
 
 const (
-	maxJoined  = 1_000  // maximum number of captures in a folder; all their logs are open at the same time
+	maxJoined  = 1_000  // maximum number of captures that are read as one; all their logs are open at the same time
 	maxDepth   = 2      // maximum number of levels from the folder down to a capture; the JMH profiler uses two
 	maxEntries = 10_000 // maximum number of files and folders that parts searches for captures
 )
@@ -28,7 +28,8 @@ const (
 // A part is one of the captures that are joined into one.
 type part struct {
 	*Capture
-	pids map[int]int // new process ids, by the old ones; only for processes whose id another part also uses
+	firstJVM int         // index in the joined capture's JVMs of the part's first JVM
+	pids     map[int]int // new process ids, by the old ones; only for processes whose id another part also uses
 	// The part's stacks are firstStack+1 to firstStack+stacks in the tree of the joined capture.
 	firstStack callstack.ID
 	stacks     int
@@ -40,6 +41,15 @@ func (p *part) pid(pid int) int {
 		return other
 	}
 	return pid
+}
+
+// joinedPIDs returns the ids that the part's JVMs have in the joined capture.
+func (p *part) joinedPIDs() []int {
+	pids := make([]int, len(p.JVMs))
+	for i := range p.JVMs {
+		pids[i] = p.pid(p.JVMs[i].PID)
+	}
+	return pids
 }
 
 // parts returns the captures below a folder that is not a capture itself, in the order of their names.
@@ -79,7 +89,7 @@ func parts(dir string) ([]string, error) {
 }
 
 // openParts opens the captures in a folder as one. The error is fs.ErrNotExist if there are none.
-func openParts(dir string) (_ *Capture, err error) {
+func openParts(dir string) (*Capture, error) {
 	paths, err := parts(dir)
 	if err != nil {
 		return nil, err
@@ -87,27 +97,37 @@ func openParts(dir string) (_ *Capture, err error) {
 	if len(paths) == 0 {
 		return nil, fs.ErrNotExist
 	}
-	c := &Capture{dir: dir, samples: source{name: dir}}
+	return join(dir, paths)
+}
+
+// join opens several captures as one. name stands for all of them in messages; it may be the folder that contains them.
+func join(name string, paths []string) (_ *Capture, err error) {
+	c := &Capture{dir: name, samples: source{name: name}}
 	defer func() {
 		if err != nil {
 			c.Close()
 		}
 	}()
-	j := joiner{Capture: c, used: map[int]bool{}, trials: map[trialKey]int{}, names: map[string]bool{}}
+	j := joiner{Capture: c, used: map[int]bool{}, trials: map[trialKey]int{}}
 	for _, path := range paths {
 		next, err := Open(path)
 		if err != nil {
 			return nil, err
 		}
-		c.parts = append(c.parts, part{Capture: next, pids: map[int]int{}})
+		c.parts = append(c.parts, part{Capture: next, firstJVM: len(c.JVMs), pids: map[int]int{}})
 		if len(c.parts) > 1 && !slices.Equal(c.Events, next.Events) {
-			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one", path, eventsText(next),
-				paths[0], eventsText(c))
+			return nil, fmt.Errorf("%s was sampled by %s, and %s by %s: they can't be read as one, because samples of different "+
+				"events can't be added up; make a report of each", path, eventsText(next), paths[0], eventsText(c))
+		}
+		if len(c.parts) > 1 && next.Host.Arch != "" && c.Host.Arch != "" && c.Host.Arch != next.Host.Arch {
+			return nil, fmt.Errorf("%s was recorded on %s, and %s on %s: they can't be read as one, because their code differs; "+
+				"make a report of each", path, next.Host.Arch, paths[0], c.Host.Arch)
 		}
 		j.join(&c.parts[len(c.parts)-1])
 	}
 	j.joinFrequencies()
 	c.joinNativeCode()
+	c.nameHosts(paths)
 	return c, nil
 }
 
@@ -116,13 +136,14 @@ type joiner struct {
 	*Capture
 	used    map[int]bool     // the process ids that are in use
 	trials  map[trialKey]int // indexes in Capture.Trials
-	names   map[string]bool  // names of trials
 	windows int              // number of windows in all trials
 }
 
 // A trialKey identifies a trial of the joined capture. mode is the mode of the trial's score ("avgt"), because JMH can
 // run a benchmark in several modes.
-type trialKey struct{ name, mode string }
+//
+// jdk is the version of the JDK that ran the trial: code and scores of different JDKs are not added up.
+type trialKey struct{ name, mode, jdk string }
 
 // eventsText returns the events that were sampled for a capture, in words: "cycles and instructions".
 func eventsText(c *Capture) string {
@@ -190,20 +211,18 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 			maxWindows))
 		return
 	}
+	key := trialKey{name: t.Name, jdk: p.jdk(&t)}
 	t.Windows = slices.Clone(t.Windows)
 	for i := range t.Windows {
 		t.Windows[i].PID = p.pid(t.Windows[i].PID)
 	}
-	key := trialKey{name: t.Name}
 	if t.Score != nil {
 		key.mode = t.Score.Mode
 	}
 	at, ok := c.trials[key]
 	if !ok {
-		if c.names[t.Name] && key.mode != "" {
-			t.Name += ", " + key.mode // there is a trial of the same benchmark in another mode
-		}
-		c.trials[key], c.names[key.name] = len(c.Trials), true
+		t.Name = c.distinct(key)
+		c.trials[key] = len(c.Trials)
 		c.Trials = append(c.Trials, t)
 		return
 	}
@@ -215,6 +234,21 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 		whole.Operations = 0
 	}
 	whole.Score = whole.Score.With(t.Score)
+}
+
+// distinct returns the name of a new trial. The name includes the mode if the capture has a trial of the same benchmark
+// in another mode, and the JDK if it has one on another JDK.
+func (c *joiner) distinct(key trialKey) string {
+	mode, jdk := "", ""
+	for other := range c.trials {
+		if other.name == key.name && other.mode != key.mode && key.mode != "" {
+			mode = ", " + key.mode
+		}
+		if other.name == key.name && other.jdk != key.jdk && key.jdk != "" {
+			jdk = ", JDK " + key.jdk
+		}
+	}
+	return key.name + mode + jdk
 }
 
 // With combines two scores into one that covers the forks of both. It returns nil if the units differ, or if one of the
@@ -250,6 +284,7 @@ func (c *Capture) partEvents(read func(*Capture) ([]event.Event, []string)) (eve
 type partReader struct {
 	parts    []part
 	progress func(bytes int)
+	read     func(pids []int) // see Capture.PartRead
 	current  *SampleReader
 	at       int // index in parts of the part that is being read
 	err      error
@@ -275,6 +310,9 @@ func (r *partReader) Scan() bool {
 		r.kernel = r.kernel || !r.current.UserOnly()
 		r.err = errors.Join(r.current.Err(), r.current.Close())
 		r.current = nil
+		if r.read != nil {
+			r.read(r.parts[r.at].joinedPIDs())
+		}
 		r.at++
 	}
 	return false

@@ -70,6 +70,10 @@ type JVM struct {
 	// was not recorded.
 	Wall string `json:"wall,omitempty"`
 
+	// Host is set if OpenAll has read several captures as one (see nameHosts). It is the name of the host on which the JVM
+	// ran, or the path of its capture. Otherwise it is "".
+	Host string `json:"-"`
+
 	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil in
 	// a Description that was not opened with its Capture.
 	Log *printassembly.Log `json:"-"`
@@ -110,6 +114,9 @@ func (j *JVM) String() string {
 		if known != "" {
 			parts = append(parts, known)
 		}
+	}
+	if j.Host != "" {
+		parts = append(parts, "on "+j.Host)
 	}
 	return strings.Join(parts, ", ")
 }

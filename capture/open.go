@@ -28,6 +28,9 @@ type Capture struct {
 	// Progress may be nil. Otherwise it is called repeatedly while samples are read. It gets the number of bytes that
 	// were read since the last call.
 	Progress func(bytes int)
+	// PartRead may be nil. Otherwise, if several captures are read as one, it is called each time that all samples of one
+	// of them have been read. It gets the ids of that capture's JVMs, which have no further samples.
+	PartRead func(pids []int)
 
 	dir     string           // the folder; "" for files from OpenFiles
 	foreign map[int][]string // paths of the recordings from AddRecording, by process id

@@ -228,9 +228,9 @@ func callsOf(p *Probes, r *rings.Ring, most int) (calls []event.Event) {
 	return append(calls, left[:min(len(left), max(0, most-len(calls)))]...)
 }
 
-// callEvent returns the event for a call. begun and ended are the two records of the call in a ring. ended is nil if
-// the end was not read. If only the end was read, begun is that same record. An allocation has just one record, which
-// is passed as both.
+// callEvent returns the event for a call. begun and ended are the two records of the call in a ring. The parameter
+// ended is nil if the end was not read. If only the end was read, both parameters are the record of the end. An
+// allocation has just one record, which is passed as both.
 func callEvent(pid int, site *rings.Site, begun, ended *rings.Event) event.Event {
 	e := event.Event{PID: pid, TID: max(0, begun.TID), Kind: event.Call, Name: site.Name(), MonoNanos: begun.MonoNanos}
 	if ended != nil {

@@ -101,7 +101,7 @@ type SampleReader struct {
 // Samples returns a reader of the capture's samples. The caller closes it.
 func (c *Capture) Samples() (*SampleReader, error) {
 	if len(c.parts) > 0 {
-		all := &partReader{parts: c.parts, progress: c.Progress}
+		all := &partReader{parts: c.parts, progress: c.Progress, read: c.PartRead}
 		return &SampleReader{Reader: all, in: all}, nil
 	}
 	in, err := c.samples.open()

@@ -16,7 +16,7 @@ type Score struct {
 	Value float64 `json:"value"` // the mean of all iterations
 	// Error is half the width of the 99.9 % confidence interval, as JMH computes it. It is 0 if unknown.
 	Error float64 `json:"error,omitempty"`
-	// Forks has a list for each fork, with the scores of the fork's iterations. It is empty if the scores are unknown.
+	// For each fork, Forks has a list of the scores of the fork's iterations. It is empty if the scores are unknown.
 	Forks [][]float64 `json:"forks,omitempty"`
 }
 

@@ -17,10 +17,6 @@ const wallGlob = "wall-*.txt"
 // wall-4711.txt. Package wall describes its format.
 func WallText(pid int) string { return fmt.Sprintf("wall-%d.txt", pid) }
 
-// maxWallFile is the maximum number of bytes that are read of a wall-<pid>.txt. A spell takes about 60 bytes, so this
-// is enough for an hour in which 1000 threads are found at another place 20 times a second.
-const maxWallFile = 4 << 30
-
 // A WallFile is a JVM's file in the format of package wall.
 type WallFile struct {
 	PID  int // the JVM's process id in the capture
@@ -54,5 +50,5 @@ func (f *WallFile) Open() (*wall.Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return wall.NewReader(io.LimitReader(file, maxWallFile), filepath.Base(f.path)), file, nil
+	return wall.NewReader(file, filepath.Base(f.path)), file, nil
 }

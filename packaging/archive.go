@@ -25,7 +25,7 @@ func (r *release) writeArchive(p *program, docs []document) error {
 		return err
 	}
 	return create(filepath.Join(r.out, name+".tar.gz"), func(w io.Writer) error {
-		packed, err := gzip.NewWriterLevel(w, gzip.BestCompression) // no name and no time in its header
+		packed, err := gzip.NewWriterLevel(w, compression) // no name and no time in its header
 		if err != nil {
 			return err
 		}

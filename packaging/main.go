@@ -12,9 +12,13 @@
 //	package.go   gasm_1.2.3_amd64.deb, gasm-1.2.3-1.x86_64.rpm
 //	sbom.go      gasm-1.2.3.cdx.json, in the form of CycloneDX
 //	formula.go   gasm.rb
+//	image.go     gasm-1.2.3.oci.tar, the container image
+//
+// The folder systemd has the service of the packages, and kubernetes what runs the image on each node of a cluster.
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -75,6 +79,10 @@ func run(args []string) error {
 	return r.make()
 }
 
+// compression is the level of gzip for archives and RPM packages. Only tests change it: compressing takes most of a
+// build's CPU time.
+var compression = gzip.BestCompression
+
 // progress says on stderr what is made next, because building gasm for a platform can take a minute.
 func progress(what string) { fmt.Fprintln(os.Stderr, "    "+what) }
 
@@ -117,8 +125,8 @@ func (r *release) make() error {
 			}
 		}
 	}
-	progress("the SBOM, the formula and the sums")
-	if err := errors.Join(r.writeSBOM(programs), r.writeFormula(), r.writeSums()); err != nil {
+	progress("the image, the SBOM, the formula and the sums")
+	if err := errors.Join(r.writeImage(programs), r.writeSBOM(programs), r.writeFormula(), r.writeSums()); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(out); err != nil {

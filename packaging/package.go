@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +34,67 @@ func (d *document) installed(packager string) string {
 	return "/usr/share/doc/gasm/" + d.path()
 }
 
+// unit is the service that profiles all JVMs of a machine, and unitConfig its configuration file. The scripts are
+// dpkg's. They stop the service before it is removed, and remove what it has written when the package is purged.
+var (
+	//go:embed systemd/gasm-watch.service
+	unit []byte
+	//go:embed systemd/watch.conf
+	unitConfig []byte
+	//go:embed systemd/postinst.sh
+	postInstall []byte
+	//go:embed systemd/prerm.sh
+	preRemove []byte
+	//go:embed systemd/postrm.sh
+	postRemove []byte
+)
+
+// Where packages install the service. They do not start it.
+const (
+	unitPath       = "/usr/lib/systemd/system/gasm-watch.service"
+	unitConfigPath = "/etc/gasm/watch.conf"
+)
+
+// service returns the files of the service. A configuration file that was changed survives an upgrade.
+func (r *release) service() (files.Contents, error) {
+	var contents files.Contents
+	for _, f := range []struct {
+		path, kind string
+		text       []byte
+	}{{unitPath, files.TypeFile, unit}, {unitConfigPath, files.TypeConfigNoReplace, unitConfig}} {
+		source, err := r.writeSource(filepath.Base(f.path), f.text)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, &files.Content{Source: source, Destination: f.path, Type: f.kind,
+			FileInfo: &files.ContentFileInfo{Mode: 0o644, MTime: r.time}})
+	}
+	return contents, nil
+}
+
+// scripts returns the scripts of the Debian package. The RPM package has none, so that it needs no shell.
+func (r *release) scripts() (s nfpm.Scripts, err error) {
+	for _, script := range []struct {
+		path *string
+		name string
+		text []byte
+	}{{&s.PostInstall, "postinst", postInstall}, {&s.PreRemove, "prerm", preRemove}, {&s.PostRemove, "postrm", postRemove}} {
+		if *script.path, err = r.writeSource(script.name, script.text); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// writeSource writes a file from which nfpm takes a part of a package, and returns its path.
+func (r *release) writeSource(name string, text []byte) (string, error) {
+	path := filepath.Join(r.work, "service", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, text, 0o644)
+}
+
 // writePackages writes the packages for Debian and for RPM. gasm is linked statically, so they depend
 // on nothing.
 func (r *release) writePackages(p *program, docs []document) error {
@@ -47,7 +109,11 @@ func (r *release) writePackages(p *program, docs []document) error {
 			contents = append(contents, &files.Content{Source: source, Destination: d.installed(packager),
 				FileInfo: &files.ContentFileInfo{Mode: 0o644, MTime: r.time}})
 		}
-		if err := r.writePackage(packager, p.arch, contents); err != nil {
+		service, err := r.service()
+		if err != nil {
+			return err
+		}
+		if err := r.writePackage(packager, p.arch, append(contents, service...)); err != nil {
 			return err
 		}
 	}
@@ -89,9 +155,15 @@ func (r *release) writePackage(packager, arch string, contents files.Contents) e
 		Homepage: homepage, License: "Apache-2.0", MTime: r.time,
 		Overridables: nfpm.Overridables{
 			Contents: contents, Umask: 0o022,
-			RPM: nfpm.RPM{BuildHost: "localhost", Compression: "gzip:9"},
+			RPM: nfpm.RPM{BuildHost: "localhost", Compression: fmt.Sprintf("gzip:%d", compression)},
 		},
 	})
+	if packager == "deb" {
+		var err error
+		if info.Scripts, err = r.scripts(); err != nil {
+			return err
+		}
+	}
 	if err := nfpm.PrepareForPackager(info, packager); err != nil {
 		return fmt.Errorf("%s: %w", packager, err)
 	}

@@ -45,18 +45,21 @@ func contentsOf(t *testing.T, dir string) map[string][]byte {
 // Two builds in different folders, with other settings of the machine, are the same byte for byte; and all that a
 // release should have is in it. One test, because a build takes seconds.
 func TestRelease(t *testing.T) {
+	compression = gzip.BestSpeed
+	defer func() { compression = gzip.BestCompression }()
 	first := build(t)
-	t.Setenv("TZ", "Pacific/Chatham")
-	t.Setenv("LC_ALL", "C")
-	t.Setenv("SOURCE_DATE_EPOCH", "1")
-	t.Setenv("TMPDIR", t.TempDir())
-	t.Setenv("GOFLAGS", "-tags=other")
-	old := syscall.Umask(0o077)
-	second := build(t)
-	syscall.Umask(old)
-
-	want, got := contentsOf(t, first), contentsOf(t, second)
-	require.Len(t, want, 6)
+	want, got := contentsOf(t, first), map[string][]byte{}
+	t.Run("elsewhere", func(t *testing.T) { // its end restores the environment
+		t.Setenv("TZ", "Pacific/Chatham")
+		t.Setenv("LC_ALL", "C")
+		t.Setenv("SOURCE_DATE_EPOCH", "1")
+		t.Setenv("TMPDIR", t.TempDir())
+		t.Setenv("GOFLAGS", "-tags=other")
+		old := syscall.Umask(0o077)
+		defer syscall.Umask(old)
+		got = contentsOf(t, build(t))
+	})
+	require.Len(t, want, 7)
 	require.Len(t, got, len(want))
 	for name, text := range want {
 		assert.Equal(t, sha256.Sum256(text), sha256.Sum256(got[name]), name)
@@ -68,6 +71,7 @@ func TestRelease(t *testing.T) {
 	t.Run("deb", func(t *testing.T) { checkDeb(t, first) })
 	t.Run("rpm", func(t *testing.T) { checkRPM(t, first) })
 	t.Run("SBOM", func(t *testing.T) { checkSBOM(t, first) })
+	t.Run("image", func(t *testing.T) { checkImage(t, first) })
 }
 
 // installedFiles are files that both packages and archives have.
@@ -125,14 +129,22 @@ func checkDeb(t *testing.T, dir string) {
 	deb := filepath.Join(dir, "gasm_1.2.3~rc.1-1_amd64.deb")
 	out, err := exec.Command(tool, "--info", deb).Output()
 	require.NoError(t, err)
+	conffiles, err := exec.Command(tool, "--info", deb, "conffiles").Output()
+	require.NoError(t, err)
+	assert.Equal(t, unitConfigPath+"\n", string(conffiles))
 	for _, want := range []string{"Package: gasm\n", "Version: 1.2.3~rc.1-1\n", "Architecture: amd64\n"} {
 		assert.Contains(t, string(out), want)
 	}
 	assert.NotContains(t, string(out), "Depends:")
+	for script, text := range map[string][]byte{"postinst": postInstall, "prerm": preRemove, "postrm": postRemove} {
+		got, err := exec.Command(tool, "--info", deb, script).Output()
+		require.NoError(t, err)
+		assert.Equal(t, string(text), string(got), script)
+	}
 	out, err = exec.Command(tool, "--contents", deb).Output()
 	require.NoError(t, err)
 	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm",
-		"/usr/share/doc/gasm/copyright") {
+		"/usr/share/doc/gasm/copyright", unitPath, unitConfigPath) {
 		assert.Contains(t, string(out), file)
 	}
 	for line := range strings.Lines(string(out)) {
@@ -162,7 +174,7 @@ func checkRPM(t *testing.T, dir string) {
 	assert.Empty(t, rpm("--verify", "gasm"), "files are as the package says")
 	files := rpm("--query", "--list", "gasm")
 	for _, file := range append(installedFiles, "/usr/bin/gasm", "/usr/share/bash-completion/completions/gasm",
-		"/usr/share/licenses/gasm/LICENSE") {
+		"/usr/share/licenses/gasm/LICENSE", unitPath, unitConfigPath) {
 		assert.Contains(t, files, file)
 	}
 	if runtime.GOARCH == "amd64" {

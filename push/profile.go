@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,11 +12,25 @@ type Profile struct {
 	ID       string  // random, different for each Profile
 	Labels   []Label // sorted by name, each name once
 	From, To time.Time
-	Samples  int64
+	Kind     Kind
+	Samples  int64  // or, if the Kind is not CPU, events
 	CPUNanos int64  // CPU time that the samples stand for, in ns
 	Lost     int64  // samples of all JVMs that were lost in the interval
 	Pprof    []byte // in pprof's format, gzipped
 }
+
+// A Kind says what the samples of a Profile are.
+type Kind string
+
+// The kinds of profiles. The zero value is CPU.
+const (
+	CPU   Kind = ""
+	Lock  Kind = "lock"  // waits of threads for a lock
+	Alloc Kind = "alloc" // allocations, or samples of allocations
+)
+
+// String returns the Kind's name.
+func (k Kind) String() string { return cmp.Or(string(k), "cpu") }
 
 // A Label describes all samples of a Profile. Names are those of OpenTelemetry: "service.name".
 type Label struct{ Name, Value string }

@@ -65,7 +65,7 @@ type Queue struct {
 	pauses   *backoff.ExponentialBackOff
 
 	mu      sync.Mutex
-	waiting []*Profile // oldest first; the first one is being sent if sending is true
+	waiting []*Profile // oldest first; if the field sending is true, the first one is being sent
 	sending bool
 	closing bool
 	stats   Stats
@@ -73,7 +73,7 @@ type Queue struct {
 	away    bool      // a failure was reported, and nothing was sent since
 	untold  int64     // dropped profiles that were not reported yet
 
-	wake    chan struct{} // has an element if waiting may have changed
+	wake    chan struct{} // has an element if the list waiting may have changed
 	stopped chan struct{} // closed when Run has returned
 }
 
@@ -228,7 +228,7 @@ type laterError struct {
 
 func (e *laterError) Unwrap() []error { return []error{e.error, e.pause} }
 
-// A lasting is a BackOff that package backoff can't reset when it begins with the next profile.
+// The type lasting is a BackOff that package backoff can't reset when it begins with the next profile.
 type lasting struct{ *backoff.ExponentialBackOff }
 
 func (lasting) Reset() {}

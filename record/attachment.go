@@ -57,28 +57,32 @@ type AttachOptions struct {
 	// Problem and Message are as in Options.
 	Problem func(error)
 	Message func(text string)
-	// Window is called when the window that Delay and Length define opens, and again when the window closes. It may be
-	// nil.
+	// Window is called when the measurement begins (after Delay) and when it ends (after Length). It may be nil.
 	Window func(WindowChange)
 	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
-	// Pause is the longest time after which a sample is looked at. 0 means 50 ms. The longer it is, the less CPU time
-	// gasm takes, and the more methods have been replaced before they could be copied.
+	// Pause is the longest time between the arrival of a sample and the moment at which gasm processes it. 0 means 50 ms.
+	// With a longer Pause, gasm takes less CPU time, but the JVM has replaced more methods before gasm could copy them.
 	Pause time.Duration
-	// Live gets what is recorded while it is recorded. It may be nil.
+	// Before is another recording. JVMs that it still records need not be opened again. It may be nil.
+	Before *Attachment
+	// NoThreadNames is true if the names that the kernel keeps of threads are enough.
+	NoThreadNames bool
+	// Live receives what is recorded, during the recording. It may be nil.
 	Live Live
 }
 
-// A Live gets what an Attachment records, for a view of it while the recording goes on. Its methods are called from
-// several goroutines, which the recording waits for, so they must return soon. They must not keep their arguments.
+// Live receives what an Attachment records while the recording goes on, so that a program can show it at once. The
+// methods are called from several goroutines. The recording waits for each call, so the methods must return soon. They
+// must not keep their arguments.
 type Live interface {
 	// Begin is called before all other methods. frequency is the number of samples per second and CPU of each event.
 	Begin(frequency int, events []sampler.Event)
-	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with
-	// the log's head. Each piece has whole lines, and whole methods.
+	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with the
+	// log's head. Each piece consists of whole lines and whole methods.
 	Code(pid int, text []byte)
-	// Write is called with the text of the file with the call stacks. A piece may end within a line. The text with the
-	// stack of a sample may come a moment after the sample.
+	// Write is called with the text of the file of call stacks. A piece may end within a line. The stack of a sample may
+	// come a moment after the sample.
 	Write(stacks []byte) (int, error)
 	// Sample is called with each sample.
 	Sample(*sampler.Sample)
@@ -139,7 +143,10 @@ func NewAttachment(o AttachOptions) *Attachment {
 	a.gasm, a.folder, a.onProblem, a.patience = o.Gasm, o.Folder, o.Problem, patience.New(o.Message)
 	a.stacks = planStacks(o.Stacks, SamplerNative, nil)
 	a.o.Probes = a.stacks.addWindow(o.Probes, o.WindowMethod, o.Counters, o.Frequency)
-	a.open = shared.NewJVMs()
+	if a.open = shared.NewJVMs(); o.Before != nil {
+		a.open = o.Before.open
+	}
+	a.refusedBefore, a.o.Before = a.open.Refused(), nil // so that the other recording can be freed
 	a.walls.hertz = o.WallHertz
 	for _, j := range o.JVMs {
 		a.jvms = append(a.jvms, &attachedJVM{followedJVM: followedJVM{Process: j}, ticks: processend.StartTicks(j.PID)})
@@ -168,7 +175,7 @@ func (a *Attachment) Run(ctx context.Context) error {
 }
 
 func (a *Attachment) run(ctx context.Context) error {
-	defer a.stopFollowing(ctx) // a second call does nothing
+	defer a.stopFollowing(ctx) // it is also called below; a second call does nothing
 	if err := a.follow(ctx); err != nil {
 		return err
 	}
@@ -179,7 +186,7 @@ func (a *Attachment) run(ctx context.Context) error {
 		return err
 	}
 	a.beginEvents(ctx)
-	defer a.events.End(ctx) // a second call does nothing
+	defer a.events.End(ctx) // End is called below; a second call does nothing
 	o := collect.Options{Events: a.o.Counters, Drawn: !a.o.FixedFrequency, PID: a.jvms[0].PID, Dir: a.folder.Path,
 		StackPause: a.o.Pause}
 	for _, j := range a.jvms[1:] {
@@ -240,7 +247,7 @@ func (e *JVMError) Error() string { return fmt.Sprintf("JVM %s: %v", &e.JVM, e.E
 func (e *JVMError) Unwrap() error { return e.Err }
 
 // follow begins to copy the code of all JVMs. If that fails for a JVM, for example because the JVM has ended, follow
-// reports a *JVMError and leaves out this JVM. If it fails for all JVMs, follow returns all these errors, joined.
+// reports a *JVMError and leaves this JVM out. If it fails for all JVMs, follow returns all these errors, joined.
 func (a *Attachment) follow(ctx context.Context) error {
 	var errs []error
 	following := a.jvms[:0:0]
@@ -271,7 +278,7 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 			return err
 		}
 	}
-	o := follow.Options{JVMs: a.open}
+	o := follow.Options{JVMs: a.open, NoThreadNames: a.o.NoThreadNames}
 	if a.o.Live != nil {
 		o.Written = func(text []byte) { a.o.Live.Code(j.PID, text) }
 	}
@@ -383,7 +390,7 @@ func (a *Attachment) sayWindow(change WindowChange) {
 	}
 }
 
-// sayProgress calls Progress, and returns whether Progress wants to be called again. It returns false if Progress is
+// sayProgress calls Progress, and reports whether Progress wants to be called again. It returns false if Progress is
 // nil.
 func (a *Attachment) sayProgress(elapsed time.Duration) (again bool) {
 	if a.o.Live != nil {
@@ -466,6 +473,7 @@ func (a *Attachment) describe(jvms []capture.JVM) capture.Description {
 	d.JVMs, d.Trials = jvms, []capture.Trial{windows.Whole(jvms, []capture.Span{span})}
 	d.Notes.Add(a.sampling.Notes()...)
 	d.Notes.Add(a.problemNotes()...)
+	d.Notes.Add(a.walls.notes()...)
 	d.Notes.Add(a.stacks.noteText(), note, a.endNote())
 	for _, j := range a.jvms {
 		d.Notes.Add(j.codeNotes()...)

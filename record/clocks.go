@@ -7,18 +7,18 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 )
 
-// clockReadings are readings of the wall clock and of the samples' clock, CLOCK_MONOTONIC. A JVM's log has the JVM's
-// start in ms on the wall clock. With the readings, gasm converts this time to the samples' clock. The difference
-// between the clocks may change while the command runs: somebody may set the wall clock, and unlike CLOCK_MONOTONIC it
-// goes on while the machine sleeps. So both clocks are read at the command's start, at its end, and whenever a JVM is
-// found.
+// clockReadings are readings of the wall clock and of the samples' clock, CLOCK_MONOTONIC. A JVM's log has the time of
+// the JVM's start in ms on the wall clock. With the readings, gasm converts this time to the samples' clock. The
+// difference between the clocks may change while the command runs: somebody may set the wall clock, and while the
+// machine sleeps, only the wall clock goes on. So both clocks are read at the command's start, at its end, and
+// whenever a JVM is found.
 type clockReadings struct {
 	start, end capture.Clock
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise limits the effect of inaccurate readings. If the difference between the wall clock and the samples' clock
-// has changed by more than clockNoise, the wall clock was set, or the machine slept.
+// clockNoise is the largest change of the difference between the wall clock and the samples' clock that is attributed
+// to inaccurate readings. A larger change means that the wall clock was set, or that the machine slept.
 const clockNoise = 10 * time.Millisecond
 
 // step returns by how much the wall clock was changed while the command ran, or 0 if it was not changed.

@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode decides from where the code is taken. The note tells the user if the code does not come from the source
-// that the user asked for, or if a limit such as --method has no effect, and why. Otherwise it is "".
+// chooseCode decides from where the code is taken. The note tells the user why the code comes from another source than
+// the one that the user asked for, or why a limit such as --method has no effect. Otherwise it is "".
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -69,9 +69,9 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation can't be
-// used, because these options need it. fault says why LogCompilation can't be used; if it can, fault is "". The note
-// tells the user that HotSpot printed all code, and why. It is "" if no options were removed.
+// printAll removes the options that limit the printed code, such as --method, if fault is not "". These options need
+// HotSpot's LogCompilation, and fault says why it can't be used. The note tells the user that HotSpot printed all
+// code, and why. It is "" if no options were removed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -82,10 +82,10 @@ func (o *Options) printAll(fault string) (note string) {
 		" did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does, gasm does not
-// add IgnoreUnrecognizedVMOptions. With that flag, the JVM would also ignore a flag that the user mistyped, and would
-// run in a way that the user did not intend. hasCaptureFlags returns false if the command names another JVM, as JMH's
-// -jvm does, because that JVM may not know the flags.
+// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does not, gasm
+// adds IgnoreUnrecognizedVMOptions. gasm avoids that flag where it can, because the JVM would also ignore a flag that
+// the user mistyped, and would run in a way that the user did not intend. hasCaptureFlags returns false if the command
+// names another JVM, as JMH's -jvm does, because that JVM may not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -94,8 +94,8 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has -jvm, the option that names another JVM for JMH's forks. JMH passes the
-// options of its own JVM to the forks on their command line. That includes the options that gasm has added.
+// namesOtherJVM reports whether the command has -jvm, the option that names another JVM for JMH's forks. JMH passes
+// the options of its own JVM to the forks on their command line, including those that gasm has added.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
@@ -116,9 +116,9 @@ func ownDirectives(command []string) string {
 	return ""
 }
 
-// selection returns which methods' code is printed. To print only these methods, HotSpot needs a file of compiler
-// directives, which selection writes. The file's path begins with prefix. DirectivesFile is "" if no file is needed, or
-// if the JVM can't use it.
+// selection returns the methods whose code is printed. To print only these methods, HotSpot needs a file of compiler
+// directives. selection writes this file to a path that begins with prefix. DirectivesFile is "" if no file is needed,
+// or if the JVM can't use it.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {

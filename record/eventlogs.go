@@ -108,7 +108,8 @@ func (r *Recording) sharedPattern() (string, error) {
 var rootChangers = []string{"chroot", "unshare", "nsenter", "bwrap", "firejail", "proot", "docker", "podman",
 	"systemd-nspawn", "systemd-run"}
 
-// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if they will start.
+// eventObstacle returns an error that says why JVMs of a command might not start with -Xlog, or nil if it finds no
+// reason.
 func eventObstacle(command []string) error {
 	for i, word := range command {
 		words := strings.Fields(word) // sh -c "chroot /srv java …"

@@ -29,7 +29,7 @@ func ParseEventChoice(list string, from EventSource) (EventChoice, error) {
 }
 
 // EndLeft switches off the events and probes that earlier runs of gasm have left switched on in JVMs of this machine.
-// ended says what it has switched off. left says what it could not switch off, and why.
+// The texts in ended say what it has switched off. The texts in left say what it could not switch off, and why.
 func EndLeft(ctx context.Context) (ended, left []string) { return jvmfolder.EndLeft(ctx) }
 
 // addUSDTFlags adds the options that enable some of HotSpot's USDT probes. Every JVM knows these options and starts

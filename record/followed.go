@@ -113,13 +113,13 @@ func sortByStart(jvms []capture.JVM) {
 	})
 }
 
-// Some sampled methods are gone before gasm can copy them. A note says how many, but only if there are more than
-// fewLate of them, and more than a tenth of all sampled methods. Fewer do not matter: most of them were first sampled
-// shortly before the JVM ended, and have next to no samples.
+// fewLate limits a note about sampled methods that were gone before gasm could copy them. The note appears if there
+// are more than fewLate of them, and more than a tenth of all sampled methods. A smaller number does not matter: most
+// of these methods were first sampled shortly before the JVM ended, and have next to no samples.
 const fewLate = 50
 
-// A sample is ambiguous if the code at its address was replaced at about the same time. If more than one in
-// manyAmbiguous samples is ambiguous, a note says how many samples are.
+// manyAmbiguous limits a note about ambiguous samples. A sample is ambiguous if the code at its address was replaced
+// at about the same time. The note says how many there are, if they are more than one in manyAmbiguous samples.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code is missing or uncertain.

@@ -10,7 +10,8 @@ import (
 // starts. Otherwise a JVM that runs for only 50 ms, like java -version, would often end before gasm notices it, and
 // gasm would not get its code.
 //
-// When the first JVM was found, jvmStarts watches its file libjvm.so, so that gasm notices each further JVM at once.
+// After gasm has found the first JVM, jvmStarts watches that JVM's file libjvm.so. So it notices at once when a
+// further JVM starts.
 type jvmStarts struct {
 	sampler oftenLooker
 	watched map[string]*inotify.Opens // by the path of libjvm.so; nil for a file that can't be watched

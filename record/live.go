@@ -26,10 +26,10 @@ import (
 // the process maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know
-	// which methods have samples, and copies all methods. If the sampler delivers samples, watch is nil.
+	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know which
+	// methods have samples, and copies all methods. It is nil if the sampler delivers samples.
 	watch     *mappingEvents
-	resolver  *native.Resolver // has the mappings that watch has reported; nil if watch is nil
+	resolver  *native.Resolver // has the mappings that the watch has reported; nil if there is no watch
 	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
 
 	mu     sync.Mutex
@@ -68,8 +68,8 @@ func (c *liveCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-// begin begins to deliver samples to the followers, which copy the code. If the sampler delivers no samples, begin
-// starts to watch which files processes map.
+// begin begins to deliver samples to the followers, which copy the code. If the sampler delivers no samples, a watch
+// for the files that processes map is started instead.
 func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
 		c.delivered = make(chan struct{})

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/folder"
 )
 
-// A mappingWatch records which files running JVMs have mapped. They are needed later for the names of native functions.
-// It finds JVMs by the logs that they write.
+// A mappingWatch records which files running JVMs have mapped. gasm needs that later, to find the names of native
+// functions. A mappingWatch finds JVMs by the logs that they write.
 type mappingWatch struct {
 	logs     *folder.Logs
 	resolver *native.Resolver
@@ -21,9 +21,9 @@ type mappingWatch struct {
 	done     chan struct{}
 }
 
-// A mappingRead says when a process's mappings are read again. Mappings are read more than once, because a JVM loads
-// most libraries at its start, but some later. If pause is 0, they are not read again, for example because the process
-// has ended.
+// A mappingRead says when gasm reads a process's mappings again. gasm reads them more than once, because a JVM loads
+// most libraries at its start, but some later. If pause is 0, gasm does not read them again, for example because the
+// process has ended.
 type mappingRead struct {
 	at    time.Time
 	pause time.Duration // the pause before that time; the pause after it is twice as long
@@ -43,8 +43,8 @@ func watchMappings(logs *folder.Logs, read bool, found func(folder.Log)) *mappin
 	return w
 }
 
-// run sleeps until there is something to do. Each waking takes more CPU time from the command than the work itself, so
-// run wakes up as seldom as possible.
+// run sleeps until there is something to do. A wakeup of this goroutine takes more CPU time from the command than the
+// work itself, so run wakes up as seldom as possible.
 func (w *mappingWatch) run() {
 	defer close(w.done)
 	if runtime.GOOS != "linux" { // on other systems, native.ReadMaps reads nothing
@@ -78,7 +78,7 @@ func (w *mappingWatch) run() {
 	}
 }
 
-// due returns the time at which mappings must be read next. ok is false if no mappings will be read again.
+// due returns the time of the next reading of mappings. ok is false if no mappings will be read again.
 func (w *mappingWatch) due() (at time.Time, ok bool) {
 	for _, r := range w.next {
 		if r.pause > 0 && (!ok || r.at.Before(at)) {
@@ -88,7 +88,7 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the mappings of new JVMs, and of other JVMs when they are due; see mappingRead.
+// look reads the mappings of new JVMs, and of those JVMs whose time has come; see mappingRead.
 func (w *mappingWatch) look(now time.Time) {
 	logs := w.logs.Written()
 	if w.logs.Closed != "" {

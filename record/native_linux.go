@@ -20,7 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/failure"
 )
 
-// startNative starts sampling the held process pid by perf_event_open. No other program takes part.
+// startNative starts sampling the held process pid by perf_event_open. gasm does this without any other program.
 func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) {
 	o := collect.Options{
 		Events: r.o.Counters, Drawn: !r.o.FixedFrequency, PID: pid, Dir: r.o.Folder.Path,
@@ -34,17 +34,17 @@ func (r *Recording) startNative(ctx context.Context, pid int) (sampling, error) 
 	})
 }
 
-// streamPause is the time between two readings of new samples. It must be short: a sampled method's code must be copied
-// before HotSpot replaces it or ends. But each reading takes 0.3 ms of CPU time. With a busy JVM, gasm used 1.8 % of a
-// CPU with pauses of 25 ms, and 1.1 % with this pause.
+// streamPause is the time between two readings of new samples. It must be short, because gasm must copy the code of a
+// sampled method before HotSpot replaces it or ends. But each reading takes 0.3 ms of CPU time. With a busy JVM, gasm
+// used 1.8 % of a CPU with pauses of 25 ms, and 1.1 % with this pause.
 const streamPause = 50 * time.Millisecond
 
 // streamed is the size, in samples, of the queue between the sampler and the code that copies methods. The queue is
 // usually empty; it fills only if the system does not let this process run.
 const streamed = 1 << 16
 
-// attachNative starts sampling running processes by perf_event_open. No other program takes part. The channel delivers
-// the samples during the recording, and is closed at the end.
+// attachNative starts sampling running processes by perf_event_open. gasm does this without any other program. The
+// channel delivers the samples during the recording, and is closed at the end.
 func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampling, <-chan sampler.Sample, error) {
 	s, err := a.stacks.start(ctx, o, a.o.Frequency, a.open, func(o collect.Options, note string) (sampling, error) {
 		n, err := collect.AttachNative(ctx, o)
@@ -70,8 +70,8 @@ func stacksSupported() error {
 	return nil
 }
 
-// setWalk sets the options that make sampling find call stacks. open is the set of JVMs that are already
-// open. They are not opened again.
+// setWalk sets the options that make sampling find call stacks. Sampling uses the JVMs in open, which are already
+// open, and does not open them again.
 func setWalk(o *collect.Options, open *shared.JVMs) {
 	w := stack.NewWalker(open)
 	o.Walk, o.Caller, o.GiveUp = w.Walk, w.Caller, w.GiveUp
@@ -90,8 +90,8 @@ func withoutOther(err error) error {
 	return err
 }
 
-// A nativeSampling is a run of gasm's own sampling, for gasm attach and for --sampler native. The text with its samples
-// is complete as soon as the sampling is stopped.
+// A nativeSampling is a run of gasm's own sampling, for gasm attach and for --sampler native. The text is complete as
+// soon as the sampling is stopped.
 type nativeSampling struct {
 	*collect.Native
 	note string // about the frequency; may be ""

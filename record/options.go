@@ -23,9 +23,9 @@ type Options struct {
 	Command []string // the program and its arguments; not empty
 	Folder  *Folder  // the capture's folder; not nil
 
-	// The command uses Stdin directly. Its stdout passes through gasm, which looks for lines that open or close a
-	// window (see WindowStart), and continues to Stdout. If such lines may be on stderr, stderr passes through gasm to
-	// Stderr in the same way. Otherwise the command uses Stderr directly.
+	// The command uses Stdin directly. Its stdout passes through gasm, which looks for lines that open or close a window
+	// (see WindowStart), and continues to Stdout. If such lines may be on stderr, the command's stderr passes through
+	// gasm to Stderr in the same way. Otherwise the command uses Stderr directly.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
@@ -35,9 +35,9 @@ type Options struct {
 	// Frequency is how often each counter is sampled, per second and CPU. If it is 0, collect.ChooseRate chooses the
 	// frequency.
 	Frequency int
-	// FixedFrequency is true if the sampler must sample exactly at Frequency. Otherwise it draws a frequency near
-	// Frequency at random, so that no program works in step with the samples. DTrace always samples exactly at
-	// Frequency.
+	// FixedFrequency is true if the sampler must sample exactly at Frequency. Otherwise the sampler chooses a random
+	// frequency near it. So a program with a regular rhythm is not always sampled at the same point of that rhythm.
+	// DTrace always samples exactly at Frequency.
 	FixedFrequency bool
 	// Stacks says whether samples get call stacks. SamplerNative records stacks. SamplerPerf records them as far as it
 	// can follow frame pointers.
@@ -60,15 +60,15 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; if empty, all methods
 	SkipC1  bool       // true if code compiled by C1 is not printed
 
-	// WallHertz is how often per second each thread of the JVMs is looked at, to record what it does by the wall clock.
-	// If it is 0, that is not recorded.
+	// WallHertz is how often per second gasm looks at each thread of the JVMs, to record what the thread does by the wall
+	// clock. If it is 0, gasm does not record that.
 	WallHertz int
 
 	// Events says which events in the JVMs are recorded in addition to the samples, such as garbage collections. See
 	// ParseEventChoice.
 	Events EventChoice
 
-	// Probes say what gasm's agent counts in the program's methods.
+	// Probes are the methods of the program that gasm's agent probes, and what it counts in each.
 	Probes []probe.Spec
 	// WindowMethod limits the measurement to samples of a thread while it executes this method. If samples have call
 	// stacks, the report looks for the method there. Otherwise gasm's agent records the method's calls. WindowMethod

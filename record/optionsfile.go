@@ -8,14 +8,14 @@ import (
 )
 
 // An optionsFile is a file of options that the java program of JDK 9 and newer reads when it starts a JVM. The JVM
-// handles these options after those in JAVA_TOOL_OPTIONS, so they can switch the capture of the JVM's code off. gasm
+// handles these options after those in JAVA_TOOL_OPTIONS, so they can switch off the capture of the JVM's code. gasm
 // adds such options while JMH checks whether a JVM has compiler blackholes.
 //
 // For this check, JMH (CompilerHints.compilerBlackholesAvailable) starts a JVM with -XX:CompileCommand=blackhole,…
 // -version, and looks for the word CompileCommand in the JVM's output. gasm's options keep the JVM's own messages off
 // its stdout, so JMH would not find the word. It would then use slower blackholes, and would measure something else
-// than without gasm. JMH prints a line before the check, and another line with the result. Between these two lines, the
-// capture is off.
+// than without gasm. JMH prints a line before the check, and another line with the result. Between these two lines,
+// the capture is off.
 //
 // The file is an argument file: the java program replaces @FILE in JDK_JAVA_OPTIONS with its content. HotSpot's own
 // -XX:VMOptionsFile can't be used instead, because JDK 8 does not start with it, and newer JDKs do not start if the
@@ -55,8 +55,8 @@ func writeForAll(path string, text []byte) error {
 // option returns the option that makes java read the file.
 func (o *optionsFile) option() string { return "@" + o.path }
 
-// quieten(true) switches the capture of the code off for JVMs that start later, and quieten(false) switches it on
-// again. quieten replaces the file with a new one, so that no JVM reads a file that is only partly written.
+// quieten(true) switches off the capture of the code for JVMs that start later, and quieten(false) switches it on
+// again. Both replace the file with a new one, so that no JVM reads a file that is only partly written.
 func (o *optionsFile) quieten(on bool) {
 	text := o.usual
 	if on {

@@ -69,7 +69,7 @@ func (p *printedCode) javaFlags() (flags javaFlags, err error) {
 }
 
 // mapped reports a JVM to r.events as soon as the JVM maps libjvm.so. That is earlier than foundJVM could report it,
-// because the JVM has not begun its log yet. mapped is called only if the sampler reports mappings.
+// because foundJVM waits for the JVM's log. mapped is called only if the sampler reports mappings.
 func (p *printedCode) mapped(ctx context.Context, m native.Mapping) {
 	if isLibJVM(m) {
 		p.r.events.Found(ctx, m.PID)

@@ -57,8 +57,8 @@ func rootChanger(command []string) string {
 	return ""
 }
 
-// drainWindows begins to save the windows that probes open in the command's JVMs. If no probe opens windows, it does
-// nothing and returns nil.
+// drainWindows begins to save the windows that probes open in the command's JVMs. If no probe opens windows, it
+// returns nil.
 func (r *Recording) drainWindows() *probes.Drain {
 	return probes.DrainWindows(r.o.Probes, r.folder.Path,
 		func() map[int]probes.RingOpener { return probes.Rings(r.folder.Logs()) }, r.problem)

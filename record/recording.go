@@ -174,7 +174,7 @@ func (r *Recording) hold(flags javaFlags) (*command.Held, error) {
 }
 
 // release lets the command run. From then on, Signal passes signals on to the command. If a signal has already stopped
-// the recording, release returns ErrNotRun instead.
+// the recording, the result is ErrNotRun instead.
 func (r *Recording) release(held *command.Held) error {
 	r.mu.Lock()
 	stopped := r.early != 0
@@ -227,9 +227,9 @@ func (r *Recording) resume() {
 	r.code.resume()
 }
 
-// turn pauses or resumes the sampler, by calling the sampler's method Pause or Resume. It reports an error as a
-// problem. After an error of Pause, there are samples outside of the windows, which do no harm. But after an error of
-// Resume, the next window has no samples, and the user must know that.
+// turn calls sampler, which is the sampler's method Pause or Resume. It reports an error as a problem. If Pause fails,
+// there are samples outside of the windows, which do no harm. But if Resume fails, the next window has no samples, and
+// the user must know that.
 func (r *Recording) turn(sampler func() error) {
 	if err := sampler(); err != nil {
 		r.problem(err)
@@ -263,10 +263,10 @@ func (r *Recording) Wait() {
 // ExitCode returns the command's exit code, or 128 + n if signal n killed the command.
 func (r *Recording) ExitCode() int { return r.exitCode }
 
-// Signal handles a signal that gasm has received. While the command runs, the signal is passed on to the command. So
-// whoever stops gasm stops the command, and still gets a report. Before the command runs, a signal such as SIGINT means
-// that the command must not run. After the command has ended, Signal returns false, and the caller decides what the
-// signal means.
+// Signal handles a signal that gasm has received. While the command runs, Signal passes the signal on to the command.
+// So a user who stops gasm stops the command, and still gets a report. Before the command runs, a signal such as
+// SIGINT means that the command must not run. After the command has ended, Signal returns false, and the caller
+// decides what the signal means.
 func (r *Recording) Signal(sig syscall.Signal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -360,6 +360,7 @@ func (r *Recording) describe(jvms []capture.JVM) capture.Description {
 	d.Notes.Add(r.stacks.noteText(), r.stacks.lateJMH(len(trials) > 0 && trials[0].Name != ""), r.codeNote,
 		r.o.selectionNote(), r.longNote)
 	d.Notes.Add(r.problemNotes()...)
+	d.Notes.Add(r.walls.notes()...)
 	d.Notes.Add(windowNotes...)
 	d.Notes.Add(r.blackholeNote(), r.clocks.note())
 	return d

@@ -40,8 +40,8 @@ func (r *Recording) addRecordingFlag(flags javaFlags) (javaFlags, error) {
 }
 
 // mayStartRecording reports whether one of the user's options starts a recording of Flight Recorder, or is a file that
-// may contain such an option. Then gasm must not add its own options: the JVM would print a line about the user's
-// recording on stdout, and the chunks of both recordings would be in one folder.
+// may contain such an option. Then gasm must not add its own options. Otherwise the JVM would print a line about the
+// user's recording on stdout, and the chunks of both recordings would be in one folder.
 func mayStartRecording(option string) bool {
 	return strings.HasPrefix(option, "-XX:StartFlightRecording") || strings.HasPrefix(option, "@")
 }

@@ -30,7 +30,7 @@ type sampling interface {
 	// if the sampler has no samples before the end.
 	stream() <-chan sampler.Sample
 	Notes() []string // says what could not be sampled
-	// Pause makes the sampler take no samples until Resume, or makes it drop them.
+	// Pause makes the sampler take no samples until Resume is called, or drop them.
 	Pause() error
 	Resume() error
 	// Stop ends the sampling. It may wait for more information about the samples, but only until ctx is done. If the
@@ -45,8 +45,8 @@ type sampling interface {
 	// read with open.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns the sampler's own resolver. When Stop has returned, this resolver has looked up the native
-	// functions of all samples. If the sampler does not look up native functions, resolver returns nil.
+	// resolver returns the sampler's own resolver, or nil if the sampler does not look up native functions. When Stop has
+	// returned, the resolver has looked up the native functions of all samples.
 	resolver() *native.Resolver
 	// KernelCode returns the code of the kernel's hottest functions, or nil if it is not known. It is called after
 	// Stop.
@@ -148,7 +148,7 @@ func mayTryOther(err error) bool {
 // startDTrace starts DTrace. whyNotOther is a note for the capture that says why no other sampler is used. It may be
 // "".
 func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampling, error) {
-	// the same timer as profile-N
+	// DTrace's probe profile-N fires by the same kind of timer as the event cpu-clock.
 	hertz, note := frequency(r.o.Frequency, []sampler.Event{sampler.ParseEvent("cpu-clock")}, false)
 	d, err := dtrace.Start(ctx, dtrace.Options{
 		Frequency: hertz, Sudo: r.o.Sudo, Dir: r.o.Folder.Path, Slow: r.o.Message})
@@ -162,8 +162,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why gasm does not sample by itself; each may be ""
-	// names is nil if perf records no stacks. If perf records stacks, gasm can't look up the native functions, because
-	// the text then has addresses in files, not in memory. So perf names the functions, and names has no mappings.
+	// names is nil if perf records no stacks. If perf records stacks, its text has addresses in files, not in memory, so
+	// gasm can't look up the native functions. Then perf names the functions, and the Resolver gets no mappings.
 	names    *native.Resolver
 	progress func(bytes int) // Options.Progress if perf records stacks
 }
@@ -265,7 +265,7 @@ func (p *perfSampling) stream() <-chan sampler.Sample { return nil }
 
 func (p *perfSampling) wait() {}
 
-// A dtraceSampling is a run of DTrace. The text with its samples is complete as soon as DTrace has been stopped.
+// A dtraceSampling is a run of DTrace. The text is complete as soon as DTrace has been stopped.
 type dtraceSampling struct {
 	*dtrace.Tracer
 	notes []string // about the frequency, and why no other sampler is used; each may be ""

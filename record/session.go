@@ -34,6 +34,8 @@ type session struct {
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
 	open      *shared.JVMs    // the JVMs whose memory is read
+	// refusedBefore is the number of reads that open had refused before this recording.
+	refusedBefore int
 
 	stacks   stackPlan
 	sampling sampling
@@ -59,8 +61,8 @@ func (s *session) newEvents(o jvmevents.Options) *jvmevents.Events {
 	return jvmevents.New(o)
 }
 
-// placedIn returns a function for the process pid. That function makes gasm copy the code at an address, as if a sample
-// had been taken at that address.
+// placedIn returns a function for the process pid. When that function is called with an address, gasm copies the code
+// there, as if a sample had been taken at this address.
 func (s *session) placedIn(pid int) func(pc uint64, monoNanos int64) {
 	return func(pc uint64, monoNanos int64) {
 		if s.followed == nil {
@@ -112,7 +114,8 @@ func (s *session) problemNotes() []string {
 	return notes
 }
 
-// wholeRun returns the span from start to end of what was recorded, with or without windows in it.
+// wholeRun returns the span from the start to the end of the recording, which may include windows and times outside of
+// windows.
 func (s *session) wholeRun() capture.Span {
 	return capture.Span{FromMonoNanos: s.startedMonoNanos, ToMonoNanos: s.endedMonoNanos}
 }
@@ -120,8 +123,8 @@ func (s *session) wholeRun() capture.Span {
 // complete writes all files of the capture except the logs, which already exist, and opens the capture. After writing
 // the samples, it calls describe() for the capture's description. The description includes the problems so far.
 //
-// If a file can't be written, for example because the disk is full, complete reports a problem. It then returns a
-// capture that has the content of this file from memory or from the sampler.
+// If a file can't be written, for example because the disk is full, a problem is reported. The returned capture then
+// has the content of this file from memory or from the sampler.
 func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }
@@ -147,7 +150,7 @@ func (s *session) complete(ctx context.Context, describe func() capture.Descript
 	}
 	d := describe()
 	d.Notes.Add(s.resolver.Notes()...)
-	if n := s.open.Refused(); n > 0 {
+	if n := s.open.Refused() - s.refusedBefore; n > 0 {
 		d.Notes.Add(fmt.Sprintf("%d parts of the JVMs' memory were not read, because too much of it had been read before: some methods are missing, or are not known to be inlined", n))
 	}
 	if err := d.Write(s.folder.Path); err != nil {
@@ -272,7 +275,8 @@ func saveNativeCode(path string, t *nativecode.Table) error {
 
 // thisHost returns the description of this machine for the capture.
 func thisHost() capture.Host {
-	h := capture.Host{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
+	name, _ := os.Hostname() // without a name, reports use the capture's folder
+	h := capture.Host{Name: name, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU()}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		h.Kernel = unix.ByteSliceToString(u.Release[:])

@@ -26,13 +26,14 @@ const (
 	StacksAuto StackChoice = "auto"
 	// StacksOn requires stacks. If there can be none, nothing is recorded, and the error says why.
 	StacksOn StackChoice = "on"
-	// StacksWanted is like StacksAuto, but also gives JMH's trials stacks, and accepts kernel buffers with little room.
-	// It is for reports that are about stacks, but that are useful without them, too.
+	// StacksWanted is like StacksAuto, but also records stacks for JMH's trials, and accepts kernel buffers with little
+	// room. It is for reports that are about stacks, but are useful without them, too.
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the number of bytes of a stack for which a sample must have room. If there is less room, StacksAuto
-// records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8 KiB.
+// leastStack is the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes,
+// StacksAuto records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8
+// KiB.
 const leastStack = 16 << 10
 
 // useStacksOff is the advice for a user whose --stacks on is not possible.
@@ -115,10 +116,10 @@ func (p *stackPlan) usedOther(s Sampler) {
 // A nativeStart starts native sampling with the given options. note is a note about the frequency.
 type nativeStart func(o collect.Options, note string) (sampling, error)
 
-// start starts native sampling, with stacks if they are planned. If stacks are refused, it samples without stacks, or
-// returns an error if the user requires them. It sets Frequency and the options about stacks in o. asked is the
-// frequency that the user asked for, or 0. open is the set of JVMs that are already open. They are not opened
-// again.
+// start starts native sampling, with stacks if the plan has stacks. If sampling with stacks is refused, it samples
+// without stacks, or returns an error if the user requires stacks. It sets Frequency and the options about stacks in
+// o. asked is the frequency that the user asked for, or 0. Sampling uses the JVMs in open, which are already open, and
+// does not open them again.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs,
 	begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
@@ -151,9 +152,9 @@ func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, ope
 	return s, nil
 }
 
-// addWindow returns the probes of a recording. It adds the probe for the method of a window, unless the report will
-// find the method in the samples' call stacks. Stacks do not show which of several overloads was called. So if the
-// window names the types of the method's arguments, the probe is always added. events and hertz are those of the
+// addWindow returns the probes of a recording. It adds a probe for the method of a window, unless the report will find
+// the method in the samples' call stacks. If the window names the types of the method's arguments, addWindow always
+// adds the probe, because stacks do not show which of several overloads was called. events and hertz are those of the
 // recording; hertz may be 0.
 func (p *stackPlan) addWindow(probes []probe.Spec, window *probe.Spec, events []sampler.Event, hertz int) []probe.Spec {
 	if window == nil || window.Arguments == nil && p.walk && (p.choice == StacksOn || p.try(events, hertz) == nil) {
@@ -168,8 +169,8 @@ func (p *stackPlan) try(events []sampler.Event, hertz int) error {
 		LeastStack: p.leastStack()})
 }
 
-// leastStack returns the number of bytes of a stack for which a sample must have room. If there is less room, no stacks
-// are recorded. 0 means that any room is enough.
+// leastStack returns the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes, no
+// stacks are recorded. 0 means that any number is enough.
 func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
 		return leastStack
@@ -185,8 +186,9 @@ func (p *stackPlan) lateJMH(trials bool) string {
 	return "the samples of JMH's trials have call stacks, which take time of the benchmarks, because the command does not show that it runs JMH: --stacks off leaves them out"
 }
 
-// frequency returns how often events are sampled, per second and CPU. That is the frequency that the user asked for. If
-// asked is 0, it is a frequency that costs little on this machine. If this is lower than usual, the note says why.
+// frequency returns how often events are sampled, per second and CPU. If the user asked for a frequency, it returns
+// asked. If asked is 0, it returns a frequency that costs little on this machine. If this is lower than usual, the
+// note says why.
 func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""

@@ -3,7 +3,9 @@ package record
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,11 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// DefaultWallHertz is how often per second a thread is looked at if the user asks for times by the wall clock without a
-// frequency.
+// DefaultWallHertz is how often per second gasm looks at a thread if the user asks for times by the wall clock without
+// a frequency.
 const DefaultWallHertz = wallclock.DefaultHertz
 
-// checkWall returns an error if threads can't be looked at hertz times a second.
+// checkWall returns an error if gasm can't look at threads hertz times a second.
 func checkWall(hertz int) error {
 	if hertz < 0 || hertz > wallclock.MaxHertz {
 		return fmt.Errorf("--wall is %d; it is in Hz, from 1 to %d", hertz, wallclock.MaxHertz)
@@ -39,6 +41,7 @@ type wallOf struct {
 	done    chan struct{} // closed when the recording has ended
 	begun   bool          // the file has content; valid after done is closed
 	problem error         // valid after done is closed
+	virtual error         // why its virtual threads were not counted, or nil; valid after done is closed
 }
 
 // wallStart limits how long gasm tries to read the threads of a JVM that has just started. wallPause is the time
@@ -89,6 +92,7 @@ func (s *session) recordWall(pid int, w *wallOf) error {
 	case <-r.Done():
 	}
 	result := r.Stop()
+	w.virtual = result.Virtual
 	if err := file.Close(); result.Write == nil {
 		result.Write = err
 	}
@@ -158,4 +162,22 @@ func (w *walls) file(pid int) string {
 	default: // the recorder did not end in time
 	}
 	return ""
+}
+
+// notes returns a note for each JVM whose virtual threads were not counted.
+func (w *walls) notes() (notes []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, pid := range slices.Sorted(maps.Keys(w.jvms)) {
+		of := w.jvms[pid]
+		select {
+		case <-of.done:
+			if of.virtual != nil {
+				notes = append(notes, fmt.Sprintf("virtual threads of JVM %d that were not mounted were not counted, or not to the end: %v",
+					pid, of.virtual))
+			}
+		default: // the recorder did not end in time
+		}
+	}
+	return notes
 }

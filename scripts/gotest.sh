@@ -5,7 +5,7 @@
 #     unit  github.com/gasm-profiler/gasm/report
 #     unit  github.com/gasm-profiler/gasm/capture waits
 #     unit  github.com/gasm-profiler/gasm/mca race waits
-#     live  github.com/gasm-profiler/gasm/record race lane=alone
+#     live  github.com/gasm-profiler/gasm/record/jvmevents race lane=alone
 #     live  github.com/gasm-profiler/gasm/hotspot/stack race plain=TestGarbage,TestKnownStacks
 #
 # unit    packages whose tests neither sample nor start JVMs, side by side. Most of them only compute: they are started
@@ -13,14 +13,15 @@
 #         Those that start goroutines, or whose tests have a limit of time (waits), have the usual priority.
 # live    packages whose tests do (LIVE below). First those that measure nothing, side by side, because they wait more
 #         than they compute:
-#           - those that compare what they read from JVMs, or ask tools, one more at a time than there are processors;
+#           - those that compare what they read from JVMs, or ask tools, two more at a time than there are processors;
 #           - one at a time those that start DTrace again and again, and cmd/gasm/hostile (ONE), beside these and the
 #             stage unit: of two DTraces that start at once one can fail, and the doctor would end what the tests of
 #             hostile leave in a JVM. These measure how soon gasm ends, and beside it how late the machine is.
 #         Then those that measure what they do (ALONE), one at a time, with nothing beside them but what runs with a low
 #         priority. In each of these packages the tests that measure nothing are parallel (t.Parallel), and so run after
-#         the others, also one more at a time than there are processors.
-# pages   the modules of their own: the page in a browser, and what a release consists of. The former is tested while the
+#         the others, also two more at a time than there are processors.
+# pages   the modules of their own: the page in a browser, and what a release consists of; with GASM_TESTS=all also the
+#         OpenTelemetry collector, which takes minutes to compile. The former is tested while the
 #         other stages run, but for ALONE; and for MEASURES, the tests of the page that measure its work, which are the
 #         last. The latter only computes, as the stage unit does: it builds gasm and packs it.
 #
@@ -28,20 +29,21 @@
 # or AfterFunc. The detector also checks the packages that it calls. It makes tests up to twenty times slower, and finds
 # nothing where no goroutine is started. Tests that call gasmtest.NeedNoRaceDetector (plain) compute much: they run
 # without the detector. cmd/gasm is tested without it, because its tests run gasm as a program, which is built as in a
-# release. TestStages (internal/gasmtest) checks these rules on the parsed code.
+# release. TestStages (internal/gasmtest) checks these rules on the parsed code. go test does without go vet (-vet=off),
+# because the stage lint runs it, except in modules of their own.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 case $GO in */*) GO=$(realpath "$GO") ;; esac # for modules in other folders
 LIVE='gasmtest\.Need(Perf|Native|DTrace|BPFTrace|Java)[^A-Za-z]|(^|[^.a-zA-Z])[a-z]+\.Java\(\)|\]\.Java\(\)'
 ONE='/(cmd/gasm/hostile|doctor|sampler/collect/dtrace)$'
-ALONE='/(cmd/gasm|record(/.*)?|sampl[a-z]*(/.*)?|hotspot/(usdt|wallclock))$'
+ALONE='/(cmd/gasm|record/.*|sampl[a-z]*(/.*)?|hotspot/(usdt|wallclock))$'
 MEASURES='^TestLarge$'
 GOROUTINE='^[[:space:]]*go [a-z(]|\.Go\(|AfterFunc\('
 WAITS='time\.(Minute|Second|Millisecond)|Eventually'
 OTHERS=' (race|waits)' # packages of the stage unit that do not only compute
 SPARE='nice -n 15' # has what only computes run when the others wait
-PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 1))
+PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 2)) # a test with JVMs takes less than half of a processor
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
@@ -85,14 +87,14 @@ run() {
   shift
   packages=$(sed -n '/ race/!s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086 # import paths have no spaces
-  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" $packages || result=1; fi
+  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -vet=off -json -timeout 45m "$@" $packages || result=1; fi
   packages=$(sed -n '/ race/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   # shellcheck disable=SC2086
-  if [ -n "$packages" ]; then CGO_ENABLED=1 $GO test -json -race -timeout 45m "$@" $packages || result=1; fi
+  if [ -n "$packages" ]; then CGO_ENABLED=1 $GO test -vet=off -json -race -timeout 45m "$@" $packages || result=1; fi
   packages=$(sed -n '/ plain=/s/^[a-z]* \([^ ]*\).*/\1/p' <<<"$lines")
   tests=$(sed -n 's/.* plain=//p' <<<"$lines" | tr , "\n" | sort -u | paste -sd'|' -)
   # shellcheck disable=SC2086
-  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
+  if [ -n "$packages" ]; then CGO_ENABLED=0 $GO test -vet=off -json -timeout 45m "$@" -run "^($tests)\$" $packages || result=1; fi
 }
 
 # test_module FOLDER ARGUMENT...: tests a module of its own.
@@ -135,6 +137,7 @@ trap 'rm -rf "$temp"' EXIT
 if [[ " $* " = *' unit '* ]]; then GO="$SPARE $GO" beside computing run "$(grep '^unit' <<<"$all" | grep -vE "$OTHERS")"; fi
 if [[ " $* " = *' pages '* ]]; then
   GO="$SPARE $GO" beside release test_module packaging
+  if [ "${GASM_TESTS:-}" = all ]; then GO="$SPARE $GO" beside collector test_module push/otlp/collectortest; fi
   beside page test_module report/page/browsertest -skip "$MEASURES"
 fi
 if [[ " $* " = *' live '* ]]; then beside one run "$(lane one)" -count 1 -p 1; fi
@@ -154,6 +157,6 @@ for stage; do
     ;;
   esac
 done
-await one page computing release
+await one page computing release collector
 if [[ " $* " = *' pages '* ]]; then test_module report/page/browsertest -run "$MEASURES"; fi
 exit $result

@@ -9,8 +9,8 @@
 #   live   what demo and unit need, and binutils' headers (for the tests' hsdis), xz, less, man, zsh, fish, bash's
 #          completions, sudo, procps, strace, tmux, and where they can be had DTrace, bpftrace, and JDK 8, 11, 17, 21, 25, 26
 #          and 28 (in testdata/jdks: 11 and 21 by pip, the others from Debian unstable)
-#   pages  rpm, and where they can be had Chromium, axe-core (in testdata/axe) and prettier and eslint (in testdata/web),
-#          by npm
+#   pages  a JDK, rpm, systemd (for systemd-analyze), and where they can be had Chromium, axe-core (in testdata/axe) and
+#          prettier and eslint (in testdata/web), by npm
 #   test   all of these
 #   arm64  QEMU for aarch64, and what builds its disks: what `make test-arm64` needs besides Go and a JDK
 #
@@ -201,7 +201,13 @@ setup_libc_symbols() { # a test compares the C library's functions with those of
 
 setup_dtrace() { # without it the tests of the dtrace sampler are skipped
   [ "$(uname -s)" = Linux ] || return 0
-  if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then return; fi
+  if have dtrace && dtrace -V 2>/dev/null | grep -q '^dtrace: '; then
+    # An earlier version of the script left its libraries where each start compiles them.
+    if [ -e /opt/dtrace/bin/dtrace ] && ! [ -e /opt/dtrace/libraries ] && [ "$(id -u)" = 0 ]; then
+      quietly scripts/install-dtrace.sh || say "DTrace's libraries stay where they are: each start compiles them"
+    fi
+    return
+  fi
   if [ "$(id -u)" != 0 ] || ! have apt-get; then
     say "no DTrace: its tests will be skipped (scripts/install-dtrace.sh, as root on Debian)"
     return
@@ -343,9 +349,10 @@ setup_emulator() { # scripts/arm64.sh
   install "Debian's keys" debian-archive-keyring
 }
 
-setup_rpm() { # a test installs the package with it
+setup_packaging() { # tests install the package, check the service, and run it and the image
   [ "$(uname -s)" = Linux ] || return 0
   setup_command rpm rpm
+  setup_command systemd-analyze systemd
 }
 
 # for_stages STAGE...: whether the stage to set up is among these, or all are to be.
@@ -353,7 +360,7 @@ for_stages() { [ "$part" = test ] || [[ " $* " = *" $part "* ]]; }
 
 setup_certificates
 setup_make
-if for_stages demo unit live || [ "$part" = arm64 ]; then setup_jdk; fi
+if for_stages demo unit live pages || [ "$part" = arm64 ]; then setup_jdk; fi
 if for_stages demo live; then
   setup_command mvn maven
   setup_perf
@@ -379,7 +386,7 @@ if for_stages live; then
 fi
 if [ "$part" = arm64 ]; then setup_emulator; fi
 if for_stages pages; then
-  setup_rpm
+  setup_packaging
   setup_browser
   setup_axe
   setup_web

@@ -44,7 +44,7 @@ func (p *Picture) Callers(s Scope, method string) (tree []Caller, ok bool) {
 				}
 				at = root
 			} else if name == at.name {
-				return true // of a method that calls itself, only one frame counts
+				return true // a method that calls itself counts only once
 			} else {
 				next := at.callers[name]
 				if next == nil {

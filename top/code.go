@@ -18,7 +18,7 @@ type Code struct {
 	Kind      printassembly.Kind
 
 	chunk *chunk // nil if its instructions are not known
-	index int    // in the chunk's log
+	index int    // its index in the chunk's log
 	// counted is the round of the chunk in which the instructions were counted, plus one; 0 if they were not counted.
 	counted int
 }
@@ -74,8 +74,8 @@ func (m *Model) chain(c *Code, pc uint64) []printassembly.Frame {
 	return frames
 }
 
-// count adds the number of instructions of decoded code to those that the reader of its chunk keeps. It does so only
-// once for each piece of code.
+// count notes that the reader of c's chunk keeps the decoded instructions of c. A further call for the same code does
+// nothing, unless the reader has dropped its instructions since then.
 func (m *Model) count(c *Code, instructions int) {
 	if c.counted == c.chunk.round+1 {
 		return

@@ -21,7 +21,7 @@ type Event struct {
 	MonoNanos int64 // when gasm noticed them
 	PID       int
 	What      string // "GC", "safepoint"
-	Name      string // the collector's
+	Name      string // the name of the collector
 	Count     int64
 	Nanos     int64 // their total time; -1 if it is unknown
 }
@@ -47,7 +47,7 @@ type watched struct {
 	last  Activity
 }
 
-// Observe takes the present content of a JVM's performance data.
+// Observe notes the present content of a JVM's performance data.
 func (m *Model) Observe(pid int, monoNanos int64, a Activity) {
 	j := m.jvms[pid]
 	if j == nil {
@@ -79,10 +79,10 @@ func since(now, before int64) int64 {
 	return now - before
 }
 
-// Pauses are the collections and safepoints of some seconds.
+// Pauses counts the garbage collections and the safepoints in a period of time.
 type Pauses struct{ GC, Safepoints Pause }
 
-// A Pause counts pauses of a kind. Nanos is their time, as far as it is known.
+// A Pause counts pauses of one kind. Nanos is their total time, as far as it is known.
 type Pause struct{ Count, Nanos int64 }
 
 func (p *Pauses) add(other Pauses) {
@@ -91,7 +91,7 @@ func (p *Pauses) add(other Pauses) {
 		p.Safepoints.Count+other.Safepoints.Count, p.Safepoints.Nanos+other.Safepoints.Nanos
 }
 
-// pausesOf has the pauses by process id. Those of all JVMs together have the id 0.
+// pausesOf maps process ids to pauses. The id 0 stands for all JVMs together.
 type pausesOf map[int]Pauses
 
 func (p pausesOf) add(pid int, n Pauses) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A JVM is a running JVM.
+// A JVM describes a JVM that is recorded, or that was recorded until it ended.
 type JVM struct {
 	PID            int
 	Main, Version  string // "" if unknown
@@ -26,30 +26,30 @@ type JVM struct {
 type jvm struct {
 	JVM
 	endTick int64  // the Tick that noticed the JVM's end; 0 while the JVM runs
-	head    []byte // of its log: the lines before the first blob
+	head    []byte // the lines of its log before the first blob
 	blobs   []printassembly.Blob
-	code    []*Code         // for each blob; nil if it never had samples
-	copy    []*chunk        // for each blob, the chunk with its code; nil if the code was not copied
-	at      []int           // for each blob, its index in copy
-	index   map[blobKey]int // in blobs
-	codes   map[*printassembly.Blob]*Code
+	code    []*Code           // for each blob; nil if it never had samples
+	copy    []*chunk          // for each blob, the chunk with its code; nil if the code was not copied
+	at      []int             // for each blob, its index in the chunk's log
+	index   map[blobKey]int   // the index of each blob in blobs
+	codes   map[int]*Code     // code that HotSpot does not print, by its index in where
 	dropped map[blobKey]*Code // code that had samples, and is no longer in blobs
 	// listed says for each blob whether the present recording has listed it.
 	listed  []bool
 	fresh   int          // number of Ticks until blobs that are not listed are dropped; 0 if they have been dropped
-	where   *codemap.Map // nil if blobs has changed
+	where   *codemap.Map // finds the blob at an address; nil after blobs has changed
 	grown   bool         // blobs has grown since the last call of Model.resolveAgain
 	threads *threads.Table
-	names   map[int][]string  // of threads; the latest last
+	names   map[int][]string  // names of threads by thread id, the latest last
 	named   int               // counts how often names has changed
-	source  map[string]string // files of classes
+	source  map[string]string // the source file of each class
 	path    string            // the class path
 	what    watched
 	history []Load // by seconds, oldest first
 }
 
 func newJVM(j JVM) *jvm {
-	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[*printassembly.Blob]*Code{}, dropped: map[blobKey]*Code{},
+	return &jvm{JVM: j, index: map[blobKey]int{}, codes: map[int]*Code{}, dropped: map[blobKey]*Code{},
 		threads: threads.NewTable(threads.Choice{}), names: map[int][]string{}, source: map[string]string{}}
 }
 
@@ -68,13 +68,13 @@ func keyOf(b *printassembly.Blob) blobKey {
 	return blobKey{lo: b.Lo, name: b.Name}
 }
 
-// A chunk is a part of a log that has the copies of methods.
+// A chunk is a part of a JVM's log. It has the code of some methods, which gasm has copied from the JVM.
 type chunk struct {
 	jvms   jvmcode.JVMs
 	reader *jvmcode.Reader // nil until something is decoded
 	size   int
 	gone   bool // the text was dropped; code that has ended may still refer to the chunk
-	// decoded is the number of instructions that the reader may keep.
+	// decoded is the number of instructions that the reader keeps.
 	decoded int
 	round   int   // counts how often the decoded instructions were dropped
 	used    int64 // the last Tick that used it
@@ -242,11 +242,10 @@ func (j *jvm) find(s *sampler.Sample) *Code {
 		return nil
 	}
 	if i >= len(j.code) {
-		b := j.where.Blob(i)
-		c := j.codes[b]
+		c := j.codes[i]
 		if c == nil {
-			c = newCode(j.PID, b)
-			j.codes[b] = c
+			c = newCode(j.PID, j.where.Blob(i))
+			j.codes[i] = c
 		}
 		return c
 	}

@@ -6,10 +6,10 @@ import "time"
 // without its details.
 const (
 	maxPending   = 1 << 18  // samples that wait for a Tick; further ones count as lost
-	maxFunctions = 1 << 16  // native functions; further ones have no name; beyond twice as many: otherFunctions
-	maxThreads   = 1 << 14  // threads; further ones are one thread of each JVM
+	maxFunctions = 1 << 16  // native functions; further ones have no name; from 2*maxFunctions on: otherFunctions
+	maxThreads   = 1 << 14  // threads; the further ones of a JVM count as one thread for each kind of threads
 	maxStacks    = 1 << 18  // call stacks; beyond that, only those of the last seconds are kept
-	maxKeys      = 1 << 17  // keys since the start; beyond that, first their stacks are dropped, then the coldest keys
+	maxKeys      = 1 << 17  // keys since the start; beyond that, stacks are dropped, then the coldest keys are merged
 	maxText      = 96 << 20 // bytes of code that is not decoded
 	maxDecoded   = 1 << 18  // decoded instructions
 	maxFrames    = 1 << 18  // addresses whose inlined methods are kept; more than maxKeys
@@ -17,7 +17,8 @@ const (
 	maxEnded     = 16       // JVMs that have ended; the samples of older ones count, but they are not listed any more
 	maxHistory   = 10 * 60  // seconds of the load that a sparkline can show
 	maxEvents    = 500
-	// The code of up to maxUnresolved samples of a second is looked for again in the next Ticks.
+	// If the code of a sample is not known, it is looked for again in each of the next unresolvedTicks Ticks. That is done
+	// for up to maxUnresolved samples of each second.
 	maxUnresolved   = 1 << 12
 	unresolvedTicks = 10
 	// leastRing is the number of seconds whose samples are kept separately. It is the longest time that [Decaying] looks

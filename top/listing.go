@@ -12,7 +12,7 @@ import (
 type Listing struct {
 	Code    *Code
 	Lines   []code.Line // Counts are samples
-	Amount              // of the whole method
+	Amount              // the samples of the whole method
 	Hottest int         // index of the line with the most samples
 	Loop    *Loop       // the hottest loop; nil if there is none
 }
@@ -95,7 +95,8 @@ func (p *Picture) Known(c *Code) bool {
 	return reader != nil
 }
 
-// Awaited reports whether there is a hottest Java method whose code is not known yet.
+// Awaited reports whether the code of the hottest Java method is not known yet. It returns false if no Java method has
+// samples.
 func (p *Picture) Awaited() bool {
 	for _, row := range p.Methods(Scope{}) {
 		if row.Code != nil && row.Code.Kind.Java() {

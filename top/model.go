@@ -35,10 +35,11 @@ type Model struct {
 	closed      int64           // number of all buckets so far
 	taken       int64           // number of buckets that TakeSettled has returned or will not return
 	settledLost int64           // as much of lost as TakeSettled has returned
+	naming      bool            // see NameInstructions
 	all         map[key]float64 // nil if the Model keeps only the last seconds
-	seconds     float64         // the time that all covers
+	seconds     float64         // the seconds that the field all covers
 	lastTick    int64
-	shownTick   int64 // of the last bucket
+	shownTick   int64 // the time of the last Tick that has added a bucket
 	hertz       int
 	lost        int64
 	counter     string
@@ -61,23 +62,24 @@ type bucket struct {
 	seconds  float64
 	from, to int64 // times of the Ticks before and after it
 	pauses   pausesOf
-	// unresolved has samples that were in no code that was known, for as long as that code may still be listed.
+	// unresolved has the samples whose code was not known when they came. They are kept for as long as a recording may
+	// still list that code.
 	unresolved []unresolved
 }
 
-// An unresolved is a sample whose code was not known when it came.
+// The type unresolved is a sample whose code was not known when it came.
 type unresolved struct {
 	pid       int
 	pc        uint64
 	monoNanos int64
-	key       key // as which it was counted
+	key       key // the key under which it was counted
 }
 
-// A key is what samples have in common that are counted together.
+// A key identifies samples that are counted together. They have the same code or function, address, thread and stack.
 type key struct {
-	code     *Code  // nil outside of code
-	function int32  // if code is nil
-	pc       uint64 // in code
+	code     *Code  // nil for a sample outside the code cache
+	function int32  // index in Model.functions, if code is nil
+	pc       uint64 // the address of the instruction, if code is not nil
 	thread   int32
 	stack    callstack.ID
 }
@@ -101,11 +103,11 @@ type Thread struct {
 // A threadKey identifies a thread, or all further threads of a kind.
 type threadKey struct {
 	pid, tid int
-	others   string // the kind
+	others   string // the kind of these further threads; "" for a single thread
 }
 
-// A Load is the CPU time of all JVMs between two Ticks by kinds of threads, in processors: 1.5 means that one and a
-// half processors were busy.
+// A Load is the CPU time that one or all JVMs have used between two Ticks, by kind of thread, in processors: 1.5 means
+// that one and a half processors were busy.
 type Load struct{ App, JIT, GC, JVM float64 }
 
 // Total returns the sum of all kinds.
@@ -124,8 +126,8 @@ func (l *Load) add(kind string, n float64) {
 	}
 }
 
-// NewModel returns a Model without JVMs. It keeps the samples of at least the given number of seconds separately. The
-// instructions that it shows have this syntax.
+// NewModel returns a Model without JVMs. It keeps the samples of at least the given number of seconds separately. It
+// shows instructions in the given syntax.
 func NewModel(seconds int, syntax disasm.Syntax) *Model {
 	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
 		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{},
@@ -225,7 +227,7 @@ func (m *Model) allEnded() bool {
 	return len(m.jvms) > 0
 }
 
-// close adds the bucket of a second. loads has the samples by process id.
+// close adds the bucket of a second. loads has the number of samples of each kind of thread, by process id.
 func (m *Model) close(b bucket, loads map[int]*Load) {
 	b.pauses = m.pauses
 	m.allPauses.addAll(m.pauses)
@@ -255,7 +257,8 @@ func (m *Model) close(b bucket, loads map[int]*Load) {
 	}
 }
 
-// appendLoad adds a number of samples, which may be nil for none, to the history of a load.
+// appendLoad appends the load of a second to a history. samples has the second's number of samples of each kind of
+// thread; nil means none. The load is this number times scale.
 func appendLoad(history []Load, samples *Load, scale float64) []Load {
 	l := Load{}
 	if samples != nil {
@@ -268,8 +271,9 @@ func appendLoad(history []Load, samples *Load, scale float64) []Load {
 	return history
 }
 
-// shrink drops the stacks from the counts since the start. If that is not enough, the coldest keys are counted together
-// by code and thread, and if there are too many threads, by JVM and kind of thread.
+// shrink drops the stacks from the counts since the start. If there are still too many keys, the coldest ones are
+// counted together by code and thread. If that is not enough, the coldest ones are counted together by JVM and kind of
+// thread.
 func (m *Model) shrink() {
 	all := map[key]float64{}
 	for k, n := range m.all {
@@ -286,10 +290,11 @@ func (m *Model) shrink() {
 	})
 }
 
-// otherFunctions counts functions that have too few samples or are too many.
+// otherFunctions stands for the functions that have too few samples to be kept, and for those beyond the limit.
 var otherFunctions = Function{Symbol: "(other functions)"}
 
-// mergeColdest changes the coldest keys, if there are too many keys.
+// mergeColdest replaces each key k with change(k) if there are too many keys, except for the maxKeys/4 hottest keys. It
+// adds up the samples of keys that become equal.
 func mergeColdest(all map[key]float64, change func(key) key) map[key]float64 {
 	if len(all) <= maxKeys/2 {
 		return all
@@ -306,7 +311,7 @@ func mergeColdest(all map[key]float64, change func(key) key) map[key]float64 {
 	return merged
 }
 
-// compactStacks keeps only the stacks of the last seconds.
+// compactStacks makes a new tree that has only the stacks of the last seconds, because the tree has become too large.
 func (m *Model) compactStacks() {
 	old := m.tree
 	m.tree, m.epoch = &callstack.Tree{}, m.epoch+1
@@ -366,8 +371,8 @@ func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.I
 	return at
 }
 
-// resolve returns the key of a sample. ok is false if the sample is of no known JVM, or of another event than the
-// first.
+// resolve returns the key of a sample. ok is false if the sample's JVM is not known, or if the sample is not of the
+// event that is counted.
 func (m *Model) resolve(s *sampler.Sample, stack callstack.ID) (k key, ok bool) {
 	j := m.jvms[s.PID]
 	if j == nil || s.Event != m.counter {
@@ -391,8 +396,8 @@ func (m *Model) resolve(s *sampler.Sample, stack callstack.ID) (k key, ok bool) 
 	return k, true
 }
 
-// function returns the number of a function. If a module has too many functions, further ones get no name. If there are
-// too many modules, functions of further ones count as [otherFunctions].
+// function returns the number of a function. If there are already maxFunctions functions, further ones are counted
+// without a name, by module. If there are twice as many, further ones count as [otherFunctions].
 func (m *Model) function(f Function) int32 {
 	if id, ok := m.functionIDs[f]; ok {
 		return id
@@ -430,7 +435,8 @@ func (m *Model) thread(j *jvm, s *sampler.Sample) int32 {
 	return id
 }
 
-// otherThreads returns the number that all further threads of a JVM of the same kind have.
+// otherThreads returns the number under which all further threads of one kind in a JVM are counted. If there are too
+// many such numbers, the JVMs share one for each kind.
 func (m *Model) otherThreads(pid int, kind string) int32 {
 	at := threadKey{pid: pid, others: kind}
 	id, known := m.threadIDs[at]

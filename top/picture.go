@@ -19,7 +19,8 @@ type Mode struct {
 // Last returns the Mode for the samples of the last seconds.
 func Last(seconds int) Mode { return Mode{Seconds: seconds} }
 
-// SinceStart is the Mode for all samples. With Decaying, a sample counts half as much after halfLife seconds.
+// SinceStart is the Mode for all samples. Decaying is the Mode in which a sample counts half as much after halfLife
+// seconds, a quarter after twice that time, and so on.
 var (
 	SinceStart = Mode{}
 	Decaying   = Mode{Decaying: true}
@@ -32,8 +33,8 @@ const halfLife = 5
 type Picture struct {
 	Mode     Mode
 	Head     Head
-	Total    float64 // samples
-	Recent   float64 // samples of the last second
+	Total    float64 // number of samples; in a decaying picture, older ones count less
+	Recent   float64 // number of samples of the last second
 	JVMs     []JVMState
 	Events   []Event // oldest first
 	MonoTime int64   // the time of its last samples, or of the end of the last JVM
@@ -61,7 +62,7 @@ type entry struct {
 type Head struct {
 	Load    Load    // of the last second, in processors
 	Mean    Load    // over the time of the picture
-	History []Load  // by seconds, oldest first
+	History []Load  // one for each second, oldest first
 	Seconds float64 // the time that the picture covers
 	Pauses  Pauses  // in that time; for a decaying picture, in that many of the last seconds
 	Lost    int64   // samples that were lost since the start
@@ -78,7 +79,7 @@ type JVMState struct {
 	Load     Load // of the last second
 }
 
-// Picture returns the present state.
+// Picture returns a Picture of the Model's present state.
 func (m *Model) Picture(mode Mode) *Picture {
 	p := &Picture{Mode: mode, m: m, tree: m.tree, MonoTime: m.shownTick}
 	sums := map[key]entry{}
@@ -135,7 +136,7 @@ func (m *Model) Picture(mode Mode) *Picture {
 	return p
 }
 
-// lastPauses returns the pauses in the last seconds.
+// lastPauses returns the pauses in the last seconds. The parameter says how many seconds.
 func (m *Model) lastPauses(seconds float64) pausesOf {
 	sum := pausesOf{}
 	sum.addAll(m.pauses)
@@ -213,7 +214,7 @@ func (p *Picture) Processors(samples float64) float64 {
 	return samples / (float64(p.Head.Hertz) * p.Head.Seconds)
 }
 
-// A Scope limits the rows of a table to a JVM, a thread or both. The zero Scope has all.
+// A Scope limits the rows of a table to a JVM, a thread or both. The zero Scope includes all rows.
 type Scope struct {
 	PID    int    // 0 for all JVMs
 	TID    int    // 0 for all threads
@@ -236,7 +237,8 @@ func (a *Amount) add(e *entry) {
 	a.Now += e.now
 }
 
-// Share returns the part of the picture's samples, from 0 to 1, and the part of the samples of the last second.
+// Share returns which part of the picture's samples the amount is, from 0 to 1, and which part of the last second's
+// samples.
 func (p *Picture) Share(a Amount) (all, now float64) {
 	if p.Total > 0 {
 		all = a.Count / p.Total

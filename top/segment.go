@@ -15,8 +15,8 @@ type Segment struct {
 	samples  []sampler.Sample
 	code     map[int][]byte // text of logs that is not parsed yet, by process id
 	stacks   callstack.Growing
-	ids      []callstack.ID // the numbers of stacks in Model.tree
-	epoch    int            // of Model.tree, for ids
+	ids      []callstack.ID // for each stack of the recording, its number in Model.tree
+	epoch    int            // the value of Model.epoch for which ids is valid
 	hertz    int
 	counter  string
 	lost     int64 // samples that the recording has lost
@@ -97,14 +97,15 @@ func (s *Segment) End() {
 	s.over = true
 }
 
-// A taken is the data that a Tick takes from a Segment.
+// taken is the data that a Tick takes out of a Segment.
 type taken struct {
 	samples []sampler.Sample
 	stacks  []callstack.ID // the samples' stacks, in Model.tree
 	code    map[int][]byte
 }
 
-// take removes the samples that were taken until the given time from all segments, and returns them.
+// take removes the samples that were taken until the given time from all segments, and returns them. It also takes all
+// text of the logs.
 func (m *Model) take(until int64) (all []taken) {
 	m.segmentsMu.Lock()
 	defer m.segmentsMu.Unlock()

@@ -2,6 +2,7 @@ package top
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -23,8 +24,9 @@ type Settled struct {
 	Samples          []profile.Location // Thread is "" for a thread of the application, otherwise its kind
 	// Stacks has the stacks of Samples. It is valid until the next Tick, and nil if no stacks were recorded.
 	Stacks *calltree.Stacks
-	// SourceFiles has the names of the classes' source files.
-	SourceFiles map[string]string
+	// SourceFiles has the names of the classes' source files, by process id and class. Two JVMs may have different classes
+	// with the same name.
+	SourceFiles map[int]map[string]string
 }
 
 // SettleTicks is the number of Ticks during which the code of a sample may still become known.
@@ -42,7 +44,7 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	taken := m.buckets[first:end]
 	m.taken += int64(len(taken))
 	s = Settled{FromMono: taken[0].from, ToMono: taken[len(taken)-1].to, Hertz: m.hertz, Counter: m.counter,
-		SourceFiles: map[string]string{}}
+		SourceFiles: map[int]map[string]string{}}
 	counts := map[key]int64{}
 	for i := range taken {
 		for k, n := range taken[i].counts {
@@ -50,8 +52,11 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 		}
 	}
 	s.Lost, m.settledLost = m.lost-m.settledLost, m.lost
+	hot := m.hotInstructions(counts)
 	for k, n := range counts {
-		s.Samples = append(s.Samples, m.location(k, n))
+		l := m.location(k, n)
+		l.Instruction = hot[place{k.code, k.pc}]
+		s.Samples = append(s.Samples, l)
 	}
 	slices.SortFunc(s.Samples, func(a, b profile.Location) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), tally.Compare(a.Counts, b.Counts), cmp.Compare(a.PC, b.PC),
@@ -60,10 +65,8 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	if m.tree.Len() > 0 {
 		s.Stacks = calltree.NewStacks(m.tree)
 	}
-	for _, j := range m.jvms {
-		for class, file := range j.source {
-			s.SourceFiles[class] = file
-		}
+	for pid, j := range m.jvms {
+		s.SourceFiles[pid] = maps.Clone(j.source)
 	}
 	return s, true
 }

@@ -2,6 +2,8 @@ package top_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,8 +14,10 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/top"
 	"github.com/gasm-profiler/gasm/top/toptest"
@@ -46,7 +50,7 @@ func TestSettled(t *testing.T) {
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
 	require.NoError(t, err)
 	defer c.Close()
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Stacks, o.Locations = true, true
 	ps, err := profile.Of(c, o)
 	require.NoError(t, err)
@@ -119,4 +123,28 @@ func TestOutermost(t *testing.T) {
 	require.Len(t, got.Samples, 2)
 	assert.ElementsMatch(t, []callstack.ID{calltree.NoCaller, 0},
 		[]callstack.ID{got.Samples[0].Stack, got.Samples[1].Stack})
+}
+
+// TestSourceFilesOfTwo checks that the source files of classes with the same name in two JVMs are kept apart.
+func TestSourceFilesOfTwo(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "stacks")
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	log, err := os.ReadFile(filepath.Join(dir, capture.LogFile(d.JVMs[0].PID)))
+	require.NoError(t, err)
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7}, {PID: 8}})
+	s := m.NewSegment()
+	s.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	for pid, file := range map[int]string{7: "Seven.java", 8: "Eight.java"} {
+		s.Code(pid, log)
+		s.Code(pid, printassembly.AppendSourceFile(nil, "acme.Server", file))
+		s.Sample(&sampler.Sample{PID: pid, TID: pid, Event: "cpu-clock", Module: "lib.so", Symbol: "f", MonoNanos: 1e9})
+	}
+	m.Tick(1e9)
+	m.Tick(3e9)
+	got, ok := m.TakeSettled(0)
+	require.True(t, ok)
+	assert.Equal(t, "Seven.java", got.SourceFiles[7]["acme.Server"])
+	assert.Equal(t, "Eight.java", got.SourceFiles[8]["acme.Server"])
 }

@@ -96,7 +96,7 @@ func (p *Picture) Methods(s Scope) []Method {
 	return rows
 }
 
-// A Frame is a method with its samples. Code that was inlined counts for the inlined method.
+// A Frame is a method with its samples. Samples in inlined code are those of the inlined method.
 type Frame struct {
 	Name string
 	Amount

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 	"github.com/gasm-profiler/gasm/top"
@@ -24,7 +25,7 @@ func report(t *testing.T) *profile.Profile {
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
 	require.NoError(t, err)
 	defer c.Close()
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Stacks, o.Listings = true, 1_000_000
 	ps, err := profile.Of(c, o)
 	require.NoError(t, err)

@@ -2,8 +2,8 @@ package top
 
 import "github.com/gasm-profiler/gasm/sampler"
 
-// resolveAgain looks for the code of the samples of the last seconds whose code was not known when they came. The code
-// of a JVM that has just been found is listed a little after its first samples.
+// resolveAgain looks again for the code of those samples of the last seconds whose code was not known when they came.
+// For example, the code of a JVM that has just been found is listed a little after its first samples.
 func (m *Model) resolveAgain() {
 	changed := map[int]bool{}
 	for pid, j := range m.jvms {
@@ -25,7 +25,8 @@ func (m *Model) resolveAgain() {
 	}
 }
 
-// resolveLate counts a sample in its code. It returns false if the code is still not known.
+// resolveLate moves a sample from the key under which it was counted to the key with its code. It returns false if the
+// code is still not known.
 func (m *Model) resolveLate(b *bucket, u *unresolved) bool {
 	j := m.jvms[u.pid]
 	if u.monoNanos < j.StartMonoNanos { // the sample was taken in an earlier JVM with the same id

@@ -5,6 +5,9 @@
 //
 //	top/live ─samples, code, stacks─▶ top.Model ─TakeSettled─▶ a profile of each JVM ─report/stacks─▶ pprof ─▶ push.Queue
 //
+// If the user wants profiles of events, each JVM also records events with Flight Recorder. Its recording is dumped once
+// in each interval (package record/jvmevents), and package watch/events makes the profiles.
+//
 // The memory used is limited, by package top and by the queues. A recording also writes files; when they are large,
 // gasm ends the recording, removes them and starts the next one.
 package watch

@@ -16,12 +16,13 @@ import (
 
 // emit makes a profile of each JVM that had samples since the last call, and adds it to all queues. The samples of the
 // last wait seconds are left for the next call.
-func (w *watcher) emit(wait int) {
+func (w *Watcher) emit(wait int) {
 	s, ok := w.model.TakeSettled(wait)
 	if !ok {
 		return
 	}
-	toWall := time.Now().UnixNano() - monotonic.Nanos()
+	w.countLost(s.Lost)
+	toWall := w.toWall()
 	for len(s.Samples) > 0 {
 		n := 1 // samples of one JVM are adjacent
 		for n < len(s.Samples) && s.Samples[n].PID == s.Samples[0].PID {
@@ -33,16 +34,36 @@ func (w *watcher) emit(wait int) {
 			w.o.Say(err.Error())
 			continue
 		}
-		for _, q := range w.queues {
-			q.Add(p)
-		}
+		w.count(p)
+		w.add(p)
 	}
 }
 
+// add adds a profile to all queues.
+func (w *Watcher) add(p *push.Profile) {
+	for _, q := range w.queues {
+		q.Add(p)
+	}
+}
+
+// emitEvents adds the profiles of events that were made since the last call to all queues.
+func (w *Watcher) emitEvents() {
+	for _, m := range w.events.take() {
+		m.profile.ID, m.profile.Labels = newID(), w.labelsOf(m.jvm.PID, m.jvm)
+		w.add(m.profile)
+	}
+}
+
+// toWall returns the number of nanoseconds that converts a present CLOCK_MONOTONIC time to the wall clock.
+func toWall() int64 { return time.Now().UnixNano() - monotonic.Nanos() }
+
 // profile makes the profile of one JVM. Adding toWall (in ns) to a CLOCK_MONOTONIC time converts it to the wall clock.
-func (w *watcher) profile(s *top.Settled, samples []profile.Location, toWall int64) (*push.Profile, error) {
+func (w *Watcher) profile(s *top.Settled, samples []profile.Location, toWall int64) (*push.Profile, error) {
 	pid := samples[0].PID
-	p := &push.Profile{ID: newID(), Labels: w.labelsOf(pid), Lost: s.Lost,
+	if j := w.jvms[pid]; j != nil {
+		j.state = StateProfiled
+	}
+	p := &push.Profile{ID: newID(), Labels: w.labelsOf(pid, w.jvms[pid]), Lost: s.Lost,
 		From: time.Unix(0, s.FromMono+toWall), To: time.Unix(0, s.ToMono+toWall)}
 	for i := range samples {
 		p.Samples += samples[i].Counts[0]
@@ -54,7 +75,7 @@ func (w *watcher) profile(s *top.Settled, samples []profile.Location, toWall int
 		Trials: []profile.Profile{{Counters: []string{s.Counter}, Locations: samples, PIDs: []int{pid},
 			StartWallNanos: p.From.UnixNano(), WindowSeconds: float64(s.ToMono-s.FromMono) / 1e9}},
 		Stacks:      s.Stacks,
-		SourceFiles: s.SourceFiles,
+		SourceFiles: s.SourceFiles[pid],
 	}, w.o.Gasm)
 	if err != nil {
 		return nil, fmt.Errorf("the profile of JVM %d: %w", pid, err)

@@ -22,30 +22,44 @@ type jvm struct {
 	// start time of the process; distinguishes it from a later process with the same id
 	ticks    uint64
 	labels   atomic.Pointer[[]push.Label] // nil until they are known
+	labelled bool                         // the labels are being collected, or are known
 	seen     time.Time                    // when it was listed or had samples last
 	reported bool                         // the user was told that it can't be profiled
+	state    State
 }
 
 // wanted reports whether a JVM is to be watched. For a new one, it collects the labels in the background, because the
 // JVM may be slow to answer.
-func (w *watcher) wanted(p *attach.Process) bool {
-	if !named(p, w.o.Words) {
-		return false
-	}
+func (w *Watcher) wanted(p *attach.Process) bool {
 	ticks := processend.StartTicks(p.PID)
-	if ticks == 0 || !drawn(hostName, p.PID, ticks, w.o.Share) { // ticks is 0 if the process has ended
+	if ticks == 0 { // it has ended
 		return false
 	}
+	wanted := named(p, w.o.Words) && drawn(hostName, p.PID, ticks, w.budget.share)
 	j := w.jvms[p.PID]
 	if j == nil || j.ticks != ticks {
 		j = &jvm{Process: *p, ticks: ticks}
 		w.jvms[p.PID] = j
-		go func(process attach.Process) {
-			all := labels.Of(&process, w.o.Labels)
-			j.labels.Store(&all)
-		}(*p)
 	}
 	j.seen = time.Now()
+	if !wanted {
+		j.state = StateLeftOut
+		w.events.drop(p.PID)
+		return false
+	}
+	if j.state != StateRefused { // a refused JVM stays so until it has samples
+		j.state = StateProfiled
+	}
+	if !j.labelled {
+		j.labelled = true
+		go func(process attach.Process, set []push.Label) { // w.o may change meanwhile
+			all := labels.Of(&process, set)
+			j.labels.Store(&all)
+		}(*p, w.o.Labels)
+	}
+	if p.Unreadable == nil {
+		w.events.want(j)
+	}
 	return true
 }
 
@@ -78,17 +92,17 @@ func drawn(host string, pid int, ticks uint64, share float64) bool {
 const keptTime = 2 * time.Minute
 
 // forget removes the JVMs that have ended.
-func (w *watcher) forget(now time.Time) {
+func (w *Watcher) forget(now time.Time) {
 	for pid, j := range w.jvms {
 		if now.Sub(j.seen) > keptTime+w.o.Every {
 			delete(w.jvms, pid)
+			w.events.drop(pid)
 		}
 	}
 }
 
-// labelsOf returns the labels of a JVM that has samples.
-func (w *watcher) labelsOf(pid int) []push.Label {
-	j := w.jvms[pid]
+// labelsOf returns the labels of a JVM that has samples or events. j may be nil.
+func (w *Watcher) labelsOf(pid int, j *jvm) []push.Label {
 	if j != nil {
 		if all := j.labels.Load(); all != nil {
 			return *all

@@ -38,9 +38,11 @@ func (k *kept) Send(_ context.Context, p *push.Profile) error {
 func TestEmit(t *testing.T) {
 	r := toptest.New(t, "stacks", nil)
 	k := &kept{}
-	w := &watcher{o: Options{Gasm: "1", Labels: []push.Label{{Name: "team", Value: "x"}},
+	w := &Watcher{o: Options{Gasm: "1", Labels: []push.Label{{Name: "team", Value: "x"}},
 		Say: func(text string) { t.Error(text) }}, model: r.Model,
-		queues: []*push.Queue{push.NewQueue(k, func(string) {})}}
+		// The samples are of another machine. Their times become present ones, because a queue drops old profiles.
+		toWall: func() int64 { return time.Now().UnixNano() - r.Start },
+		queues: []*queue{{push.NewQueue(k, func(string) {}), ""}}}
 	for r.Second() {
 		w.emit(2)
 	}
@@ -114,7 +116,8 @@ func TestDrawn(t *testing.T) {
 // TestUnrecorded checks that a JVM that can't be recorded is reported once, and not while it may only be too early.
 func TestUnrecorded(t *testing.T) {
 	var said []string
-	w := &watcher{o: Options{Share: 1, Say: func(text string) { said = append(said, text) }}, jvms: map[int]*jvm{}}
+	w := &Watcher{o: Options{Say: func(text string) { said = append(said, text) }}, budget: budget{share: 1},
+		jvms: map[int]*jvm{}}
 	p := attach.Process{PID: os.Getpid(), Main: "M", Unreadable: errors.New("no"), StartMonoNanos: monotonic.Nanos()}
 	w.unrecorded(&p) // p is not in w.jvms yet
 	require.True(t, w.wanted(&p))
@@ -134,7 +137,7 @@ func TestUnrecorded(t *testing.T) {
 
 // TestPIDOfAnother checks that a JVM does not get the labels of an earlier JVM with the same process id.
 func TestPIDOfAnother(t *testing.T) {
-	w := &watcher{o: Options{Share: 1}, jvms: map[int]*jvm{}}
+	w := &Watcher{budget: budget{share: 1}, jvms: map[int]*jvm{}}
 	p := attach.Process{PID: os.Getpid(), Main: "First"}
 	require.True(t, w.wanted(&p))
 	first := w.jvms[p.PID]
@@ -143,7 +146,7 @@ func TestPIDOfAnother(t *testing.T) {
 	p.Main = "Second"
 	require.True(t, w.wanted(&p))
 	require.NotSame(t, first, w.jvms[p.PID])
-	for _, l := range w.labelsOf(p.PID) {
+	for _, l := range w.labelsOf(p.PID, w.jvms[p.PID]) {
 		if l.Name == push.ServiceName {
 			assert.Equal(t, "Second", l.Value)
 		}

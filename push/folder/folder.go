@@ -1,6 +1,7 @@
 // Package folder keeps profiles in a folder, as files in pprof's format. Each hour (of UTC) has a folder of its own:
 //
 //	2026-11-27T13/20261127T130215Z-shop-4711.pb.gz
+//	2026-11-27T13/20261127T130215Z-shop-4711-lock.pb.gz
 //
 // The total size of the files is limited: the oldest ones are removed. Other files in the folder are left alone.
 package folder
@@ -129,7 +130,7 @@ func (f *Folder) Send(_ context.Context, p *push.Profile) error {
 	return nil
 }
 
-// nameOf returns the name of a profile's file.
+// nameOf returns the name of a profile's file. The name ends with the kind of the profile, unless that is CPU.
 func nameOf(p *push.Profile) string {
 	service := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r) {
@@ -138,7 +139,11 @@ func nameOf(p *push.Profile) string {
 		return '_'
 	}, cmp.Or(p.Label(push.ServiceName), "java"))
 	service = service[:min(len(service), 80)]
-	return fmt.Sprintf("%s-%s-%s.pb.gz", p.To.UTC().Format(timeLayout), service, p.Label(push.ProcessID))
+	kind := ""
+	if p.Kind != push.CPU {
+		kind = "-" + p.Kind.String()
+	}
+	return fmt.Sprintf("%s-%s-%s%s.pb.gz", p.To.UTC().Format(timeLayout), service, p.Label(push.ProcessID), kind)
 }
 
 // makeRoom removes the oldest files until there is room for the given number of bytes, and then the empty folders of

@@ -72,4 +72,8 @@ func TestFolderNames(t *testing.T) {
 			assert.Equal(t, want, name)
 		}
 	}
+	p := profileAt(at, "shop", 1, 1)
+	p.Kind = push.Alloc
+	assert.Equal(t, "20261127T130000Z-shop-1-alloc.pb.gz", nameOf(p))
+	assert.Regexp(t, fileName, nameOf(p))
 }

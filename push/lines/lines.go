@@ -1,7 +1,12 @@
 // Package lines writes profiles as JSON, one per line:
 //
-//	{"from":"2026-11-27T13:02:00Z","to":"2026-11-27T13:02:15Z","labels":{"service.name":"shop","process.pid":"4711"},
+//	{"type":"cpu","from":"2026-11-27T13:02:00Z","to":"2026-11-27T13:02:15Z","labels":{"service.name":"shop","process.pid":"4711"},
 //	 "samples":136,"cpu_nanoseconds":1346534653,"lost":0,"stacks":[{"samples":7,"frames":["org.acme.Shop::main:12","org.acme.Cart::sum:40"]}]}
+//
+// Lines of other kinds of profiles have these fields in place of samples, cpu_nanoseconds and lost:
+//
+//	{"type":"lock",…,"contentions":12,"delay_nanoseconds":41953,"stacks":[{"contentions":3,"delay_nanoseconds":1953,"frames":[…]}]}
+//	{"type":"alloc",…,"alloc_samples":12,"alloc_space_bytes":419430,"stacks":[{"alloc_samples":3,"alloc_space_bytes":1953,"frames":[…]}]}
 //
 // The frames of a stack are listed from the outermost to the innermost, and inlined methods have frames of their own. A
 // frame ends with its line number if that is known.
@@ -28,25 +33,47 @@ type Writer struct {
 	closed func(error)
 }
 
-// New returns a Writer. After the first error of w, the Writer calls closed with it, and refuses all further profiles.
+// New returns a Writer. After the first error of w, the Writer calls the function closed with this error, and refuses
+// all further profiles.
 func New(w io.Writer, closed func(error)) *Writer { return &Writer{w, closed} }
 
 // String returns "-", which is how the flag --to names the standard output.
 func (w *Writer) String() string { return "-" }
 
 type line struct {
+	Type     string            `json:"type"`
 	From     time.Time         `json:"from"`
 	To       time.Time         `json:"to"`
 	Labels   map[string]string `json:"labels"`
-	Samples  int64             `json:"samples"`
-	CPUNanos int64             `json:"cpu_nanoseconds"`
-	Lost     int64             `json:"lost"`
-	Stacks   []stack           `json:"stacks"`
+	Samples  *int64            `json:"samples,omitempty"`
+	CPUNanos *int64            `json:"cpu_nanoseconds,omitempty"`
+	Lost     *int64            `json:"lost,omitempty"`
+	eventSums
+	Stacks []stack `json:"stacks"`
 }
 
 type stack struct {
-	Samples int64    `json:"samples"`
-	Frames  []string `json:"frames"`
+	Samples *int64 `json:"samples,omitempty"`
+	eventSums
+	Frames []string `json:"frames"`
+}
+
+// An eventSums has the sums of events. Only those of one kind are set.
+type eventSums struct {
+	Contentions  *int64 `json:"contentions,omitempty"`
+	DelayNanos   *int64 `json:"delay_nanoseconds,omitempty"`
+	AllocSamples *int64 `json:"alloc_samples,omitempty"`
+	AllocBytes   *int64 `json:"alloc_space_bytes,omitempty"`
+}
+
+// sumsOf returns the sums of events of a kind. values are their number, and what they add up to.
+func sumsOf(kind push.Kind, values []int64) (s eventSums) {
+	if kind == push.Lock {
+		s.Contentions, s.DelayNanos = &values[0], &values[1]
+	} else {
+		s.AllocSamples, s.AllocBytes = &values[0], &values[1]
+	}
+	return s
 }
 
 // Send writes a profile.
@@ -67,13 +94,25 @@ func lineOf(p *push.Profile) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := line{From: p.From.UTC(), To: p.To.UTC(), Labels: map[string]string{},
-		Samples: p.Samples, CPUNanos: p.CPUNanos, Lost: p.Lost, Stacks: []stack{}}
+	l := line{Type: p.Kind.String(), From: p.From.UTC(), To: p.To.UTC(), Labels: map[string]string{}, Stacks: []stack{}}
 	for _, label := range p.Labels {
 		l.Labels[label.Name] = label.Value
 	}
+	sums := make([]int64, 2)
 	for _, s := range parsed.Sample {
-		l.Stacks = append(l.Stacks, stack{s.Value[0], frames(s)})
+		one := stack{Frames: frames(s)}
+		if p.Kind == push.CPU {
+			one.Samples = &s.Value[0]
+		} else {
+			one.eventSums = sumsOf(p.Kind, s.Value)
+			sums[0], sums[1] = sums[0]+s.Value[0], sums[1]+s.Value[1]
+		}
+		l.Stacks = append(l.Stacks, one)
+	}
+	if p.Kind == push.CPU {
+		l.Samples, l.CPUNanos, l.Lost = &p.Samples, &p.CPUNanos, &p.Lost
+	} else {
+		l.eventSums = sumsOf(p.Kind, sums)
 	}
 	text, err := json.Marshal(l)
 	return append(layout.EscapeJSON(text), '\n'), err

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/push"
+	"github.com/gasm-profiler/gasm/push/web"
 )
 
 // A server checks requests as Pyroscope does, and adds up the samples that it receives.
@@ -118,9 +119,9 @@ func profileOf(t *testing.T, id string, samples int64) *push.Profile {
 		Labels: []push.Label{{Name: "host.name", Value: "h"}, {Name: push.ServiceName, Value: "shop"}}}
 }
 
-func client(t *testing.T, url string, change func(*Options)) *Client {
+func client(t *testing.T, url string, change func(*web.Options)) *Client {
 	t.Helper()
-	o := Options{URL: url + "/prefix/", Gasm: "1"}
+	o := web.Options{URL: url + "/prefix/", Gasm: "1"}
 	if change != nil {
 		change(&o)
 	}
@@ -137,9 +138,9 @@ func fileWith(t *testing.T, text string) string {
 
 func TestSend(t *testing.T) {
 	s := newServer(t)
-	web := httptest.NewServer(s)
-	defer web.Close()
-	c := client(t, web.URL, func(o *Options) { o.Tenant = "team-a" })
+	site := httptest.NewServer(s)
+	defer site.Close()
+	c := client(t, site.URL, func(o *web.Options) { o.Tenant = "team-a" })
 	for i := range 3 {
 		require.NoError(t, c.Send(t.Context(), profileOf(t, fmt.Sprint(i), int64(i+1))))
 	}
@@ -152,6 +153,13 @@ func TestSend(t *testing.T) {
 
 // TestSecrets checks that tokens and passwords are sent, that they are read again when their file was replaced, and
 // that they are in no message, even if the server repeats them.
+func TestProfileNames(t *testing.T) {
+	for kind, want := range map[push.Kind]string{push.CPU: "process_cpu", push.Lock: "mutex", push.Alloc: "memory"} {
+		labels := labelsOf(&push.Profile{Kind: kind, Labels: []push.Label{{Name: "host.name", Value: "h"}}})
+		assert.Equal(t, []label{{"__name__", want}, {"host_name", "h"}}, labels)
+	}
+}
+
 func TestSecrets(t *testing.T) {
 	s := newServer(t)
 	s.answer = func(_ int, w http.ResponseWriter, r *http.Request) bool {
@@ -160,17 +168,17 @@ func TestSecrets(t *testing.T) {
 		fmt.Fprintf(w, `{"code":"unauthenticated","message":"%s is wrong"}`, r.Header.Get("Authorization"))
 		return true
 	}
-	web := httptest.NewServer(s)
-	defer web.Close()
+	site := httptest.NewServer(s)
+	defer site.Close()
 	token, basic := fileWith(t, "t0ken\n"), fileWith(t, "me:pa:ss")
 	for _, test := range []struct {
-		change func(*Options)
+		change func(*web.Options)
 		header string
 	}{
-		{func(o *Options) { o.TokenFile = token }, "Bearer t0ken"},
-		{func(o *Options) { o.BasicFile = basic }, "Basic bWU6cGE6c3M="},
+		{func(o *web.Options) { o.TokenFile = token }, "Bearer t0ken"},
+		{func(o *web.Options) { o.BasicFile = basic }, "Basic bWU6cGE6c3M="},
 	} {
-		c := client(t, web.URL, test.change)
+		c := client(t, site.URL, test.change)
 		err := c.Send(t.Context(), profileOf(t, "a", 1))
 		assert.Equal(t, test.header, s.headers.Get("Authorization"))
 		refused, ok := errors.AsType[*push.RefusedError](err)
@@ -178,7 +186,7 @@ func TestSecrets(t *testing.T) {
 		kind, _, _ := strings.Cut(test.header, " ")
 		assert.Equal(t, "it answers 401: unauthenticated "+kind+" *** is wrong", refused.Reason)
 	}
-	c := client(t, web.URL, func(o *Options) { o.TokenFile = token })
+	c := client(t, site.URL, func(o *web.Options) { o.TokenFile = token })
 	require.NoError(t, os.WriteFile(token, []byte("second"), 0o600))
 	require.Error(t, c.Send(t.Context(), profileOf(t, "a", 1)))
 	assert.Equal(t, "Bearer second", s.headers.Get("Authorization"))
@@ -221,9 +229,9 @@ func TestAnswers(t *testing.T) {
 		}, "it answers 200 but not as Pyroscope's /push.v1.PusherService/Push does: is the path of the URL right?", "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			web := httptest.NewServer(test.answer)
-			defer web.Close()
-			err := client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
+			site := httptest.NewServer(test.answer)
+			defer site.Close()
+			err := client(t, site.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
 			if test.refused != "" {
 				assert.Equal(t, &push.RefusedError{Reason: test.refused}, err)
 			} else {
@@ -248,20 +256,20 @@ func TestRedirects(t *testing.T) {
 		}
 		return false
 	}
-	web := httptest.NewServer(s)
-	defer web.Close()
-	err := client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
+	site := httptest.NewServer(s)
+	defer site.Close()
+	err := client(t, site.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
 	assert.Equal(t, &push.RefusedError{Reason: "it answers 307, a redirect that gasm does not follow"}, err)
 	assert.Zero(t, other.n)
 	s.n, target = 0, ""
-	require.NoError(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
+	require.NoError(t, client(t, site.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
 	assert.Equal(t, 2, s.n)
 	assert.Equal(t, map[string]int{"a": 1}, s.ids)
 	s.answer = func(_ int, w http.ResponseWriter, r *http.Request) bool { // redirects without end
 		http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		return true
 	}
-	require.Error(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "b", 1)))
+	require.Error(t, client(t, site.URL, nil).Send(t.Context(), profileOf(t, "b", 1)))
 }
 
 // TestHostileServer checks that a server that answers without end, with huge headers, or not at all costs no more than
@@ -303,9 +311,9 @@ func TestHostileServer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			web := httptest.NewServer(answer)
-			defer web.Close()
-			require.Error(t, client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
+			site := httptest.NewServer(answer)
+			defer site.Close()
+			require.Error(t, client(t, site.URL, nil).Send(t.Context(), profileOf(t, "a", 1)))
 		})
 	}
 	assert.Less(t, written.Load(), int64(64<<20), "the rest is not read") // less, but sockets have buffers
@@ -314,8 +322,9 @@ func TestHostileServer(t *testing.T) {
 		require.NoError(t, err)
 		defer listener.Close()
 		c := client(t, "http://"+listener.Addr().String(), nil)
-		c.http.Timeout = 100 * time.Millisecond
-		err = c.Send(t.Context(), profileOf(t, "a", 1))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		err = c.Send(ctx, profileOf(t, "a", 1))
 		require.Error(t, err)
 		_, refused := errors.AsType[*push.RefusedError](err)
 		assert.False(t, refused, "it is tried again")
@@ -325,44 +334,15 @@ func TestHostileServer(t *testing.T) {
 // TestTLS checks that a self-signed certificate is refused, unless it is in CAFile.
 func TestTLS(t *testing.T) {
 	s := newServer(t)
-	web := httptest.NewTLSServer(s)
-	defer web.Close()
-	web.Config.ErrorLog = nil
-	err := client(t, web.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
+	site := httptest.NewTLSServer(s)
+	defer site.Close()
+	site.Config.ErrorLog = nil
+	err := client(t, site.URL, nil).Send(t.Context(), profileOf(t, "a", 1))
 	assert.ErrorContains(t, err, "certificate")
 	assert.Zero(t, s.n)
-	ca := fileWith(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})))
-	require.NoError(t, client(t, web.URL, func(o *Options) { o.CAFile = ca }).Send(t.Context(), profileOf(t, "a", 1)))
+	ca := fileWith(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: site.Certificate().Raw})))
+	require.NoError(t, client(t, site.URL, func(o *web.Options) { o.CAFile = ca }).Send(t.Context(), profileOf(t, "a", 1)))
 	assert.Equal(t, map[string]int{"a": 1}, s.ids)
-}
-
-func TestNew(t *testing.T) {
-	for _, test := range []struct {
-		o    Options
-		want string
-	}{
-		{Options{URL: "https://me:secret@host"},
-			"the URL must not contain a user's name or password, because others can see the command line: put them into a file"},
-		{Options{URL: "https://me:sec%ret@host"}, "the URL can't be read"},
-		{Options{URL: "ftp://host"}, "the URL must begin with http:// or https:// and a host"},
-		{Options{URL: "https:///x"}, "the URL must begin with http:// or https:// and a host"},
-		{Options{URL: "https://host/?x=1"}, "the URL must not contain ? or #"},
-		{Options{URL: "https://host", TokenFile: "a", BasicFile: "b"},
-			"either a bearer token or a password can be sent, not both"},
-		{Options{URL: "https://host", TokenFile: "/nonexistent"}, "/nonexistent: no such file or directory"},
-		{Options{URL: "https://host", TokenFile: fileWith(t, "two\nlines")}, "it must have one line"},
-		{Options{URL: "https://host", TokenFile: fileWith(t, "\n")}, "it must have one line"},
-		{Options{URL: "https://host", BasicFile: fileWith(t, "secret")}, "it must have the form USER:PASSWORD"},
-		{Options{URL: "https://host", CAFile: fileWith(t, "secret")}, "there is no certificate in PEM"},
-	} {
-		_, err := New(test.o)
-		require.ErrorContains(t, err, test.want)
-		assert.NotContains(t, err.Error(), "secret@")
-	}
-	c, err := New(Options{URL: "https://host:4040/a/"})
-	require.NoError(t, err)
-	assert.Equal(t, "pyroscope+https://host:4040", c.String())
-	assert.Equal(t, "https://host:4040/a/push.v1.PusherService/Push", c.url.String())
 }
 
 // TestQueueAndServer checks that each profile arrives once at a server that is in turn down, busy, broken and slow, and
@@ -402,9 +382,9 @@ func TestQueueAndServer(t *testing.T) {
 	require.Eventually(t, func() bool { return q.Stats().Retries > 0 }, time.Minute, time.Millisecond)
 	listener, err = net.Listen("tcp", address)
 	require.NoError(t, err)
-	web := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s}}
-	web.Start()
-	defer web.Close()
+	site := &httptest.Server{Listener: listener, Config: &http.Server{Handler: s}}
+	site.Start()
+	defer site.Close()
 	stats := q.Close(ctx)
 	assert.EqualValues(t, 20, stats.Sent)
 	assert.Zero(t, stats.Dropped+stats.Refused)

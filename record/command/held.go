@@ -1,6 +1,6 @@
 // Package command runs a command under gasm. It creates the command's process and holds it before the exec, so that a
-// sampler can be attached first. Then it passes the command's output through gasm, and the signals that gasm receives
-// on to the command.
+// sampler can be attached first. Then the command's output passes through gasm, and gasm passes the signals that it
+// receives on to the command.
 //
 // A [Held] command is made in three steps. [Start] starts gasm's own program as a holder, which waits ([RunHolder]).
 // [Held.Release] lets the holder exec the command, so the process id stays the same. [Held.Wait] waits for the
@@ -37,15 +37,15 @@ type Options struct {
 	Command []string // what is run; not empty
 	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
-	// Stdout gets what the command prints to its stdout. Before that, SeeStdout is called with the output. If SeeStderr
-	// is not nil, what the command prints to its stderr goes through SeeStderr to Stderr in the same way. Otherwise
-	// Stderr itself becomes the command's stderr.
+	// Stdout gets what the command prints to its stdout, after SeeStdout was called with it. If SeeStderr is not nil,
+	// Stderr and SeeStderr do the same for the command's stderr. If it is nil, Stderr itself becomes the command's
+	// stderr.
 	Stdout, Stderr *os.File
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
 	// ns). Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream matters only if Stdout and Stderr are the same file. It then joins the command's two streams into one,
-	// which SeeStdout gets. This preserves the order in which the command prints to them.
+	// OneStream matters only if Stdout and Stderr are the same file. If it is true, the command has a single stream for
+	// both, and SeeStdout is called with it. This preserves the order of the command's output.
 	OneStream bool
 }
 
@@ -89,8 +89,8 @@ func lookUp(command string) (string, error) {
 }
 
 // commandEnds are the files that the command's process gets: its ends of the pipes gate and result, its stdout and its
-// stderr. If gasm has created a pipe or a pseudo-terminal for the command's output, the field made has the command's
-// end of it, too. When the command has its own copies, gasm must close gate, result and the files in made.
+// stderr. If gasm has created a pipe or a pseudo-terminal for the command's output, the command's end of it is also in
+// made. Once the command has its own copies, gasm must close gate, result and the files in made.
 type commandEnds struct {
 	gate, result, stdout, stderr *os.File
 	made                         []*os.File
@@ -121,7 +121,7 @@ func connect(o Options) (h *Held, ends commandEnds, err error) {
 }
 
 // pass creates an outputCopy that passes output on to one of gasm's streams. It returns the file to which the command
-// must print.
+// must write.
 func (h *Held) pass(to *os.File, see func([]byte, int64), ends *commandEnds) (commands *os.File, err error) {
 	ours, commands, err := outputFor(to)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // own, with other numbers.
 
 // inherited returns the descriptors from 3 on that a child process gets. It stops at the first three successive free
-// numbers, which the holder uses for its own descriptors. An element is nil if its number is free, or if the descriptor
-// belongs to gasm alone.
+// numbers, because the holder uses these for its own descriptors. An element is nil if its number is free, or if the
+// child does not get the descriptor.
 func inherited() (files []*os.File) {
 	for fd := firstInherited; ; fd++ {
 		if !isInherited(fd) && !isInherited(fd+1) && !isInherited(fd+2) {
@@ -65,14 +65,14 @@ func highestInherited() int {
 }
 
 // clearOf makes sure that Go's fork overwrites no descriptor that the command should get. In the child, the files in
-// ends get the numbers first, first+1 and so on. The fork first moves its own pipe, and each file whose number in
-// gasm is lower than its number in the child. It moves them to the numbers after the highest one that it passes on
-// (nextfd in syscall's forkAndExecInChild1).
+// ends get the numbers first, first+1 and so on. Before that, the fork moves its own pipe, and each file whose number
+// in gasm is lower than its number in the child. It moves them to the numbers after the highest descriptor among its
+// arguments (nextfd in syscall's forkAndExecInChild1), which the command may have inherited.
 //
-// So clearOf duplicates each file in ends whose number is lower than its number in the child; then the fork does not
-// move it. The first file also gets a number above the highest inherited descriptor; then the fork moves its pipe
-// beyond all inherited descriptors. clearOf returns all files to use, and separately the copies among them, which the
-// caller must close.
+// To prevent that, clearOf duplicates each file in ends whose number is lower than its number in the child, so that
+// the fork does not move it. The first file also gets a number above the highest inherited descriptor, so that the
+// fork moves its pipe beyond all inherited descriptors. clearOf returns all files to use, and separately the copies
+// among them, which the caller must close.
 func clearOf(highest, first int, ends []*os.File) (files, copies []*os.File, err error) {
 	for i, f := range ends {
 		least := first + i

@@ -1,9 +1,9 @@
 // Package debuginfo switches HotSpot's flag DebugNonSafepoints on in a running JVM, and off again. The flag is the
 // only thing that gasm ever writes into a JVM's memory.
 //
-// While the flag is on, there is a locked folder with a note. If gasm is killed, the next gasm process learns from the
-// note that the flag is still on. The folder's name differs from the names of temporary folders, because every gasm
-// process removes temporary folders that are no longer needed.
+// While the flag is on, a note about it is in a locked folder. If gasm is killed, the next gasm process learns from
+// the note that the flag is still on. The folder's name differs from the names of temporary folders, because every
+// gasm process removes temporary folders that are no longer needed.
 package debuginfo
 
 import (
@@ -31,10 +31,10 @@ type Switch struct {
 	note
 	dir    string
 	lock   *lockedfolder.Lock
-	memory *os.File // memory of the JVM, never of a program that the process executes later
+	memory *os.File // memory of the JVM; if the process executes another program, writes fail
 }
 
-// A note is the content of the note file.
+// A note is the content of a note file: in which JVM the flag is on.
 type note struct {
 	pid     int
 	ticks   uint64 // when the process started
@@ -50,7 +50,7 @@ const (
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
 // SwitchOn switches the flag on in the process pid that started at ticks (processend.StartTicks). If the flag is on
-// because a killed gasm process left it on, SwitchOn takes over that process's note, so that Restore switches the flag
+// because a killed gasm process left it on, SwitchOn takes over that process's note, and Restore will switch the flag
 // off. If the flag is on for any other reason, SwitchOn returns nil without an error.
 func SwitchOn(ctx context.Context, pid int, ticks uint64) (*Switch, error) {
 	memory, err := openMemory(pid) // opened first: if the process executes another program later, this memory is gone
@@ -123,8 +123,7 @@ func (s *Switch) Restore(ctx context.Context) error {
 	return nil
 }
 
-// left returns a message for the user. It says that the flag is still on, and with which command it can be switched
-// off.
+// left returns a message that tells the user that the flag is still on, and which command switches it off.
 func (n note) left() string {
 	return fmt.Sprintf("%s is still on in JVM %d, which only makes its compilers note more: `gasm attach --debug-info --length 1s %d` puts it back",
 		flagName, n.pid, n.pid)
@@ -157,9 +156,9 @@ func (s *Switch) forget() {
 	s.lock.Close()
 }
 
-// takeOver is called if the flag is already on. It looks for a note with the content n, which a killed gasm process may
-// have left, and takes the note over. It returns nil if there is no such note. Then the flag is on for another reason,
-// for example because the user has switched it on.
+// takeOver is called if the flag is already on. It looks for a note with the content n, which a killed gasm process
+// may have left, and takes the note over. It returns nil if there is no such note. Then somebody else has switched the
+// flag on, for example the user.
 func takeOver(ctx context.Context, n note) (s *Switch) {
 	eachNote(ctx, func(found note, dir string, l *lockedfolder.Lock) (kept bool) {
 		if s != nil || found != n {

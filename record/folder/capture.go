@@ -26,8 +26,8 @@ type Capture struct {
 	logs   *Logs              // nil until MakeLogs
 	events string             // the beginning of the paths of the logs that EventPattern is for; "" if there are none
 	gather sync.Once
-	// users are processes that may still start JVMs that log to the logs' folder, or to the folder of a temporary
-	// capture. If there are any, that folder was not removed.
+	// users are processes that may still start JVMs, which would log to the logs' folder or to the folder of a temporary
+	// capture. If there are any users, gasm has not removed that folder.
 	users []lockedfolder.Process
 }
 
@@ -119,9 +119,10 @@ func (c *Capture) MakeLogs() (*Logs, error) {
 	return c.logs, nil
 }
 
-// EventPattern returns the path for -Xlog of JVMs that have the same user and root directory as gasm. HotSpot replaces
-// %p with the process id. These logs are in the capture's folder from the start. Everyone can see the path in the JVMs'
-// command lines. Unlike the path of [Logs], it need not be secret, because other users can't write to the folder.
+// EventPattern returns the path for -Xlog in JVMs that have the same user and root directory as gasm. HotSpot replaces
+// %p with the process id. JVMs write these logs directly into the capture's folder. Everyone can see the path in the
+// JVMs' command lines. Unlike the path of [Logs], it need not be secret, because other users can't write to the
+// folder.
 func (c *Capture) EventPattern() (string, error) {
 	dir, err := filepath.Abs(c.Path)
 	if err != nil {
@@ -174,7 +175,7 @@ func (c *Capture) Keep() string {
 	return c.Path
 }
 
-// release removes the logs' folder. If processes still use the folder, it stays, and release sets c.users.
+// release removes the logs' folder. If processes still use the folder, release leaves it and sets c.users.
 func (c *Capture) release() {
 	if c.logs != nil {
 		c.users = c.logs.release()

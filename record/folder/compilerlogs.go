@@ -11,10 +11,10 @@ import (
 
 // CompilerLogsFault returns why HotSpot's LogCompilation must not be used, or "" if it can be used. With
 // LogCompilation, each compiler thread of a JVM writes a file /tmp/hs_c<thread>_pid<pid>.log, whatever TMPDIR is
-// (CompileBroker::init_compiler_thread_log). HotSpot opens whatever already exists at that path. If another user has
-// planted a link there, HotSpot may overwrite any file of gasm's user. If another user has planted a named pipe there,
-// the compiler hangs. So LogCompilation is safe only if no other user can create files in /tmp, or if the kernel
-// refuses to open what others have created there.
+// (CompileBroker::init_compiler_thread_log). If another user has planted a link at that path, HotSpot may overwrite
+// any file of gasm's user. If another user has planted a named pipe there, the compiler hangs. So LogCompilation is
+// safe only if no other user can create files in /tmp, or if the kernel refuses to open what others have created
+// there.
 func CompilerLogsFault() string {
 	if runtime.GOOS != "linux" || isPrivate(HotSpotTemp) {
 		return ""

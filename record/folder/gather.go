@@ -72,7 +72,7 @@ func takeLog(from, to string, limit int64) error {
 		os.Remove(to)
 		return err
 	case owner != os.Geteuid():
-		return replaceByCopy(to, limit) // the owner could change the file while it is read
+		return replaceByCopy(to, limit) // the file's owner could change it while gasm reads it
 	}
 	return os.Chmod(to, 0o600)
 }
@@ -88,9 +88,9 @@ func CheckLog(info os.FileInfo) (owner int, err error) {
 	return int(stat.Uid), nil
 }
 
-// A large file that takes almost no space on the disk is sparse, and takes as long to read as a full one. HotSpot
-// writes a log from its beginning to its end, so such a file can't be a log. A file system with compression makes logs
-// only about ten times smaller, which is far from the limit.
+// A sparse file takes almost no space on the disk, but reading it takes as long as reading a full one. HotSpot writes
+// a log from its beginning to its end, so a large sparse file can't be a log. On a file system with compression, a log
+// is only about ten times smaller, which is far from the limit.
 const (
 	mostHoles   = 64       // the maximum ratio of a log's size to its space on the disk
 	smallEnough = 64 << 20 // in bytes; smaller files are not checked
@@ -156,8 +156,8 @@ func replaceByCopy(path string, limit int64) error {
 	return err
 }
 
-// gatherProbes moves the files of gasm's agents into the capture's folder: the rings, with counted calls, and the
-// reports.
+// gatherProbes moves the files of gasm's agents into the capture's folder: the rings, which have the counts of calls,
+// and the reports.
 func (l *Logs) gatherProbes(dir string) error {
 	var errs []error
 	take := func(files []Log, name func(pid int) string, limit int64) {

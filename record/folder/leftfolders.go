@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/lockedfolder"
 )
 
-// A Left is a temporary folder that was left behind: it still exists, but the gasm process that made it has ended.
+// A Left is a temporary folder that still exists although the gasm process that made it has ended.
 type Left struct {
 	Path string
 	Why  string // why it is still there

@@ -82,8 +82,8 @@ func newLogs(capture *Capture) (l *Logs, err error) {
 	return l, err
 }
 
-// make locks the parent, and makes the folder for the logs. above is the path of the folder that will contain it: the
-// parent or the capture.
+// make locks the parent, and makes the folder for the logs. The parameter above is the path of the folder that will
+// contain it: the parent or the capture.
 func (l *Logs) make(above string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lockedfolder.Make(l.parent); err != nil {
@@ -147,12 +147,12 @@ const logHead = "asm-"
 // logTail returns the end of the names of the logs in a folder. It makes the names longer than the folder's path, to
 // work around a bug in HotSpot. If a JVM can't open its log, for example because it is in a chroot, it opens a log of
 // the same name in /tmp instead (defaultStream::open_file). To put the process id into this name, HotSpot should look
-// for %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8 to
-// 28). If the name is shorter than this position, HotSpot reads and writes outside of its memory. It then crashes,
+// for %p in the name, but it uses the position of %p in the whole path (make_log_name_internal in ostream.cpp, JDK 8
+// to 28). If the name is shorter than this position, HotSpot reads and writes outside of the buffer. It then crashes,
 // hangs, or leaves files such as asm-%p.log<random>.
 //
-// Other users must not be able to predict the name in /tmp, because they could plant a link there. So the name contains
-// a digest of the folder's secret name, which does not reveal the secret name.
+// Other users must not be able to predict the name in /tmp, because they could plant a link there. So the name
+// contains a digest of the folder's secret name, which does not reveal the secret name.
 func logTail(folder string) string {
 	digest := sha256.Sum256([]byte(filepath.Base(folder)))
 	filler := strings.Repeat(hex.EncodeToString(digest[:]), 1+maxLogFolder/sha256.Size/2)
@@ -211,7 +211,7 @@ func (l *Logs) Rings() []Log { return logsIn(l.Path, probeHead, ringTail) }
 // Reports returns the reports that gasm's agents have created so far. They may be incomplete.
 func (l *Logs) Reports() []Log { return logsIn(l.Path, probeHead, reportTail) }
 
-// logsIn returns the files of a folder whose names have a process id between head and tail.
+// logsIn returns the files of a folder whose names consist of head, a process id and tail.
 func logsIn(dir, head, tail string) (found []Log) {
 	entries, _ := os.ReadDir(dir) // no entries if the folder was removed
 	for _, e := range entries {
@@ -233,7 +233,7 @@ func (l *Logs) Describe() string {
 }
 
 // release removes the folder, unless processes still have its path in their environment. Such a process may be a JVM,
-// or start a JVM, and this JVM needs the folder for its log. release returns these processes.
+// or start a JVM, and this JVM needs the folder for its log. These processes are returned.
 func (l *Logs) release() (users []lockedfolder.Process) {
 	defer l.lock.Close()
 	if users = l.lock.Users(l.Path+"/", l.Files); len(users) > 0 {

@@ -19,7 +19,7 @@ var DefaultKinds = []event.Kind{event.GC, event.Safepoint}
 type Source string
 
 // The sources. Auto takes each kind of event from the source that has the most detail at the lowest cost: pauses and
-// safepoints from the log, other kinds from JFR if JFR has them, and the rest from USDT.
+// safepoints from the log, the kinds that JFR has from JFR, and the rest from USDT.
 const (
 	Auto       Source = "auto"
 	FromLog    Source = "log"    // HotSpot's -Xlog
@@ -61,9 +61,9 @@ type Choice struct {
 	// ByDTrace is true if DTrace reports the USDT probes, and not the kernel. Sudo is true if gasm runs DTrace under
 	// sudo -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events. Otherwise they are the defaults. Recording events may need
-	// an option with which a JVM of an old JDK does not start. So the defaults are recorded only if the command is java
-	// itself or another tool of a JDK, such as javac, because then gasm knows the JDK.
+	// Asked is true if the user has asked for these events, and false if they are the defaults. Recording events may need
+	// an option with which a JVM of an old JDK does not start. So gasm records the defaults only if it knows the JDK,
+	// because the command is java itself or another tool of a JDK, such as javac.
 	Asked bool
 }
 
@@ -72,7 +72,7 @@ func (c *Choice) None() bool {
 	return len(c.Log)+len(c.JFR)+len(c.USDT)+len(c.Probes) == 0
 }
 
-// NeedsLog reports whether a kind of events comes from the log alone.
+// NeedsLog reports whether some kind of event comes only from the log.
 func (c *Choice) NeedsLog() bool {
 	return slices.ContainsFunc(c.Log, func(k event.Kind) bool { return !slices.Contains(c.JFR, k) })
 }
@@ -115,9 +115,9 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 	return c, nil
 }
 
-// Add adds a kind of event from the given source. If the source is Auto or "", it uses the best source for this kind.
-// For compilations that is JFR, and the log has those that began before the recording, and when code was discarded. If
-// the Choice already has the kind, Add does nothing.
+// Add adds a kind of event from the given source. If the source is Auto or "", Add uses the best source for this kind.
+// For compilations it uses JFR, and also the log, which has the compilations that began before the recording, and the
+// times when code was discarded. If the Choice already has the kind, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil
@@ -149,7 +149,7 @@ func (c *Choice) Add(kind event.Kind, from Source) error {
 }
 
 // sourceOf returns the best source for a kind of event, as Auto uses it. For compilations that is JFR, because the log
-// has only their start; see Add.
+// has only the start of a compilation; see Add.
 func sourceOf(kind event.Kind) Source {
 	switch {
 	case slices.Contains(DefaultKinds, kind):

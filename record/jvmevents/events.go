@@ -41,8 +41,8 @@ type Options struct {
 	Dir      string // the capture's folder
 	Patience *patience.Patience
 	Problem  func(error) // called when something is lost
-	// Placed returns a function for the process pid. That function makes gasm copy the code at an address, as if a
-	// sample had been taken there.
+	// Placed returns a function for the JVM pid. When that function is called with an address, gasm copies the code
+	// there, as if a sample had been taken at this address.
 	Placed func(pid int) func(pc uint64, monoNanos int64)
 }
 
@@ -102,13 +102,13 @@ func New(o Options) *Events {
 	return e
 }
 
-// Expect tells a sampler that a command is about to start JVMs. The sampler then reports a new JVM sooner. So the JVM's
-// USDT probes are set sooner, and fewer events are missed.
+// Expect tells the sampler s that a command is about to start JVMs. The sampler then reports a new JVM sooner. So gasm
+// sets the JVM's USDT probes sooner, and misses fewer events.
 func (e *Events) Expect(s any) { e.usdt.expect(s) }
 
-// Found is called when gasm has found a JVM. That is a process that has just mapped libjvm.so, and may not be ready
-// yet, or a JVM to which gasm attaches. Found may be called several times for one JVM, from any goroutine, and returns
-// at once. When ctx is done, the JVM's files are no longer accessed.
+// Found is called when gasm has found a JVM: a process that has just mapped libjvm.so, and may not be ready yet, or a
+// JVM to which gasm attaches. Found may be called several times for one JVM, from any goroutine, and returns at once.
+// When ctx is done, gasm no longer accesses the JVM's files.
 func (e *Events) Found(ctx context.Context, pid int) {
 	if e == nil {
 		return
@@ -277,8 +277,8 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
-		// A user who has not asked for events does not miss those of a JVM that runs for a tenth of a second, such as
-		// the JVMs that JMH starts to find out about blackholes.
+		// JVMs that run for a tenth of a second have no events, such as those that JMH starts to find out about blackholes.
+		// There is a note about them only if the user has asked for events.
 		if r.early && e.o.Choice.Asked && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
 			early = append(early, strconv.Itoa(r.pid))
 		}

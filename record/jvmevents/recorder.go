@@ -41,11 +41,13 @@ type recorder struct {
 	unanswered bool // logs is true only because the JVM's answer was lost, for example because the JVM ended
 	records    bool // the JVM may be recording events
 	byOption   bool // the JVM has recorded since its start, because of Options.Started
+	kept       jcmd.Kept
 	repository *repository
 	// recordingMono is the time at which the JVM answered that its recording had begun. It is 0 until then.
 	recordingMono int64
-	feature       int  // feature release of the JVM's JDK; 0 if unknown
-	early         bool // the JVM, or the sampling, ended before the JVM took commands
+	feature       int    // feature release of the JVM's JDK; 0 if unknown
+	early         bool   // the JVM, or the sampling, ended before the JVM took commands
+	why           string // why the JVM records no events, if it refused to; it is also in a note
 	notes         []string
 	problems      []error
 	begun         chan struct{} // closed when start has finished, whether it succeeded or not
@@ -58,8 +60,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when its first
-// context is done. When the second context is done, the JVM's files are no longer accessed.
+// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when begin is done.
+// When reach is done, gasm no longer accesses the JVM's files.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if r.byOption { // the JVM may already be recording, so there must be a note for the next gasm process
@@ -88,8 +90,8 @@ func (r *recorder) start(begin, reach context.Context) {
 	}
 }
 
-// startPause is the time between two checks whether a JVM has begun to run its program. If gasm can't find this out, it
-// assumes that the JVM has begun after surelyUp.
+// startPause is the time between two checks whether a JVM has begun to run its program. If gasm can't find that out,
+// it assumes after surelyUp that the program runs.
 const (
 	startPause = 5 * time.Millisecond
 	surelyUp   = 2 * time.Second
@@ -118,7 +120,7 @@ func (r *recorder) awaitStart(ctx context.Context) bool {
 	}
 }
 
-// prepared calls prepare, unless that was done before. If prepare fails, prepared adds a note and returns false.
+// prepared calls prepare, unless that was done before. If prepare fails, a note is added, and the result is false.
 func (r *recorder) prepared(begin, reach context.Context) bool {
 	if r.folder != nil {
 		return true
@@ -160,7 +162,7 @@ func (r *recorder) close() {
 	}
 }
 
-// startLog makes the JVM log events. It returns false if the JVM accepts no commands at all.
+// startLog makes the JVM log events. It returns false if the JVM accepts no commands.
 func (r *recorder) startLog(ctx context.Context) (told bool) {
 	if 0 < r.feature && r.feature < hslog.OldestRelease {
 		r.notes =
@@ -202,7 +204,7 @@ func (r *recorder) startRecording(ctx context.Context) {
 	}
 	shared := r.openChunk() != "" // the user already has a recording in this JVM
 	err = jcmd.StartRecording(ctx, r.process, r.folder.Name, path.Join(r.folder.Path, jvmfolder.SettingsFile),
-		path.Join(r.folder.Path, jvmfolder.RecordingFile))
+		path.Join(r.folder.Path, jvmfolder.RecordingFile), r.kept)
 	r.records = mayDo(err)
 	refused := (*jcmd.FailedError)(nil)
 	switch {
@@ -220,8 +222,8 @@ func (r *recorder) startRecording(ctx context.Context) {
 	r.findRepository(shared)
 }
 
-// findRepository finds the folder with the JVM's chunks. shared is true if the folder also has the chunks of a
-// recording of the user's.
+// findRepository finds the folder with the JVM's chunks. shared is true if the folder also has chunks of a recording
+// that the user started.
 func (r *recorder) findRepository(shared bool) {
 	if chunk := r.openChunk(); chunk != "" {
 		r.repository = openRepository(r.world, path.Dir(chunk), shared)
@@ -230,8 +232,8 @@ func (r *recorder) findRepository(shared bool) {
 
 const fromRecording = " from a recording"
 
-// refused adds a note that says why there are no events of the JVM. from is the source that the note is about, such as
-// " from the log", or "" if it is about all events.
+// refused adds a note that says why there are no events of the JVM. The parameter from is the source of the missing
+// events, such as " from the log", or "" for all events.
 func (r *recorder) refused(from string, err error) {
 	var notTold *jcmd.NotToldError
 	why := err.Error()
@@ -246,12 +248,13 @@ func (r *recorder) refused(from string, err error) {
 	case errors.As(err, &notTold):
 		why = "it takes no commands: " + notTold.Err.Error()
 	}
+	r.why = why
 	r.notes = append(r.notes, fmt.Sprintf("no events of JVM %d%s: %s", r.pid, from, why))
 }
 
-// end makes the JVM end its log and its recording. If the JVM does not do so, end adds a problem. It returns false if
-// r.start is still waiting for an answer of the JVM. The recorder must then not be used any more; the next gasm process
-// finds the note.
+// end makes the JVM end its log and its recording. If the JVM does not do so, end adds a problem. The result is false
+// if r.start is still waiting for an answer of the JVM. The recorder must then not be used any more; the next gasm
+// process finds the note.
 func (r *recorder) end(ctx context.Context) bool {
 	select {
 	case <-r.begun:
@@ -339,7 +342,7 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 		case late > noteworthy:
 			j.RecordingFromMonoNanos, j.RecordingLateNanos = r.recordingMono, int64(late)
 			r.notes =
-				append(r.notes, fmt.Sprintf("the recording of JVM %d began %.1f s after its start: what happened before is not in it", r.pid, late.Seconds()))
+				append(r.notes, fmt.Sprintf("Flight Recorder began %.1f s after the start of JVM %d: tables of events lack what happened before", late.Seconds(), r.pid))
 		}
 	}
 	return r.notes
@@ -403,8 +406,8 @@ func (r *recorder) takeRecordings() (names []string) {
 
 // takeWhole takes the file to which the JVM writes the whole recording when the recording is stopped. It copies this
 // file into the capture, unless the JVM has written it there itself. It returns the file's size in bytes. If the file
-// is empty, the error is ErrNotThere: Flight Recorder creates the file when the recording begins, and a JVM that was
-// killed never wrote to it. If what is in the capture is empty, not a regular file, or too large, takeWhole removes it.
+// is empty, the error is ErrNotThere: Flight Recorder creates the file when the recording begins, so a JVM that was
+// killed leaves an empty file. takeWhole removes the capture's file if it is empty, not a regular file, or too large.
 func (r *recorder) takeWhole(to string) (size int64, err error) {
 	if !r.byOption {
 		if err = r.folder.Take(jvmfolder.RecordingFile, to, maxRecording); err != nil {

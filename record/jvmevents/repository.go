@@ -88,8 +88,8 @@ func (r *repository) chunks() (names []string) {
 	return names[max(len(names)-maxChunks, 0):]
 }
 
-// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. The paths of the copies are
-// the results of to(0), to(1) and so on. takeChunks returns the number of copies, and the errors for chunks that
+// takeChunks copies the chunks, the oldest first, up to a total of maxRecording bytes. It copies the first chunk to
+// the path to(0), the next one to to(1), and so on. It returns the number of copies, and the errors for chunks that
 // could not be copied.
 func (r *repository) takeChunks(to func(number int) string) (taken int, err error) {
 	left := int64(maxRecording)
@@ -107,8 +107,8 @@ func (r *repository) takeChunks(to func(number int) string) (taken int, err erro
 	return taken, errors.Join(errs...)
 }
 
-// remove removes the repository that a killed JVM has left behind, unless it also has chunks of a recording of the
-// user's.
+// remove removes the repository that a killed JVM has left behind, unless it also has chunks of a recording that the
+// user started.
 func (r *repository) remove() {
 	if r == nil || r.shared {
 		return

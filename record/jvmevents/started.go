@@ -58,8 +58,8 @@ func (o *RecordingOption) Options() []string { return []string{o.option, "-Xlog:
 // maxArguments is an upper bound for the size of a process's arguments, in bytes (execve(2)).
 const maxArguments = 8 << 20
 
-// of reports whether a process was started with the option. It may have the option although gasm did not start it,
-// because JMH passes the options of its own JVM on to its forks.
+// of reports whether a process was started with the option. A JVM that gasm did not start may also have it, because
+// JMH passes the options of its own JVM on to its forks.
 func (o *RecordingOption) of(p *foreign.Process) bool {
 	if o == nil {
 		return false

@@ -37,12 +37,12 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 	u.stop, u.results = stop, map[int]usdt.Result{}
 }
 
-// startTime is how long the sampler looks for new JVMs more often after a command has started. A JVM that the command
-// starts within this time is found at once.
+// startTime is how long the sampler looks for new JVMs more often after a command has started. It finds a JVM that
+// starts within this time at once.
 const startTime = 3 * time.Second
 
-// expect makes a sampler look for new JVMs more often for some time, because the events of a JVM are missed until its
-// probes are set. If the sampler can't do that, expect does nothing.
+// expect makes the sampler s look for new JVMs more often for some time, because gasm misses the events of a JVM until
+// its probes are set. If the sampler can't do that, expect does nothing.
 func (u *usdtRecorders) expect(s any) {
 	if n, ok := s.(interface{ LookOften(time.Duration) }); ok && len(u.patterns) > 0 {
 		n.LookOften(startTime)
@@ -110,9 +110,9 @@ func (u *usdtRecorders) fail(pid int, err error) {
 // usdtEndTime is the time limit for stopping the recorders of all JVMs. Stopping DTrace takes seconds.
 const usdtEndTime = time.Minute
 
-// await waits until every JVM's recorder has stopped. The caller must have closed stop. If a recorder does not stop,
-// because it is blocked while it reads its JVM's memory, await reports a problem, and the events of that JVM are
-// missing.
+// await waits until every JVM's recorder has stopped. The caller must have closed stop. A recorder may be blocked
+// while it reads its JVM's memory. If it does not stop in time, await reports a problem, and the events of that JVM
+// are missing.
 func (u *usdtRecorders) await(ctx context.Context) {
 	if len(u.patterns) == 0 {
 		return // there is nothing to wait for, even if ctx is done
@@ -158,8 +158,8 @@ func (u *usdtRecorders) take(jvms map[int]*capture.JVM, startedMonoNanos int64) 
 	return append(notes, said...)
 }
 
-// noProbes returns a note about probes that the user has named (Choice.Probes) and that the JVM does not have. It
-// returns "" if there are none. names are all names that match no probe of the JVM, including names that gasm itself
+// noProbes returns a note about the probes that the user has named (Choice.Probes) but the JVM does not have. It
+// returns "" if there are none. names are all names that match no probe of the JVM, including those that gasm itself
 // has chosen.
 func (u *usdtRecorders) noProbes(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(u.o.Choice.Probes, n) })

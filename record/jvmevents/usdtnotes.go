@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// A usdtNote is a note about one or more JVMs. Its text consists of the field before, the names of the JVMs, and the
-// field after.
+// A usdtNote is a note about one or more JVMs. The fields before and after are the parts of its text around the names
+// of the JVMs.
 type usdtNote struct {
 	pids          []string
 	before, after string
@@ -21,7 +21,7 @@ type usdtNote struct {
 
 func (n *usdtNote) String() string { return n.before + strings.Join(n.pids, ", ") + n.after }
 
-// maxNamed is the maximum number of JVMs that a note lists. The text "others" stands for the rest.
+// maxNamed is the maximum number of JVMs that a note lists. Beyond that, it says "others".
 const maxNamed = 4
 
 // addUSDTNote adds a note about a JVM. If there is already a note that differs only in its JVMs, it adds the JVM to
@@ -54,8 +54,8 @@ func (u *usdtRecorders) noteSilent(pid int, options []string) {
 // Until then, the flags in the JVM's memory do not have their final values.
 const heapField = "Universe::_collectedHeap"
 
-// optionsWithout returns those of the given options that are switched off in a JVM. An option has the form -XX:+Name.
-// It returns nil if the JVM's flags can't be read, or if the JVM is still starting.
+// optionsWithout returns the given options that are switched off in a JVM. An option has the form -XX:+Name. It returns
+// nil if the JVM's flags can't be read, or if the JVM is still starting.
 func optionsWithout(ctx context.Context, pid int, options []string) (without []string) {
 	if len(options) == 0 {
 		return nil
@@ -82,16 +82,16 @@ func optionsWithout(ctx context.Context, pid int, options []string) (without []s
 	return without
 }
 
-// lateProbes counts the JVMs whose probes were set too long after the JVM's start. It has the id and the delay of the
-// JVM with the longest delay.
+// lateProbes counts the JVMs whose probes were set too long after the JVM's start. Of these, it keeps the id and the
+// delay of the JVM with the longest delay.
 type lateProbes struct {
 	jvms, pid int
 	late      time.Duration
 }
 
 // add adds a JVM. sinceMono is the time from which the JVM's events are wanted, and setMono is the time at which its
-// probes were set. add returns the delay between these times, or 0 if the delay is too short to matter. If setMono is
-// 0, the probes were not set, and add returns 0.
+// probes were set. The result is the delay between these times, or 0 if the delay is too short to matter. If setMono is
+// 0, the probes were not set, and the result is 0.
 func (l *lateProbes) add(pid int, setMono, sinceMono int64) time.Duration {
 	late := time.Duration(setMono - sinceMono)
 	if setMono == 0 || late <= noteworthy {

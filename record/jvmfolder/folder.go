@@ -45,6 +45,7 @@ type Folder struct {
 const (
 	LogFile       = "events.log"
 	RecordingFile = "events.jfr"
+	DumpFile      = "dump.jfr" // what the JVM has recorded so far
 	SettingsFile  = "gasm.jfc"
 )
 
@@ -64,7 +65,7 @@ func RecordingName() string { return head + lockedfolder.SecretName() }
 
 var recordingName = regexp.MustCompile(fmt.Sprintf(`^%s[0-9a-f]{%d}$`, head, lockedfolder.SecretLength))
 
-// isRecording reports whether a name has the form of the names that RecordingName returns.
+// isRecording reports whether a name has the form of those that RecordingName returns.
 func isRecording(name string) bool { return recordingName.MatchString(name) }
 
 // folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
@@ -72,7 +73,7 @@ func isRecording(name string) bool { return recordingName.MatchString(name) }
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head,
 	lockedfolder.SecretLength))
 
-// isFolder reports whether a path has the form of the paths that NewPath returns, in this release or in an older one.
+// isFolder reports whether a path has the form of those that NewPath returns, in this release or in an older one.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
 // names returns the names of the outer and the inner folder in a path that isFolder accepts. In paths of older
@@ -125,16 +126,25 @@ func remove(w *foreign.World, jvmPath string) {
 // Write writes a file for the JVM.
 func (f *Folder) Write(name, text string) error { return f.dir.Create(name, []byte(text)) }
 
+// Open opens a file for reading. If it does not exist, the error is ErrNotThere.
+func (f *Folder) Open(name string) (*foreign.File, error) {
+	file, err := f.dir.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotThere
+	}
+	return file, err
+}
+
+// RemoveFile removes a file, if it exists.
+func (f *Folder) RemoveFile(name string) { _ = f.dir.Remove(name) }
+
 // Take copies a file of at most limit bytes out of the folder; see TakeFrom.
 func (f *Folder) Take(name, to string, limit int64) error { return TakeFrom(f.dir, name, to, limit) }
 
 // TakeFrom copies a file of at most limit bytes out of a JVM's folder. If the disk gets full, the part that was copied
 // remains. If the file does not exist, the error is ErrNotThere.
 func TakeFrom(folder *foreign.Folder, name, to string, limit int64) error {
-	in, err := folder.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotThere
-	}
+	in, err := (&Folder{dir: folder}).Open(name)
 	if err != nil {
 		return err
 	}
@@ -164,12 +174,12 @@ func (f *Folder) Remove() {
 }
 
 func removeFiles(dir *foreign.Folder) {
-	for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, LogFile}, hslog.Rotated(LogFile)) {
+	for _, name := range slices.Concat([]string{SettingsFile, RecordingFile, DumpFile, LogFile}, hslog.Rotated(LogFile)) {
 		_ = dir.Remove(name)
 	}
 }
 
-// Close releases what this process has open of the folder. The folder itself stays on the disk.
+// Close closes the files of the folder that this process has open. The folder itself stays on the disk.
 func (f *Folder) Close() {
 	if f.dir != nil {
 		f.dir.Close()

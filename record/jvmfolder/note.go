@@ -43,8 +43,8 @@ const (
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
 // Leave writes a note about a JVM's folder. jvmPath is the folder's path as the JVM sees it. The process id and the
-// start time (processend.StartTicks) identify the JVM. If a recording began with the JVM's start, started is the name
-// of this recording (see RecordingName). Otherwise started is "". A recording that gasm starts later has the folder's
+// start time (processend.StartTicks) identify the JVM. The field started is the name of the recording that began with
+// the JVM's start (see RecordingName), or "" if there is none. A recording that gasm starts later has the folder's
 // name.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath, started: started}
@@ -86,8 +86,9 @@ func (n *Note) Forget() {
 	n.Close()
 }
 
-// Done removes the note when everything is switched off and the folder is removed. But if the World has ended, the
-// folder may still be there. Then the note stays and says so, and the next gasm process removes the folder.
+// Done removes the note after everything is switched off and the folder is removed. But if the World has ended, the
+// folder may still exist. Then Done keeps the note, and writes into it that only the folder is left. The next gasm
+// process removes the folder.
 func (n *Note) Done(w *foreign.World) {
 	if w.Err() == nil {
 		n.Forget()
@@ -205,9 +206,9 @@ func (n *Note) endSoon(ctx context.Context) error {
 	return n.end(ctx)
 }
 
-// EndLeft makes the JVMs of this machine switch off the events and probes of gasm processes that were killed. ended has
-// a message for each JVM that did so. left has a message with the reason for each JVM that did not. A JVM that has
-// exited gets no message.
+// EndLeft makes the JVMs of this machine switch off the events and probes of gasm processes that were killed. The
+// result ended has a message for each JVM that did so, and the result left has a message with the reason for each JVM
+// that did not. A JVM that has exited gets no message.
 func EndLeft(ctx context.Context) (ended, left []string) {
 	EachLeft(ctx, func(n *Note) {
 		switch err := n.endSoon(ctx); {

@@ -63,9 +63,9 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft looks in dirs for folders that another gasm process has left behind, and whose names match name. It locks
-// each of them and calls see(dir, l) with the folder's path and the lock. If see returns false, EachLeft then closes
-// the lock. If see returns true, the lock stays open, and the caller of EachLeft must close it later.
+// EachLeft looks in dirs for folders that another gasm process has left behind, and whose names match the regular
+// expression name. It locks each of them and calls see(dir, l) with the folder's path and the lock. If see returns
+// false, EachLeft closes the lock. If see returns true, the caller of EachLeft must close the lock later.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return

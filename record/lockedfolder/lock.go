@@ -1,6 +1,6 @@
-// Package lockedfolder locks folders, most of them in /tmp, that belong to a gasm process as long as it runs. If that
-// process is killed, another gasm finds the folder ([EachLeft]) and its content: files to remove, or a note of what was
-// left switched on in a JVM.
+// Package lockedfolder locks folders for as long as the gasm process runs that made them. Most of them are in /tmp. If
+// that process is killed, another gasm process finds the folder ([EachLeft]) and its content: files to remove, or a
+// note of what is still switched on in a JVM.
 //
 // A folder belongs to gasm if it has a file named [LockFile]. The gasm process that made the folder holds a lock on
 // that file, and the kernel releases the lock when the process ends, even after kill -9. The file says when that

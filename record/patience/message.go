@@ -10,9 +10,9 @@ import (
 // moment is how long gasm waits for a JVM's answer before it tells the user about the wait.
 const moment = 2 * time.Second
 
-// Waiting tells the user after two seconds that gasm is waiting for a JVM. what says what the JVM should do: for "load
-// the agent", the message is "waiting for JVM 4711 to load the agent". The caller must call done once, when gasm no
-// longer waits. If that is within two seconds, there is no message.
+// Waiting tells the user after two seconds that gasm is waiting for a JVM. The parameter what is the task of the JVM:
+// for "load the agent", the message is "waiting for JVM 4711 to load the agent". The caller must call done once, when
+// gasm no longer waits. If that is within two seconds, there is no message.
 func (p *Patience) Waiting(pid int, what string) (done func()) {
 	if p.say == nil {
 		return func() {}

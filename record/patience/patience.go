@@ -1,4 +1,4 @@
-// Package patience says how long gasm waits for JVMs, and tells the user that it waits.
+// Package patience limits how long gasm waits for JVMs, and tells the user that it waits.
 package patience
 
 import (
@@ -27,8 +27,8 @@ const (
 	reachGrace = 1600 * time.Millisecond
 )
 
-// New returns a Patience. If gasm waits longer than two seconds for a JVM, the Patience calls say(message). say may be
-// nil.
+// New returns a Patience. If gasm waits longer than two seconds for a JVM, the Patience calls say(message). The
+// parameter say may be nil.
 func New(say func(text string)) *Patience { return &Patience{say: say} }
 
 // Begin returns a context for starting something in a JVM, such as a recording. A signal to stop ends the context at
@@ -36,8 +36,8 @@ func New(say func(text string)) *Patience { return &Patience{say: say} }
 func (p *Patience) Begin(ctx context.Context) context.Context { return p.begin.within(ctx) }
 
 // Name returns a context for finding the names of native functions, for which gasm reads files that the JVMs have
-// mapped. After a signal to stop, this context ends earlier than that of Tell. So a JVM whose files are slow to read
-// does not take the time that is needed for other JVMs.
+// mapped. After a signal to stop, this context ends earlier than that of Tell. So if the files of one JVM are slow to
+// read, there is still time for the other JVMs.
 func (p *Patience) Name(ctx context.Context) context.Context { return p.name.within(ctx) }
 
 // Tell returns a context for the commands that gasm sends to a JVM at the end, such as the command to stop a recording.

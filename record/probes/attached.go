@@ -21,7 +21,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// Options say what is probed in running JVMs, and which functions get problems and messages.
+// Options say what is probed in running JVMs, and where problems and messages are reported.
 type Options struct {
 	Specs    []probe.Spec
 	Dir      string // the capture's folder
@@ -127,7 +127,7 @@ func (a *Attached) sayMisses(rep *rings.Report) error {
 // tryAgain is the end of a message about probes that a JVM still has. It says how they can be removed.
 const tryAgain = "`gasm attach` ends them as soon as the JVM answers"
 
-// load makes a JVM load the agent, and returns the agent's report. The agent's files need a folder. If its name is
+// load makes a JVM load the agent, and returns the agent's report. If the name of the folder for the agent's files is
 // already taken, load tries the next possible name.
 func (a *Attached) load(ctx context.Context, j *attachedJVM) (rep *rings.Report, err error) {
 	begin, cancel := context.WithTimeoutCause(a.o.Patience.Begin(ctx), loadTime,

@@ -21,7 +21,7 @@ import (
 const drainEvery = 50 * time.Millisecond
 
 // A Drain saves windows; a window is a call of a probed method. gasm's agent writes the windows into small ring
-// buffers, where new windows overwrite old ones. So the Drain saves the windows while the JVMs run.
+// buffers, where new windows overwrite old ones. So the Drain must save the windows while the JVMs run.
 type Drain struct {
 	dir     string // the capture's folder
 	rings   func() map[int]RingOpener
@@ -42,9 +42,9 @@ type drained struct {
 	failed bool // an error was reported, and no more windows are saved
 }
 
-// DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows. From
-// time to time, it calls openers(), which returns a RingOpener for each JVM whose agent has already made its file. The
-// keys are the JVMs' process ids in the capture.
+// DrainWindows begins to save windows into dir, the folder of a capture. It returns nil if no probe opens windows.
+// From time to time, it calls openers(), which returns a RingOpener for each JVM whose agent has already made its
+// file. The keys are the process ids that the JVMs have in the capture.
 func DrainWindows(specs []probe.Spec, dir string, openers func() map[int]RingOpener, problem func(error)) *Drain {
 	if !slices.ContainsFunc(specs, func(p probe.Spec) bool { return p.Window }) {
 		return nil
@@ -89,8 +89,8 @@ func (d *Drain) End(ctx context.Context) {
 	}
 }
 
-// take saves windows of each JVM by calling save. While the JVMs run, save is the method Take. At the end it is the
-// method End, which saves all remaining windows.
+// take calls save for each JVM, to save its windows. While the JVMs run, save is the method Take of rings.Drain. At
+// the end it is the method End, which saves all remaining windows.
 func (d *Drain) take(save func(*rings.Drain, io.Writer) error) {
 	for pid, open := range d.rings() {
 		f := d.open[pid]

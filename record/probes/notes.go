@@ -1,6 +1,6 @@
-// Package probes is the part of a recording that deals with the probes that gasm's agent sets in methods of JVMs. It
-// makes running JVMs load the agent ([Attached]), makes probes visible to other tracers ([Publisher]), saves the
-// windows that a probe opens ([Drain]), and returns notes about methods that could not be probed ([Notes]).
+// Package probes manages the probes that gasm's agent sets in methods of JVMs during a recording. It makes running
+// JVMs load the agent ([Attached]), makes probes visible to other tracers ([Publisher]), saves the windows that a
+// probe opens ([Drain]), and returns notes about methods that could not be probed ([Notes]).
 package probes
 
 import (

@@ -56,7 +56,7 @@ type publishedJVM struct {
 const lookEvery = 100 * time.Millisecond
 
 // Publish begins to make the probes that agents report visible to other tracers. It reads the agents' reports at once,
-// and then from time to time until End. tell is called with a sentence for the user; it may be nil.
+// and then from time to time until End. The parameter tell is called with a sentence for the user; it may be nil.
 func Publish(agents func() map[int]Agent, problem func(error), tell func(string)) (*Publisher, error) {
 	m, err := sdt.ThisMachine()
 	if err != nil {
@@ -247,7 +247,7 @@ func (a logAgent) RemoveObject(name string) error {
 
 func (a logAgent) ObjectPath(name string) string { return a.path(name) }
 
-// LogAgents returns the agents of those of the command's JVMs that have begun to write their reports, by process id.
+// LogAgents returns, by process id, the agents of the command's JVMs that have begun to write their reports.
 func LogAgents(l *folder.Logs) map[int]Agent {
 	found := map[int]Agent{}
 	for _, report := range l.Reports() {

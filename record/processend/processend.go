@@ -10,8 +10,9 @@ import "github.com/gasm-profiler/gasm/internal/foreign"
 // time is unknown.
 func StartTicks(pid int) uint64 { return foreign.StatOf(pid).StartTicks }
 
-// HasEnded reports whether a process has ended. If another process already has the same id, it has other start ticks. A
-// zombie, which keeps its id until its parent has waited for it, has ended, too.
+// HasEnded reports whether a process has ended. It is not deceived if another process has got the same id, because
+// that process has other start ticks. A zombie has ended, too, although it keeps its id until its parent has waited
+// for it.
 func HasEnded(pid int, ticks uint64) bool {
 	now := foreign.StatOf(pid)
 	return now.StartTicks != ticks || now.Ended()

@@ -1,5 +1,5 @@
-// Package windows finds out at which times a command is measured, and in which JVMs. A time in which a process is
-// measured is a window. A trial is what was measured, for example a JMH benchmark; it has one or more windows.
+// Package windows finds out at which times and in which JVMs a command is measured. A window is a time in which a
+// process is measured. A trial is what was measured, for example a JMH benchmark; it has one or more windows.
 //
 // The first of these rules that applies determines the trials and their windows ([Rules.Trials]):
 //
@@ -12,5 +12,5 @@
 // If JMH writes its results as JSON, the scores of the trials come from there (jmhresult.go). Otherwise they come from
 // JMH's lines or from the window file.
 //
-// While the command runs, a [Keeper] switches the sampling as windows open and close.
+// While the command runs, a [Keeper] pauses and resumes the sampling as windows close and open.
 package windows

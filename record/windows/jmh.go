@@ -58,8 +58,8 @@ type jmhFork struct {
 	last        int            // JMH's number of the newest iteration
 }
 
-// see looks at the current line, as far as it has arrived by the time mono. It is called again when more of the line
-// arrives. whole is true if the line is complete.
+// see examines line, which is the part of the current line that has arrived by the time mono. It is called again when
+// more of the line arrives. whole is true if the line is complete.
 func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	if !r.headed && len(r.forks) > 0 {
 		r.head(line, mono)
@@ -69,8 +69,8 @@ func (r *jmhRun) see(line []byte, whole bool, mono int64) {
 	}
 	switch {
 	case r.measuring && looksLikeScore(line) && (r.headed || line[0] != ' '):
-		// A benchmark may print a line that looks like a score. So the last such line of an iteration counts. A line
-		// that begins with a blank is not a score: JMH indents secondary results.
+		// A benchmark may print a line that looks like a score, so gasm uses the last such line of an iteration. A line that
+		// begins with a blank is not a score: JMH indents secondary results.
 		r.newest().ToMonoNanos = mono
 		r.score(line)
 		r.moment(true)
@@ -145,8 +145,8 @@ func (r *jmhRun) fork(value string, warmup bool, mono int64) {
 // iterationHead matches what JMH prints at the beginning of an iteration: "Iteration %3d: ".
 var iterationHead = regexp.MustCompile(`Iteration ( {0,2}[0-9]+): `)
 
-// head looks in the current line for the beginning of the next iteration, such as "Iteration 1: ". There may be text
-// before it, if the benchmark prints without a newline.
+// head looks in the current line for what JMH prints at the beginning of an iteration, such as "Iteration 1: ". There
+// may be other text before it, if the benchmark prints without a newline.
 func (r *jmhRun) head(line []byte, mono int64) {
 	fork := &r.forks[len(r.forks)-1]
 	for _, at := range iterationHead.FindAllSubmatchIndex(line, -1) {

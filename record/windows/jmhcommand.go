@@ -21,9 +21,9 @@ const (
 // maxManifest is the maximum number of bytes of a manifest that are read.
 const maxManifest = 1 << 20
 
-// RunsJMH reports whether a command shows that it runs JMH: by one of JMH's main classes, or by -jar and a jar with
-// benchmarks. It also looks at the words of a command that is passed to a shell (sh -c). It does not find out what a
-// script or a build tool runs.
+// RunsJMH reports whether the words of a command show that it runs JMH: by one of JMH's main classes, or by -jar and a
+// jar with benchmarks. It also looks at the words of a command that is passed to a shell (sh -c). It does not find out
+// what a script or a build tool runs.
 func RunsJMH(command []string) bool {
 	var words []string
 	for _, w := range command {

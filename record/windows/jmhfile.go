@@ -23,8 +23,8 @@ type jmhFile struct {
 	world *foreign.World // of the JVM that writes the file; nil if the JVM belongs to gasm's own user
 	see   func(out []byte, monoNanos int64)
 	// until is the state of the file before JMH began to write to it. In this state, the file has the text of an older
-	// run, which JMH will replace. So nothing is read until the state changes. until is zero if there was no file, and
-	// when JMH has begun to write.
+	// run, which JMH will replace. So nothing is read until the state changes. Then until is set to its zero value, which
+	// it also has if there was no file.
 	until   foreign.Info
 	offset  int64  // number of bytes of the file that were read so far
 	head    []byte // the text that was read so far; no longer needed once JMH's mark was found
@@ -113,8 +113,7 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop tells the goroutine that runs the method run to read the rest of the file and to end. When it has ended,
-// f.done is closed.
+// stop makes the goroutine of run read the rest of the file and end. That goroutine then closes f.done.
 func (f *jmhFile) stop() { close(f.stopped) }
 
 // pollJMHFile is the time between two readings of the file if the kernel does not report writes. It is far shorter than

@@ -27,7 +27,7 @@ type JMHFiles struct {
 // maxJMHFiles is the maximum number of files that are followed. Scripts that run benchmarks write fewer files.
 const maxJMHFiles = 1000
 
-// NewJMHFiles begins to watch for forks of JMH, and to look up when the forks sent their lines. It does not follow a
+// NewJMHFiles begins to watch for forks of JMH, and to record when the forks send their lines. It does not follow a
 // file yet. The caller must call Stop.
 func NewJMHFiles(output *Output) *JMHFiles {
 	return &JMHFiles{output: output, link: newJMHLink(output), byPath: map[string]*jmhFile{}}
@@ -45,9 +45,9 @@ func (f *JMHFiles) FollowCommand(command []string) {
 	}
 }
 
-// follow follows the file that -o names in a command that runs in the folder dir. If the JVM belongs to another user, w
-// is the JVM's World, which opens files with the rights of that user, and follow makes sure that w is closed. Otherwise
-// w is nil.
+// follow follows the file that -o names in a command that runs in the folder dir. If the JVM belongs to another user,
+// w is the JVM's World, which opens files with the rights of that user. Otherwise w is nil. follow makes sure that w
+// is closed.
 func (f *JMHFiles) follow(command []string, dir string, w *foreign.World) {
 	path := jmhOutput(command)
 	if path == "" {

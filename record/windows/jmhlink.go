@@ -17,15 +17,15 @@ import (
 
 // JMH's lines come late. A fork sends the text that JMH should print to JMH's own JVM, over a TCP connection, and
 // continues. JMH's own JVM prints the text slowly, because it often runs this code for the first time, and because the
-// fork keeps the CPUs busy. On an idle machine with two CPUs, the first line of a fork came 30 to 70 ms late, and other
-// lines 1 to 15 ms.
+// fork keeps the CPUs busy. On an idle machine with two CPUs, the first line of a fork came 30 to 70 ms late, and
+// other lines 1 to 15 ms.
 //
 // The kernel knows when the last message arrived on the connection (package sockdiag). Between the beginning and the
-// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel
-// when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find the
-// end, gasm asks the kernel again and again, starting when the iteration should be over according to its length. By
-// then the benchmark's threads have stopped, so the questions do not disturb them. The kernel's time may be up to a
-// tick earlier than the message. gasm takes the earlier one of the kernel's time and the line's time.
+// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the
+// kernel when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find
+// the end, gasm asks the kernel again and again, from the moment at which the iteration should be over. By then the
+// benchmark's threads have stopped, so asking does not disturb them. The kernel's time may be up to a tick earlier
+// than the message. gasm uses the time of the line if it is earlier than the kernel's time.
 
 // A jmhLink finds out at which times JMH's forks sent the text that JMH prints. It asks the kernel for these times.
 type jmhLink struct {
@@ -68,7 +68,7 @@ func newJMHLink(output *Output) *jmhLink {
 	return l
 }
 
-// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found notes the port of
+// found is called with the command of each JVM that has started. If the JVM is a fork of JMH, found stores the port of
 // JMH's own JVM, to which the fork connects.
 func (l *jmhLink) found(p *foreign.Process, command []string) {
 	at := slices.Index(command, "org.openjdk.jmh.runner.ForkedMain")
@@ -89,8 +89,8 @@ func ourNetwork(p *foreign.Process) bool {
 	return err == nil && errTheirs == nil && ours == theirs
 }
 
-// ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, ask drops the new one. It
-// must not block, because the caller holds the lock of the Output, through which the command's output passes.
+// ask passes a new moment to the goroutine that calls l.run. If too many moments are waiting, it drops the new one. It
+// must not block, because its caller holds the lock of the Output, through which the command's output passes.
 func (l *jmhLink) ask(m jmhMoment) {
 	select {
 	case l.moments <- m:
@@ -221,8 +221,8 @@ func iterationLength(value string) time.Duration {
 // unknown.
 const maxIteration = 1000 * time.Hour
 
-// corrected returns the times of a fork's iterations, and the number of operations of each. JMH's lines arrive late, so
-// it replaces their times by the times at which the fork sent them, as far as these are known.
+// corrected returns the times of a fork's iterations, and the number of operations of each. JMH's lines arrive late,
+// so corrected replaces their times by the times at which the fork sent them, if these are known.
 func (f *jmhFork) corrected() (iterations []capture.Span, operations []float64) {
 	iterations, operations = slices.Clone(f.iterations), slices.Clone(f.operations)
 	next := int64(0)

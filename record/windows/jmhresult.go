@@ -33,8 +33,8 @@ func resultFile(command []string) string {
 	return path
 }
 
-// clockGrain is an upper bound for how much earlier the modification time of a new file may be than the wall clock's
-// time.
+// clockGrain limits an inaccuracy of file systems: the modification time of a new file may be earlier than the wall
+// clock's time, but by less than clockGrain.
 const clockGrain = 2 * time.Second
 
 // takeResults sets the trials' scores to those in JMH's file of results. These scores are exact, and have the errors
@@ -71,8 +71,8 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	return ""
 }
 
-// isOfMode reports whether a trial's name is the name of a result, followed by one of JMH's modes. If a benchmark runs
-// in several modes, trialNames has added the mode.
+// isOfMode reports whether a trial's name consists of the name of a result and one of JMH's modes. trialNames adds the
+// mode if a benchmark runs in several modes.
 func isOfMode(trial, result string) bool {
 	rest, ok := strings.CutPrefix(trial, result+", ")
 	return ok && modes[rest] != ""

@@ -40,8 +40,8 @@ func scoreOf(line []byte) (value float64, unit string, ok bool) {
 	return value, string(words[len(words)-1]), true
 }
 
-// operations returns the number of operations in an iteration. It computes the number from the score in the line and
-// the iteration's duration in ns. It returns 0 if there is no exact score.
+// operations returns the number of operations in an iteration, computed from the score in the line and the iteration's
+// duration in ns. It returns 0 if there is no exact score.
 func operations(line []byte, nanos float64, threads int) float64 {
 	value, unit, ok := scoreOf(line)
 	perOp, isTime := capture.Nanos(value, unit)
@@ -54,9 +54,9 @@ func operations(line []byte, nanos float64, threads int) float64 {
 	return float64(threads) * nanos / perOp
 }
 
-// addOperations adds the operations of a fork's iterations to the operations of the trial. first is true for the
-// trial's first fork. If the operations of one iteration are unknown (0), the operations of the trial are unknown, too,
-// and are set to 0.
+// addOperations adds the operations of a fork's iterations to the operations of the trial. The parameter first is true
+// for the trial's first fork. If the operations of one iteration are unknown (0), the operations of the trial are
+// unknown, too, and are set to 0.
 func addOperations(t *capture.Trial, first bool, iterations []float64) {
 	if !first && t.Operations == 0 {
 		return

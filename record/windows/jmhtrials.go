@@ -8,12 +8,12 @@ import (
 )
 
 // JMHTrials returns the trials that JMH announced, with the JVMs that ran them and the times of their measured
-// iterations. It returns none if the command was not JMH, or measured nothing. In the elements of jvms, it sets the
+// iterations. It returns none if the command was not JMH, or measured nothing. In each element of jvms, it sets the
 // field Fork if the JVM was a measured fork, and WarmupOf if it was a warm-up fork. An iteration that was cut short
 // ends at endMonoNanos.
 //
-// If no JVM is found for a measured fork, because the fork left no log, the fork is in no trial. [Output.LostForks]
-// then returns it.
+// If JMHTrials finds no JVM for a measured fork, because the fork left no log, the fork is in no trial.
+// [Output.LostForks] then returns it.
 func (w *Output) JMHTrials(jvms []capture.JVM, endMonoNanos int64) []capture.Trial {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,9 +68,9 @@ func (w *Output) LostForks() []string {
 }
 
 // forkJVM returns the JVM that ran a fork's iterations, or nil if that JVM left no log. JMH runs one fork after
-// another, so it is the last JVM with the main class ForkedMain that started before the first iteration. If JMH runs
-// the benchmark in its own JVM (-f 0), it is the last JVM with another main class that started before the first
-// iteration.
+// another, so the fork's JVM is the last one with the main class ForkedMain that started before the first iteration.
+// If JMH runs the benchmark in its own JVM (-f 0), it is the last JVM with another main class that started before the
+// first iteration.
 func forkJVM(jvms []capture.JVM, f jmhFork) *capture.JVM {
 	var found *capture.JVM
 	for i := range jvms {

@@ -17,7 +17,8 @@ type Change struct {
 	More bool
 }
 
-// A Kept has what a Keeper must know about the windows, and the functions that it calls when they open and close.
+// A Kept is the input of a Keeper: what it must know about the windows, and the functions that it calls when they open
+// and close.
 type Kept struct {
 	Rules
 	Output           *Output
@@ -30,9 +31,9 @@ type Kept struct {
 	Changed func(Change)
 }
 
-// A Keeper makes gasm work only while there is something to measure. When a window closes, it pauses the sampling and
-// the copying of code. When another window opens, it resumes both. Before the first window, both run. After the last
-// window, it ends both, so that the program then runs as it does without gasm.
+// A Keeper makes gasm work only while there is something to measure. When a window closes, the Keeper pauses the
+// sampling and the copying of code. When another window opens, it resumes both. Before the first window, both run.
+// After the last window, the Keeper ends both, so that the program then runs as it does without gasm.
 type Keeper struct {
 	kept    Kept
 	changes int // openings and closings of windows that were seen so far
@@ -45,7 +46,7 @@ type Keeper struct {
 
 const (
 	// pauseAfter is how long a window must be closed before the sampling pauses. Switching events off and on again
-	// interrupts all CPUs. So it is not done between windows that follow each other at once.
+	// interrupts all CPUs, so the Keeper does not pause between windows that follow each other at once.
 	pauseAfter = 50 * time.Millisecond
 	// maxReported is the maximum number of changes that are reported. A program may open a window for each request that
 	// it serves.
@@ -136,8 +137,8 @@ func (k *Keeper) followLines() {
 	}
 }
 
-// sayLines reports the changes since its last call. open is true if a window is open now, and seen is true if any
-// window has opened or closed so far.
+// sayLines reports the changes since its last call. The result open is true if a window is open now, and seen is true
+// if any window has opened or closed so far.
 func (k *Keeper) sayLines() (open, seen bool) {
 	started := k.kept.StartedMonoNanos
 	for _, span := range k.kept.Output.spansFrom(k.changes / 2) {

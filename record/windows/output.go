@@ -35,7 +35,7 @@ type stream struct {
 	judged  bool   // the current line has matched already
 }
 
-// maxLine is the maximum number of bytes of a line that are looked at.
+// maxLine is the maximum length of the part of a line that an Output examines, in bytes.
 const maxLine = 4096
 
 // NewOutput returns an Output that looks for lines that match the expressions in the rules, and for JMH's progress
@@ -75,7 +75,7 @@ func (l *stream) see(out []byte, monoNanos int64) {
 	}
 }
 
-// judge looks at the current line. whole is true if the line is complete.
+// judge examines the current line. whole is true if the line is complete.
 func (l *stream) judge(whole bool, monoNanos int64) {
 	line := bytes.TrimSuffix(l.line, []byte{'\r'})
 	if l.jmh {
@@ -87,8 +87,9 @@ func (l *stream) judge(whole bool, monoNanos int64) {
 	}
 }
 
-// pickedUp has the beginnings of lines on stderr that are there because of gasm's options. Each JVM prints such a line,
-// and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions …".
+// pickedUp lists the beginnings of lines on stderr that JVMs print only because of gasm's options. Each JVM prints
+// such a line, and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS:
+// -XX:+UnlockDiagnosticVMOptions …".
 var pickedUp = [][]byte{[]byte("Picked up J"), []byte("NOTE: Picked up J")}
 
 // ofGasm reports whether a line is there only because of gasm. For a line that is not complete yet, it reports whether
@@ -120,9 +121,8 @@ func (w *Output) judge(line []byte, monoNanos int64) (matched bool) {
 	return true
 }
 
-// OnJMHProbe sets the function f, which is called with true when JMH begins to ask its JVM for compiler blackholes, and
-// with false when JMH has the answer. The method See calls f, so f must be quick. OnJMHProbe must be called before the
-// first call of See.
+// OnJMHProbe sets a function f. The method See calls f(true) when JMH begins to ask its JVM for compiler blackholes,
+// and f(false) when JMH has the answer. f must be quick. OnJMHProbe must be called before the first call of See.
 func (w *Output) OnJMHProbe(f func(begins bool)) { w.jmh.onProbe = f }
 
 // JMHBlackholes returns what JMH says about its blackhole mode, for example "compiler (auto-detected, use …)". It

@@ -79,8 +79,12 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 	}
 	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters,
 		Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
-		Stacks: s.o.Stacks, Pause: samplePause, Live: g, Problem: s.problem, Message: func(string) {}}
+		Stacks: s.o.Stacks, NoThreadNames: s.o.NoThreadNames, Pause: samplePause,
+		Live: g, Problem: s.problem, Message: func(string) {}}
 	s.mu.Lock()
+	if g.before != nil {
+		o.Before = g.before.attachment
+	}
 	g.attachment = record.NewAttachment(o)
 	stopped := s.closed
 	s.mu.Unlock()
@@ -137,7 +141,7 @@ func (g *segment) keepAs(k keeping) {
 	}
 }
 
-// giveUp answers all requests to keep the recording with an error: there is none any more.
+// giveUp answers all requests to keep the recording with an error, because there is no recording any more.
 func (g *segment) giveUp() {
 	select {
 	case k := <-g.keep:

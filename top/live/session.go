@@ -29,8 +29,8 @@ import (
 type Options struct {
 	Gasm string // the version of gasm
 	JVMs []attach.Process
-	// Wanted reports whether a JVM is recorded that is not in the field JVMs. If it is nil, only the JVMs in that field
-	// are recorded.
+	// Wanted decides whether a JVM that is not in the field JVMs is recorded. If Wanted is nil, only the JVMs in that
+	// field are recorded.
 	Wanted func(*attach.Process) bool
 	// Activity is true if the Model also gets the JVMs' performance data.
 	Activity       bool
@@ -46,6 +46,8 @@ type Options struct {
 	// Unrecorded, if it is not nil, is called by Step with each wanted JVM that can't be recorded, each time that this
 	// is noticed. The JVM's field Unreadable says why.
 	Unrecorded func(*attach.Process)
+	// NoThreadNames is true if the names that the kernel keeps of threads are enough.
+	NoThreadNames bool
 }
 
 const (
@@ -72,7 +74,7 @@ type Session struct {
 
 	present *segment
 	next    *segment // replaces present when its sampling has begun
-	kept    *keeping // what is to be done with present then
+	kept    *keeping // what is to be done with the recording in present when next replaces it
 	ending  []*segment
 	jvms    map[int]*watched
 	noted   chan reading
@@ -91,7 +93,7 @@ type Session struct {
 	refused []*record.JVMError // JVMs that could not be recorded; empty without Options.Unrecorded
 }
 
-// A watched is a JVM whose performance data are read.
+// The type watched is a JVM whose performance data are read.
 type watched struct {
 	attach.Process
 	ticks uint64
@@ -148,7 +150,7 @@ func (s *Session) know(jvms []attach.Process) {
 	for _, j := range jvms {
 		w := s.jvms[j.PID]
 		same := w != nil && !s.isNew(&j)
-		if same && w.ended { // since it was listed
+		if same && w.ended { // it has ended since it was listed
 			continue
 		}
 		if same {
@@ -418,7 +420,7 @@ func (s *Session) giveUpKeeping(err error) {
 }
 
 // Keep writes the samples between two CLOCK_MONOTONIC times (in ns) as a capture into a new folder, as far as the
-// present recording has them. It returns at once. done is called once, usually from another goroutine.
+// present recording has them. It returns at once. The parameter done is called once, usually from another goroutine.
 func (s *Session) Keep(dir string, fromMono, toMono int64, done func(err error)) {
 	k := keeping{dir, fromMono, toMono, done}
 	switch {

@@ -39,13 +39,7 @@ func startPhases(t *testing.T) *exec.Cmd {
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait() // it was killed
-		}
-	})
+	gasmtest.Start(t, cmd)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "READY\n", line)

@@ -11,9 +11,9 @@ import (
 
 // A Saved is the state of a terminal before a full screen. A process that is killed with kill -9 can't restore its
 // terminal. So gasm top consists of two processes: one shows the full screen, and the other one, which has started it,
-// only waits for its end and then restores the Saved state. If the waiting process is killed, the other one gets a
-// signal, and ends as after any other signal. Nobody has a reason to kill the waiting process, because it does nothing.
-// The shell waits for that process. So the terminal is restored before the shell uses it again.
+// only waits for its end and then restores the Saved state. The shell waits for the waiting process, so the terminal is
+// restored before the shell uses it again. If the waiting process itself is killed, the other one gets a signal, and
+// ends as after any other signal. But nobody has a reason to kill the waiting process, because it does nothing.
 type Saved struct {
 	fd    int
 	modes unix.Termios
@@ -31,8 +31,8 @@ func Save(f *os.File) *Saved {
 	return &Saved{int(f.Fd()), *modes}
 }
 
-// Restore restores the terminal. It also works if this process is in the background. killed is true if the process with
-// the full screen could not do that itself.
+// Restore restores the terminal. It also works if this process is in the background. The parameter killed is true if
+// the process with the full screen could not do that itself.
 func (s *Saved) Restore(killed bool) {
 	if s == nil {
 		return

@@ -86,8 +86,8 @@ func (s *Screen) Show(lines []view.Line) {
 // Redraw draws the whole screen again, even the parts that have not changed.
 func (s *Screen) Redraw() { s.tcell.Sync() }
 
-// style returns how a style looks. All of them can be read on a light and on a dark background, because they use the
-// terminal's own colours.
+// style returns tcell's style for a Style. All styles can be read on a light and on a dark background, because they use
+// the terminal's own colours.
 func (s *Screen) style(of view.Style) tcell.Style {
 	plain := tcell.StyleDefault
 	colored := func(c tcell.Color) tcell.Style {

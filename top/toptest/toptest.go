@@ -29,8 +29,8 @@ type Replay struct {
 	now     int64
 }
 
-// New returns the replay of a committed capture of one JVM with call stacks. If change is not nil, it changes the texts
-// of the capture's files first.
+// New returns the replay of a committed capture of one JVM with call stacks. If the function change is not nil, it is
+// called first, and changes the texts of the capture's files.
 func New(tb testing.TB, name string, change func(file string, text []byte) []byte) *Replay {
 	tb.Helper()
 	dir := gasmtest.UnpackFolder(tb, name)
@@ -110,7 +110,7 @@ func Named(name string) *top.Model {
 	tree := callstack.NewWriter(s)
 	caller := tree.Push(0, callstack.Frame{Kind: callstack.Compiled, Name: name + "::caller", BCI: 1, Line: 2})
 	interpreted := tree.Push(caller, callstack.Frame{Kind: callstack.Interpreted, Name: name, BCI: 1, Line: 2})
-	_ = tree.Flush() // to a Segment, which takes everything
+	_ = tree.Flush() // a Segment returns no error
 	s.Begin(199, []sampler.Event{sampler.ParseEvent("cpu-clock")})
 	for i, x := range []sampler.Sample{{PC: 0x1010, Stack: caller}, {PC: 0x1020, Stack: interpreted},
 		{PC: 0x7000, Module: name, Symbol: name}, {PC: 0x9000}} {

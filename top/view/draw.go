@@ -102,7 +102,7 @@ type table struct {
 	rows    []Line
 	targets []target
 	rowOf   []int    // the row of each target; nil if each row has one
-	empty   string   // the text without rows
+	empty   string   // what is shown if there are no rows
 	columns []string // the titles of the columns by which it can be sorted, in the order of the sort keys
 }
 

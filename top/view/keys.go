@@ -17,7 +17,7 @@ type Key struct {
 // An Action says what the caller of Key has to do.
 type Action int
 
-// The actions. All other keys change only the State.
+// The actions. The method Key returns Nothing for a key that only changes the State.
 const (
 	Nothing Action = iota
 	Quit

@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/listing"
 	"github.com/gasm-profiler/gasm/top"
 )
 
@@ -110,13 +110,12 @@ func codeTitle(p *top.Picture, c *top.Code, l *top.Listing, look Look) string {
 }
 
 // codeRows lays out the instructions.
-func (s *State) codeRows(p *top.Picture, l *top.Listing, look Look) []text.Row {
+func (s *State) codeRows(p *top.Picture, l *top.Listing, look Look) []listing.Row {
 	pr := &profile.Profile{Counters: []string{p.Head.Counter},
 		Accounts: []profile.Account{{Profiled: int64(p.Total + 0.5)}}}
 	reg := &profile.Region{Source: l.Code.Source, Method: l.Code.Name, CompileID: l.Code.CompileID, OSR: l.Code.OSR,
 		PIDs: []int{l.Code.PID},
 		Lo:   l.Code.Lo, Hi: l.Code.Hi, Counts: tally.Counts{int64(l.Count + 0.5)}, Hot: true, Lines: l.Lines}
-	o := text.Options{Look: layout.Look{ASCII: look.ASCII, Width: look.Width}, DrawIntraJumps: true, DrawInterJumps: true,
-		Source: s.Source}
-	return text.Rows(pr, reg, o)
+	return listing.Rows(pr, reg, layout.Look{ASCII: look.ASCII, Width: look.Width},
+		listing.Options{DrawIntraJumps: true, DrawInterJumps: true, Source: s.Source})
 }

@@ -80,7 +80,7 @@ func lastRune(text string) (at int) {
 	return at
 }
 
-// selected returns the line as the row with the cursor, which is as wide as the screen.
+// selected returns the line in the style of the row with the cursor, as wide as the screen.
 func (l Line) selected(width int) Line {
 	text := l.String()
 	return Line{{text + strings.Repeat(" ", max(0, width-layout.Width(text))), Selected}}

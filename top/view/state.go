@@ -3,7 +3,7 @@ package view
 import (
 	"strings"
 
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/listing"
 	"github.com/gasm-profiler/gasm/top"
 )
 
@@ -30,7 +30,7 @@ func ViewNames() []string { return viewNames[:] }
 // A State is the state of the user interface. The zero State shows the methods of the last 10 seconds.
 type State struct {
 	// Source returns a line of source, as for the report; nil if there are no sources.
-	Source func(method string, line int) text.SourceLine
+	Source func(method string, line int) listing.SourceLine
 	// Several is true if several JVMs may be shown, so that the views must show the JVM of each row.
 	Several bool
 	Message string // a sentence for the user, shown until the next key
@@ -44,7 +44,7 @@ type State struct {
 	paused  *top.Picture
 	held    held
 	scroll  int
-	targets []target // what the rows that were drawn last lead to
+	targets []target // the targets of the rows that were drawn last
 	body    int      // number of rows of the table on the screen that was drawn last
 }
 
@@ -63,7 +63,7 @@ type place struct {
 
 // A target is the method, thread or JVM to which a row leads.
 type target struct {
-	id     string // identifies the target from picture to picture
+	id     string // identifies the target, also in later pictures
 	method string
 	code   *top.Code
 	pc     uint64
@@ -85,7 +85,7 @@ var Modes = []top.Mode{top.Last(10), top.SinceStart, top.Decaying}
 // Mode returns which samples the user wants to see.
 func (s *State) Mode() top.Mode { return Modes[s.modes] }
 
-// Show makes a view the first place.
+// Show shows a view, and forgets all places that were shown before.
 func (s *State) Show(v View) { s.places = []place{{view: v}} }
 
 // Paused reports whether the user has paused the picture.
@@ -110,7 +110,7 @@ func (s *State) target() (t target, ok bool) {
 // maxPlaces limits how many places Esc can go back.
 const maxPlaces = 64
 
-// enter shows another place. Esc comes back.
+// enter shows another place. Esc returns from it to the present one.
 func (s *State) enter(p place) {
 	if len(s.places) >= maxPlaces {
 		s.places = append(s.places[:0], s.places[1:]...)
@@ -134,8 +134,8 @@ func (s *State) matches(texts ...string) bool {
 	return false
 }
 
-// find puts the cursor on the row that it was on before, if the user has put it there. Otherwise it stays in the first
-// row.
+// find puts the cursor on the target that it was on before, if the user has moved it there. Otherwise the cursor stays
+// in the first row.
 func (s *State) find() {
 	p := s.at()
 	if p.moved && p.view != Code {
@@ -159,8 +159,8 @@ func (s *State) find() {
 	}
 }
 
-// A held is the last picture of a JVM that the user has picked and that has ended, while others still run. It stays on
-// the screen.
+// The type held has the last pictures, one for each Mode, of a JVM that the user has picked and that has ended while
+// other JVMs still run. They stay on the screen.
 type held struct {
 	pid      int
 	pictures map[top.Mode]*top.Picture

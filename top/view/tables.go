@@ -29,7 +29,7 @@ func (s *State) table(p *top.Picture, look Look) table {
 	return s.methods(p, look)
 }
 
-// columns.
+// The widths of cells in the tables, in columns of the screen.
 const (
 	shareWidth  = 8
 	sourceWidth = 14
@@ -82,7 +82,8 @@ func timeTitle(p *top.Picture) string {
 
 func title(text string) Line { return Line{span(Title, text)} }
 
-// sorted sorts rows in the order that the user has chosen. They already are in the first of the orders.
+// sorted sorts rows in the order that the user has chosen. The rows already are in the first of the possible orders,
+// and the parameter orders has all others.
 func sorted[T any](s *State, rows []T, orders ...func(a, b T) int) {
 	if n := s.sort % (len(orders) + 1); n > 0 {
 		slices.SortStableFunc(rows, orders[n-1])

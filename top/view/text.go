@@ -3,16 +3,16 @@ package view
 import (
 	"io"
 
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/listing"
 	"github.com/gasm-profiler/gasm/top"
 )
 
 // TextOptions say what Text writes.
 type TextOptions struct {
 	Look        // Height has no meaning
-	Rows    int // of each table
+	Rows    int // number of rows of each table
 	Several bool
-	Source  func(method string, line int) text.SourceLine
+	Source  func(method string, line int) listing.SourceLine
 }
 
 // codeRows is how many rows of code Text writes, with the hottest instruction in their middle.

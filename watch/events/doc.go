@@ -1,0 +1,8 @@
+// Package events makes profiles of a JVM's events, such as waits for locks, from dumps of a recording by Flight
+// Recorder that goes on.
+//
+//	dump, dump … ─Reader.Add─▶ a Sum of each kind of events, by stacks ─Reader.Take─▶ Sum.Pprof ─▶ pprof
+//
+// A dump has most of what the previous dump had, because a JVM removes only whole chunks, and only old ones. A
+// [Reader] counts each chunk once.
+package events
