@@ -11,30 +11,30 @@
 //
 // # Spells
 //
-// A thread's life within the recorded time is cut into spells: intervals in which it was in one state, at one place.
-// The spells of a thread follow each other without a gap and without an overlap. Each of them is split into three
-// times, whose sum is exactly its length: how long the thread ran, how long it was runnable but had no processor, and
-// how long it was blocked. The kernel counts the first two (schedstat), and the third one is the rest.
+// The recorded part of a thread's life is divided into spells: intervals in which the thread was in one state, at one
+// place. The spells of a thread follow each other without a gap and without an overlap. The length of a spell is
+// exactly the sum of three times: how long the thread ran, how long it was runnable but had no processor, and how long
+// it was blocked. The kernel counts the first two (schedstat), and the third one is the rest.
 //
 // gasm looks at a thread several times a second. If the thread has not run between two looks, it was blocked at one
-// place all the time, and both looks belong to the same spell. Such a spell is exact. Otherwise it is not known what
-// the thread did in between, except for how long it ran and was runnable. The time between two such looks is divided by
-// these rules:
+// place all the time, and both looks are part of the same spell. Such a spell is exact. Otherwise gasm knows only how
+// long the thread ran and was runnable between the looks. It divides the time between the two looks by these rules:
 //
-//   - If the thread was blocked at both looks, at the same place, it is one spell. If the places differ, each spell has
-//     half of the time, and half of the time that the thread ran.
-//   - If it was blocked at one look and ran at the other, there is a spell of the first place with the blocked time,
-//     and a spell [OnProcessor] with the other times.
-//   - If it ran at both looks, and was blocked in between, the place is not known. These looks are passed over, and the
-//     time belongs to the places that were found before and after them. After a second it belongs to the one that was
-//     found last.
+//   - If the thread is blocked at the second look, all of the time goes to a spell with the place of that look. But if
+//     the thread ran at the first look, that spell gets only the blocked time, and a spell [OnProcessor] before it
+//     gets the time that the thread ran and was runnable.
+//   - If the thread was blocked at the first look and runs at the second one, the blocked time goes to a spell with
+//     the place of the first look, and the other time to a spell OnProcessor after it.
+//   - If it ran at both looks, and was blocked in between, the place is not known. gasm then ignores the second look,
+//     so that the interval goes on. Its blocked time goes to the place where the thread is blocked at a later look. If
+//     there is no such look within a second, it goes to the place where the thread was blocked last.
 //
-// So the blocked time of a thread that is often blocked for short times is right as a sum, and its distribution to
-// places is that of the looks. The spells OnProcessor have no stack, because the capture's samples show where the
-// thread ran. If such a spell has Blocked time, the place is not known.
+// So if a thread is often blocked for short times, the sum of its blocked time is right, and the time is distributed
+// to places as the looks are. The spells OnProcessor have no stack, because the capture's samples show where the
+// thread ran. If such a spell has Blocked time, the place where the thread was blocked is not known.
 //
-// Time for which nothing is known is [Unseen]: before the first look at a thread, while gasm could not look, or if the
-// thread moved on each time while gasm read its stack (the detail is then "moved").
+// A spell is [Unseen] if nothing is known about its time: before the first look at a thread, while gasm could not
+// look, or if the thread ran each time while gasm read its stack (the detail is then "moved").
 //
 // # The file
 //
@@ -45,7 +45,7 @@
 //
 // A thread has a number, its id as gasm sees it, its id in the JVM's own PID namespace, the id of its java.lang.Thread
 // or "-", the time from which it is known, and its full name. If a thread is renamed, another line with its number has
-// the new name. A line "ended" has the time at which a thread was gone.
+// the new name. A line "ended" has the time at which gasm noticed that a thread had ended.
 //
 //	thread 1 4712 4712 1 1884749632617 "main"
 //	ended 1 1894749632617
@@ -56,15 +56,16 @@
 //	f 1 compiled 7f3c44d0a1f4 138 17 42 "" "Foo::bar"
 //	s 1 0 1
 //
-// A lock has a number, its kind, the address of its object when it was read, the class of the object, the class that
-// the object represents if it is a java.lang.Class or else "", the number of the thread that owned the lock or "-", and
-// the stack where that thread got it or "-". Objects move, so an address does not identify a lock for long. If the same
-// object has another owner later, it is written as another lock.
+// A lock has a number, its kind, the address of its object when gasm read it, the class of the object, the class that
+// the object represents if it is a java.lang.Class or else "", the number of the thread that owned the lock or "-",
+// and that thread's stack at the place where it acquired the lock or "-". Objects move, so an address does not
+// identify a lock for long. If the same object has another owner later, it is written as another lock.
 //
 //	lock 1 monitor 7f0010 "pkg.Pool" "" 2 1
 //	lock 2 synchronizer 7f0020 "java.util.concurrent.locks.ReentrantLock$NonfairSync" "" - -
 //
-// A detail is what a spell waited for, or which system call it was in. It has a number, and its text.
+// A detail is a text about the thing for which a thread waited in a spell, or the name of the system call that it was
+// in. The line has the detail's number and its text.
 //
 //	detail 1 "read from socket 127.0.0.1:40512 to 127.0.0.1:5432"
 //
@@ -75,22 +76,33 @@
 //	spell 1 1884749632617 50000000 1200000 0 monitor 1 1 - -
 //
 // A spell is written when it has ended. So that little is lost if gasm is killed, a long spell is also written before
-// its end, with the word "open" and without a length: it lasts at least until the time in the last line "now".
+// its end, with the word "open" and without a length. Such a spell lasts at least until the time in the last line
+// "now".
 //
 //	open 1 1884799632617 park 1 2 - -
 //	now 1885749632617
 //
-// Virtual threads that are not mounted are only counted: how many waited at a place at a certain time. A line has the
-// time, the number of threads, the state, the stack and the lock.
+// Virtual threads that are not mounted are only counted. The line "virtuals" has the time of a count, the number of
+// virtual threads, the number of those that gasm looked at, and how many of these were mounted or could not be read.
+// gasm chooses these threads at random. If they are not all, the number of virtual threads is an estimate. The last
+// number is that of virtual threads that gasm can't look at, because the JVM has no list of them. The other numbers
+// don't include them. A line "virtual" follows for each place where threads waited: the same time, the number of
+// threads, the state, the stack and the lock. The number is an estimate, too, if gasm did not look at all threads. The
+// lock has no address: it only has the class of the objects.
 //
+//	virtuals 1884749632617 10000 300 3 0 0
 //	virtual 1884749632617 9812 sleep 1 -
+//	virtual 1884749632617 88 park 2 1
 //
-// The last line ends the recorded time. It counts the looks; how many of these found that the thread ran each time
-// while it was read ("moved"); how many could not read the thread; how many looks were left out because they would have
-// cost too much; and the threads. Its last number is by how many ns times were clamped, because the kernel's counters
-// said more than the clock.
+// The last line ends the recorded time. Its numbers are: the end of the recorded time; the looks; the looks without a
+// stack, because the thread ran each time that gasm read it ("moved"); the looks at a thread that could not be read;
+// the looks that were left out because they would have cost too much; the threads; the number of ns by which gasm
+// reduced times because the kernel's counters exceeded the clock; the threads that were not recorded because there
+// were too many; the threads whose files in /proc were opened for each look because too many files were open; 1 if the
+// recording ended because the file had reached its largest size, or else 0; and 1 if a BPF iterator said how often all
+// threads had run, or else 0.
 //
-//	end 1894749632617 4000 12 0 0 31 1200
+//	end 1894749632617 4000 12 0 0 31 1200 0 0 0 1
 //
 // A line that begins with # is a comment. If gasm was killed, the last line may be cut, and there is no line "end".
 package wall

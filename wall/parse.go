@@ -62,7 +62,8 @@ func (p *parser) known() int64 {
 	return p.number(math.MaxInt64)
 }
 
-// upTo returns a number that is not larger than last, the highest number given out so far. For a "-" it returns 0.
+// upTo returns a number that is not larger than last, the highest number that the file has used so far. For a "-" it
+// returns 0.
 func (p *parser) upTo(last int) int {
 	if p.unknown() {
 		return 0

@@ -44,9 +44,28 @@ type progress struct {
 	ended bool
 }
 
-// NewReader returns a Reader. Error messages contain name.
+// NewReader returns a Reader. Error messages contain the parameter name.
 func NewReader(r io.Reader, name string) *Reader {
-	return &Reader{in: lines.NewReader(r, longestLine), name: name}
+	return &Reader{in: lines.NewReader(&atMost{in: r, left: MaxSize}, longestLine), name: name}
+}
+
+// An atMost reads the first bytes of a file, up to a limit. If the file is longer, it then returns an error.
+type atMost struct {
+	in   io.Reader
+	left int64
+}
+
+func (a *atMost) Read(buf []byte) (int, error) {
+	if a.left == 0 {
+		var more [1]byte
+		if n, err := a.in.Read(more[:]); n == 0 {
+			return 0, err
+		}
+		return 0, errTooLarge
+	}
+	n, err := a.in.Read(buf[:min(int64(len(buf)), a.left)])
+	a.left -= int64(n)
+	return n, err
 }
 
 // Stacks returns the tree that holds all stacks read so far.
@@ -60,8 +79,9 @@ func (r *Reader) Err() error {
 	return nil
 }
 
-// Record returns what the last call of Scan has read: a *Head, *Thread, *Ended, *Lock, *Spell, *Virtuals, *End or
-// *SyntaxError. The caller may keep it. The threads and locks that a record refers to were returned earlier.
+// Record returns what the last call of Scan has read: a *Head, *Thread, *Ended, *Lock, *Spell, *VirtualCount,
+// *Virtuals, *End or *SyntaxError. The caller may keep it. The threads and locks that a record refers to were returned
+// earlier.
 func (r *Reader) Record() any { return r.record }
 
 // Scan reads up to the next record. It returns false at the end of the text or after an error. It skips an incomplete
@@ -125,6 +145,8 @@ func (r *Reader) read(line string) (msg string) {
 		return r.lock(&l)
 	case "detail":
 		return r.detail(&l)
+	case "virtuals":
+		return r.virtualCount(&l)
 	case "virtual":
 		return r.virtual(&l)
 	case "end":
@@ -238,6 +260,16 @@ func (r *Reader) open(l *parser) string {
 	return ""
 }
 
+func (r *Reader) virtualCount(l *parser) string {
+	c := &VirtualCount{MonoNanos: l.time(), Threads: l.count(), Looked: l.count(), Mounted: l.count(), Unread: l.count(),
+		Untracked: l.count()}
+	if !l.done() || c.Mounted > c.Looked || c.Unread > c.Looked-c.Mounted {
+		return "not a number of virtual threads"
+	}
+	r.queued = append(r.queued, c)
+	return ""
+}
+
 func (r *Reader) virtual(l *parser) string {
 	v := &Virtuals{MonoNanos: l.time(), Count: l.count(), State: l.state(), Stack: l.stack(&r.tree), Lock: l.upTo(r.locks)}
 	if !l.done() {
@@ -250,6 +282,10 @@ func (r *Reader) virtual(l *parser) string {
 func (r *Reader) end(l *parser) string {
 	e := &End{ToMonoNanos: l.time(), Looks: l.time(), Moved: l.time(), Unread: l.time(), Left: l.time(), Threads: l.time(),
 		Clamped: l.time()}
+	if l.rest != "" { // otherwise it is of an older gasm
+		e.Unrecorded, e.Reopened = l.time(), l.time()
+		e.Full, e.Together = l.number(1) == 1, l.number(1) == 1
+	}
 	if !l.done() || e.ToMonoNanos < r.now {
 		return "not the end"
 	}
@@ -289,7 +325,7 @@ func (r *Reader) fill(thread int, to int64) {
 	}
 }
 
-// progress returns what was read of a thread, or nil if there is no such thread.
+// progress returns what was read about a thread, or nil if there is no such thread.
 func (r *Reader) progress(thread int) *progress {
 	if thread <= 0 || thread > len(r.threads) {
 		return nil

@@ -11,7 +11,7 @@ import (
 // A Head is the beginning of a file.
 type Head struct {
 	PID           int
-	Hertz         int   // how often per second each thread that may have run is looked at
+	Hertz         int   // how often per second gasm looks at each thread that may have run
 	FromMonoNanos int64 // when the first look began
 }
 
@@ -25,13 +25,13 @@ type Thread struct {
 	Name          string // the full name of a Java thread; for other threads, the 15 bytes that the kernel keeps
 }
 
-// Ended says that a thread has ended. Its last spell ends at the same time.
+// An Ended says that a thread has ended. The thread's last spell ends at the same time.
 type Ended struct {
 	Thread    int
 	MonoNanos int64
 }
 
-// A Lock is what a spell waited for.
+// A Lock is an object for which a thread waits in a spell.
 type Lock struct {
 	Number  int // from 1, without gaps
 	Kind    LockKind
@@ -41,11 +41,11 @@ type Lock struct {
 	Of string
 	// Owner is the number of the thread that owned the lock; 0 if that is not known, or if no thread owned it.
 	Owner int
-	// Taken is the part of the owner's stack from the frame that holds the lock outwards; 0 if it is not known.
+	// Taken is the owner's stack from the frame that holds the lock outwards; 0 if it is not known.
 	Taken callstack.ID
 }
 
-// A LockKind says what kind of lock an object is used as.
+// A LockKind says how an object is used as a lock.
 type LockKind string
 
 // The kinds of locks.
@@ -72,10 +72,25 @@ type Spell struct {
 	Open bool
 }
 
+// A VirtualCount says how many virtual threads there were at one time. The Virtuals with the same time have the places
+// of those that were not mounted on a thread.
+type VirtualCount struct {
+	MonoNanos int64
+	// Threads is the number of virtual threads. If it is larger than Looked, it is an estimate.
+	Threads int
+	// Looked is the number of threads that gasm looked at, chosen at random. It is 0 if gasm could not read the threads,
+	// because a collector moved objects each time. Then there are no Virtuals of this time.
+	Looked  int
+	Mounted int // how many of those looked at were mounted on a thread
+	Unread  int // how many of those looked at could not be read, or changed each time that they were read
+	// Untracked is the number of virtual threads that are not in Threads, because the JVM has no list of them.
+	Untracked int
+}
+
 // A Virtuals counts virtual threads that were not mounted on a thread.
 type Virtuals struct {
 	MonoNanos int64
-	Count     int
+	Count     int // an estimate, unless the VirtualCount says that all threads were looked at
 	State     State
 	Stack     callstack.ID
 	Lock      int
@@ -85,11 +100,15 @@ type Virtuals struct {
 type End struct {
 	ToMonoNanos int64
 	Looks       int64
-	Moved       int64 // looks that found that the thread ran each time while it was read
+	Moved       int64 // looks without a stack, because the thread ran each time that gasm read the stack
 	Unread      int64 // looks at a thread that could not be read
 	Left        int64 // looks that were left out because they would have cost too much
 	Threads     int64
 	Clamped     int64 // ns by which the kernel's counters exceeded the clock
+	Unrecorded  int64 // threads that were not recorded because there were too many; the largest number at once
+	Reopened    int64 // threads whose files in /proc were opened for each look, because too many files were open
+	Together    bool  // a BPF iterator said how often all threads had run
+	Full        bool  // the recording ended here because the file had reached its largest size
 }
 
 // A State says what a thread did.
@@ -98,7 +117,7 @@ type State uint8
 // The states. A blocked thread is in one of the states from Monitor to Stopped.
 const (
 	OnProcessor State = iota + 1
-	Runnable          // it waited for a processor at all looks
+	Runnable          // each time gasm looked, it was waiting for a processor
 	Monitor           // it waits to enter a monitor
 	Park              // LockSupport.park, which the locks and queues of java.util.concurrent use, too
 	Wait              // Object.wait

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
 // readAll returns all records of a text. It checks what holds for every text: the spells of each thread follow each
@@ -106,6 +107,10 @@ func TestWriteRead(t *testing.T) {
 	}
 	w.Spell(&Spell{Thread: 1, FromMonoNanos: from, ToMonoNanos: from + 10, State: Sleep, Stack: callstack.NoRoom})
 	want = append(want, &Spell{Thread: 1, FromMonoNanos: from, ToMonoNanos: from + 10, Blocked: 10, State: Sleep})
+	count := &VirtualCount{MonoNanos: from, Threads: 10000, Looked: 300, Mounted: 2, Unread: 1, Untracked: 5}
+	virtuals := &Virtuals{MonoNanos: from, Count: 9900, State: Park, Stack: stack, Lock: 1}
+	w.VirtualCount(count)
+	w.Virtual(virtuals)
 	w.Open(&Spell{Thread: 1, FromMonoNanos: from + 10, State: Park, Stack: stack})
 	w.Now(from + 30)
 	require.NoError(t, w.Flush())
@@ -115,6 +120,8 @@ func TestWriteRead(t *testing.T) {
 		Open: true}
 	assert.Equal(t, append(want[:len(want):len(want)], open), of[*Spell](records))
 	assert.Empty(t, of[*SyntaxError](records))
+	assert.Equal(t, []*VirtualCount{count}, of[*VirtualCount](records))
+	assert.Equal(t, []*Virtuals{virtuals}, of[*Virtuals](records))
 	assert.Equal(t, "c", of[*Thread](records)[1].Name)
 	lock.Number = 1
 	assert.Equal(t, []*Lock{&lock}, of[*Lock](records))
@@ -122,7 +129,7 @@ func TestWriteRead(t *testing.T) {
 	w.Spell(&Spell{Thread: 1, FromMonoNanos: from + 10, ToMonoNanos: from + 40, State: Park, Stack: stack})
 	w.Ended(Ended{1, from + 50})
 	w.Virtual(&Virtuals{MonoNanos: from, Count: 3, State: Sleep})
-	end := End{from + 60, 1, 2, 3, 4, 5, 6}
+	end := End{from + 60, 1, 2, 3, 4, 5, 6, 7, 8, true, true}
 	w.End(end)
 	require.NoError(t, w.Flush())
 	records, _ = readAll(t, text.String())
@@ -145,7 +152,8 @@ func TestBadLines(t *testing.T) {
 		"spell 1 100 10 0 0 park - 2 - -", "spell 1 100 10 0 0 park - - 1 -",
 		"spell 1 100 10 0 0 park - - -", "spell 1 100 9223372036854775807 0 0 park - - - -", "ended 2 100", "ended 1 99",
 		"now -1", "open 1 99 park - - - -",
-		"detail 2 \"a\"", "end 99 0 0 0 0 0 0", "virtual 1 1 park - 2", "s 1 0 1", "f 1 other"} {
+		"detail 2 \"a\"", "end 99 0 0 0 0 0 0", "virtual 1 1 park - 2", "virtuals 1 10 3 2 2 0", "virtuals 1 10 3 2 1",
+		"s 1 0 1", "f 1 other"} {
 		records, _ := readAll(t, head+bad+"\n")
 		assert.Len(t, of[*SyntaxError](records), 1, bad)
 	}
@@ -219,4 +227,34 @@ func TestNegative(t *testing.T) {
 	}
 	require.NoError(t, r.Err())
 	assert.Equal(t, map[string]int64{"a": 0, "b": 7}, ids)
+}
+
+// TestMaxSize checks that there is an error if a file is longer than gasm reads.
+func TestMaxSize(t *testing.T) {
+	const text = "gasm wall 1 4711 20 1\nend 200 0 0 0 0 0 0\n"
+	for more, want := range map[int64]error{-10: errTooLarge, -1: errTooLarge, 0: nil, 1: nil} {
+		r := NewReader(strings.NewReader(text), "wall")
+		r.in = lines.NewReader(&atMost{in: strings.NewReader(text), left: int64(len(text)) + more}, longestLine)
+		for r.Scan() {
+			require.NotNil(t, r.Record())
+		}
+		require.ErrorIs(t, r.Err(), want)
+	}
+}
+
+// TestFull checks that a Writer says when a file has its largest size, and never writes more than can be read.
+func TestFull(t *testing.T) {
+	var text bytes.Buffer
+	w := NewWriter(&text, Head{PID: 1, Hertz: 20, FromMonoNanos: 1})
+	w.Limit(100)
+	require.NoError(t, w.Flush())
+	assert.False(t, w.Full())
+	for i := range 5 {
+		w.Now(int64(1e18 + i))
+	}
+	require.NoError(t, w.Flush())
+	assert.True(t, w.Full())
+	w.written.n = MaxSize - 10
+	w.Now(1e18)
+	require.ErrorIs(t, w.Flush(), errTooLarge)
 }

@@ -2,6 +2,7 @@ package wall
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -15,8 +16,8 @@ const (
 	maxDetails = 1 << 18
 	// maxLocks is the maximum number of different locks. Spells with further locks are written without one.
 	maxLocks = 1 << 20
-	// maxKept is how many bytes of text a Writer keeps, of all details and of the classes of all locks. Spells with
-	// further ones are written without.
+	// maxKept is the maximum number of bytes of text that a Writer keeps: of all details, and of the classes of all
+	// locks. Spells with further details or locks are written without them.
 	maxKept = 64 << 20
 )
 
@@ -29,15 +30,51 @@ type Writer struct {
 	details map[string]int
 	locks   map[Lock]int
 	kept    int // bytes of text in details and locks; see maxKept
+	written limited
 }
 
 // NewWriter returns a Writer, and writes the head.
 func NewWriter(out io.Writer, h Head) *Writer {
-	w := &Writer{out: bufio.NewWriterSize(out, 64<<10), details: map[string]int{}, locks: map[Lock]int{}}
+	w := &Writer{details: map[string]int{}, locks: map[Lock]int{}, written: limited{out: out, most: mostWritten}}
+	w.out = bufio.NewWriterSize(&w.written, 64<<10)
 	w.stacks = callstack.NewWriterAmong(w.out)
 	w.begin("gasm wall 1").number(int64(h.PID)).number(int64(h.Hertz)).number(h.FromMonoNanos).end()
 	return w
 }
+
+// MaxSize is the largest size of a file in bytes. A spell takes about 60 bytes, so this is enough for an hour in which
+// 1000 threads are found at another place 20 times a second.
+const MaxSize = 4 << 30
+
+// mostWritten limits the size of a file in bytes: if a file has at least that many, its Writer is full. The rest, up to
+// MaxSize, is for the last lines: the spells that have not ended yet, at most one for each thread.
+const mostWritten = MaxSize - 64<<20
+
+// errTooLarge is the error of a file that is longer than MaxSize.
+var errTooLarge = fmt.Errorf("it has more than %d bytes; the rest is left out", int64(MaxSize))
+
+// The type limited is a file that counts what is written to it.
+type limited struct {
+	out  io.Writer
+	n    int64
+	most int64 // see Writer.Full
+}
+
+func (l *limited) Write(data []byte) (int, error) {
+	if l.n+int64(len(data)) > MaxSize {
+		return 0, errTooLarge
+	}
+	n, err := l.out.Write(data)
+	l.n += int64(n)
+	return n, err
+}
+
+// Limit sets the size at which the file is full.
+func (w *Writer) Limit(size int64) { w.written.most = min(size, mostWritten) }
+
+// Full reports whether the file has reached the size that Limit has set, or almost MaxSize, so that the recording must
+// end.
+func (w *Writer) Full() bool { return w.written.n >= w.written.most }
 
 // Push adds a frame on top of a stack, as [callstack.Writer.Push] does.
 func (w *Writer) Push(parent callstack.ID, f callstack.Frame) callstack.ID {
@@ -90,6 +127,12 @@ func (w *Writer) Open(s *Spell) {
 // Now writes the present time. All open spells last at least until then.
 func (w *Writer) Now(monoNanos int64) { w.begin("now").number(monoNanos).end() }
 
+// VirtualCount writes how many virtual threads there were. The Virtuals of the same time follow it.
+func (w *Writer) VirtualCount(c *VirtualCount) {
+	w.begin("virtuals").number(c.MonoNanos).number(int64(c.Threads)).number(int64(c.Looked)).number(int64(c.Mounted)).
+		number(int64(c.Unread)).number(int64(c.Untracked)).end()
+}
+
 // Virtual writes how many virtual threads waited at a place.
 func (w *Writer) Virtual(v *Virtuals) {
 	w.begin("virtual").number(v.MonoNanos).number(int64(v.Count)).word(v.State.word()).stack(v.Stack).known(int64(v.Lock)).end()
@@ -97,7 +140,8 @@ func (w *Writer) Virtual(v *Virtuals) {
 
 // End writes the last line.
 func (w *Writer) End(e End) {
-	w.begin("end").number(e.ToMonoNanos).number(e.Looks).number(e.Moved).number(e.Unread).number(e.Left).number(e.Threads).number(e.Clamped).end()
+	w.begin("end").number(e.ToMonoNanos).number(e.Looks).number(e.Moved).number(e.Unread).number(e.Left).number(e.Threads).number(e.Clamped).
+		number(e.Unrecorded).number(e.Reopened).flag(e.Full).flag(e.Together).end()
 }
 
 // Flush passes all buffered text to the file. It returns the first error of writing to it.
@@ -157,6 +201,14 @@ func (w *Writer) word(word string) *Writer {
 func (w *Writer) number(n int64) *Writer {
 	w.line = strconv.AppendInt(append(w.line, ' '), n, 10)
 	return w
+}
+
+// flag appends a 1 or a 0.
+func (w *Writer) flag(is bool) *Writer {
+	if is {
+		return w.number(1)
+	}
+	return w.number(0)
 }
 
 // known appends a number, or a "-" if it is 0 or negative. Numbers from the JVM's memory can be negative if it lies.

@@ -10,8 +10,8 @@ import (
 // the data do not contain it.
 type Activity struct {
 	Collectors []Collector
-	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program
-	// was stopped at them, and SyncNanos the total time that threads took to reach them.
+	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program was
+	// stopped at them. SyncNanos is the total time that threads took to reach them.
 	Safepoints, SafepointNanos, SyncNanos int64
 	Threads                               int64 // Java threads that are alive
 }
@@ -32,8 +32,8 @@ const maxCollectorName = 64
 // collectorHead is the prefix of the names of a collector's entries, as in sun.gc.collector.0.invocations.
 const collectorHead = "sun.gc.collector."
 
-// parseActivity returns the numbers in HotSpot's file of performance data. known is false if the file has another
-// format, or contains none of the numbers.
+// parseActivity returns the numbers in HotSpot's file of performance data. The result known is false if the file has
+// another format, or contains none of the numbers.
 func parseActivity(file []byte) (a Activity, known bool) {
 	numbers, names := map[string]int64{}, map[string]string{}
 	err := eachEntry(file, func(entry []byte, order binary.ByteOrder) bool {

@@ -46,7 +46,7 @@ func StartWatch(ctx context.Context, pid int) (*Watch, error) {
 	return w, nil
 }
 
-// Read returns the current numbers. known is false if the performance data contain none of them.
+// Read returns the current numbers. The result known is false if the performance data contain none of them.
 func (w *Watch) Read() (a Activity, known bool) {
 	n, _ := w.file.ReadAt(w.text, 0) // if reading fails, the part that was read is used
 	return parseActivity(w.text[:n])

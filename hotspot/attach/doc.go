@@ -1,9 +1,9 @@
 // Package attach finds the JVMs that run on this machine, for gasm attach.
 //
 // [List] returns all of them, and [Choose] those that a user names by process id or by a part of the main class. A
-// [Process] has what can be found out without stopping or asking the JVM: main class, version, user, start time, and
-// whether its memory can be read. Whether the memory can be read does not follow from the kernel's settings alone, so
-// gasm tries to read a byte of it.
+// [Process] has what gasm can find out about a JVM without stopping it or sending it a command: main class, version,
+// user, start time, and whether its memory can be read. The kernel's settings alone do not determine whether the memory
+// can be read, so gasm tries to read a byte of it.
 //
 // # How a JVM is recognized
 //
@@ -22,7 +22,7 @@
 // The file begins with a header, followed by an entry for each value (perfMemory.hpp). Among its strings are the
 // command ("sun.rt.javaCommand": main class or jar, and the arguments) and the version. With -XX:-UsePerfData the file
 // does not exist, and another user's file can't be read. In both cases the main class is taken from the command line,
-// if the command line names it, and the version from the JDK's release file.
+// if it is named there. The version is taken from the JDK's release file.
 //
 // The file, the command line and all paths are made by the process, which may be hostile. So files are opened only if
 // they are regular files of the process's user, reads are bounded, and names are escaped when they are shown.

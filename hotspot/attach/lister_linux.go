@@ -10,29 +10,27 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A Lister lists the running JVMs again and again. Its lists are those of the function List, but it reads a process
-// that is older than a minute only once a minute. So a JVM that another program loads late may be found up to a minute
-// later, and what is known about a JVM may be up to a minute old. This saves most of the cost, which is to read the
-// mappings of processes that are not JVMs.
+// A Lister lists the running JVMs again and again. Its lists are those of the function List, but cost much less. Most
+// of List's time is spent on reading the mappings of processes that are not JVMs. A Lister skips processes with only
+// one thread, and reads any other process again only when its age has doubled, or once a minute when it is more than a
+// minute old. So a JVM that another program loads late may be found up to a minute later, and what the Lister knows
+// about a JVM may be up to a minute old.
 type Lister struct {
 	mu    sync.Mutex
 	round int64
 	seen  map[int]*looked // by process id
 }
 
-// A looked holds what was found out about a process.
+// The type looked holds what was found out about a process.
 type looked struct {
 	ticks uint64   // start time of the process; distinguishes it from a later process with the same id
 	jvm   *Process // nil if it is not a JVM
 	again time.Time
-	round int64 // the last list that contained the process
+	round int64 // number of the last list that contained the process
 }
 
-const (
-	// youngTime is the age at which a process that is to run a JVM has usually loaded it.
-	youngTime = time.Minute
-	lookAgain = time.Minute
-)
+// lookAgain is the longest time after which a process is read again.
+const lookAgain = time.Minute
 
 var errNoJVM = errors.New("it was not a JVM a moment ago")
 
@@ -72,13 +70,15 @@ func (l *Lister) look(ctx context.Context, pid int, round int64) (*Process, erro
 		return known.jvm, nil
 	}
 	l.mu.Unlock()
-	j, err := look(ctx, pid)
 	known = &looked{ticks: stat.StartTicks, round: round}
+	j, err := (*Process)(nil), errNoJVM
+	if stat.Threads != 1 { // a JVM has many threads; a process with one may be a JVM that is about to start them
+		j, err = look(ctx, pid)
+		age := time.Duration(monotonic.Nanos() - startMonoNanos(stat))
+		known.again = time.Now().Add(min(age, lookAgain))
+	}
 	if err == nil {
 		known.jvm = j
-	}
-	if age := monotonic.Nanos() - startMonoNanos(stat); age > int64(youngTime) {
-		known.again = time.Now().Add(lookAgain)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -26,7 +26,7 @@ func TestLister(t *testing.T) {
 	require.Error(t, err)
 	known := l.seen[pid]
 	require.NotNil(t, known)
-	assert.True(t, known.again.IsZero(), "it is young")
+	assert.True(t, known.again.IsZero(), "it has one thread, and may start others")
 
 	jvm := &Process{PID: pid, Main: "M"}
 	known.jvm, known.again = jvm, time.Now().Add(time.Hour) // as if the process were a JVM
@@ -48,6 +48,10 @@ func TestLister(t *testing.T) {
 	_, err = l.List(t.Context())
 	require.NoError(t, err)
 	assert.NotContains(t, l.seen, pid)
+	parent := l.seen[os.Getppid()] // it has several threads
+	require.NotNil(t, parent)
+	assert.WithinDuration(t, time.Now().Add(lookAgain/2), parent.again, lookAgain/2, "after its age")
+	assert.True(t, parent.again.After(time.Now()))
 	assert.Contains(t, l.seen, os.Getppid())
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()

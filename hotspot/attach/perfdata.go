@@ -43,8 +43,8 @@ func perfStrings(file []byte) (map[string]string, error) {
 	return found, nil
 }
 
-// perfLong returns the number that has this name in HotSpot's file of performance data. found is
-// false if there is no such number.
+// perfLong returns the number that has this name in HotSpot's file of performance data. The result found is false if
+// there is no such number.
 func perfLong(file []byte, name string) (value int64, found bool) {
 	_ = eachEntry(file, func(entry []byte, order binary.ByteOrder) bool { // a file of another format has no numbers
 		n, number, ok := longEntry(entry, order)

@@ -69,7 +69,7 @@ func whyRefused(err error, uid int) error {
 		return err
 	}
 	if own := vmstructs.Allowed(); errors.Is(own, vmstructs.ErrNoReadv) {
-		return &fix.Error{Err: fmt.Errorf("%w, as by a container's seccomp filter", own),
+		return &fix.Error{Err: fmt.Errorf("%w, for example by a container's seccomp filter", own),
 			Fix: "allow it there, or run gasm outside"}
 	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // kernels without Yama have none

@@ -24,8 +24,8 @@ type Process struct {
 	User    string // name of the user that it runs as, or the id if the user has no name
 	OfOther bool   // gasm does not trust the process, because it runs as another user or as a container's root
 	Kind    Kind
-	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. It
-	// does not name the JVM, unlike the error that Err returns.
+	// Unreadable says why gasm can't read the JVM's code and how to fix that. It is nil if gasm can read the code. Unlike
+	// the error that Err returns, Unreadable does not name the JVM.
 	Unreadable error
 	// StartMonoNanos is when the process started, on CLOCK_MONOTONIC, with the kernel's precision of 10 ms.
 	StartMonoNanos int64
@@ -41,7 +41,7 @@ const (
 	NativeImage Kind = "native image"
 )
 
-// String returns for example "4711 (org.acme.Server, 17.0.15)". Parts that are unknown are left out.
+// String returns a text such as "4711 (org.acme.Server, 17.0.15)". It leaves out parts that are unknown.
 func (j *Process) String() string {
 	known := slices.DeleteFunc([]string{j.Main, j.Version}, func(s string) bool { return s == "" })
 	if len(known) == 0 {
@@ -105,8 +105,8 @@ func (e *AmbiguousError) Error() string {
 		e.Name, strings.Join(all, ", "))
 }
 
-// named returns the JVM whose main class or jar is called name. If there is none, it returns the JVM whose main class
-// or jar contains name. If several JVMs match, the error is an *AmbiguousError.
+// named returns the JVM whose main class or jar has the given name. If there is none, it returns the JVM whose main
+// class or jar has a name that contains the given one. If several JVMs match, the error is an *AmbiguousError.
 func named(jvms []Process, name string) (*Process, error) {
 	if name == "" {
 		return nil, errors.New("the name of a JVM is empty: `gasm attach` lists those that run")

@@ -27,7 +27,7 @@ const listTime = 6 * time.Second
 // looked at within listTime is included if its name is java.
 func List(ctx context.Context) ([]Process, error) { return list(ctx, look) }
 
-// list calls look for each process, and returns the JVMs found.
+// list calls look for each process, with the process id, and returns the JVMs found.
 func list(ctx context.Context, look func(context.Context, int) (*Process, error)) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
 		j, err := look(ctx, pid)
@@ -101,7 +101,7 @@ func look(ctx context.Context, pid int) (*Process, error) {
 		return nil, fmt.Errorf("process %d has ended", pid)
 	}
 	mappings, mapsErr := native.ReadMaps(pid)
-	if errors.Is(mapsErr, foreign.ErrLate) { // without the mappings, libjvm.so would only seem to be missing
+	if errors.Is(mapsErr, foreign.ErrLate) { // the mappings are incomplete, so libjvm.so may only seem to be missing
 		return nil, fmt.Errorf("process %d can't be looked at: its mappings: %w", pid, mapsErr)
 	}
 	hidden := errors.Is(mapsErr, fs.ErrPermission)

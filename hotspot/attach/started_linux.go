@@ -10,8 +10,8 @@ import (
 // (management.cpp). Until then it is 0. After that, the JVM runs main and can execute any command.
 const createdEntry = "sun.rt.createVmEndTime"
 
-// Started reports whether a JVM has started to run its program. known is false if the JVM has no performance data,
-// either because it was started with -XX:-UsePerfData or because it has not written them yet.
+// Started reports whether a JVM has started to run its program. The result known is false if the JVM has no performance
+// data, either because it was started with -XX:-UsePerfData or because it has not written them yet.
 func Started(ctx context.Context, p *foreign.Process) (started, known bool) {
 	status, err := p.Status()
 	if err != nil {

@@ -224,6 +224,46 @@ func TestReadLongNames(t *testing.T) {
 	assert.Len(t, found, 1)
 }
 
+// TestFinder finds classes of the last loader in the list: first all that are loaded, then those that were loaded
+// later.
+func TestFinder(t *testing.T) {
+	j := newFakeJVM(17)
+	vm, err := vmstructs.New(j, j.symbols.Address)
+	require.NoError(t, err)
+	f, err := NewFinder(vm, "org/acme/One", "org/acme/Two", "org/acme/Three")
+	require.NoError(t, err)
+	update := func() bool {
+		found, err := f.Update()
+		require.NoError(t, err)
+		return found
+	}
+	assert.True(t, update())
+	two := f.Class("org/acme/Two")
+	assert.NotZero(t, two)
+	assert.Zero(t, f.Class("org/acme/One"), "it belongs to another loader")
+	assert.Zero(t, f.Class("org/acme/Three"), "it is not loaded")
+	assert.False(t, update())
+
+	other := j.addClass("org/acme/Other", 1, 8)
+	j.link(other, two)
+	j.put(j.last, other)
+	assert.False(t, update())
+	three := j.addClass("org/acme/Three", 1, 8)
+	j.link(three, other)
+	j.put(j.last, three)
+	assert.True(t, update())
+	assert.Equal(t, []uint64{two, three}, []uint64{f.Class("org/acme/Two"), f.Class("org/acme/Three")})
+
+	j.gone, j.reads = syscall.ESRCH, 0
+	_, err = f.Update()
+	assert.ErrorIs(t, err, syscall.ESRCH)
+	old := newFakeJVM(8)
+	vm, err = vmstructs.New(old, old.symbols.Address)
+	require.NoError(t, err)
+	_, err = NewFinder(vm)
+	assert.Error(t, err)
+}
+
 // FuzzRead reads memory in which bytes have been changed. A change is an address and the new byte.
 func FuzzRead(f *testing.F) {
 	jvms := map[int]*fakeJVM{8: newFakeJVM(8), 17: newFakeJVM(17)}
@@ -254,5 +294,8 @@ func FuzzRead(f *testing.F) {
 			methods += len(c.Methods)
 		}
 		require.LessOrEqual(t, methods, maxAllMethods)
+		if finder, err := NewFinder(vm, "org/acme/One", "org/acme/Two"); err == nil {
+			_, _ = finder.Update() // this checks that Update returns
+		}
 	})
 }

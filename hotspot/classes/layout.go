@@ -16,9 +16,9 @@ type layout struct {
 	entryKlass, entryLoader, entryNext uint64
 	klassLoader                        field // the ClassLoaderData of a Klass
 
-	klassSize                                         uint64 // of an InstanceKlass
+	klassSize                                         uint64 // size of an InstanceKlass
 	name, layoutHelper, nextLink, classFlags, methods field
-	arrayLength, arrayData                            uint64 // of an Array<Method*>
+	arrayLength, arrayData                            uint64 // fields of an Array<Method*>
 	methodSize, constMethodSize, poolSize, symbolBody uint64
 	methodFlags, constMethod, constants               field
 	nameIndex, signatureIndex, symbolLength           field

@@ -28,10 +28,10 @@ type Cache struct {
 
 	jvmci      bool              // code of level 4 comes from a JVMCI compiler instead of C2
 	names      map[uint64]string // names of blobs that this Poll has read, by the address of the text
-	nmethods   map[uint64]string // "nmethod" and "native nmethod", by the address of the text; kept for later Polls
+	nmethods   map[uint64]string // the names "nmethod" and "native nmethod", by their addresses; kept for later Polls
 	now, last  int64             // times of this Poll and of the previous one
-	notBefore  int64             // Blob.NotBeforeMonoNanos of the blobs that are found now
-	generation int               // counts passes over the blocks of a heap
+	notBefore  int64             // Blob.NotBeforeMonoNanos for blobs that are found now
+	generation int               // increases with each pass over the blocks of a heap
 	fresh      []*freshBlock
 	failures   int    // Polls in a row that failed
 	blockBuf   []byte // memory for the blocks of the current batch
@@ -114,9 +114,9 @@ func (c *Cache) poll() error {
 	return nil
 }
 
-// recheck is the shortest pause between two passes over a heap that looks unchanged. Such passes are needed while the
-// JVM compiles: if HotSpot frees a method between two Polls and puts another one into its memory, the CodeHeap looks
-// the same as before.
+// recheck is the shortest pause between two passes over a heap whose CodeHeap has not changed. Such passes are needed
+// while the JVM compiles, because HotSpot may free a method between two Polls and put another one into the same memory.
+// Then the CodeHeap looks the same as before.
 const recheck = 250 * time.Millisecond
 
 // pollHeap reads what has changed in one heap.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -267,6 +268,24 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.True(t, slices.ContainsFunc(h.pages[newest/historyPage], func(b *Blob) bool { return b.contains(newest) }))
 }
 
+// TestHistoryForgets has a JVM replace a method each second for a day.
+func TestHistoryForgets(t *testing.T) {
+	h := newHistory()
+	const second, day = int64(time.Second), int64(24 * time.Hour)
+	for now := int64(0); now < day; now += second {
+		h.add(&Blob{Lo: 1<<20 + uint64(now), Hi: 1<<20 + uint64(now) + 64, GoneMonoNanos: now})
+	}
+	oldest := h.order[0].GoneMonoNanos
+	assert.LessOrEqual(t, oldest, day-second-keepHistory)
+	// A quarter is forgotten when the youngest of it is too old.
+	assert.Greater(t, oldest, day-2*keepHistory-leastForgotten*second)
+	for _, blobs := range h.pages {
+		for _, b := range blobs {
+			require.GreaterOrEqual(t, b.GoneMonoNanos, oldest)
+		}
+	}
+}
+
 // FuzzWalk polls a code cache, changes bytes of the JVM's memory, and polls again. A change is given by three bytes:
 // two are an address, and the third is the new byte.
 func FuzzWalk(f *testing.F) {
@@ -309,7 +328,7 @@ func FuzzWalk(f *testing.F) {
 			}
 			c.check(t)
 			for _, b := range c.Blobs() {
-				require.NotEmpty(t, b.AppendTo(nil, 1))
+				require.NotEmpty(t, b.AppendTo(nil, 1, 2))
 				found, _ := c.At(b.Lo, 1<<60)
 				require.Equal(t, b, found)
 			}

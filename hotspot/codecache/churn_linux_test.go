@@ -96,7 +96,7 @@ func checkText(t *testing.T, c *Cache) {
 	t.Helper()
 	text := []byte("<hotspot_log version='160 1' process='7' time_ms='1000'>\n")
 	for i, b := range c.Blobs() {
-		line := b.AppendTo(nil, int64(i))
+		line := b.AppendTo(nil, int64(i), int64(i)+1)
 		text = append(text, line...)
 		if b.Method == nil {
 			continue
@@ -104,7 +104,7 @@ func checkText(t *testing.T, c *Cache) {
 		got, ok := printassembly.ParseInstalled(line)
 		require.True(t, ok, "%s", line)
 		want := *b.Method
-		want.UptimeMillis = int64(i)
+		want.UptimeMillis, want.SeenMillis = int64(i), int64(i)+1
 		require.Equal(t, want, got, "%s", line)
 	}
 	log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), "text")

@@ -1,12 +1,12 @@
-// Package codecache finds out which code is in the code cache of a running HotSpot JVM, and since when: compiled
-// methods, wrappers of native methods, adapters, stubs, codelets of the interpreter, and vtable stubs. It reads the
-// JVM's memory and changes nothing.
+// Package codecache finds out which code is in the code cache of a running HotSpot JVM, and since when it has been
+// there: compiled methods, wrappers of native methods, adapters, stubs, codelets of the interpreter, and vtable stubs.
+// It reads the JVM's memory and changes nothing.
 //
 //	cache, err := codecache.New(vm, copier.MethodName)
 //	changes, err := cache.Poll(now)      // the first Poll finds all blobs; later ones find what came and went
 //	b := cache.Find(pc)                  // the blob that contains pc now
 //	b, ambiguous := cache.At(pc, then)   // the blob that contained pc at an earlier time
-//	log = b.AppendTo(log, uptimeMillis)  // the line that HotSpot's log has for the blob
+//	log = b.AppendTo(log, from, to)      // the line that HotSpot's log has for the blob
 //
 // # What a code cache looks like
 //
@@ -33,11 +33,11 @@
 //
 // # How a Poll finds what has changed
 //
-// One system call reads the CodeHeaps, the counters of compile ids and the heads of the lists above. If nothing differs
-// from the Poll before, the Poll is done. If a heap has grown, the blocks after its old end are read. They are read
-// once more at the next Poll, because HotSpot may have been in the middle of making them. If a heap's list of free
-// blocks has changed, the headers of all its blocks are read, now and at the next Poll. A block that was freed and used
-// again between two Polls leaves no trace in the CodeHeap. So all headers are also read a few times a second while the
+// One system call reads the CodeHeaps, the counters of compile ids and the heads of the lists above. If nothing has
+// changed since the Poll before, the Poll is done. If a heap has grown, the blocks after its old end are read. They are
+// read once more at the next Poll, because HotSpot may have been writing them at that moment. If a heap's list of free
+// blocks has changed, the headers of all its blocks are read, now and at the next Poll. If a block is freed and used
+// again between two Polls, the CodeHeap does not show it. So all headers are also read a few times a second while the
 // compile ids show that the JVM compiles.
 //
 // An nmethod is not reported before its _state says that it is installed. If its Method can't be named because the

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A freshBlock is a block whose blobs were not reported yet, because the block is new, or because its method could not
-// be named at an earlier Poll.
+// A freshBlock is a block whose blobs were not reported yet, because the block is new, or because earlier Polls could
+// not read the name of its method.
 type freshBlock struct {
 	heap   *heap
 	block  *block

@@ -29,8 +29,8 @@ func (h *header) identity() identity {
 	return identity{h.end, h.nameAt, h.kind, h.size, h.lo, h.hi, h.compileID}
 }
 
-// decode returns the header in the copy of a block. used is false if the block is free. ok is true if the block holds a
-// valid blob. A used block may hold no blob yet, because HotSpot is about to make one.
+// decode returns the header in the copy of a block. The result used is false if the block is free. ok is true if the
+// block holds a valid blob. A used block may hold no blob yet, because HotSpot is about to make one.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -68,8 +68,8 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 	return h, true, true
 }
 
-// maxBlob is an upper bound for the size of a blob, in bytes; a larger one is treated as invalid. Package printassembly
-// has the same limit.
+// maxBlob is the maximum size of a blob in bytes. A larger blob is treated as invalid. Package printassembly has the
+// same limit.
 const maxBlob = 1 << 26
 
 // isNMethod reports whether the blob is an nmethod. The blob's kind says so. In JDK 24 and older, the blob's name does.
@@ -85,7 +85,7 @@ func (c *Cache) isNMethod(h *header) bool {
 }
 
 // installed converts an nmethod's header to what LogCompilation's tag <nmethod> would contain. Only the method's name
-// and bytecode size are missing. HotSpot keeps them in a Method, so installed also returns the Method's address.
+// and bytecode size are missing. HotSpot keeps them in a Method, so the Method's address is returned, too.
 func (c *Cache) installed(h *header) (t *printassembly.Installed, method uint64) {
 	n, blob := &c.layout.nmethod, h.raw
 	t = &printassembly.Installed{ID: int(h.compileID), Level: int(int8(n.level.In(blob))),
@@ -142,7 +142,7 @@ func (c *Cache) tables(h *header, t *printassembly.Installed) {
 		if from < size {
 			t.Metadata = l.blob.mutableData.In(blob) + from
 		}
-	case n.immutable: // JDK 23 and 24: the offset counts from the end of the code
+	case n.immutable: // JDK 23 and 24: the offset is relative to the end of the code
 		if at := h.hi + n.metadata.In(blob); at < h.address+h.size {
 			t.Metadata = at
 		}

@@ -38,7 +38,7 @@ type block struct {
 	generation int
 	parts      []*Blob
 	address    uint64 // of the blob
-	// Only for blobs that are not nmethods.
+	// kind and name are set only if the blob is not an nmethod.
 	kind printassembly.Kind
 	name string
 }
@@ -51,9 +51,9 @@ func newHeap(at uint64) *heap {
 // bytes.
 const maxSegments = 1 << 25
 
-// update decodes the copy of the CodeHeap. grown is true if more segments are in use than before. changed is true if
-// any block may have changed: at the first Poll, if the list of free blocks has changed, or if the copy contradicts
-// itself.
+// update decodes the copy of the CodeHeap. grown is true if more segments are in use than before. The result changed is
+// true if any block may have changed: at the first Poll, if the list of free blocks has changed, or if the copy
+// contradicts itself.
 func (hp *heap) update(l *layout) (grown, changed bool) {
 	before := hp.next
 	hp.low, hp.high = l.memoryLow.In(hp.data), l.memoryHigh.In(hp.data)
@@ -68,7 +68,7 @@ func (hp *heap) update(l *layout) (grown, changed bool) {
 	clipped := hp.next > most
 	hp.next = min(hp.next, most)
 	changing := hp.data[l.changing.At : l.changing.At+l.changing.Size]
-	free := changing[8:] // without the number of segments
+	free := changing[8:] // the bytes after the number of segments
 	changed = hp.changing == nil || clipped || !bytes.Equal(free, hp.changing[8:])
 	hp.changing = append(hp.changing[:0], changing...)
 	return hp.next > before, changed
@@ -128,7 +128,7 @@ func (c *Cache) readUnsettled(hp *heap) error {
 	return r.flush()
 }
 
-// drop notes that the blob in a block is gone.
+// drop adds the blob in a block to the blobs that are gone.
 func (c *Cache) drop(hp *heap, segment uint64) {
 	if b, ok := hp.blocks[segment]; ok {
 		c.changes.Gone = append(c.changes.Gone, b.parts...)

@@ -9,9 +9,9 @@ type layout struct {
 	// Where the heaps are: CodeCache::_heaps is a GrowableArray<CodeHeap*>*. JDK 8 has only one heap, CodeCache::_heap.
 	heaps               field
 	oneHeap             bool
-	arrayLength         field // of a GrowableArray
+	arrayLength         field // field of a GrowableArray
 	arrayData           field
-	heapSize            uint64 // of a CodeHeap
+	heapSize            uint64 // size of a CodeHeap
 	memoryLow           field  // the bounds of a CodeHeap's two VirtualSpaces: its code and its segment map
 	memoryHigh          field
 	segmapLow           field
@@ -21,7 +21,7 @@ type layout struct {
 	changing            field // all bytes that change whenever the heap changes: several fields, 24 or 36 bytes
 	blockLength         field // of a HeapBlock, in segments
 	blockUsed           field
-	blockSize, blobSize uint64 // how many bytes are read of a block: its HeapBlock, and the blob's header
+	blockSize, blobSize uint64 // how many bytes of a block are read: its HeapBlock, and the blob's header
 
 	blob     blobLayout
 	nmethod  nmethodLayout
@@ -39,10 +39,10 @@ type blobLayout struct {
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
 	kindNames                                                   map[uint64]string // see kindNames
-	// addresses (JDK 22 and older) or offsets
+	// codeBegin and codeEnd are addresses (JDK 22 and older) or offsets.
 	codeBegin, codeEnd field
 	offsets            bool // codeBegin and codeEnd are offsets
-	// mutable data is outside the blob (JDK 25+)
+	// outside is true if the blob's mutable data lies outside the blob (JDK 25 and newer).
 	outside                                      bool
 	mutableData, mutableDataSize, relocationSize field
 }
@@ -146,7 +146,7 @@ func (l *layout) readBlob(q *query) {
 		b.kindSafepoint = kind("Safepoint")
 		b.kindNames = map[uint64]string{}
 		for name, blobs := range kindNames {
-			if n, ok := q.VM.Int("CodeBlobKind::" + name); ok { // some need C2
+			if n, ok := q.VM.Int("CodeBlobKind::" + name); ok { // some kinds exist only if the JVM has C2
 				b.kindNames[uint64(n)] = blobs
 			}
 		}
@@ -210,7 +210,8 @@ func deadState(release int) int8 {
 	return 3
 }
 
-// A query looks up what must exist in HotSpot's tables.
+// A query looks up fields and constants in HotSpot's tables. They must exist there: if one is missing, Query.Missing
+// says which.
 type query struct{ vmstructs.Query }
 
 // field returns a field that must exist in HotSpot's tables, with a type of a known size.

@@ -25,11 +25,11 @@ type pieces struct {
 
 	stubs, codelets, vtables    []piece
 	stubList, chunk, queueCount uint64 // the heads of the lists at the time when the lists were read
-	unfinished                  bool   // a stub was being made when the list was read
+	unfinished                  bool   // HotSpot was still making a stub when the list was read
 }
 
-// maxList is the maximum length of each of HotSpot's lists of pieces: the stubs, the codelets and the vtable stubs. Of
-// a longer list, only the beginning is read.
+// maxList is the maximum length of each of HotSpot's lists of pieces: the stubs, the codelets and the vtable stubs.
+// Only the beginning of a longer list is read.
 const maxList = 1 << 14
 
 // read reads the lists that have changed.
@@ -103,7 +103,7 @@ func (p *pieces) readStubs(c *Cache) error {
 	kept := p.stubs[:0]
 	for i, s := range p.stubs {
 		if s.hi <= s.lo {
-			p.unfinished = true // _end is set when the code is complete
+			p.unfinished = true // HotSpot sets _end when the stub's code is complete
 			continue
 		}
 		if s.name = names[descs[i].group] + "::" + names[descs[i].name]; s.name != "::" {
@@ -114,7 +114,7 @@ func (p *pieces) readStubs(c *Cache) error {
 	return nil
 }
 
-// maxStubDesc is the largest number of bytes that are read of a StubCodeDesc.
+// maxStubDesc is the largest number of bytes of a StubCodeDesc that are read.
 const maxStubDesc = 48
 
 // stubBegin returns the offset of StubCodeDesc::_begin.

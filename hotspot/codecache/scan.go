@@ -22,7 +22,7 @@ func (c *Cache) findStubList() error {
 	for _, r := range c.vm.Variables() {
 		data, err := c.vm.Read(nil, r[0], r[1]-r[0])
 		if err != nil {
-			continue // a part of the range may be protected
+			continue // a part of the range may not be readable
 		}
 		descs, err := c.stubDescs(data)
 		if err != nil {
@@ -77,7 +77,7 @@ func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 func mayPoint(word uint64) bool { return word%8 == 0 && word >= 1<<16 && word < 1<<48 }
 
 // isStubDesc reports whether data looks like a StubCodeDesc: its code lies in a heap of the code cache, and its
-// pointers to the names of the group and the stub are not null. begin is the offset of _begin.
+// pointers to the names of the group and the stub are not null. The parameter begin is the offset of _begin.
 func (c *Cache) isStubDesc(data []byte, begin int) bool {
 	lo, hi := binary.LittleEndian.Uint64(data[begin:]), binary.LittleEndian.Uint64(data[begin+8:])
 	for _, hp := range c.heaps {
@@ -89,7 +89,8 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 }
 
 // lengthOfList returns the number of StubCodeDescs in the list that begins at an address, or 0 if there is no such
-// list. first is the result of stubDescs, which must contain the first StubCodeDesc. The others are read from the JVM.
+// list. The parameter first is the result of stubDescs, which must contain the first StubCodeDesc. The others are read
+// from the JVM.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

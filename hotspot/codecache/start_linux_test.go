@@ -69,10 +69,10 @@ func testFromStart(t *testing.T, jdk gasmtest.JDK, args ...string) []*Blob {
 	require.NoError(t, err)
 	got, want := map[string]bool{}, map[string]bool{}
 	for _, b := range c.Blobs() {
-		got[string(b.AppendTo(nil, 0))] = true
+		got[string(b.AppendTo(nil, 0, 0))] = true
 	}
 	for _, b := range late.Blobs() {
-		want[string(b.AppendTo(nil, 0))] = true
+		want[string(b.AppendTo(nil, 0, 0))] = true
 	}
 	assert.Equal(t, want, got)
 	t.Logf("%d blobs after %d polls, %d of which failed", len(got), polls, failures)

@@ -7,20 +7,20 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// AppendTo appends the line that a HotSpot log would have for the blob. uptimeMillis is when the blob appeared, in
-// milliseconds since the JVM's start. Only the line of a method contains this time.
+// AppendTo appends the line that a HotSpot log would have for the blob. The blob appeared between uptimeMillis and
+// seenMillis, in milliseconds since the JVM's start. Only the line of a method contains these times.
 //
-//	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579'/>
+//	<nmethod compile_id='138' compile_kind='osr' compiler='c2' level='4' size='…' address='0x…' insts_offset='…' … method='Hot sum ()V' bytes='28' stamp='0.579' seen='0.589'/>
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)
 //	invokehandle  [0x…, 0x…]  768 bytes
 //	Decoding RuntimeStub - wrong_method_stub 0x… [0x…, 0x…] (1136 bytes)
 //	Decoding VtableStub itbl[0]@0 [0x…, 0x…] (152 bytes)
 //	Decoding I2C/C2I adapters 0x… [0x…, 0x…] (616 bytes)
-func (b *Blob) AppendTo(text []byte, uptimeMillis int64) []byte {
+func (b *Blob) AppendTo(text []byte, uptimeMillis, seenMillis int64) []byte {
 	size := b.Hi - b.Lo
 	switch {
 	case b.Method != nil:
-		return appendTag(text, b.Method, uptimeMillis)
+		return appendTag(text, b.Method, uptimeMillis, seenMillis)
 	case b.Kind == printassembly.Interpreter:
 		return fmt.Appendf(text, "%s  [%#016x, %#016x]  %d bytes\n", printassembly.Escape(b.Name), b.Lo, b.Hi, size)
 	case b.Kind == printassembly.Stub:
@@ -52,8 +52,9 @@ func isSingleton(name string) bool {
 }
 
 // appendTag appends the tag <nmethod> as LogCompilation writes it. All offsets are relative to the nmethod's address,
-// even those of tables that lie outside the nmethod. oops_offset is the offset at which the code ends.
-func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []byte {
+// even those of tables that lie outside the nmethod. oops_offset is the offset at which the code ends. HotSpot's tag
+// does not have the attribute seen, because its stamp is exact.
+func appendTag(text []byte, t *printassembly.Installed, uptimeMillis, seenMillis int64) []byte {
 	text = fmt.Appendf(text, "<nmethod compile_id='%d'", t.ID)
 	if t.Kind != "" {
 		text = fmt.Appendf(text, " compile_kind='%s'", t.Kind)
@@ -74,8 +75,8 @@ func appendTag(text []byte, t *printassembly.Installed, uptimeMillis int64) []by
 	offset("scopes_data", t.ScopesData)
 	offset("scopes_pcs", t.ScopesPCs)
 	offset("metadata", t.Metadata)
-	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d'/>\n", taggedName(t.Name), t.BytecodeSize,
-		uptimeMillis/1000, uptimeMillis%1000)
+	return fmt.Appendf(text, " method='%s' bytes='%d' stamp='%d.%03d' seen='%d.%03d'/>\n", taggedName(t.Name),
+		t.BytecodeSize, uptimeMillis/1000, uptimeMillis%1000, seenMillis/1000, seenMillis%1000)
 }
 
 // taggedName converts "pkg.Class::method" to "pkg/Class method ()V". The method's own descriptor is not known, so ()V

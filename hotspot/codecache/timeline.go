@@ -3,6 +3,7 @@ package codecache
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Generation returns a number that changes whenever a Poll has found changes. As long as it stays the same, At
@@ -93,6 +94,9 @@ func (b *Blob) possible(monoNanos int64) bool {
 	return monoNanos > b.NotBeforeMonoNanos && (!b.Gone() || monoNanos < b.GoneMonoNanos)
 }
 
+// leastForgotten is the smallest number of blobs that a history forgets at once because of their age.
+const leastForgotten = 256
+
 // A history holds the blobs that are gone, by the memory pages that they covered.
 type history struct {
 	pages map[uint64][]*Blob
@@ -105,14 +109,20 @@ const historyPage = 1 << 12
 // JVM whose code cache is too small replaces about 1000 methods a second.
 const maxHistory = 1 << 18
 
+// keepHistory is how long a history keeps blobs at least, in ns, unless it is full. Samples and frames of stacks are
+// looked up within seconds. Without this limit, a JVM that is profiled for weeks would fill its history.
+const keepHistory = int64(10 * time.Minute)
+
 func newHistory() history { return history{pages: map[uint64][]*Blob{}} }
 
 func (h *history) add(b *Blob) {
-	if len(h.order) >= maxHistory {
-		for _, old := range h.order[:maxHistory/4] {
+	// A quarter is forgotten at once, so that moving the others costs little.
+	if quarter := len(h.order) / 4; len(h.order) >= maxHistory ||
+		quarter >= leastForgotten && b.GoneMonoNanos-h.order[quarter].GoneMonoNanos > keepHistory {
+		for _, old := range h.order[:quarter] {
 			h.forget(old)
 		}
-		h.order = slices.Delete(h.order, 0, maxHistory/4)
+		h.order = slices.Delete(h.order, 0, quarter)
 	}
 	h.order = append(h.order, b)
 	for page := b.Lo / historyPage; page <= (b.Hi-1)/historyPage; page++ {

@@ -29,7 +29,7 @@ type watch struct {
 	counts  []uint64                  // addresses of the compileIDSymbols, as far as they are known
 	flags   map[string]vmstructs.Flag // where the flags are; HotSpot sets some of them while it starts
 
-	// What the last call of read found.
+	// These fields have what the last call of read found.
 	heapsAt    uint64 // address of the GrowableArray of heaps, or of JDK 8's only heap; 0 while HotSpot starts
 	array      []byte
 	compileIDs [len(compileIDSymbols)]uint64
@@ -58,10 +58,10 @@ func (w *watch) find(vm *vmstructs.VM, l *layout) (err error) {
 	return err
 }
 
-// arraySize is the number of bytes that are read of a GrowableArray. All its fields lie within these bytes.
+// arraySize is the number of bytes of a GrowableArray that are read. All its fields lie within these bytes.
 const arraySize = 32
 
-// read reads all that is watched, and finds structures that HotSpot has made since the last Poll.
+// read reads all structures that the watch copies, and finds those that HotSpot has made since the last Poll.
 func (w *watch) read(c *Cache) error {
 	l := c.layout
 	var heaps, queueAt, stubs, chunk [8]byte

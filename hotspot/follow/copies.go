@@ -50,12 +50,12 @@ func (f *Follower) look() (news bool) {
 }
 
 // sampled copies the method that a sample is in. It copies all of the method if the budget allows that, and otherwise
-// takes an excerpt. If the method has an excerpt already, sampled adds the instruction at pc to it.
+// takes an excerpt. If the method has an excerpt already, the instruction at pc is added to it.
 func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	switch waiting := f.excerpts[b]; {
 	case waiting != nil:
 		waiting.samples++
-		_ = f.addTo(waiting, b, pc) // after an error, what was added before is kept
+		_ = f.addTo(waiting, b, pc) // if that fails, what was added before is kept
 	case f.state[b] != 0:
 	case f.budget.left() > 0:
 		f.state[b] = f.take(b)
@@ -101,10 +101,10 @@ func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
 
-// copyMethod copies one method, and subtracts the time that it takes from the budget.
+// copyMethod copies one method, and subtracts the time that this took from the budget.
 func (f *Follower) copyMethod(m *printassembly.Installed) (err error) {
 	f.jvm.Copy(func(c *nmethod.Copier) {
-		began := time.Now() // here, because Copy may have waited for another user of the Copier
+		began := time.Now() // not earlier, because Copy may have waited until another goroutine was done with the Copier
 		err = f.copyWith(c, m)
 		f.budget.spend(time.Since(began))
 	})
@@ -113,7 +113,7 @@ func (f *Follower) copyMethod(m *printassembly.Installed) (err error) {
 
 // copyWith copies one method. If the debug info makes no sense, copyWith reads the method again. Perhaps the copier
 // remembered names of classes that have since been unloaded, or the method was replaced while it was being read. If the
-// second copy fails too, what was written of it stays in the log.
+// second copy fails too, the part that was already written stays in the log.
 func (f *Follower) copyWith(c *nmethod.Copier, m *printassembly.Installed) error {
 	start := len(f.log.text)
 	var err error

@@ -8,14 +8,14 @@
 //
 //	<hotspot_log version='160 1' process='2490' time_ms='1795221479359'>   the head, as HotSpot writes it
 //	StubRoutines::libmLog [0x…, 0x…] (631 bytes)                           a blob that is not a method
-//	<nmethod compile_id='138' compiler='c2' … stamp='0.579'/>              each method, when it is first seen
+//	<nmethod compile_id='138' compiler='c2' … stamp='0.579' seen='0.589'/> each method, when it is first seen
 //	Compiled method (c2) …                                                 a copy of each method that has samples
 //	<source_file class='Foo' name='Foo.kt'/>                               source file of each class in copied frames
 //
-// Copying a method takes about a millisecond, most of it for the names in its debug info. In a JVM that compiles
-// thousands of methods, copying them all would take as much CPU time as a third compiler thread. So copies have a
-// budget. Beyond it, a method is copied with the debug info of its sampled instructions only, until there is time for
-// the rest (excerpts.go).
+// Copying a method takes about a millisecond, most of which is spent on the names in its debug info. In a JVM that
+// compiles thousands of methods, copying them all would take as much CPU time as a third compiler thread. So copies
+// have a budget of CPU time. When it is used up, a method is copied with the debug info of its sampled instructions
+// only, and completed later, when there is time (excerpts.go).
 //
 // # Times
 //
@@ -25,7 +25,7 @@
 // for some time. Otherwise HotSpot would not have freed its memory. So a sample between the two polls most likely
 // belongs to the new method. [Result].Ambiguous counts such samples.
 //
-// # How often it looks
+// # How often the code cache is polled
 //
 // A poll that finds nothing new takes some microseconds. While new methods appear, the pause between polls is 10 ms, or
 // up to 40 ms if polls are so slow that they would otherwise take more than 4 % of a CPU. Each poll without news

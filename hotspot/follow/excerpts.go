@@ -7,11 +7,11 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/nmethod"
 )
 
-// A JVM that starts compiles thousands of methods. Half of its samples in compiled code are in methods that have no
+// A JVM compiles thousands of methods while it starts. Half of its samples in compiled code are in methods that have no
 // other sample. Copying all these methods with all of their debug info would take a third as much CPU time as the JVM
 // has for its own work. So copies have a budget. When it is used up, a method is copied as an excerpt, which has only
-// the debug info of its sampled instructions. To sum up samples by line and by inlined method, no more than that is
-// needed. When the budget allows, the methods with the most samples are the first to be copied completely.
+// the debug info of its sampled instructions. This is all that is needed to sum up samples by line and by inlined
+// method. When the budget allows, the methods with the most samples are the first to be copied completely.
 
 // An excerpt is a copy of a method that has the debug info of only some instructions so far.
 type excerpt struct {
@@ -21,24 +21,24 @@ type excerpt struct {
 
 // A budget is CPU time that may be spent on copies. It grows with time, and copies use it up.
 type budget struct {
-	has, most time.Duration // the CPU time that is left now, and the limit for that time
+	has, most time.Duration // has is the CPU time that may be spent now, and most is its maximum
 	since     time.Time     // when the field has was last increased
 }
 
 const (
 	// budgetShare limits copies in the long run: they may take 1/budgetShare of a CPU.
 	budgetShare = 25
-	// budgetStart is the budget at the start. The budget never grows beyond it. It is enough for all methods of a
-	// program that has warmed up, at a millisecond each.
+	// budgetStart is the budget at the start, and its maximum. It is enough for all methods of a program that has warmed
+	// up, if each takes a millisecond.
 	budgetStart = 200 * time.Millisecond
-	// budgetEnd is the time for the remaining copies if the Follower is stopped before the JVM ends.
+	// budgetEnd limits the time for the remaining copies if the Follower is stopped before the JVM ends.
 	budgetEnd = 100 * time.Millisecond
 )
 
 func newBudget(most time.Duration) budget { return budget{most, most, time.Now()} }
 
-// left returns how much CPU time may be spent on copies now. It is negative after a copy that took more than there
-// was.
+// left returns how much CPU time may be spent on copies now. It is negative after a copy that took longer than the
+// budget allowed.
 func (b *budget) left() time.Duration {
 	now := time.Now()
 	b.has = min(b.has+now.Sub(b.since)/budgetShare, b.most)

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	// Log is the path of the log to write. The file must not exist.
 	Log string
-	// StartMonoNanos and StartWallMillis are the same moment on two clocks. The stamps in the log count from this
-	// moment. It must not be later than the JVM's start.
+	// StartMonoNanos and StartWallMillis are the same moment on two clocks. It must not be later than the JVM's start. The
+	// stamps in the log are relative to this moment.
 	StartMonoNanos, StartWallMillis int64
 	// Command is the main class or jar and its arguments, as in the property sun.java.command. It may be empty.
 	Command string
@@ -31,7 +31,7 @@ type Options struct {
 	// Launched is true if the JVM has just been started. HotSpot may then still be initializing, and the Follower waits
 	// for it.
 	Launched bool
-	// All makes the Follower copy every method as soon as it sees the method, so that it needs no samples.
+	// All makes the Follower copy every method as soon as it finds it in the code cache. Then it needs no samples.
 	All bool
 	// SwitchDebugInfo switches the flag DebugNonSafepoints on in the JVM, and reports whether it was off before. The
 	// Follower calls it as soon as it can read the JVM's flags, unless the flag is on already, or the JVM's user has
@@ -39,6 +39,8 @@ type Options struct {
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
+	// NoThreadNames is true if the names of the JVM's threads are not to be written to the log.
+	NoThreadNames bool
 	// Written is called from the Follower's goroutine with each piece of text that is written to the log. A piece
 	// consists of whole lines, and no method is divided between two pieces. text is valid until Written returns.
 	// Written may be nil.
@@ -54,36 +56,36 @@ type Follower struct {
 	log  *logWriter
 	stop chan struct{}
 	done chan struct{}
-	wake chan struct{} // has one element while pending is not empty
-	// switched has one element after paused has changed, until run has noticed it.
+	wake chan struct{} // has one element while the field pending is not empty
+	// switched gets an element when paused is changed, which wakes run.
 	switched chan struct{}
 	paused   atomic.Bool
 
 	mu      sync.Mutex
-	pending []sample // samples that the Follower has not looked at yet
-	known   int      // number of methods that were seen so far
+	pending []sample // samples that the method look has not handled yet
+	known   int      // number of methods that were found so far
 
-	// The fields below belong to the goroutine of run.
+	// Only the goroutine that executes run uses the fields below.
 	jvm      *shared.View // nil until HotSpot has made its code cache
-	seen     []sample     // the samples that look is going through; pending reuses the slice's memory
+	seen     []sample     // the samples that look is handling; look swaps it with pending
 	state    map[*codecache.Blob]copyState
-	excerpts map[*codecache.Blob]*excerpt // of the methods that are still to be copied completely
-	budget   budget                       // for copies
-	names    *names                       // of threads; nil until HotSpot's code cache has been found
+	excerpts map[*codecache.Blob]*excerpt // by method: the copy that is not complete yet
+	budget   budget                       // CPU time for copies
+	names    *names                       // names of threads; nil before the code cache is found, and with NoThreadNames
 	pollTook time.Duration                // duration of the last poll
 	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
 }
 
-// A sample is an address, and a time on CLOCK_MONOTONIC. The JVM was sampled at the address at that time or, if caller
-// is true, the code there had called the sampled code.
+// A sample is a program counter and a time (CLOCK_MONOTONIC). If caller is false, a sample was taken at that pc. If
+// caller is true, the code at the pc had called the code in which a sample was taken.
 type sample struct {
 	pc        uint64
 	monoNanos int64
 	caller    bool
 }
 
-// A copyState says whether a method was copied. It is 0 if that was not tried yet.
+// A copyState says whether a method was copied. The zero value means that no copy was attempted yet.
 type copyState uint8
 
 const (
@@ -92,10 +94,10 @@ const (
 	excerpted // copied in part; the excerpt is in Follower.excerpts
 )
 
-// A Result says what became of a JVM's code.
+// A Result says how much of a JVM's code was copied, and why the rest was not.
 type Result struct {
-	// Methods counts the methods that were seen in the code cache. Copied counts those of them that had samples and
-	// were copied.
+	// Methods is the number of methods that were found in the code cache. Copied is the number of methods that had samples
+	// and were copied.
 	Methods, Copied int
 	// Excerpts counts the methods that were copied only as excerpts, with lines and inlined methods for the sampled
 	// instructions. The rest of their debug info could not be read in time, usually because the method or the JVM was
@@ -193,7 +195,9 @@ func (f *Follower) began() {
 		f.readDebugInfoFlag(flags)
 	}
 	f.log.head(f.jvm.VM, flags[framePointersFlag].Size > 0 && flags[framePointersFlag].Value != 0, inliningLimits(flags))
-	f.names = newNames(f.pid, f.jvm.VM)
+	if !f.o.NoThreadNames {
+		f.names = newNames(f.pid, f.jvm.VM)
+	}
 	f.poll(always)
 	if f.gone && f.result.Unread == nil {
 		f.result.EndedEarly = true
@@ -244,8 +248,8 @@ const debugInfoFlag = "DebugNonSafepoints"
 // Sampled notes that a sample was taken at an address. Any goroutine may call it; it does not block.
 func (f *Follower) Sampled(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, false}) }
 
-// Called notes that the code at an address has called sampled code at that time. The code is copied as if it had been
-// sampled. Any goroutine may call Called; it does not block.
+// Called notes that the code at an address had called, at that time, the code in which a sample was taken. The code is
+// copied as if it had been sampled. Any goroutine may call Called; it does not block.
 func (f *Follower) Called(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, true}) }
 
 func (f *Follower) notice(s sample) {
@@ -261,10 +265,10 @@ func (f *Follower) notice(s sample) {
 }
 
 // maxPending limits the number of pending samples. Further samples are dropped. Even the largest machine takes fewer
-// samples in a second, so the limit is reached only if the Follower did not get to run for that long.
+// samples in a second, so the limit is reached only if the Follower's goroutine did not run for more than a second.
 const maxPending = 1 << 17
 
-// Methods returns the number of methods that were seen so far. Any goroutine may call it.
+// Methods returns the number of methods that were found so far. Any goroutine may call it.
 func (f *Follower) Methods() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -287,16 +291,16 @@ func (f *Follower) turn(paused bool) {
 	}
 }
 
-// Stop looks at the samples that are still pending, and ends the Follower.
+// Stop handles the samples that are still pending, and ends the Follower.
 func (f *Follower) Stop() Result {
 	close(f.stop)
 	<-f.done
 	return f.result
 }
 
-// The pauses between two polls. A sample ends a pause, so pauses get long only while the JVM sleeps, and then polling
-// should cost next to nothing. Without samples (Options.All) nothing ends a pause, so longestWithoutWake is the limit.
-// It is also the limit while methods with excerpts wait to be copied completely.
+// Polls are this far apart. A sample ends a pause at once. So pauses get long only while the JVM runs no code, and then
+// polls should cost next to nothing. If there are no samples (Options.All), nothing ends a pause, so pauses are at most
+// longestWithoutWake. The same limit applies while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond
@@ -323,7 +327,7 @@ func (f *Follower) run() {
 			f.readNames(true)
 			return
 		case <-f.switched:
-			f.poll(always) // so that code installed during the pause gets a time within the pause
+			f.poll(always) // gives code that was installed during the pause a time within the pause
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortestPause
 				timer.Reset(pause)
@@ -347,7 +351,7 @@ func (f *Follower) run() {
 		f.rest()
 	}
 	<-f.stop
-	f.look() // methods that are sampled for the first time here are counted as late
+	f.look() // look counts methods that it sees here for the first time as late
 	f.completeLast()
 }
 
@@ -358,8 +362,8 @@ const (
 	longestRest = 40 * time.Millisecond
 )
 
-// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large, as in a JVM
-// that compiles all the time. Such a JVM needs its CPUs itself.
+// rest waits after a slow poll, to leave the CPUs to the JVM. Polls are slow if the code cache is large. It is large in
+// a JVM that compiles much, and such a JVM needs its CPUs itself.
 func (f *Follower) rest() {
 	rest := min(pollShare*f.pollTook, longestRest)
 	f.pollTook = 0
@@ -431,7 +435,7 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 			b.Method.UptimeMillis = uptime
 			methods++
 		}
-		f.log.text = b.AppendTo(f.log.text, uptime)
+		f.log.text = b.AppendTo(f.log.text, uptime, f.uptimeMillis(b.SinceMonoNanos))
 		if f.o.All && b.Method != nil {
 			f.state[b] = f.take(b)
 		}
@@ -442,13 +446,13 @@ func (f *Follower) add(blobs []*codecache.Blob) {
 	f.mu.Unlock()
 }
 
-// uptimeMillis converts a time to a stamp of the log. Blobs that the Follower found when it began have the time 0.
-// Their stamp is 0, too, as if they had been there since the JVM's start.
+// uptimeMillis converts a time to a stamp of the log. Blobs that were already there when the Follower began have the
+// time 0. Their stamp is 0, too, as if they had existed since the JVM's start.
 func (f *Follower) uptimeMillis(mono int64) int64 {
 	return max(0, (mono-f.o.StartMonoNanos)/int64(time.Millisecond))
 }
 
-// end completes the log.
+// end closes the log, and the other things that the Follower has open.
 func (f *Follower) end() {
 	f.names.close()
 	if f.jvm != nil {

@@ -28,9 +28,9 @@ func newLogWriter(pid int, o Options) (*logWriter, error) {
 }
 
 // head writes the lines with which HotSpot's log begins (defaultStream::start_log), except those that no reader of the
-// log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, head writes only
-// -XX:+PreserveFramePointer, and only if the flag is on, no matter what has set it. limits are the values of the flags
-// that limit inlining, which HotSpot's log does not have.
+// log needs. vm is nil if the JVM could not be read. Of the JVM's arguments, it writes only -XX:+PreserveFramePointer,
+// and only if the flag is on, no matter what has set it. limits are the values of the flags that limit inlining, which
+// HotSpot's log does not have.
 func (w *logWriter) head(vm *vmstructs.VM, framePointers bool, limits map[string]int64) {
 	version, info, args, command := "", "", "", w.o.Command
 	if framePointers {

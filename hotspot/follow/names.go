@@ -9,12 +9,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// names are the names of the JVM's threads that are in the log. They are read when the recording begins, from time to
-// time, and when it ends. A thread that starts and ends between two of these times has only the name that the kernel
-// keeps.
+// names reads the names of the JVM's threads for the log. It reads them when the recording begins, from time to time,
+// and when it ends. A thread that starts and ends between two of these times has only the name that the kernel keeps
+// for it.
 type names struct {
 	vm      *vmstructs.VM   // nil if this JVM's names can't be read
-	reader  *threads.Reader // nil as long as the JVM has no threads whose names can be read
+	reader  *threads.Reader // nil until the names of threads can be read
 	written map[int]string  // the names in the log, by the thread ids in the samples
 	next    time.Time       // when to read the names again
 	pause   time.Duration
@@ -28,7 +28,7 @@ const (
 	// The pause between two readings is firstNames at first. It doubles each time, up to lastNames. Reading the names
 	// of 100 threads takes half a millisecond.
 	firstNames, lastNames = 100 * time.Millisecond, 5 * time.Second
-	// namesShare limits readings to 1/namesShare of a CPU. They are slow in JVMs with many thousands of threads.
+	// namesShare limits readings to 1/namesShare of a CPU. Readings are slow in JVMs with many thousands of threads.
 	namesShare = 100
 	// mostWritten limits the number of threads whose names are written.
 	mostWritten = 1 << 17
@@ -43,7 +43,7 @@ func newNames(pid int, vm *vmstructs.VM) *names {
 	s, err := process.Status()
 	if err != nil {
 		process.Close()
-		return n // without its PID namespace, it is not known whose names these are
+		return n // without the PID namespace, gasm can't tell which threads have the names
 	}
 	if s.OwnPID == pid {
 		process.Close()
@@ -82,9 +82,9 @@ func (f *Follower) readNames(last bool) {
 	n.next = began.Add(max(n.pause, namesShare*time.Since(began)))
 }
 
-// read returns the threads whose names can be read now. After an error it returns none, and reports show the names
-// that the kernel keeps. HotSpot makes its code cache before it loads the class Thread. So for a JVM that was found
-// while it started, there may be a Reader only later.
+// read returns the threads whose names can be read now. After an error it returns none, and reports show the names that
+// the kernel keeps. HotSpot makes its code cache before it loads the class Thread. So if the JVM was still starting,
+// the Reader may have to be made later.
 func (n *names) read() []threads.Thread {
 	if n.reader == nil {
 		n.reader, _ = threads.NewReader(n.vm)

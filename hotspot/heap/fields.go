@@ -3,9 +3,11 @@ package heap
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/hotspot/unsigned5"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
+	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // A fieldLayout says where an InstanceKlass describes the fields of its objects.
@@ -80,8 +82,8 @@ const (
 )
 
 // array reads the elements of the Array<> that the field f of a class points to. data is the offset of the first
-// element from the start of the Array, and size is the size of an element, both in bytes. array returns an error if the
-// number of elements is larger than most.
+// element from the start of the Array, and size is the size of an element, both in bytes. It returns an error if the
+// number of elements is larger than the parameter most.
 func (h *Heap) array(class uint64, f vmstructs.Field, data, size, most uint64) ([]byte, error) {
 	at, err := h.vm.Uint64(class + f.At)
 	if err != nil {
@@ -138,7 +140,7 @@ func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint6
 	if err != nil {
 		return 0, false, err
 	}
-	var more []uint32 // the flags that have a number
+	var more []uint32 // the flags for which a field has one more number
 	for _, flag := range []string{initialized, generic, contended, flat, nullMarker} {
 		if bit, ok := h.vm.Int("FieldInfo::FieldFlags::" + flag); ok {
 			more = append(more, 1<<bit)
@@ -170,7 +172,39 @@ func (h *Heap) streamOffset(class uint64, named func(uint64) bool) (offset uint6
 
 // isSymbol reports whether the Symbol at an address has this text.
 func (h *Heap) isSymbol(at uint64, text string) bool {
+	if h.fields.symbolBody > maxSymbolHeader {
+		return false
+	}
 	symbol, err := h.vm.Read(nil, at, h.fields.symbolBody+uint64(len(text)))
 	return err == nil && h.fields.symbolLength.In(symbol) == uint64(len(text)) &&
 		string(symbol[h.fields.symbolBody:]) == text
 }
+
+// maxClassName is the longest name of a class that is read, in bytes. The class file format allows 64 KiB.
+const maxClassName = 2 << 10
+
+// ClassName returns the name of the class (Klass) at an address: "pkg.Class", or "[Ljava.lang.String;" for an array. It
+// returns "" if there is no class at the address.
+func (h *Heap) ClassName(class uint64) string {
+	if class == 0 || class%8 != 0 || h.className.Size == 0 {
+		return ""
+	}
+	symbol, err := h.vm.Uint64(class + h.className.At)
+	if err != nil || symbol == 0 || symbol%8 != 0 || h.fields.symbolBody > maxSymbolHeader {
+		return ""
+	}
+	header, err := h.vm.Read(nil, symbol, h.fields.symbolBody)
+	if err != nil {
+		return ""
+	}
+	text, err := h.vm.Read(nil, symbol+h.fields.symbolBody, min(h.fields.symbolLength.In(header), maxClassName))
+	name := string(text)
+	if err != nil || strings.ContainsAny(name, "\x00\n") {
+		return ""
+	}
+	return strings.ReplaceAll(javaname.Decode(name), "/", ".")
+}
+
+// maxSymbolHeader is an upper bound for the bytes of a Symbol before its text. The JVM may be hostile, and its tables
+// may say anything.
+const maxSymbolHeader = 64

@@ -15,6 +15,8 @@ import (
 type Heap struct {
 	vm     *vmstructs.VM
 	fields fieldLayout
+	// className is the field of a Klass that holds the name of the class. The field's size is 0 if it is not known.
+	className vmstructs.Field
 
 	narrow      bool // references have 32 bits
 	narrowBase  uint64
@@ -53,6 +55,7 @@ var ErrMoved = errors.New("the reference does not point to an object of this cla
 func New(vm *vmstructs.VM) (*Heap, error) {
 	q := &vmstructs.Query{VM: vm, Of: "the Java heap of "}
 	h := &Heap{vm: vm, fields: newFieldLayout(q)}
+	h.className, _ = vm.Field("Klass::_name")
 	flags, err := vm.Flags("UseCompressedOops", "UseCompressedClassPointers", "UseCompactObjectHeaders", "UseZGC",
 		"ZGenerational")
 	if err != nil {
@@ -63,7 +66,8 @@ func New(vm *vmstructs.VM) (*Heap, error) {
 		"Universe::_narrow_oop._base")
 	h.narrowShift = h.static(q, 4, "CompressedOops::_shift", "CompressedOops::_narrow_oop._shift",
 		"Universe::_narrow_oop._shift")
-	generational, ok := flags["ZGenerational"] // the only ZGC since JDK 24; before JDK 21 there is none
+	// In a JDK without this flag, ZGC has no generations (JDK 20 and older) or always has them (JDK 24 and newer).
+	generational, ok := flags["ZGenerational"]
 	h.coloured = flags["UseZGC"].Value != 0 && (ok && generational.Value != 0 || !ok && vm.Release >= 24)
 	h.findHeaders(q, flags)
 	h.findStrings(q)
@@ -151,7 +155,7 @@ func (h *Heap) Ref(object, offset uint64) (uint64, error) {
 	return h.wide(ref), err
 }
 
-// wide returns the address that a compressed reference stands for.
+// wide converts a compressed reference to an address.
 func (h *Heap) wide(ref uint32) uint64 {
 	if ref == 0 {
 		return 0
@@ -203,15 +207,55 @@ func (h *Heap) ClassOf(object uint64) uint64 {
 	return h.classOf(header)
 }
 
-// Narrow returns the address of the object that a compressed reference stands for, or 0 for null.
+// ClassIn returns the address of the class of an object, from a copy of the object's first 16 bytes or more. It returns
+// 0 if the copy is shorter.
+func (h *Heap) ClassIn(object []byte) uint64 {
+	if len(object) < 16 {
+		return 0
+	}
+	return h.classOf(object)
+}
+
+// RefIn returns the address of the object that a field points to, or 0 for null. object is a copy of the object that
+// has the field. If the copy is too short for the field, RefIn returns 0.
+func (h *Heap) RefIn(object []byte, offset uint64) uint64 {
+	if n := uint64(len(object)); n < h.RefSize() || offset > n-h.RefSize() {
+		return 0
+	}
+	if h.narrow {
+		return h.wide(binary.LittleEndian.Uint32(object[offset:]))
+	}
+	return h.address(binary.LittleEndian.Uint64(object[offset:]))
+}
+
+// RefSize returns the size of a reference in an object, in bytes.
+func (h *Heap) RefSize() uint64 {
+	if h.narrow {
+		return 4
+	}
+	return 8
+}
+
+// Refs returns the number of elements of an array of references, and the address of the first one. The array's class is
+// not checked.
+func (h *Heap) Refs(array uint64) (length, first uint64, err error) {
+	n, err := h.vm.Uint32(array + h.lengthAt)
+	data := h.arrayData
+	if !h.narrow {
+		data = (data + 7) &^ 7
+	}
+	return uint64(n), array + data, err
+}
+
+// Narrow returns the address of the object that a compressed reference refers to, or 0 for null.
 func (h *Heap) Narrow(ref uint32) uint64 { return h.wide(ref) }
 
-// Wide returns the address of the object that an uncompressed reference stands for, or 0 for null. It also returns 0
-// for a reference of ZGC that has no valid colour.
+// Wide returns the address of the object that an uncompressed reference refers to, or 0 for null. It also returns 0 for
+// a reference of ZGC that has no valid colour.
 func (h *Heap) Wide(ref uint64) uint64 { return h.address(ref) }
 
-// String returns the text of a java.lang.String. most is the maximum number of chars; the rest of a longer String is
-// left out. The error is ErrMoved if the object is not a String.
+// String returns the text of a java.lang.String. The parameter most is the maximum number of chars; the rest of a
+// longer String is left out. The error is ErrMoved if the object is not a String.
 func (h *Heap) String(object uint64, most int) (string, error) {
 	if !h.Is(object, h.stringClass) {
 		return "", ErrMoved

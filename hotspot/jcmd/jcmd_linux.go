@@ -50,7 +50,7 @@ var errNobody = errors.New("its thread for commands has ended")
 // answers.
 const listenerPause = 300 * time.Millisecond
 
-// talk connects to the JVM, writes a request and reads the answer. If watch is true, talk gives up with errNobody when
+// talk connects to the JVM, writes a request and reads the answer. If watch is true, it gives up with errNobody when
 // there is no answer and the JVM has no thread that could answer.
 func (t *target) talk(ctx context.Context, text []byte, watch bool) ([]byte, error) {
 	conn, err := t.connect(ctx)
@@ -110,7 +110,7 @@ func (t *target) hasListener() bool {
 	return t.HasThread(listenerThread) || len(t.Threads()) == 0
 }
 
-// A target is the process that a command is for.
+// A target is the process that is to run a command.
 type target struct {
 	*foreign.Process
 	status foreign.Status
@@ -163,8 +163,7 @@ func (t *target) close() {
 
 func (t *target) socketName() string { return fmt.Sprintf(".java_pid%d", t.status.OwnPID) }
 
-// connect connects to the JVM's socket. If the JVM has no socket, connect first makes the JVM
-// listen.
+// connect connects to the JVM's socket. If the JVM has no socket yet, connect makes it listen first.
 func (t *target) connect(ctx context.Context) (net.Conn, error) {
 	listens, err := t.listens()
 	if err != nil {
@@ -253,8 +252,8 @@ func (t *target) checkCatches() error {
 const askTime = 10 * time.Second
 
 // ask makes the JVM create a socket, and waits for it. old is what socketChange returned for the socket that the JVM
-// had before. If that socket is still there, ask goes on waiting, even if the JVM already has a new listening thread:
-// the thread replaces the old socket a moment after it has started (LinuxAttachListener::init).
+// had before. As long as that socket is still there, ask keeps waiting, even if the JVM already has a new listening
+// thread: the thread replaces the old socket a moment after it has started (LinuxAttachListener::init).
 func (t *target) ask(ctx context.Context, old int64) error {
 	remove, err := t.trigger()
 	if err != nil {
@@ -324,7 +323,7 @@ func RemoveTrigger(ctx context.Context, p *foreign.Process) error {
 	}
 	defer t.close()
 	if listens, err := t.listens(); !listens || err != nil {
-		return nil // the next command returns this error
+		return nil // the caller's next command returns the same error
 	}
 	return t.tmp.Remove(triggerName(t.status.OwnPID))
 }

@@ -2,7 +2,10 @@ package jcmd
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
@@ -24,18 +27,40 @@ import (
 
 // StartRecording makes a JVM record into its repository. settings is the path of a .jfc file. If the JVM ends before
 // the recording is stopped, the JVM writes the recording to the file whose path is in atExit. If atExit is "", the
-// recording is lost in this case.
-func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string) error {
+// recording is lost in this case. The JVM removes the oldest chunks as kept says.
+func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string, kept Kept) error {
 	onExit := ""
 	if atExit != "" {
 		onExit = "true"
 	}
 	command, err := withValues("JFR.start", "name", name, "settings", settings, "dumponexit", onExit,
-		"filename", atExit)
+		"filename", atExit, "maxage", kept.age(), "maxsize", kept.size())
 	if err != nil {
 		return err
 	}
 	return expect(ctx, p, command, "Started recording ")
+}
+
+// A Kept limits what a JVM keeps of a recording that goes on. Only whole chunks are removed, so the limits are exceeded
+// by up to a chunk. A chunk has about 12 MB, or what was recorded between two dumps. The zero Kept stands for the JVM's
+// own limit, which is 250 MB.
+type Kept struct {
+	Age   time.Duration // in whole seconds; 0 for no limit
+	Bytes int64
+}
+
+func (k Kept) age() string {
+	if k.Age == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%ds", int64(k.Age/time.Second))
+}
+
+func (k Kept) size() string {
+	if k.Bytes == 0 {
+		return ""
+	}
+	return strconv.FormatInt(k.Bytes, 10)
 }
 
 // DumpRecording makes a JVM write what it has recorded so far to a file. The recording goes on.
@@ -56,8 +81,8 @@ func StopRecording(ctx context.Context, p *foreign.Process, name, file string) e
 	return expect(ctx, p, command, "Stopped recording ")
 }
 
-// StartLog makes a JVM of JDK 9 or newer log to a file, in addition to what it logs already. The last
-// three parameters are parts of -Xlog, for example "gc,safepoint=debug", "tn,ti,tg" and "filecount=0".
+// StartLog makes a JVM of JDK 9 or newer log to a file, in addition to what it logs already. The last three parameters
+// are parts of the option -Xlog, for example "gc,safepoint=debug", "tn,ti,tg" and "filecount=0".
 func StartLog(ctx context.Context, p *foreign.Process, file, what, decorators, options string) error {
 	command, err := withValues("VM.log", "output", file, "what", what, "decorators", decorators,
 		"output_options", options)

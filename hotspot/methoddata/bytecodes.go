@@ -30,8 +30,8 @@ const (
 	opJsrW            = 201
 )
 
-// lengthOf has the lengths of the bytecodes of the JVM Specification in bytes. It is 0 for those whose length depends
-// on their operands, and for numbers that are not bytecodes.
+// lengthOf has the lengths of the bytecodes of the JVM Specification in bytes. The length is 0 for bytecodes whose
+// length depends on their operands, and for numbers that are not bytecodes.
 var lengthOf = func() (lengths [256]uint8) {
 	for _, r := range []struct {
 		from, to int

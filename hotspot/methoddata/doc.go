@@ -1,9 +1,9 @@
-// Package methoddata reads HotSpot's MethodData: what HotSpot counts about a method while it runs in the interpreter
-// or in C1's code. C2 bases its decisions on these counts. They are the classes of receivers at calls and of objects
-// at type checks, how often branches were taken, and how often the method was deoptimised, by reason.
+// Package methoddata reads HotSpot's MethodData: what HotSpot counts about a method while it runs in the interpreter or
+// in C1's code. C2 bases its decisions on these counts. HotSpot counts the classes of receivers at calls and of objects
+// at type checks, how often branches were taken, and how often the method was deoptimised for each reason.
 //
-//	r, err := methoddata.New(vm)
-//	profiles, err := r.Read([]methoddata.Method{{Address: at, Code: bytecode}})
+//	r, err := methoddata.New(vm, &java) // java maps HotSpot's bytecodes to those of the Specification
+//	profiles, err := r.Read([]methoddata.Method{{Address: at, Bytecode: bytecode}})
 //
 // # Layout
 //
@@ -26,15 +26,15 @@
 //	15     aaload, in JDK 28                  the classes of the array and of the element
 //	16     if_acmp…, in JDK 28                the cells of 7, the classes of both objects
 //
-// With JVMCI, JDK 11 to 20 have one cell more after the count of records 4 and 5. HotSpot's tables do not say whether
-// a build has JVMCI. The tables of JDK 28 do not even say where the records are. So a Reader tries each known layout
-// and checks the result: the records must end exactly where the MethodData says, their bytecode indexes must rise,
-// and at each index there must be one of the bytecodes that the table above lists for the record's tag. If no layout
-// passes, the method has no profile.
+// Builds of JDK 11 to 20 with JVMCI have one more cell in the records 4 and 5, after the count. HotSpot's tables do not
+// say whether a build has JVMCI. The tables of JDK 28 do not even say where the records are. So a Reader tries each
+// known layout and checks the result: the records must end exactly where the MethodData says, their bytecode indexes
+// must rise, and at each index there must be one of the bytecodes that the table above lists for the record's tag. If
+// no layout passes, the method has no profile.
 //
 // # What the counts are
 //
-// HotSpot counts nothing in C2's code, in C1's code of the tiers 1 and 2, and in about the first 200 calls of a
+// HotSpot counts nothing in C2's code, in C1's code of the tiers 1 and 2, and during about the first 200 calls of a
 // method. So the counts are from the time before C2 compiled the method, and only their ratios are meaningful.
 //
 // Up to JDK 24, C1's code counts a type check only if the check passes and the object's class has a row or gets one.

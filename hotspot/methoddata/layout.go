@@ -7,18 +7,18 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// A layout says where the fields of a MethodData are. All are offsets in bytes from its start.
+// A layout has the offsets of the fields of a MethodData, in bytes from its start.
 type layout struct {
-	pointer  uint64 // the address of the MethodData in a Method
-	method   uint64 // the address of the Method
-	dataSize uint64 // size of the records in bytes, as four bytes
+	pointer  uint64 // offset in a Method of its MethodData's address
+	method   uint64 // the address of the MethodData's Method
+	dataSize uint64 // four bytes with the size of the records in bytes
 	records  uint64 // the first record
 	reasons  []reason
 	traps    uint64 // the array that has a count of one byte for each reason; 0 if unknown
-	// othersChecked is true if HotSpot counts type checks of objects whose class has no row, and counts failed checks
-	// like those that pass.
+	// othersChecked is true if HotSpot also counts type checks of objects whose class has no row, and failed checks.
 	othersChecked bool
-	// types and returns are the values of TypeProfileWidth and BciProfileWidth: the number of rows in a record.
+	// types and returns are the values of the flags TypeProfileWidth and BciProfileWidth, which are the numbers of rows in
+	// a record.
 	types, returns uint64
 }
 
@@ -28,7 +28,7 @@ type reason struct {
 	number uint64
 }
 
-// maxWidth limits the numbers of rows. HotSpot allows no more than 8 for TypeProfileWidth.
+// maxWidth limits the number of rows in a record. HotSpot allows no more than 8 for TypeProfileWidth.
 const maxWidth = 8
 
 // maxHead limits the offset of the records in a MethodData. The largest known offset is 312 bytes, in JDK 11.
@@ -46,8 +46,8 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 	if _, ok := vm.Offset("MethodData::_data_size"); ok {
 		l.dataSize, l.records = offset("MethodData::_data_size"), offset("MethodData::_data[0]")
 	} else {
-		// The tables of JDK 28 have neither of these two fields. MethodData ends as in JDK 25 and 26: with
-		// _data_size, two other numbers of four bytes, and the first eight bytes of the records.
+		// The tables of JDK 28 have neither _data_size nor _data. There, a MethodData ends in the same way as in JDK 25 and
+		// 26: with _data_size, two other numbers of four bytes, and the first eight bytes of the records.
 		size := q.Size("MethodData")
 		q.Must(size >= 64 && size < maxHead, "MethodData::_data_size")
 		l.dataSize, l.records = size-20, size-8

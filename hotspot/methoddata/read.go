@@ -10,7 +10,7 @@ import (
 
 // A Method is a method whose profile is to be read.
 type Method struct {
-	Address  uint64 // of HotSpot's Method
+	Address  uint64 // address of HotSpot's Method
 	Data     uint64 // address of its MethodData (Method::_method_data); 0 if unknown, or if it was null
 	Bytecode []byte // as it is in the JVM's memory, with HotSpot's own bytecodes
 }
@@ -24,7 +24,7 @@ type Profile struct {
 // A Trap counts the deoptimisations at the bytecodes of a method for one reason.
 type Trap struct {
 	Reason string // "class_check", "unstable_if"
-	Count  int    // MaxTraps for that or more
+	Count  int    // at most MaxTraps, which means that many or more
 }
 
 // MaxTraps is the number at which HotSpot stops counting deoptimisations.
@@ -35,7 +35,7 @@ type Reader struct {
 	vm     vmstructs.Memory
 	layout layout
 	java   *[256]byte
-	extra  uint64 // that of the last layout that passed; the first that is tried
+	extra  uint64 // the value of walk.extra that fitted last; it is tried first
 }
 
 // New returns a Reader for a JVM. java maps the JVM's bytecodes to those of the JVM Specification that they replace.
@@ -48,11 +48,11 @@ func New(vm *vmstructs.VM, java *[256]byte) (*Reader, error) {
 	return &Reader{vm: vm.Memory, layout: l, java: java}, nil
 }
 
-// maxSize limits the size of the records of one method in bytes. The bytecodes of a method, 64 kB at most, have at most
-// a record of some hundred bytes for every two of them; methods that large are not compiled.
+// maxSize limits the size of one method's records in bytes. A method has at most 64 kB of bytecode, and at most one
+// record, of some hundred bytes, for every two bytes of it. Methods with so many records are not compiled.
 const maxSize = 1 << 20
 
-// maxTotal limits the size of the records of all methods of one call of Read. Methods beyond it have no profile.
+// maxTotal limits the size in bytes of the records that one call of Read reads. Methods beyond it have no profile.
 const maxTotal = 16 << 20
 
 // A reading is the state of reading one MethodData.
@@ -60,14 +60,14 @@ type reading struct {
 	index  int    // index of the method
 	data   uint64 // the address of the MethodData
 	starts []byte // the bytecode at each bytecode index; see function starts
-	buf    []byte // what has been read; the first reading has the size that the bytecode suggests
+	buf    []byte // what was read so far; how much is read at first is estimated from the bytecode
 	ok     bool   // buf was read successfully
 }
 
 // Read returns the profiles of methods, in the same order. A profile is nil if the method has none, or if it can't be
 // read or is not valid. The error says why nothing more of the process can be read.
 //
-// All methods are read together. If the caller knows the addresses of their profiles, one or two system calls suffice.
+// Read reads all methods together. One or two system calls suffice if every Method.Data is set.
 func (r *Reader) Read(methods []Method) ([]*Profile, error) {
 	profiles := make([]*Profile, len(methods))
 	if err := r.read(profiles, methods); err != nil {
@@ -95,12 +95,12 @@ func (r *Reader) read(profiles []*Profile, methods []Method) error {
 	return nil
 }
 
-// find returns a reading for each method with a MethodData. It reads the MethodData's address if the method does not
-// have it.
+// find returns a reading for each method with a MethodData. If Method.Data is not set, find reads the MethodData's
+// address from the JVM.
 func (r *Reader) find(methods []Method) ([]reading, error) {
 	readings := make([]reading, 0, len(methods))
 	var pointers []vmstructs.Piece
-	var of []int // index in readings for each of pointers
+	var of []int // for each element of pointers, its index in readings
 	for i, m := range methods {
 		at, ok := starts(m.Bytecode, r.java)
 		if !ok {
@@ -124,8 +124,8 @@ func (r *Reader) find(methods []Method) ([]reading, error) {
 	return slices.DeleteFunc(readings, func(d reading) bool { return d.data == 0 || d.data%8 != 0 }), nil
 }
 
-// readFirst reads, of each MethodData, as many bytes as its bytecode suggests. The MethodData may be smaller, and the
-// bytes after it unreadable; then readFirst reads only the part before the records.
+// readFirst reads the beginning of each MethodData, with about as many records as the method's bytecode needs. If the
+// MethodData is smaller and the memory after it can't be read, readFirst reads only the part before the records.
 func (r *Reader) readFirst(readings []reading) error {
 	sizes, total := make([]uint64, len(readings)), uint64(0)
 	for i := range readings {
@@ -144,7 +144,7 @@ func (r *Reader) readFirst(readings []reading) error {
 		return err
 	}
 	var heads []vmstructs.Piece
-	var of []int // index in readings for each of heads
+	var of []int // for each element of heads, its index in readings
 	for i, ok := range known {
 		d := &readings[i]
 		if d.ok = ok; !ok {
@@ -159,10 +159,10 @@ func (r *Reader) readFirst(readings []reading) error {
 	return err
 }
 
-// readRest checks what was read of each MethodData, and reads the records that were not read yet.
+// readRest checks the part of each MethodData that was read, and reads the records that were not read yet.
 func (r *Reader) readRest(readings []reading, methods []Method) error {
 	var rest []vmstructs.Piece
-	var of []int // index in readings for each of rest
+	var of []int // for each element of rest, its index in readings
 	total := uint64(0)
 	for i := range readings {
 		d := &readings[i]
@@ -193,8 +193,8 @@ func (r *Reader) dataSize(head []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(head[r.layout.dataSize:]))
 }
 
-// profile decodes a MethodData. at holds the bytecodes of its method; see function starts. The result is nil if the
-// records do not have any known layout.
+// profile decodes a MethodData. The parameter at holds the bytecodes of its method; see function starts. The result is
+// nil if the records do not have any known layout.
 func (r *Reader) profile(head, records, at []byte) *Profile {
 	if len(records)%8 != 0 {
 		return nil

@@ -19,19 +19,20 @@ type Site struct {
 
 	Taken, NotTaken int64 // how often a branch was taken and not taken
 
-	// Types are the classes of receivers, or of the objects that were checked, in the order of their rows. Others counts
-	// the receivers and objects of all other classes.
+	// Types are the classes of receivers, or of the objects that were checked, in the order of their rows. Others is the
+	// number of receivers or objects of all other classes.
 	Types  []Type
 	Others int64
-	// More is true if there may have been objects of other classes that are not counted, and Failed counts the checks that
-	// failed; objects that failed may not be in the counts of Types. Both occur at type checks up to JDK 24.
+	// More is true if objects of further classes may have been checked but not counted. Failed counts the checks that
+	// failed; objects that failed may be missing from the counts of Types. More and Failed are set only for type checks,
+	// up to JDK 24.
 	More   bool
 	Failed int64
 
-	NullSeen bool // null was checked
+	NullSeen bool // null was checked at least once
 }
 
-// A Type is a class with how often it occurred.
+// A Type is a class, and how often it occurred.
 type Type struct {
 	Class uint64 // the address of the Klass
 	Count int64
@@ -58,19 +59,20 @@ const (
 // nullSeen is the flag of a record that is set when null was seen.
 const nullSeen = 1
 
-// maxCount limits counts. No program counts further, so a higher one is not a count.
+// maxCount is above any real count. A cell with a higher number is not a count.
 const maxCount = 1 << 48
 
 // A walk goes through the records of a MethodData.
 type walk struct {
 	*layout
 	records []byte
-	at      []byte // the bytecode at each index, see starts
-	extra   uint64 // the cells of records with types before their rows that JDKs with JVMCI have
+	at      []byte // the bytecode at each index; see function starts
+	extra   uint64 // number of additional cells before the rows of records with types, as in JDKs with JVMCI
+	rows    []Type // memory for the rows of all sites; the sites have parts of it
 }
 
-// sites returns the sites of all records. ok is false if the bytes are not records in the walk's layout, or if a
-// bytecode that must have one has none.
+// sites returns the sites of all records. ok is false if the bytes can't be records of this layout, or if there is no
+// record for a bytecode that needs one.
 func (w *walk) sites() (sites []Site, ok bool) {
 	last, missing := -1, 0
 	for _, op := range w.at {
@@ -78,6 +80,7 @@ func (w *walk) sites() (sites []Site, ok bool) {
 			missing++
 		}
 	}
+	sites = make([]Site, 0, missing)
 	for rest := w.records; len(rest) > 0; {
 		if len(rest) < 8 {
 			return nil, false
@@ -102,8 +105,9 @@ func (w *walk) sites() (sites []Site, ok bool) {
 	return sites, missing == 0
 }
 
-// expectedSize returns the approximate size of a method's records, in bytes. at holds the method's bytecodes; see
-// function starts. extra is as in a walk. Records with the types of arguments are larger than expected.
+// expectedSize returns the approximate size of a method's records, in bytes. The parameter at holds the method's
+// bytecodes; see function starts. extra is walk.extra. Records that also have the types of arguments are larger than
+// that.
 func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
 	types := 1 + extra + 2*l.types
 	for i := 0; i < len(at); {
@@ -140,10 +144,11 @@ func counts(op byte) bool {
 		op == opCheckcast || op == opInstanceof || op >= opIfnull && op <= opJsrW
 }
 
-// cells returns the number of cells of a record. rest are the bytes after its header. ok is false if they do not have
-// that many, or the tag is unknown.
+// cells returns the number of cells of a record. The parameter rest has the bytes after the record's header. ok is
+// false if there are fewer bytes than that, or if the tag is unknown.
 func (w *walk) cells(tag byte, rest []byte) (n uint64, ok bool) {
-	length := func(from uint64) uint64 { // of the cells from one on, which says how many follow
+	// length returns 1 plus the number in the cell from, which is how many cells follow that cell.
+	length := func(from uint64) uint64 {
 		if uint64(len(rest)) < 8*from+8 {
 			return 1 << 32
 		}
@@ -207,7 +212,7 @@ func fits(tag, op byte) bool {
 	return op == opTableswitch || op == opLookupswitch
 }
 
-// read sets the fields of a site from the cells of its record. It returns false if they can't be right.
+// read sets the fields of a site from the cells of its record. It returns false if the cells have impossible values.
 func (w *walk) read(s *Site, tag byte, cells []byte) bool {
 	cell := func(n uint64) int64 { return int64(binary.LittleEndian.Uint64(cells[8*n:])) }
 	switch tag {
@@ -225,6 +230,7 @@ func (w *walk) read(s *Site, tag byte, cells []byte) bool {
 	if s.Kind == TypeCheck && !w.othersChecked {
 		s.Failed, s.Others = max(0, -s.Others), 0
 	}
+	first := len(w.rows)
 	for row := range w.types {
 		class, count := uint64(cell(1+w.extra+2*row)), cell(2+w.extra+2*row)
 		if class == 0 {
@@ -234,7 +240,10 @@ func (w *walk) read(s *Site, tag byte, cells []byte) bool {
 		if class%8 != 0 || !isCount(count) {
 			return false
 		}
-		s.Types = append(s.Types, Type{class, count})
+		w.rows = append(w.rows, Type{class, count})
+	}
+	if here := w.rows[first:]; len(here) > 0 {
+		s.Types = here[:len(here):len(here)]
 	}
 	s.More = s.More || s.Failed > 0
 	return isCount(s.Others) && isCount(s.Failed)

@@ -7,8 +7,8 @@ import "encoding/binary"
 // (MacroAssembler::target_addr_for_insn).
 
 // targetARM64 returns the address that the instructions at the start of code contain: the target of a branch, or the
-// constant that they move to a register. at is the address of the code. ok is false if the instructions contain no
-// address.
+// constant that they move to a register. The parameter at is the address of the code. ok is false if the instructions
+// contain no address.
 func targetARM64(code []byte, at uint64) (uint64, bool) {
 	word, ok := instructionARM64(code, 0)
 	switch {

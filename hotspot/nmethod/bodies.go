@@ -12,7 +12,7 @@ import (
 // and other methods.
 type bodies struct {
 	java    *[256]byte      // see javaBytecodes; nil until the first body
-	numbers map[bodyKey]int // of the methods that were read; 0 for a method without a body
+	numbers map[bodyKey]int // by method: the number of its body; 0 for a method without a body
 	written numbered        // the bodies in the log
 }
 
@@ -31,9 +31,9 @@ const (
 	maxRefs = 1 << 10
 )
 
-// AppendBodies appends the bodies of the methods in the frames that AppendTo has written, and of small methods that
-// they call: what their bytecodes refer to. A log has each body once. AppendBodies reads the JVM's memory. If a body
-// can't be read, it is left out.
+// AppendBodies appends the bodies of the methods in the frames that AppendTo has written, and of the small methods that
+// these methods call. A body is what a method's bytecodes refer to. Each body is appended only once per log.
+// AppendBodies reads the JVM's memory, and leaves out bodies that can't be read.
 func (c *Code) AppendBodies(text []byte) []byte {
 	copier := c.copier
 	if copier.layout.noFrames != nil {
@@ -69,7 +69,7 @@ func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
 	if !ok {
 		return text, 0
 	}
-	b.numbers[key] = 0 // until it has a number, because it may call itself
+	b.numbers[key] = 0 // 0 until the method has a number, because it may call itself
 	body := printassembly.MethodBody{Method: m.name}
 	for bci, code := range codes {
 		if int(code) >= len(bytecodeNames) || len(body.Refs) == maxRefs {
@@ -116,8 +116,8 @@ func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, in
 	return b.written.keep(printassembly.AppendMethodBody(text, b.written.next(), body), start)
 }
 
-// resolved returns an address in the ConstantPoolCache's entry to which the bytecode at a bci refers by a two-byte
-// index: the address of the entry's index into the constant pool (cacheArray.index).
+// The bytecode at a bci has an index, of two bytes, of an entry in the ConstantPoolCache. resolved returns the address
+// of that entry's index into the constant pool (cacheArray.index).
 func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) {
 	if len(m.bytecode) < bci+3 {
 		return 0, false
@@ -136,8 +136,8 @@ func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) 
 //
 // JDK 22 and newer have two kinds of entries. A ResolvedFieldEntry has the class (8 bytes), the offset (4), the number
 // of the field (2), and then its index into the constant pool. A ResolvedMethodEntry has the Method (8), for a virtual
-// call the index in the table (2, with 6 unused), and then its index into the constant pool. The constants
-// beforeOffset, beforeMethod and beforeVirtualIndex are distances back from that index, in bytes.
+// call the index in the table (2, with 6 unused), and then its index into the constant pool. beforeOffset, beforeMethod
+// and beforeVirtualIndex are how many bytes these fields lie before that index.
 const (
 	entryF1, entryF2   = 8, 16
 	beforeOffset       = 6
@@ -145,7 +145,7 @@ const (
 	beforeVirtualIndex = 8
 )
 
-// maxOffset limits the offset of a field in its object. Larger ones are nonsense.
+// maxOffset is above the offset of any field in its object. A value of maxOffset or more is not an offset.
 const maxOffset = 1 << 16
 
 // fieldOffset returns the offset of the field that the bytecode at a bci refers to, in bytes. It returns 0 if the field
@@ -170,7 +170,7 @@ func (c *Copier) fieldOffset(m *method, bci int) int {
 }
 
 // callee returns the address of the Method that the bytecode at a bci calls, or 0 if it is not known. For a virtual
-// call it is the method of the class that the bytecode names, which a receiver's class may override.
+// call, callee returns the method of the class that the bytecode names. The receiver's class may override that method.
 func (c *Copier) callee(m *method, bci int, name string) uint64 {
 	array := &c.layout.methodEntries
 	at, ok := c.resolved(m, bci, array)
@@ -198,8 +198,8 @@ func (c *Copier) callee(m *method, bci int, name string) uint64 {
 	return method
 }
 
-// virtualMethod returns the Method at an index of the table of virtual methods of a class, which is the class that a
-// bytecode names. at is the address of the bytecode's entry in the ConstantPoolCache.
+// A bytecode calls a virtual method of the class that it names. virtualMethod returns the Method at an index of that
+// class's table of virtual methods. The parameter at is the address of the bytecode's entry in the ConstantPoolCache.
 func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if c.layout.resolvedKlasses == 0 || c.layout.vtable == 0 {
 		return 0
@@ -212,7 +212,7 @@ func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if err != nil {
 		return 0
 	}
-	class, err := c.poolEntry(m.pool, ref&0xffff) // the entry's lower half is an index in the array of classes
+	class, err := c.poolEntry(m.pool, ref&0xffff) // the lower half of class is an index in the array of classes
 	if err != nil {
 		return 0
 	}
@@ -220,7 +220,7 @@ func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if err != nil {
 		return 0
 	}
-	klass, err := c.vm.Uint64(classes + 8 + 8*(class&0xffff)) // after the length of the array
+	klass, err := c.vm.Uint64(classes + 8 + 8*(class&0xffff)) // the array's elements follow its length (8 bytes)
 	if err != nil || klass == 0 {
 		return 0
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// symbolGuess is how many bytes of a Symbol the first reading has. It is enough for most names.
+// symbolGuess is how many bytes of each Symbol learnClasses reads at first. Most names are no longer than that.
 const symbolGuess = 64
 
 // maxLearnt is the maximum number of classes that learnClasses reads at once. Further classes are read one by one.
@@ -25,7 +25,7 @@ func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 	classes := c.unknownClasses(profiles)
 	size := l.className + 8 // the part of a Klass from its vtable pointer up to its name's address
 	heads, read := c.gather(classes, size)
-	var symbols, of []uint64 // of holds, for each of symbols, the class that has this name
+	var symbols, of []uint64 // of[i] is the class whose name is symbols[i]
 	for i, at := range classes {
 		if !read[i] {
 			continue
@@ -50,15 +50,15 @@ func (c *Copier) learnClasses(profiles []*methoddata.Profile) {
 	}
 }
 
-// gather reads size bytes at each of the addresses. It returns all bytes one after the other, and for each address
-// whether its bytes were read.
+// gather reads size bytes at each of the addresses. It returns all bytes, one piece after the other, and for each
+// address whether its bytes could be read.
 func (c *Copier) gather(addresses []uint64, size uint64) (data []byte, read []bool) {
 	data = make([]byte, size*uint64(len(addresses)))
 	pieces := make([]vmstructs.Piece, len(addresses))
 	for i, at := range addresses {
 		pieces[i] = vmstructs.Piece{Addr: at, Buf: data[uint64(i)*size : uint64(i+1)*size]}
 	}
-	read, _ = c.vm.GatherSome(pieces) // after an error, the rest counts as unread
+	read, _ = c.vm.GatherSome(pieces) // after an error, the rest is taken as unread
 	return data, read
 }
 

@@ -23,7 +23,7 @@ type Code struct {
 	scopesPCs  []byte   // PcDescs
 	scopesData []byte   // scopes; PcDescs and other scopes have offsets into it
 	methods    []uint64 // addresses of Methods; scopes refer to them by an index that counts from 1
-	// used has the indexes of the methods whose frames were written.
+	// used has the indexes, counted from 1, of those methods whose frames were written.
 	used map[int]bool
 }
 

@@ -65,7 +65,7 @@ func (c *Copier) member(m *method, bci int) string {
 	if len(operand) < 2 {
 		return ""
 	}
-	key.index = uint64(binary.LittleEndian.Uint16(operand)) // HotSpot has rewritten it in the machine's byte order
+	key.index = uint64(binary.LittleEndian.Uint16(operand)) // HotSpot stores this index in the machine's byte order
 	return c.memberName(key)
 }
 

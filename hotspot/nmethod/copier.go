@@ -30,14 +30,14 @@ type Copier struct {
 
 	names Names
 
-	// What all methods need. It is read only once, because it does not change.
+	// These fields have what copies of all methods need. They are read only once, because they do not change.
 	prepared  bool
 	symbols   map[string]uint64 // of libjvm.so
 	bytecodes *[256]string      // names, by HotSpot's numbers
 	tables    []virtualTable
 	heaps     []codeHeap
 
-	// What was read for earlier methods. Forget discards all of it except kinds.
+	// These fields cache what was read for earlier methods. Forget empties all of them except kinds.
 	methods  map[uint64]*method      // by the address of the Method
 	classes  map[uint64]string       // names, by the address of the Klass
 	members  map[memberKey]string    // names; "" where none could be read

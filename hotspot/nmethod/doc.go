@@ -3,8 +3,8 @@
 //
 // A [Copier] copies the method that a printassembly.Installed describes. Package codecache creates such descriptions
 // from the code cache, and package printassembly from LogCompilation's tags. A [Code] is the copy, and [Code.AppendTo]
-// writes it as text. Each comment in this text is at its instruction. In HotSpot's own text, a comment is at the group
-// of four bytes in which its instruction lies.
+// writes it as text. In this text, each comment has the position of its instruction. In HotSpot's own text, it has the
+// position of the group of four bytes in which its instruction lies.
 //
 // [Copier.AppendSourceFiles] writes something that HotSpot does not print: the names of the source files of the classes
 // in frames.

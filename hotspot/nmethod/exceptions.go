@@ -7,8 +7,8 @@ import (
 )
 
 // An implicitException says where the JVM continues when an instruction accesses memory through a null reference, or
-// divides by zero. at is the offset of the instruction from the start of the code, and target is the offset at which
-// the JVM continues.
+// divides by zero. The field at is the offset of the instruction from the start of the code, and target is the offset
+// at which the JVM continues.
 type implicitException struct{ at, target int }
 
 // implicitExceptions says where an nmethod has its table of implicit exceptions (ImplicitExceptionTable in

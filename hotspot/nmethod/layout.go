@@ -20,28 +20,28 @@ type layout struct {
 	// although noFrames is not, because this package knows JDK 8's scopes but not the rest of its debug info.
 	noScopes error
 
-	// nmethod
+	// Offsets in an nmethod
 	compileID, entryBCI uint64
 	verifiedEntry       uint64 // the entry point after the check of the receiver's class
 	verifiedEntryShort  bool   // the field is not an address but a two-byte offset from the start of the code
 	immutable, mutable  outside
 	implicit            implicitExceptions
 
-	// Method and ConstMethod
+	// Offsets in a Method and a ConstMethod
 	constMethod      uint64
 	methodData       uint64 // offset of the MethodData's address in a Method; 0 if the JVM's tables do not have it
 	methodHead       uint64 // number of bytes of a Method up to the end of the last field of this layout
 	constants        uint64 // address of the ConstantPool
 	constMethodWords uint64 // size of the ConstMethod and of what follows it, in words of eight bytes
 	constMethodFlags uint64
-	constMethodWide  bool   // the flags have four bytes, not two
+	constMethodWide  bool   // the ConstMethod's flags have four bytes, not two
 	hasLineNumbers   uint32 // the flag of methods that have line numbers
 	bytecodeSize     uint64
 	nameIndex        uint64 // index of the method's name in the ConstantPool
 	signatureIndex   uint64 // index of the method's signature
 	constMethodEnd   uint64 // where the bytecode starts
 
-	// ConstantPool and ConstantPoolCache
+	// Offsets in a ConstantPool and a ConstantPoolCache
 	poolHolder uint64 // address of the Klass
 	poolCache  uint64 // address of the ConstantPoolCache
 	poolEnd    uint64 // where the entries start
@@ -54,17 +54,17 @@ type layout struct {
 	// virtual methods begins in an InstanceKlass. They are 0 if they are unknown.
 	resolvedKlasses, vtable uint64
 
-	// Klass and Symbol
+	// Offsets in a Klass and a Symbol
 	className                uint64 // address of a Symbol
 	hasAnonymous             bool   // a flag marks anonymous classes (JDK 11 to 14)
 	classMiscFlags           uint64 // flags that include isAnonymous
 	symbolLength, symbolBody uint64
 
-	// What relocations refer to
+	// Where to find relocations and the objects that they refer to
 	relocations      relocations
 	heaps            heapLayout
-	methodDataMethod uint64 // the Method of a MethodData
-	accessFlags      uint64 // of a Method
+	methodDataMethod uint64 // address of the Method in a MethodData
+	accessFlags      uint64 // offset of the access flags in a Method
 	printsModifiers  bool   // HotSpot prints the modifiers of methods
 }
 
@@ -195,7 +195,7 @@ func (q *query) constant(names ...string) uint32 {
 type cacheArray struct {
 	inline  bool   // the array is a part of the ConstantPoolCache
 	pointer uint64 // if not inline: the offset of the array's address in the ConstantPoolCache
-	first   uint64 // the offset of the first entry in the array or, if inline, in the ConstantPoolCache
+	first   uint64 // the offset of the first entry in the array or, if the field inline is true, in the ConstantPoolCache
 	stride  uint64 // the size of an entry
 	index   uint64 // the offset in an entry of a two-byte index into the constant pool
 }

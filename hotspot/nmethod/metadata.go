@@ -40,7 +40,7 @@ var virtualTables = map[string]metadataKind{
 
 // comparedFunctions is the number of functions that are compared at the start of two virtual function tables. If they
 // agree, both tables belong to the same class of metadata. Every such class has more virtual functions than that, and
-// no two classes have the same first ones.
+// any two classes differ in these first functions.
 const comparedFunctions = 12
 
 // tableHeader is the size in bytes of what lies before the first virtual function of a table.
@@ -100,7 +100,7 @@ func (c *Copier) kindOf(metadata uint64) metadataKind {
 //	{method} {0x00007f4a2c0a8e70} 'hashCode' '()I' in 'java/lang/String'
 //	method data for {method} {0x00007f4a2c0a8e70} 'hashCode' '()I' in 'java/lang/String'
 func (c *Copier) metadataName(at uint64) string {
-	if at == 0 || at == ^uint64(0) { // Universe::non_oop_word
+	if at == 0 || at == ^uint64(0) { // ^uint64(0) is Universe::non_oop_word
 		if c.layout.release < 21 {
 			return "NULL"
 		}

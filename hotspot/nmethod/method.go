@@ -147,7 +147,7 @@ func (c *Copier) withBasicSignature(name string, constMethod []byte) (string, er
 	return name + printassembly.BasicSignature(descriptor), err
 }
 
-// A lineNumber says that the code from a bci on belongs to a source line.
+// A lineNumber is the source line of the bytecodes from a bci on.
 type lineNumber struct{ bci, line int }
 
 // readLineNumbers unpacks a method's line numbers, which are in the order of the class file

@@ -7,35 +7,35 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A profiler reads what HotSpot has counted in methods, and writes it.
+// A profiler reads what HotSpot has counted in methods, and writes it to a log.
 type profiler struct {
 	reader  *methoddata.Reader // nil if this build of HotSpot is not known
 	written numbered           // the profiles in the log
 	numbers map[uint64]int     // by the address of the Method; 0 for a method without a profile. Forget discards it
 	classes map[uint64]bool    // see isClass; Forget discards it
-	// used has the addresses of the Methods whose profiles were looked for, by the code. The first reading is the one that
-	// is nearest to what the compiler has seen.
-	used map[printassembly.CodeKey]map[uint64]bool
+	// used has the addresses of the Methods whose profiles were already looked for, by the code that contains them. For
+	// each code, a profile is read only once, because the first reading is nearest to what the compiler has seen.
+	used map[printassembly.CodeKey][]uint64 // ascending
 }
 
 // maxWritten limits the number of profiles in a log. Methods beyond it have none.
 const maxWritten = 1 << 18
 
-// maxUsed limits the number of keys of profiler.used. When it is reached, all are forgotten, which only makes the
-// log longer.
+// maxUsed limits the number of keys in profiler.used. When there are as many, all are forgotten. Then profiles are
+// written again, which only makes the log longer.
 const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
 func (c *Copier) newProfiler() *profiler {
 	p := &profiler{written: newNumbered(), numbers: map[uint64]int{}, classes: map[uint64]bool{},
-		used: map[printassembly.CodeKey]map[uint64]bool{}}
+		used: map[printassembly.CodeKey][]uint64{}}
 	java := c.javaBytecodes()
 	p.reader, _ = methoddata.New(c.vm, &java)
 	return p
 }
 
-// javaBytecodes maps HotSpot's bytecodes to those of the JVM Specification that they replace. Unknown ones are mapped
-// to 255, which is not a bytecode.
+// javaBytecodes returns a table that maps HotSpot's bytecodes to those of the JVM Specification that they replace. It
+// maps unknown ones to 255, which is not a bytecode.
 func (c *Copier) javaBytecodes() (java [256]byte) {
 	numbers := map[string]byte{}
 	for i, name := range bytecodeNames {
@@ -51,11 +51,11 @@ func (c *Copier) javaBytecodes() (java [256]byte) {
 	return java
 }
 
-// AppendProfiles appends what HotSpot has counted in the method c and in those that were inlined into it, as far as
-// AppendTo or an Excerpt has written their frames. It appends nothing for code of C1, which does not use it, and for
-// native methods. The lines may be written between two methods.
+// AppendProfiles appends what HotSpot has counted in the method c and in the methods that were inlined into it, as far
+// as AppendTo or an Excerpt has written frames of them. It appends nothing for C1's code, because C1 does not use the
+// counts, and nothing for native methods. The appended lines may stand between two methods in a log.
 //
-// It reads the JVM's memory, and an error in that only means that there is no profile.
+// AppendProfiles reads the JVM's memory. A profile that can't be read is left out.
 func (c *Code) AppendProfiles(text []byte) []byte {
 	if c.Compiler == "" || c.Compiler == "c1" {
 		return text
@@ -71,20 +71,22 @@ func (c *Code) AppendProfiles(text []byte) []byte {
 	if len(p.used) >= maxUsed {
 		clear(p.used)
 	}
-	known := p.used[c.Key()]
-	if known == nil {
-		known = map[uint64]bool{}
-		p.used[c.Key()] = known
+	key := c.Key()
+	known, used := p.used[key], c.usedMethods()
+	fresh := used
+	if len(known) > 0 {
+		fresh = slices.DeleteFunc(slices.Clone(used), func(at uint64) bool {
+			_, ok := slices.BinarySearch(known, at)
+			return ok
+		})
 	}
-	used := c.usedMethods()
-	fresh := slices.DeleteFunc(slices.Clone(used), func(at uint64) bool { return known[at] })
 	if len(fresh) == 0 {
 		return text
 	}
 	text = copier.appendNewProfiles(text, fresh)
-	for _, at := range fresh {
-		known[at] = true
-	}
+	known = append(slices.Clip(known), fresh...)
+	slices.Sort(known)
+	p.used[key] = known
 	var numbers []int
 	for _, at := range copier.distinguishable(fresh, used) {
 		if n := p.numbers[at]; n > 0 {
@@ -98,11 +100,12 @@ func (c *Code) AppendProfiles(text []byte) []byte {
 }
 
 // usedMethods returns the addresses of the Methods in the frames that were written. If there are none, because the
-// encoding of debug info is not known, it returns those of all scopes.
+// encoding of debug info is not known, it returns the Methods of all scopes.
 func (c *Code) usedMethods() (at []uint64) {
+	at = make([]uint64, 0, len(c.used))
 	if len(c.used) == 0 {
 		last := -1
-		_ = eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool { // after an error, there are fewer
+		_ = eachPCDesc(c.scopesPCs, len(c.MachineCode), func(d pcDesc) bool { // an error ends the list
 			if d.scope != last {
 				c.useScopes(d.scope)
 			}
@@ -117,7 +120,7 @@ func (c *Code) usedMethods() (at []uint64) {
 	return slices.Compact(at)
 }
 
-// useScopes notes the methods of a scope and of its senders.
+// useScopes adds the methods of a scope and of its callers to c.used.
 func (c *Code) useScopes(offset int) {
 	for n := 0; offset > 0 && n < maxFrames; n++ {
 		s, ok := readScope(c.scopesData, offset, c.copier.layout.release)
@@ -133,7 +136,7 @@ func (c *Code) useScopes(offset int) {
 // that are not in the log yet.
 func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 	p := c.profiler
-	var read []methoddata.Method
+	read := make([]methoddata.Method, 0, len(used))
 	for _, at := range used {
 		if _, ok := p.numbers[at]; ok {
 			continue
@@ -167,7 +170,7 @@ func (c *Copier) appendNewProfiles(text []byte, used []uint64) []byte {
 	return text
 }
 
-// append appends a profile, unless the log has the same already, and returns its number.
+// append appends a profile, unless the log already has an equal one, and returns its number.
 func (p *profiler) append(text []byte, profile *printassembly.MethodProfile) ([]byte, int) {
 	start, number := len(text), p.written.next()
 	if number > maxWritten {
@@ -176,9 +179,10 @@ func (p *profiler) append(text []byte, profile *printassembly.MethodProfile) ([]
 	return p.written.keep(printassembly.AppendMethodProfile(text, number, profile), start)
 }
 
-// profileSites returns the sites with counts, with the names of their classes. A site with a class that has no name is
-// left out: the class may have been unloaded.
+// profileSites returns those sites of a profile that have counts or classes. Classes are given by their names. If the
+// name of a class is not known, its site is left out: the class may have been unloaded.
 func (c *Copier) profileSites(m *method, p *methoddata.Profile) (sites []printassembly.ProfileSite) {
+	sites = make([]printassembly.ProfileSite, 0, len(p.Sites))
 	for i := range p.Sites {
 		from := &p.Sites[i]
 		s := printassembly.ProfileSite{BCI: from.BCI, Line: m.line(from.BCI), Bytecode: bytecodeNames[from.Bytecode],
@@ -193,6 +197,10 @@ func (c *Copier) profileSites(m *method, p *methoddata.Profile) (sites []printas
 }
 
 func (c *Copier) profileTypes(from []methoddata.Type) (types []printassembly.ProfileType, ok bool) {
+	if len(from) == 0 {
+		return nil, true
+	}
+	types = make([]printassembly.ProfileType, 0, len(from))
 	for _, t := range from {
 		name, err := c.className(t.Class)
 		if err != nil || name == "" || !c.isClass(t.Class) {
@@ -214,15 +222,18 @@ func (c *Copier) isClass(at uint64) bool {
 	return is
 }
 
-// maxOverloads limits the methods of some code that have the same name and are told apart. More than that are rare, and
-// none of them has a profile.
+// maxOverloads limits how many methods of the same name distinguishable compares. If there are more among the methods
+// of some code, which is rare, none of them gets a profile.
 const maxOverloads = 16
 
-// distinguishable returns those of the fresh methods that a frame of the code can be told to be of. Frames have the
-// name of a method, a bci and a line. So of the used methods with the same name, it returns only those whose lines no
-// other one has.
+// distinguishable returns those of the fresh methods to which frames of the code can be assigned. A frame has the name
+// of a method, a bci and a line. So if several of the used methods have the same name, only those are returned that
+// share no line with another one.
 func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
-	named := map[string][]*method{} // the used methods, by the names of the fresh ones
+	if len(used) == 1 {
+		return fresh
+	}
+	named := make(map[string][]*method, len(fresh)) // the used methods, by the names of the fresh ones
 	for _, at := range fresh {
 		if m := c.methods[at]; m != nil {
 			named[m.name] = nil
@@ -247,8 +258,8 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	return kept
 }
 
-// addAlone adds those of the methods of one name that share no line with another one. A method without lines may have
-// any.
+// addAlone adds those of the methods to alone that share no source line with another one. All methods have the same
+// name. If the lines of a method are unknown, it may share a line with any other method.
 func addAlone(alone map[*method]bool, methods []*method) {
 	if len(methods) == 1 {
 		alone[methods[0]] = true
@@ -260,7 +271,7 @@ func addAlone(alone map[*method]bool, methods []*method) {
 	for _, m := range methods {
 		alone[m] = true
 	}
-	owners := map[int]*method{} // the first method with a line
+	owners := map[int]*method{} // by line: the first method that has it
 	for _, m := range methods {
 		for _, l := range m.lines {
 			if owner := owners[l.line]; owner == nil {

@@ -14,7 +14,7 @@ import (
 func profiledCopier(methods ...*method) *Copier {
 	c := &Copier{methods: map[uint64]*method{}}
 	c.profiler = &profiler{reader: &methoddata.Reader{}, numbers: map[uint64]int{},
-		used: map[printassembly.CodeKey]map[uint64]bool{}}
+		used: map[printassembly.CodeKey][]uint64{}}
 	for i, m := range methods {
 		c.methods[uint64(i+1)], c.profiler.numbers[uint64(i+1)] = m, i+1
 	}

@@ -33,7 +33,7 @@ const (
 	relocTrampolineStub
 	relocRuntimeCallWithPool
 	relocPrefix
-	relocPostCallNop // this and the next ones: JDK 20 and newer
+	relocPostCallNop // this kind and the next ones: JDK 20 and newer
 	relocEntryGuard
 	relocBarrier
 	relocPatchableBarrier // JDK 28
@@ -78,7 +78,7 @@ func (r *relocReader) next() (rel relocation, ok bool) {
 	if !ok {
 		return rel, false
 	}
-	low := 16 - r.packing.kindBits // how many bits remain beside the kind
+	low := 16 - r.packing.kindBits // the number of bits below the kind
 	if relocKind(word>>low) == relocPrefix {
 		isSize, rest := word>>(low-1)&1 != 0, word&(1<<(low-1)-1)
 		if isSize {

@@ -43,8 +43,8 @@ func relocText(kind relocKind, release int) string {
 	return relocTexts[kind]
 }
 
-// renumbered returns the kind that a packed number stands for. From JDK 28 on, the kinds after the entry guard have
-// lower numbers.
+// renumbered returns the kind of a relocation from the number of the kind in a packed relocation. From JDK 28 on, the
+// kinds after the entry guard have lower numbers.
 func (p relocPacking) renumbered(number uint16) relocKind {
 	kind := relocKind(number)
 	if p.noEntryGuard && kind >= relocEntryGuard {
@@ -53,7 +53,7 @@ func (p relocPacking) renumbered(number uint16) relocKind {
 	return kind
 }
 
-// relocations says where an nmethod has its relocations, and from which address their offsets count.
+// relocations says where an nmethod has its relocations, and to which address their offsets are relative.
 type relocations struct {
 	packing relocPacking
 	// content is the offset of a field that holds the address of the nmethod's content, which is its constants, code
@@ -111,7 +111,7 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 		if c.copier.layout.release >= 22 {
 			text = fmt.Appendf(text, " format=%d", r.format)
 		}
-	// The data has three words: two are the offset of a stub, and the last one says what the barrier is for.
+	// The data has three words: the offset of a stub (two words), and a number that HotSpot prints as "metadata".
 	case relocPatchableBarrier:
 		if data := r.words(); len(data) == 6 {
 			text = fmt.Appendf(text, " metadata=%#x target=%#016x", binary.LittleEndian.Uint16(data[4:]),
@@ -139,7 +139,7 @@ func (c *Code) appendRelocation(text []byte, r *relocation) []byte {
 
 // callee returns the name of the method that a call instruction calls. index is the method's index in the nmethod's
 // metadata, from the call's relocation. If index is 0, the callee is the method that the bytecode names. Then HotSpot
-// prints no name, and callee returns "".
+// prints no name, and the result is "".
 func (c *Code) callee(index int) string {
 	if index <= 0 || index > len(c.methods) {
 		return ""

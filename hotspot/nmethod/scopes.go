@@ -17,8 +17,8 @@ type pcDesc struct {
 // fields of a pcDesc. The others, which gasm does not need, are the offset of a list of objects and some flags.
 const pcDescSize = 16
 
-// eachPCDesc calls take(d) for each PcDesc in ascending order, until take returns false. The code has codeSize bytes.
-// The first PcDesc lies before the code and the last one after it. These two only mark the ends
+// eachPCDesc calls take(d) for each PcDesc in ascending order, until take returns false. The size of the code is
+// codeSize, in bytes. The first PcDesc lies before the code and the last one after it. These two only mark the ends
 // (nmethod::copy_scopes_pcs), so eachPCDesc skips them. An error means that the data does not consist of PcDescs.
 func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 	last := 0
@@ -30,7 +30,7 @@ func eachPCDesc(data []byte, codeSize int, take func(pcDesc) bool) error {
 			return nil
 		case d.end <= 0:
 			continue
-		case d.end <= last: // DebugInformationRecorder::add_new_pc_offset does not allow that
+		case d.end <= last: // HotSpot writes ascending ends (DebugInformationRecorder::add_new_pc_offset)
 			return fmt.Errorf("a PcDesc at %d follows one at %d", d.end, last)
 		}
 		last = d.end

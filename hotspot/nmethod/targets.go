@@ -30,7 +30,7 @@ func FunctionNames(pid int) func(addr uint64) string {
 	resolver := native.NewResolver()
 	resolver.Parameters = true
 	readMaps := sync.OnceFunc(func() {
-		mappings, _ := native.ReadMaps(pid) // without them, nothing has a name
+		mappings, _ := native.ReadMaps(pid) // without mappings, no function has a name
 		resolver.Add(mappings...)
 	})
 	return func(addr uint64) string {

@@ -49,9 +49,8 @@ func program() (map[string][]byte, error) {
 	return map[string][]byte{jarFile: agentJar, classesFile: classes}, nil
 }
 
-// contents returns the contents of all files that the agent needs, by name. folder is the folder in
-// which the JVM will create its files, and objects the one in which it will create its shared
-// object. Both are paths as the JVM sees them.
+// contents returns the contents of all files that the agent needs, by name. The JVM will create its files in the folder
+// named folder, and its shared object in the folder named objects. Both are paths as the JVM sees them.
 func contents(folder, objects string, specs []Spec) (map[string][]byte, error) {
 	files, err := program()
 	if err != nil {

@@ -116,7 +116,7 @@ func superclasses(file []byte) (names []string) {
 		case utf8:
 			at += 3 + u2(at+1)
 		case long, double:
-			i++ // each takes two indices
+			i++ // each long or double takes two indices
 			fallthrough
 		default:
 			at += 1 + sizes[tag]

@@ -28,9 +28,9 @@ type Spec struct {
 // A Kind says which events of a method or class are probed.
 type Kind string
 
-// The kinds. Methods is for entries and exits of methods, Locks for the locks that methods of a class take, and
-// Allocations for allocations in methods. SDT is also for entries and exits, but gasm does not count them: other tools
-// (dtrace, perf, bpftrace) trace them.
+// The kinds. Methods is for entries and exits of methods. Locks is for the locks that methods of a class take.
+// Allocations is for allocations in methods. SDT is also for entries and exits, but gasm does not count them: other
+// tools (dtrace, perf, bpftrace) trace them.
 const (
 	Methods     Kind = "method"
 	Locks       Kind = "lock"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 type JVMs struct {
 	mu      sync.Mutex
 	open    map[int]*jvm // by process id
-	budgets []*vmstructs.Budget
+	refused int          // by the budgets of JVMs that are not open any more
 }
 
 // NewJVMs returns an empty set of JVMs.
@@ -27,19 +28,22 @@ func NewJVMs() *JVMs { return &JVMs{open: map[int]*jvm{}} }
 func (s *JVMs) Refused() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, b := range s.budgets {
-		n += b.Refused()
+	n = s.refused
+	for _, j := range s.open {
+		if b := j.budget.Load(); b != nil {
+			n += b.Refused()
+		}
 	}
 	return n
 }
 
 // A jvm is an open JVM.
 type jvm struct {
-	pid int
+	pid    int
+	budget atomic.Pointer[vmstructs.Budget] // nil until the JVM was opened
 
-	reading       sync.Mutex    // held while the JVM's memory is read; guards the fields down to failure
-	unlimited, vm *vmstructs.VM // reads of vm take from the budget
-	budget        *vmstructs.Budget
+	reading       sync.Mutex       // held while the JVM's memory is read; guards the fields down to failure
+	unlimited, vm *vmstructs.VM    // reads of vm take from the budget
 	cache         *codecache.Cache // nil until the JVM's code cache has been found
 	copier        *nmethod.Copier
 	polled        int64 // time of the last poll (CLOCK_MONOTONIC)
@@ -57,7 +61,8 @@ type View struct {
 
 	set     *JVMs
 	jvm     *jvm
-	changes codecache.Changes // those that Poll has not returned yet
+	changes codecache.Changes // the changes that Poll has not returned yet
+	quiet   bool              // see Quiet
 }
 
 // Open returns a view of the process's JVM. The first call for a JVM finds HotSpot's code cache. The error says why the
@@ -94,9 +99,6 @@ func (s *JVMs) keep(j *jvm) {
 	if s.open[j.pid] == nil {
 		s.open[j.pid] = j
 	}
-	if !slices.Contains(s.budgets, j.budget) {
-		s.budgets = append(s.budgets, j.budget)
-	}
 }
 
 // remove removes a JVM, so that the next Open opens it again.
@@ -105,6 +107,9 @@ func (s *JVMs) remove(j *jvm) {
 	defer s.mu.Unlock()
 	if s.open[j.pid] == j {
 		delete(s.open, j.pid)
+		if b := j.budget.Load(); b != nil {
+			s.refused += b.Refused()
+		}
 	}
 }
 
@@ -123,8 +128,9 @@ func (j *jvm) find() (err error) {
 		if err != nil {
 			return err
 		}
-		j.budget = vmstructs.NewBudget(mostBytes, bytesPerSecond)
-		j.unlimited, j.vm = vm, vm.Within(j.budget)
+		budget := vmstructs.NewBudget(mostBytes, bytesPerSecond)
+		j.budget.Store(budget)
+		j.unlimited, j.vm = vm, vm.Within(budget)
 	}
 	if j.copier, err = nmethod.NewCopier(j.vm); err != nil {
 		return err
@@ -143,6 +149,13 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
+// Quiet says that Poll will not be called, so that the view does not collect changes for it.
+func (v *View) Quiet() {
+	v.jvm.mu.Lock()
+	defer v.jvm.mu.Unlock()
+	v.quiet, v.changes = true, codecache.Changes{}
+}
+
 // Close ends the view. When the last view of a JVM is closed, the JVM is removed from the set. Close does not wait for
 // the JVM.
 func (v *View) Close() {
@@ -156,8 +169,8 @@ func (v *View) Close() {
 }
 
 // Poll returns what has changed in the code cache since this view's last Poll; the first Poll finds all blobs. It reads
-// the JVM's memory only if nobody has polled it since the given time (CLOCK_MONOTONIC, in ns). took is how long the
-// reading took, or 0 if the memory was not read. The error is that of codecache.Cache.Poll.
+// the JVM's memory only if nobody has polled it since the given time (CLOCK_MONOTONIC, in ns). took is how long Poll
+// took to read the memory, or 0 if it did not read. The error is that of codecache.Cache.Poll.
 func (v *View) Poll(since int64) (changes codecache.Changes, took time.Duration, err error) {
 	j := v.jvm
 	j.reading.Lock()
@@ -186,6 +199,9 @@ func (j *jvm) poll() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, v := range j.views {
+		if v.quiet {
+			continue
+		}
 		v.changes.Added = append(v.changes.Added, changes.Added...)
 		v.changes.Gone = append(v.changes.Gone, changes.Gone...)
 	}

@@ -162,7 +162,11 @@ func TestRefused(t *testing.T) {
 		_, err = v.VM.Read(size, method.Header, 64<<10)
 	}
 	require.ErrorContains(t, err, "too much of its memory was read before")
-	assert.NotZero(t, set.Refused())
 	_, _, err = v.Poll(monotonic.Nanos())
 	assert.NoError(t, err)
+	refused := set.Refused()
+	assert.NotZero(t, refused)
+	v.Close()
+	assert.Empty(t, set.open)
+	assert.Equal(t, refused, set.Refused())
 }

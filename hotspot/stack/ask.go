@@ -9,14 +9,16 @@ const longestAsk = 10 * time.Second
 
 // within calls f, which reads the JVM's memory, in another goroutine, so that a JVM can't block the goroutine that
 // writes the samples. It waits for f's result until longestAsk has passed or GiveUp is called. Without a result, ok is
-// false, and until f returns, further calls of within return false at once. f must not change what the caller can see.
+// false. Until f has returned, further calls of this function return false at once. f must not change what the caller
+// can see.
 func within[T any](j *jvm, f func() T) (value T, ok bool) {
 	if j.asked.Swap(true) {
 		return value, false
 	}
 	answer := make(chan T, 1)
 	go func() {
-		value := f()
+		var value T
+		j.elsewhere.During(func() { value = f() })
 		j.asked.Store(false)
 		answer <- value
 	}()

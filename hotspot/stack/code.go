@@ -9,16 +9,16 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A rule says how to find the caller of a frame. It depends on the code of the frame. A rule holds for frames that
-// have called other code; the sampled frame may not be complete, so it needs more care.
+// A rule says how to find the caller of a frame. The rule depends on the code of the frame. It applies to frames that
+// have called other code. The frame of the sampled code may not be complete, so symbolic execution is tried first.
 type rule uint8
 
 const (
-	byExecution   rule = iota // by symbolic execution: stubs, adapters
-	byFrameSize               // by CodeBlob::_frame_size: nmethods and blobs with oop maps
-	byFP                      // by the frame pointer, if symbolic execution fails: blobs that replace frames
-	interpreter               // by the slots of an interpreter frame
-	returnBarrier             // frames are in the heap, or are being moved from there to the stack
+	byExecution   rule = iota // by symbolic execution, for stubs and adapters
+	byFrameSize               // by CodeBlob::_frame_size, for nmethods and blobs with oop maps
+	byFP                      // by the frame pointer if symbolic execution fails, for blobs that replace frames
+	interpreter               // by the words that an interpreter frame has at fixed offsets from its frame pointer
+	returnBarrier             // its callers' frames are in the heap, or are being moved from there to the stack
 )
 
 // A code holds what is known about a piece of code in the code cache.
@@ -31,10 +31,10 @@ type code struct {
 	verified  uint64 // entry points of an nmethod; 0 if there is none
 	osr       uint64
 	deopt     [2]uint64 // addresses of the deoptimization handlers
-	origPC    uint64    // offset from sp
+	origPC    uint64    // where the frame has its true pc if it was deoptimized: offset from sp
 	pushes    bool      // its callers push arguments; see pushedTo
 
-	calls     int // number of its frames in stacks, not counting those of sampled instructions
+	calls     int // how often the walked stacks had a frame of this code that had called other code
 	calledFor int // Walker.Caller returns the method again when calls reaches this number
 
 	table    *exec.Table         // nil if execute was not called yet, or could not read the code
@@ -42,8 +42,8 @@ type code struct {
 	frames   map[uint64][]*frame // by return address
 }
 
-// codeOf returns what is known about a blob. It reads the blob's header when it sees the blob for the first time. It
-// returns nil if that takes too long.
+// codeOf returns what is known about a blob. It reads the blob's header in the first call for this blob. It returns nil
+// if that takes too long.
 func (k *walk) codeOf(b *codecache.Blob) *code {
 	j := k.jvm.openJVM
 	if c := j.codes[b]; c != nil {

@@ -32,7 +32,7 @@ func (k *walk) emit(p place) {
 	}
 }
 
-// framesOf returns the frames of code that is not the interpreter's. ok is false if a later call may find more.
+// framesOf returns the frames of code that is not the interpreter's. ok is false if a later call may find more frames.
 func (k *walk) framesOf(p place) (frames []*frame, ok bool) {
 	switch {
 	case p.code != nil && p.code.Method != nil:
@@ -92,7 +92,9 @@ const mostReturns = 1 << 12
 func (k *walk) inlined(c *code, pc uint64) (frames []nmethod.Frame, ok bool) {
 	wrapper := c.Method.Kind == "c2n" || c.Method.Kind == "cnt" // of a native method
 	alone := []nmethod.Frame{{Method: c.Name, BCI: -1, Native: wrapper}}
-	if k.exact && k.places && c.Method.Size <= mostCode { // the source file is the same for the whole method
+	// The exact frames are not known here. But the outermost frame at any address has the name of the method's source
+	// file.
+	if k.exact && k.places && c.Method.Size <= mostCode {
 		if frames := k.copied(c, pc); len(frames) > 0 {
 			alone[0].Source = frames[len(frames)-1].Source
 		}
@@ -175,10 +177,11 @@ func (k *walk) interpreterState(c *code) (method, bcp uint64, ok bool) {
 			return method, bcp, true
 		}
 	}
-	if k.exact && entry { // the frame is not there yet, or is not complete
+	if k.exact && entry { // the frame does not exist yet, or is not complete
 		method, ok = k.at.Get(k.method)
 	}
-	return method, 0, ok // elsewhere, the method has returned already, and fp is its caller's
+	// In other codelets without a frame, the method has already returned, and fp is the frame pointer of its caller.
+	return method, 0, ok
 }
 
 // bcpAt returns the distance in bytes from fp down to the place where an interpreter frame has the address of the

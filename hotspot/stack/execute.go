@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// arch returns the instruction set with the conventions of the JVM's release.
+// arch returns the instruction set, with HotSpot's conventions in the JVM's release.
 func (k *walk) arch() *exec.Arch {
 	if k.jvm.layout.release < 20 {
 		return k.before20
@@ -18,7 +18,7 @@ func (k *walk) arch() *exec.Arch {
 
 // frameAt returns the frame at the current instruction, as symbolic execution of its code has found it.
 func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
-	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code, whose bounds are not known
+	if c.Name == "vtable chunks" || c.Name == "InlineCacheBuffer" { // many pieces of code with unknown bounds
 		return k.arch().NoFrame(), true
 	}
 	if !c.executed {
@@ -69,7 +69,7 @@ func (j *openJVM) execute(a *exec.Arch, c *code) *exec.Table {
 	return exec.Analyze(code)
 }
 
-// unwindByExecution finds the caller by the frame that symbolic execution has found.
+// unwindByExecution finds the caller with the result of symbolic execution.
 func (k *walk) unwindByExecution(c *code) step {
 	frame, ok := k.frameAt(c)
 	if !ok {

@@ -6,9 +6,10 @@ import "github.com/gasm-profiler/gasm/hotspot/nmethod"
 // a fixed layout. Below this part there are only the values that the method has pushed, and the monitors that it holds.
 const mostSearched = 1 << 12
 
-// findFP searches for the frame pointer of an interpreter frame if it is unknown, because the walk has begun with the
-// program counter and the stack pointer only. It takes the first place above the stack pointer at which there is what
-// such a frame has: a Method, the address of one of its bytecodes, the caller's stack pointer, and a return address.
+// findFP searches for the frame pointer of an interpreter frame if it is unknown, because the walk began with only a
+// program counter and a stack pointer. It searches the stack upwards from the stack pointer for the words that such a
+// frame has around its frame pointer: a Method, the address of one of its bytecodes, the caller's stack pointer, and a
+// return address. It takes the first place that has all of them.
 func (k *walk) findFP(c *code) {
 	if _, known := k.at.Get(k.fp); known || k.late {
 		return

@@ -12,22 +12,23 @@ import (
 
 // A jvm is a process whose samples are walked. It may turn out not to be a JVM.
 type jvm struct {
-	pid      int
-	set      *shared.JVMs
-	givenUp  chan struct{} // closed by Walker.GiveUp
-	tryAt    int64         // when to look again whether it is a JVM; CLOCK_MONOTONIC
-	pause    time.Duration // between these looks
-	opening  chan *openJVM // receives what the last look finds; nil unless that look took too long to wait for
-	*openJVM               // nil until the JVM's code cache has been found
-	asked    atomic.Bool   // a goroutine of within is reading the JVM's memory
-	polled   int64         // time of the last poll
-	ended    bool
-	sites    sites
-	sampled  int64         // time of the latest sample
-	spent    time.Duration // what all its walks took
-	walks    int           // their number
-	readings *atomic.Int32 // the number of its libraries that are being read
-	waited   time.Duration // how long its walks have waited for libraries
+	pid       int
+	set       *shared.JVMs
+	givenUp   chan struct{} // closed by Walker.GiveUp
+	tryAt     int64         // when to check again whether it is a JVM; CLOCK_MONOTONIC
+	pause     time.Duration // between two such checks
+	opening   chan *openJVM // receives the result of a check for which open stopped waiting; otherwise nil
+	*openJVM                // nil until the JVM's code cache has been found
+	asked     atomic.Bool   // a goroutine started by within is reading the JVM's memory
+	polled    int64         // time of the last poll
+	ended     bool
+	sites     sites
+	sampled   int64            // time of the latest sample
+	spent     time.Duration    // the time of all its walks
+	walks     int              // the number of its walks
+	elsewhere *monotonic.Spent // see Walker.Elsewhere
+	readings  *atomic.Int32    // the number of its libraries that are being read
+	waited    time.Duration    // how long its walks have waited for libraries
 }
 
 // An openJVM is the part of a jvm that exists only once the process is known to be a JVM.
@@ -46,9 +47,9 @@ const (
 	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or
 	// when longestWait has passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
-	// A process is not walked any more if its walks took longer than mostTime in all, and usualWalk on average. Such a
-	// process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than mostOfOne, because
-	// a walk that finds a lot of new code takes long on a busy machine.
+	// A process is not walked any more if its walks took longer than mostTime together, and longer than usualWalk on
+	// average. Such a process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than
+	// mostOfOne, because a walk that finds a lot of new code takes long on a busy machine.
 	mostTime, usualWalk, mostOfOne = 15 * time.Second, 20 * time.Millisecond, time.Second
 )
 
@@ -88,11 +89,12 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	j := w.jvms[pid]
 	switch {
 	case j == nil:
-		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, readings: new(atomic.Int32)}
+		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, elsewhere: w.elsewhere, readings: new(atomic.Int32)}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
 		j.close()
-		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, spent: j.spent, walks: j.walks, readings: j.readings,
+		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, elsewhere: w.elsewhere, spent: j.spent,
+			walks: j.walks, readings: j.readings,
 			waited: j.waited,
 			polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
@@ -115,7 +117,7 @@ func (j *jvm) open(now int64) {
 	}
 	if j.opening != nil {
 		select {
-		case j.openJVM = <-j.opening: // the look that took too long has ended
+		case j.openJVM = <-j.opening: // the check that took too long has ended
 			j.opening = nil
 		default:
 			return
@@ -155,7 +157,8 @@ func openIn(set *shared.JVMs, pid int) (*openJVM, error) {
 	return &openJVM{view: view, layout: l, codes: map[*codecache.Blob]*code{}}, nil
 }
 
-// close closes what open has opened. If open still waits for the JVM, close does so when the JVM has answered.
+// close closes what open has opened. If the function open is still waiting for the JVM's answer, the closing happens
+// after that answer.
 func (j *jvm) close() {
 	switch {
 	case j.openJVM != nil:
@@ -169,8 +172,8 @@ func (j *jvm) close() {
 	}
 }
 
-// poll reads what is new in the code cache, unless that was already done after the given time. It returns false if the
-// JVM's memory could not be read in time.
+// poll polls the code cache, unless that was already done after the given time. It returns false if the JVM's memory
+// could not be read in time.
 func (j *jvm) poll(sampled int64) (ok bool) {
 	if j.openJVM == nil || j.ended || sampled < j.polled {
 		return true

@@ -7,17 +7,17 @@ import (
 // A layout says where HotSpot's structures have the fields that a walk of the stack needs.
 type layout struct {
 	release   int             // of the JVM, as vmstructs.VM.Release
-	blobSize  uint64          // how many bytes are read of a blob's header
+	blobSize  uint64          // how many bytes of a blob's header are read
 	frameSize vmstructs.Field // CodeBlob::_frame_size, in words
 	complete  vmstructs.Field // CodeBlob::_frame_complete_offset, from the start of the code; -1 if there is none
-	// Fields of an nmethod.
+	// Offsets in an nmethod.
 	nmethodSize      uint64
 	compileID        vmstructs.Field
 	origPC           vmstructs.Field // where a deoptimized frame has its true pc, in bytes from sp
 	verified, osr    vmstructs.Field // entry points
 	verifiedIsOffset bool            // verified is an offset from the start of the code
 	deopt, deoptMH   vmstructs.Field // the handlers to which deoptimized frames return
-	deoptIsOffset    bool            // they are offsets from the header; otherwise addresses
+	deoptIsOffset    bool            // deopt and deoptMH are offsets from the header; otherwise addresses
 }
 
 // senderSP is the distance in bytes from the frame pointer down to the place where an interpreter frame has the

@@ -16,16 +16,16 @@ type libraryKey struct {
 	path         string
 	major, minor uint32
 	inode        uint64
-	pid          int // for a file without an inode, which may be another one in each process
+	pid          int // only for a file without an inode: each process may have mapped a different one
 }
 
 // A library is a mapped file with its call frame information.
 type library struct {
 	table     *cfi.Table // nil if the file has none, or could not be read
 	attempts  int        // number of processes through which gasm has tried to read it
-	tried     int        // id of the last of these processes
+	tried     int        // process id of the last attempt
 	segments  native.Segments
-	sigreturn uint64   // the address of sigreturn; 0 if it is not there
+	sigreturn uint64   // address of sigreturn; 0 if this library does not have it
 	reading   *reading // nil if it is not being read
 }
 
@@ -66,12 +66,12 @@ const (
 	mostTables = 256 << 20
 )
 
-// library returns the library of a mapping. It reads the file when it sees it for the first time.
+// library returns the library of a mapping. The first call for a file reads the file.
 func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *library {
 	key := libraryKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode}
 	switch {
 	case m.Path == native.VDSO:
-		key.inode = m.Hi - m.Lo // the kernel has one for each kind of process
+		key.inode = m.Hi - m.Lo // the vDSO has no inode, and one kernel has several, of different sizes
 	case m.Inode == 0:
 		key.pid = m.PID
 	}
@@ -104,8 +104,8 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read starts a goroutine that reads a library, and waits for its result. It gives up waiting when the walks of the
-// process have waited for mostWaiting in all, or when GiveUp is called. The goroutine then goes on.
+// read starts a goroutine that reads a library, and waits for its result. It gives up when GiveUp is called, or when
+// all walks of the process together have waited as long as mostWaiting allows. The goroutine then goes on.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r
@@ -113,7 +113,9 @@ func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.Fil
 	running.Add(1)
 	go func() {
 		defer running.Add(-1)
-		r.done <- readLibrary(&m, open)
+		var c content
+		j.elsewhere.During(func() { c = readLibrary(&m, open) })
+		r.done <- c
 	}()
 	timer := time.NewTimer(mostWaiting - j.waited)
 	defer timer.Stop()
@@ -128,7 +130,7 @@ func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.Fil
 	w.walk.until = w.walk.until.Add(took)
 }
 
-// take stores what was read of a library.
+// take stores what was read from a library.
 func (w *Walker) take(l *library, c content) {
 	l.reading = nil
 	switch {

@@ -26,8 +26,8 @@ type processor struct {
 	link int
 	// preserved are the registers that C functions preserve, without sp, as bits.
 	preserved uint32
-	// low is true if an interpreter frame reserves space for all that its method may push. When the interpreter calls
-	// another method, its stack pointer is below that space, but the frame of the called method begins in the space.
+	// low is true if an interpreter frame reserves stack space for everything that its method may push. When such a frame
+	// calls another method, its stack pointer is below this space, but the frame of the called method begins inside it.
 	low bool
 	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
 	// call (MacroAssembler::call_VM_leaf_base).

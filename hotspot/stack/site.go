@@ -16,7 +16,7 @@ type place struct {
 
 func (p place) isInterpreter() bool { return p.code != nil && p.code.rule == interpreter }
 
-// A mapped is a mapping of a file, together with what is known about that file.
+// The type mapped is a mapping of a file, together with what is known about that file.
 type mapped struct {
 	native.Mapping
 	library *library
@@ -26,19 +26,19 @@ type mapped struct {
 type frame struct {
 	callstack.Frame
 	id     callstack.FrameID
-	method nmethod.Frame // what was read of a Java method, with its source file and its locks
+	method nmethod.Frame // what was read about a Java method, including its source file and its locks
 }
 
-// A site holds what is known about a return address. Sites are kept, because nearly all stacks consist of the same
+// A site has the code and the frames of a return address. Sites are kept, because nearly all stacks consist of the same
 // few thousand addresses.
 type site struct {
 	place
-	since  int64    // the site holds for samples after this time (CLOCK_MONOTONIC)
+	since  int64    // the site is valid for samples after this time (CLOCK_MONOTONIC)
 	frames []*frame // innermost first; nil if nobody has looked for them yet, or they could not be found
 }
 
-// sites caches what is known about return addresses. It is valid until the code cache or the mappings change, because
-// until then a new search would find the same.
+// sites has the sites found so far, and other results of searches. It is valid until the code cache or the mappings
+// change, because until then a new search would find the same.
 type sites struct {
 	generation, version int
 	byPC                map[uint64]*site
@@ -60,7 +60,7 @@ const (
 	keepMethods = 250 * time.Millisecond
 )
 
-// refresh forgets what may be out of date. now is the time of a sample.
+// refresh forgets what may be out of date. The parameter now is the time of a sample.
 func (s *sites) refresh(generation, version int, now int64) {
 	if s.byPC == nil || s.generation != generation || s.version != version || len(s.byPC) >= mostSites {
 		s.generation, s.byPC = generation, map[uint64]*site{}
@@ -89,10 +89,10 @@ func (k *walk) site() *site {
 func (k *walk) newSite() *site {
 	s := &site{}
 	sure := true
-	pc := k.at.PC - 1 // the call; the return address may be the first byte of other code
+	pc := k.at.PC - 1 // an address in the call instruction, because the return address may be the first byte of other code
 	if j := k.jvm; j.openJVM != nil {
 		b, only := j.view.Cache.Only(pc)
-		if b == nil && only { // see find
+		if b == nil && only { // as in the function find
 			b, only = j.view.Cache.Only(k.at.PC)
 		}
 		if b != nil {
@@ -117,7 +117,7 @@ func (k *walk) find(pc uint64) (p place) {
 			b, ambiguous = j.view.Cache.At(k.at.PC, k.monoNanos)
 		}
 		if b != nil {
-			if !ambiguous { // else it is not known which of two methods was there
+			if !ambiguous { // otherwise two methods may have been there at that time
 				p.code = k.codeOf(b)
 			}
 			return p

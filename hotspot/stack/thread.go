@@ -2,6 +2,7 @@ package stack
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -11,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// A State says where the walk of a thread that does not run begins. It has what is known of the thread's first frame.
+// A State says where the walk of a thread that does not run begins. It has what is known about the thread's first
+// frame.
 type State struct {
 	PC, SP uint64
 	FP     uint64 // the frame pointer; 0 if it is unknown
@@ -31,13 +33,13 @@ type Place struct {
 	Method nmethod.Frame
 }
 
-// A where says where a frame is on the stack.
+// The type where says where a frame is on the stack.
 type where struct {
 	SP uint64 // the frame's stack pointer; if the method was inlined, that of the compiled method's frame
 	FP uint64 // the frame pointer; 0 if it is unknown
 }
 
-// noteWheres notes where on the stack the frames are that were appended since the last call.
+// noteWheres sets the elements of wheres for the frames that were appended since the last call.
 func (k *walk) noteWheres() {
 	if !k.places {
 		return
@@ -90,25 +92,37 @@ func (w *Walker) WalkSample(r *perfevent.Record, mappings *native.Resolver) (fra
 
 func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver, enter func(*walk)) (frames []Place,
 	mark callstack.Kind) {
-	if w.processor == nil {
-		return nil, callstack.Unwalked
+	mark = w.walkOne(pid, monoNanos, mappings, func(k *walk) callstack.Kind {
+		k.places = true
+		enter(k)
+		return k.climb(true)
+	})
+	frames = slices.Grow(frames, len(w.walk.frames))
+	for i, f := range w.walk.frames {
+		frames = append(frames, Place{f.Frame, w.walk.wheres[i], f.method})
 	}
+	return frames, mark
+}
+
+// walkOne begins a walk in a process, and calls climb to find the frames, which are in w.walk then. It returns the mark
+// for what is missing. If the process can't be read, climb is not called, and there are no frames.
+func (w *Walker) walkOne(pid int, monoNanos int64, mappings *native.Resolver,
+	climb func(*walk) callstack.Kind) (mark callstack.Kind) {
 	k := &w.walk
 	k.frames = k.frames[:0]
+	if w.processor == nil {
+		return callstack.Unwalked
+	}
 	j := w.process(pid, monoNanos)
 	j.open(monoNanos)
 	began := time.Now()
 	if j.refused() || !k.begin(w, j, monoNanos, mappings) {
-		return nil, callstack.Unwalked
+		return callstack.Unwalked
 	}
-	k.until, k.places = began.Add(longestWalk), true
-	enter(k)
-	mark = k.climb(true)
+	k.until = began.Add(longestWalk)
+	mark = climb(k)
 	j.took(time.Since(began))
-	for i, f := range k.frames {
-		frames = append(frames, Place{f.Frame, k.wheres[i], f.method})
-	}
-	return frames, mark
+	return mark
 }
 
 // MonitorSlot returns the distance in bytes from an interpreter frame's frame pointer down to the slot that says

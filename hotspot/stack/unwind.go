@@ -80,8 +80,8 @@ func (k *walk) returnTo(caller *cfi.Registers) step {
 	return found
 }
 
-// missing returns the result of a step that needs a word outside of the dump. The result is cut if the word is above
-// the end of the dump, where the stack continues, and failed if the address can't be right.
+// missing returns the result of a step that needs a word outside of the copy of the stack. The result is cut if the
+// word is above the end of the copy, where the stack may continue, and failed if the address can't be right.
 func (k *walk) missing(addr uint64) step {
 	if addr >= k.dump.Base && addr-k.dump.Base >= uint64(len(k.dump.Data)) && addr-k.dump.Base < farthest {
 		return cut
@@ -89,8 +89,8 @@ func (k *walk) missing(addr uint64) step {
 	return failed
 }
 
-// farthest is how far beyond the start of the dump a frame of the same stack can be, in bytes. Threads have stacks of 1
-// to 8 MB, and the main thread may have a larger one.
+// farthest is the largest distance in bytes between the start of the copy and a frame of the same stack. Threads have
+// stacks of 1 to 8 MB, and the main thread may have a larger one.
 const farthest = 1 << 30
 
 // unwindByFP finds the caller of a frame that begins with a saved frame pointer, to which the frame pointer points.

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// mostFrames is the largest number of frames of a stack, with inlined ones. Deeper stacks are cut.
+// mostFrames is the largest number of frames of a stack, including inlined ones. Deeper stacks are cut.
 const mostFrames = 4096
 
 // A Walker walks the stacks of all sampled processes. Only one goroutine may use it.
@@ -20,19 +20,32 @@ type Walker struct {
 	processor *processor // nil if stacks can't be walked
 	set       *shared.JVMs
 	givenUp   chan struct{}     // closed by GiveUp
-	out       *callstack.Writer // the Writer that the numbers of frames belong to
+	out       *callstack.Writer // the Writer that gave the frames their numbers
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
 	tables    int    // the size of all libraries' tables, in bytes
 	swept     int64  // when processes without samples were forgotten last
 	walk      walk   // the current walk; the next one uses its memory again
 	caller    uint64 // see Caller
+	elsewhere *monotonic.Spent
 }
 
 // NewWalker returns a Walker. It uses the JVMs that are already open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
 	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{},
-		libraries: map[libraryKey]*library{}}
+		libraries: map[libraryKey]*library{}, elsewhere: &monotonic.Spent{}}
+}
+
+// Elsewhere returns the CPU time that walks have used outside of the goroutine that called them. They read the JVM's
+// memory and libraries in other goroutines.
+func (w *Walker) Elsewhere() time.Duration { return w.elsewhere.Total() }
+
+// Close closes what the Walker has opened. The Walker can't be used after that.
+func (w *Walker) Close() {
+	for _, j := range w.jvms {
+		j.close()
+	}
+	clear(w.jvms)
 }
 
 // A walk is the state of walking one sample's stack.
@@ -41,11 +54,11 @@ type walk struct {
 	w         *Walker
 	jvm       *jvm
 	pid       int
-	mask      uint64 // the bits of an address
+	mask      uint64 // the bits of an address that are not part of a signature
 	monoNanos int64
 	mappings  *native.Resolver
 	dump      cfi.Memory    // the top of the thread's stack
-	at        cfi.Registers // of the current frame
+	at        cfi.Registers // registers of the current frame
 	// exact is true if at.PC is the address of an instruction that was executing, and not a return address.
 	exact  bool
 	leaf   bool
@@ -134,9 +147,9 @@ func (k *walk) begin(w *Walker, j *jvm, monoNanos int64, mappings *native.Resolv
 		generation = j.view.Cache.Generation()
 	}
 	j.sites.refresh(generation, mappings.Version(j.pid), monoNanos)
-	frames := k.frames[:0]
+	frames, wheres := k.frames[:0], k.wheres[:0]
 	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: monoNanos, mappings: mappings,
-		exact: true, leaf: true, frames: frames}
+		exact: true, leaf: true, frames: frames, wheres: wheres}
 	if k.signs {
 		k.mask = native.AddressMask(mappings.Highest(j.pid))
 	}
@@ -158,7 +171,7 @@ type step uint8
 const (
 	found  step = iota
 	bottom      // there is no caller
-	cut         // the caller is beyond the end of the dump
+	cut         // the caller is beyond the end of the stack's copy
 	failed      // the caller could not be found
 )
 
@@ -206,7 +219,8 @@ func (k *walk) climb(inKernel bool) (mark callstack.Kind) {
 // one in callerShare samples.
 const leastCalls, callerShare = 20, 100
 
-// count counts the current frame for its method. A recursive method is counted several times for one stack.
+// count notes that the current frame has called other code. In a recursion, a method is counted several times for one
+// stack.
 func (k *walk) count(p place) {
 	c := p.code
 	if c == nil || c.Method == nil || k.exact {
@@ -248,10 +262,11 @@ func (k *walk) lookup() uint64 {
 	return k.at.PC - 1
 }
 
-// place finds the code of the current frame.
+// place returns the code of the current frame.
 func (k *walk) place() place {
 	if j := k.jvm; j.openJVM != nil {
-		if b := j.barrier.Load(); b != nil && k.at.PC == b.Lo { // nobody calls it: it stands in place of a return address
+		// No call returns to the barrier. HotSpot puts its first address in place of a return address.
+		if b := j.barrier.Load(); b != nil && k.at.PC == b.Lo {
 			return place{code: k.codeOf(b)}
 		}
 	}
@@ -261,7 +276,7 @@ func (k *walk) place() place {
 	return k.site().place
 }
 
-// unwind replaces the registers with those of the caller.
+// unwind replaces the current frame with its caller's: it sets the registers to those of the caller.
 func (k *walk) unwind(p place) step {
 	switch {
 	case p.code != nil:

@@ -18,10 +18,10 @@ type argument uint8
 const (
 	nothing    argument = iota
 	descriptor          // the first argument is a file descriptor
-	polled              // the first two are an array of struct pollfd and its length
-	epolled             // the first one is the descriptor of an epoll instance
-	futex               // the fourth one is a timeout
-	deadline            // it sleeps for a limited time
+	polled              // the first two arguments are an array of struct pollfd and its length
+	epolled             // the first argument is the descriptor of an epoll instance
+	futex               // the fourth argument is a timeout
+	deadline            // the call waits for a limited time
 )
 
 // calls are the system calls in which threads of JVMs wait, by their numbers.

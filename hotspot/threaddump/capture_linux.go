@@ -10,34 +10,36 @@ import (
 )
 
 const (
-	// maxStack is the maximum number of bytes that are copied of a Java thread's stack. The outer frames of a larger
-	// stack are missing. HotSpot's default is a stack of 1 MB, and the frames that are reported fit into half of it.
+	// maxStack is the maximum number of bytes that are copied from a Java thread's stack. If the stack is larger, its
+	// outer frames are missing. HotSpot's stacks have 1 MB by default, and MaxFrames frames fit into half of that.
 	maxStack = 512 << 10
-	// maxNative is the same limit for a thread that is not a Java thread.
+	// maxNative is the maximum number of bytes that are copied from the stack of any other thread.
 	maxNative = 64 << 10
-	// maxAllStacks limits the bytes copied of the stacks of all threads together. Beyond it, at most smallStack bytes
-	// of each further stack are copied, because all threads of a hostile JVM may have huge stacks.
+	// maxAllStacks limits the bytes that are copied from the stacks of all threads together, because all threads of a
+	// hostile JVM may have huge stacks. When the limit is reached, at most smallStack bytes are copied from each further
+	// stack.
 	maxAllStacks = 256 << 20
 	smallStack   = 8 << 10
 	// attempts is the maximum number of attempts to read a thread that runs in the meantime. attemptPause is the time
 	// between two attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
-	// captureTime is how long threads may be read repeatedly, for all of them together. After that time, each thread is
-	// read only once.
+	// captureTime is how long threads may be read again and again, for all threads together. After that time, each thread
+	// is read only once.
 	captureTime = 2 * time.Second
-	// runningAttempts is used instead of attempts if the thread runs each time, because it is sampled afterwards.
+	// runningAttempts is used instead of attempts if the thread runs in each attempt. Such a thread is sampled afterwards.
 	runningAttempts = 2
 	// maxText is how many bytes of a file in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16
 )
 
-// A capture is what was read of one thread at a moment at which it did not run.
+// A capture is what was read about one thread at a moment at which it did not run.
 type capture struct {
 	tid, nid  int
 	comm      string // the kernel's name
 	call      call
 	kernel    Kernel
+	known     *Known // nil if the thread is read only for one Dump
 	files     *files // its files in /proc; nil if they are opened for each reading
 	runs      Runs
 	java      uint64        // the address of its JavaThread; 0 if it has none
@@ -47,7 +49,7 @@ type capture struct {
 	stack     []byte        // from call.sp upwards, or from the anchor's sp if the call is not known
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64
-	result    Stack // Whole if stack is right, Running, Moved or Unread
+	result    Stack // Whole if the field stack is right; otherwise Running, Moved or Unread
 }
 
 // A capturer reads threads.
@@ -57,6 +59,8 @@ type capturer struct {
 	layout  *offsets
 	began   time.Time
 	copied  int // bytes of the stacks copied so far
+	// fetch reads in advance the memory that is needed for a thread. It may be nil.
+	fetch func(*capture)
 }
 
 // memory is the memory of a JVM.
@@ -87,10 +91,10 @@ func (c *capturer) capture(tid int, java uint64) (t capture) {
 	return t
 }
 
-// A files holds the files of a thread in /proc that are kept open.
+// The type files holds the files of a thread in /proc that are kept open.
 type files struct {
 	schedstat, syscall *foreign.Text
-	buf                [512]byte // longer than each of the two texts
+	buf                [512]byte // large enough for the text of either file
 }
 
 // text returns the text of a thread's file in /proc, or "" if it can't be read.
@@ -119,9 +123,21 @@ func (c *capturer) runs(t *capture) Runs {
 	return parseSwitches(c.text(t, "status"))
 }
 
+// runsBefore returns how often a thread had been scheduled before this attempt to read it. It uses the last result of
+// Ask or Told, if there is one. It does no harm if that result is old, because only its Count is compared with that of
+// a later reading.
+func (c *capturer) runsBefore(t *capture) Runs {
+	if t.known != nil && t.known.asked.Known {
+		runs := t.known.asked
+		t.known.asked = Runs{}
+		return runs
+	}
+	return c.runs(t)
+}
+
 // attempt reads a thread once.
 func (c *capturer) attempt(t *capture) Stack {
-	before := c.runs(t)
+	before := c.runsBefore(t)
 	text := c.text(t, "syscall")
 	if text == "" || !before.Known {
 		return Unread
@@ -132,12 +148,18 @@ func (c *capturer) attempt(t *capture) Stack {
 		t.kernel = Kernel{State: OnProcessor}
 		return Running
 	}
-	if t.files == nil || t.call.number < 0 { // in a system call, the state is that of the process
+	if t.files == nil || t.call.number < 0 { // in a system call, Looker.State is used instead
 		t.kernel = Kernel{State: stateOf(foreign.StateIn(c.text(t, "stat")))}
 	}
 	t.monoNanos = monotonic.Nanos()
+	if c.fetch != nil {
+		c.fetch(t)
+	}
 	if !c.copyStack(t) {
 		return Unread
+	}
+	if t.files != nil { // the caller checks whether the thread has run meanwhile
+		return Whole
 	}
 	if again := c.text(t, "syscall"); again != text || c.runs(t).Count != before.Count {
 		return Moved
@@ -156,6 +178,8 @@ func (c *capturer) copyStack(t *capture) (ok bool) {
 		if base := c.layout.stackBase.In(t.fields); base > t.call.sp {
 			most = min(base-t.call.sp, maxStack)
 		}
+	} else if t.known != nil && t.known.top > t.call.sp {
+		most = min(most, t.known.top-t.call.sp)
 	}
 	if c.copied >= maxAllStacks {
 		most = min(most, smallStack)

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// confirmTime is how long deadlocks are read again until none of their threads runs. They do run sometimes: HotSpot
-// wakes some of the threads that wait for a monitor once a second.
+// confirmTime is how long the threads of deadlocks are read again until none of them runs. Threads in a deadlock do run
+// sometimes: HotSpot wakes some of the threads that wait for a monitor once a second.
 const confirmTime = 250 * time.Millisecond
 
-// confirmed returns the deadlocks that exist at one moment. Others only seem to exist: a thread may have got the lock
-// that it waited for when its stack was read, and have taken another one before the owners of locks were read.
+// confirmed returns the deadlocks that exist at one moment. Other deadlocks only seem to exist, because stacks and
+// owners of locks are read at different times. After its stack was read, a thread may have got the lock that it waited
+// for, and may have taken another one before the owners were read.
 func (r *reader) confirmed(all []Deadlock) (confirmed []Deadlock) {
 	until := time.Now().Add(confirmTime)
 	for _, d := range all {
@@ -55,10 +56,10 @@ func (r *reader) standstill(d Deadlock) (each []string, ok bool) {
 }
 
 // stillWait reads the threads of a deadlock again. It reports whether each thread still waits for the same lock, and
-// the next thread still has it.
+// whether the next thread in the cycle still has that lock.
 func (r *reader) stillWait(d Deadlock) bool {
 	l := r.capturer.layout
-	r.lockStacks, r.byObject = map[uint64]int{}, map[uint64]int{}
+	r.owners, r.byObject, r.byJava = newOwners(), map[uint64]int{}, map[uint64]int{}
 	for _, i := range d {
 		c, t := &r.captures[i], &r.dump.Threads[i]
 		fields, err := r.view.VM.Read(nil, c.java, l.javaThread)
@@ -74,9 +75,9 @@ func (r *reader) stillWait(d Deadlock) bool {
 			}
 		}
 		c.fields = fields
-		r.byObject[c.object] = i
-		r.noteLockStack(i)
+		r.noteOwner(i)
 	}
+	r.owners.sort()
 	for n, i := range d {
 		if r.holder(i) != d[(n+1)%len(d)] {
 			return false

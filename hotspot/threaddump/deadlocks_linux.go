@@ -1,10 +1,10 @@
 package threaddump
 
-// findDeadlocks finds the cycles among the threads. Each thread waits for one other thread at most, so each belongs to
-// one cycle at most.
+// findDeadlocks finds the cycles in which each thread waits for a lock of the next one. A thread waits for at most one
+// other thread, so it is in at most one cycle.
 func findDeadlocks(threads []Thread) (all []Deadlock) {
 	const unseen, done = 0, -1
-	round := make([]int, len(threads)) // the round in which a thread was seen, or done
+	round := make([]int, len(threads)) // by thread: the search that has visited it (start+1), unseen or done
 	for start := range threads {
 		at, now := start, start+1
 		for at >= 0 && round[at] == unseen {

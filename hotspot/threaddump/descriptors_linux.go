@@ -21,14 +21,17 @@ type descriptors struct {
 	read    time.Time // when the lists of sockets were read
 }
 
-// maxSockets is how many bytes are read of each list of the sockets in the process's network namespace. After
-// socketTime, no further list is read.
+// The network namespace of the process has several lists of sockets. At most maxSockets bytes of each list are read. No
+// further list is read when socketTime is over.
 const (
 	maxSockets = 4 << 20
-	socketTime = 500 * time.Millisecond
 	// socketsEvery is the minimum time between two readings of the lists of sockets.
 	socketsEvery = 5 * time.Second
 )
+
+// socketTime is how long reading the lists of sockets may take. It is a variable because tests need more on a busy
+// machine.
+var socketTime = 500 * time.Millisecond
 
 // file describes a descriptor: "/data/log", "socket 127.0.0.1:40512 to 127.0.0.1:5432", "descriptor 7".
 func (d *descriptors) file(fd uint64) string {
@@ -78,7 +81,7 @@ func (d *descriptors) socket(inode string) string {
 			if time.Now().After(until) {
 				return "socket"
 			}
-			text, _ := d.process.Read("net/"+list, maxSockets) // what was read until an error
+			text, _ := d.process.Read("net/"+list, maxSockets) // after an error, the part that was read is used
 			addSockets(d.sockets, string(text))
 		}
 		text, _ := d.process.Read("net/unix", maxSockets)

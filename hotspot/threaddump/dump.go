@@ -15,12 +15,12 @@ type Dump struct {
 	Took      time.Duration
 	Threads   []Thread
 	Deadlocks []Deadlock
-	// Moved is the number of threads that ran each time they were read, so their stacks are not known.
+	// Moved is the number of threads that ran during each attempt to read them, so their stacks are not known.
 	Moved int
-	// Unsampled says why threads that run could not be sampled, or some of them. It is nil if they were sampled, or if no
-	// thread ran.
+	// Unsampled says why the threads that ran, or some of them, could not be sampled. It is nil if all were sampled, or if
+	// no thread ran.
 	Unsampled error
-	// More is true if the JVM has more threads than were read.
+	// More is true if the JVM has more than the MaxThreads threads that were read.
 	More bool
 }
 
@@ -29,16 +29,16 @@ type Thread struct {
 	// Name is the name of a Java thread, at most 256 chars long. For other threads, and if the name can't be read, it
 	// is the name that the kernel has, which is at most 15 bytes long.
 	Name string
-	TID  int // as gasm sees it
+	TID  int // the thread's id in gasm's PID namespace
 	// NID is the id that the thread has in the JVM's own PID namespace, which jstack prints.
 	NID  int
-	CPU  time.Duration // how long it has run
+	CPU  time.Duration // processor time that the thread has used
 	Java *JavaThread   // nil for the JVM's own threads, such as those of a collector
-	// Kernel says what the kernel knows of the thread.
+	// Kernel says what the kernel knows about the thread.
 	Kernel Kernel
 	// Virtual is the virtual thread that is mounted on this carrier thread; nil if there is none.
 	Virtual *Virtual
-	// Compiling is the method that a compiler's thread compiles; "" if there is none.
+	// Compiling is the method that a compiler thread is compiling; "" if there is none.
 	Compiling string
 	Frames    []Frame // innermost first
 	Stack     Stack   // how much of the stack is known
@@ -60,7 +60,7 @@ type Virtual struct {
 	Name string // "" if it has none
 }
 
-// A Stack says how much is known of a thread's stack.
+// A Stack says how much is known about a thread's stack.
 type Stack string
 
 const (
@@ -69,14 +69,14 @@ const (
 	Whole Stack = "whole"
 	// Partly means that frames are missing after the last one. The last one may be a mark.
 	Partly Stack = "partly"
-	// Sampled means that the thread ran, and that its stack is that of a moment while it ran. If outer frames are
-	// missing, the last frame is a mark.
+	// Sampled means that the thread ran, and that the frames are those of one moment at which it was sampled. If outer
+	// frames are missing, the last frame is a mark.
 	Sampled Stack = "sampled"
 	// Running means that the thread runs, and was not sampled.
 	Running Stack = "running"
-	// Moved means that the thread ran each time that it was read.
+	// Moved means that the thread ran during each attempt to read it.
 	Moved Stack = "moved"
-	// Unread means that the thread could not be read: it has ended, or the kernel refuses.
+	// Unread means that the thread could not be read: it has ended, or the kernel does not allow it.
 	Unread Stack = "unread"
 )
 
@@ -91,9 +91,9 @@ type Frame struct {
 // A Lock is a lock that a frame holds, or waits for.
 type Lock struct {
 	Kind    LockKind
-	Address uint64 // of the object
-	Class   string // of the object; "pkg.Class"
-	// Of is the class that a java.lang.Class stands for; "" for other objects.
+	Address uint64 // address of the object
+	Class   string // class of the object: "pkg.Class"
+	// If the object is a java.lang.Class, Of is the name of the class that it represents. For other objects it is "".
 	Of string
 	// Owner is the index in Dump.Threads of the thread that has a lock for which another thread waits; -1 if it is
 	// unknown.
@@ -103,7 +103,7 @@ type Lock struct {
 // A LockKind says what a frame does with a lock.
 type LockKind string
 
-// The words are those of jstack.
+// The kinds of locks. Their texts are those of jstack.
 const (
 	Locked        LockKind = "locked"
 	WaitingToLock LockKind = "waiting to lock"
@@ -111,8 +111,8 @@ const (
 	ParkingFor    LockKind = "parking to wait for"
 )
 
-// A Deadlock is a cycle of threads, as indexes in Dump.Threads. Each waits for a lock that the next one has, and the
-// last one for a lock that the first one has.
+// A Deadlock is a cycle of threads, as indexes in Dump.Threads. Each waits for a lock that the next one has. The last
+// one waits for a lock that the first one has.
 type Deadlock []int
 
 // waits returns the lock that a thread waits for, or nil.

@@ -1,6 +1,6 @@
 package threaddump
 
-// A Kernel says what the kernel knows of a thread.
+// A Kernel says what the kernel knows about a thread.
 type Kernel struct {
 	State State
 	// Call is the name of the system call that the thread is in: "futex". It is "" if the thread is in none, and

@@ -4,13 +4,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,21 +29,9 @@ type program struct {
 	release int
 }
 
-// classFolder has the classes of Doing.java.
-var (
-	classFolder string
-	compiled    sync.Once
-)
+var programs gasmtest.Classes
 
-func TestMain(m *testing.M) {
-	var err error
-	if classFolder, err = os.MkdirTemp("", "gasm-threaddump-*"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(classFolder)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(programs.Main(m)) }
 
 // needStacks returns the folder with the classes of Doing.java.
 func needStacks(t *testing.T) (classes string) {
@@ -53,40 +39,43 @@ func needStacks(t *testing.T) (classes string) {
 	if !stack.Supported() {
 		t.Skip("stacks can't be walked on this processor")
 	}
-	compiled.Do(func() { gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java")) })
-	return classFolder
+	return programs.Of(t, "Doing.java", "Blocks.java")
 }
 
 // start starts Doing.java, and waits until each of its threads does what it is meant to do.
 func start(t *testing.T, j gasmtest.JDK, classes, what string, flags ...string) *program {
 	t.Helper()
-	p := &program{cmd: exec.Command(j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...),
-		release: j.Feature}
-	stdin, err := p.cmd.StdinPipe()
-	require.NoError(t, err)
-	stdout, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
-	p.cmd.Stderr = os.Stderr
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(func() {
-		stdin.Close()
-		_ = p.cmd.Process.Kill()
-		_, _ = io.Copy(io.Discard, stdout)
-		_ = p.cmd.Wait()
-	})
-	p.lines = bufio.NewScanner(stdout)
-	require.True(t, p.lines.Scan())
-	_, err = fmt.Sscanf(p.lines.Text(), "READY %s %s", &p.ports[0], &p.ports[1])
-	require.NoError(t, err, p.lines.Text())
+	started, ports := gasmtest.StartProgram(t, j.Java(), slices.Concat(flags, []string{"-cp", classes, "Doing", what})...)
+	p := &program{cmd: started.Cmd, lines: started.Lines, release: j.Feature}
+	_, err := fmt.Sscan(ports, &p.ports[0], &p.ports[1])
+	require.NoError(t, err, ports)
 	return p
 }
 
+// mostTime is how much processor time reading a JVM may take. It includes that for the symbols of libjvm.
+const mostTime = 300 * time.Millisecond
+
 func (p *program) read(t *testing.T) *Dump {
 	t.Helper()
+	before := cpuTime(t)
 	d, err := Read(context.Background(), p.cmd.Process.Pid)
 	require.NoError(t, err)
+	if took := cpuTime(t) - before; !gasmtest.RaceDetector {
+		assert.Less(t, took, mostTime, "processor time; the clock says %v", d.Took)
+	}
 	return d
 }
+
+// cpuTime returns how much processor time this process has used.
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	require.NoError(t, unix.Getrusage(unix.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// On a busy machine, reading the lists of sockets can take longer than the time that a user should have to wait.
+func init() { socketTime = time.Minute }
 
 // blocked reads the JVM at a moment at which none of the threads in the map known runs, so that their deadlock can be
 // confirmed, too. Some of these threads wake up for a moment now and then, such as those that wait for a monitor.
@@ -331,6 +320,26 @@ func TestStopped(t *testing.T) {
 				}
 			}
 		}
+	})
+	t.Run("safepoint", func(t *testing.T) { // one thread loops without a poll, and all others wait for it
+		started, _ := gasmtest.StartProgram(t, j.Java(), "-XX:+UseSerialGC", "-cp", classes, "Blocks", "safepoints")
+		p := &program{cmd: started.Cmd, lines: started.Lines, release: j.Feature}
+		waits := func(d *Dump, name, function string) bool {
+			thread := d.named(t, name)
+			return thread.Stack == Whole && slices.ContainsFunc(thread.Frames, func(f Frame) bool {
+				return !f.Kind.Java() && strings.Contains(f.Name, function)
+			})
+		}
+		require.Eventually(t, func() bool {
+			d := p.read(t)
+			if !waits(d, "polling", "WaitBarrier") || !waits(d, "collecting", "VMThread::execute") {
+				return false
+			}
+			assert.Regexp(t, `at Blocks.Polling.run\(Blocks.java:\d+\)\n$`, strings.Join(d.javaLines(d.named(t, "polling")), "\n")+"\n")
+			assert.Regexp(t, `(?s)^at java.lang.Runtime.gc\(Native Method\).*at Blocks.Collecting.block\(`,
+				strings.Join(d.javaLines(d.named(t, "collecting")), "\n"))
+			return true
+		}, time.Minute, 5*time.Millisecond)
 	})
 	t.Run("memory", func(t *testing.T) {
 		p := start(t, j, classes, "memory", "-Xmx32m", "-XX:+UseSerialGC")

@@ -7,79 +7,31 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// findOwners fills the maps from which a lock's owner is found: threads by JavaThread, by java.lang.Thread, by id, and
-// by the objects that they have locked without an ObjectMonitor.
+// findOwners fills the maps that are used to find the owners of locks.
 func (r *reader) findOwners() {
+	r.owners = newOwners()
 	for i := range r.dump.Threads {
-		t, c := &r.dump.Threads[i], &r.captures[i]
-		if t.Java == nil {
-			continue
+		if r.dump.Threads[i].Java != nil {
+			r.noteOwner(i)
 		}
-		r.byJava[c.java] = i
-		if c.object != 0 {
-			r.byObject[c.object] = i
-		}
-		if t.Java.ID != 0 {
-			r.byID[t.Java.ID] = i
-		}
-		if t.Virtual != nil && t.Virtual.ID != 0 {
-			r.byID[t.Virtual.ID] = i
-		}
-		r.noteLockStack(i)
 	}
+	r.owners.sort()
 }
 
-// noteLockStack notes the locks that a thread has without an ObjectMonitor.
-func (r *reader) noteLockStack(thread int) {
-	for _, object := range r.lockedIn(r.captures[thread].fields) {
-		r.lockStacks[object] = thread
+// noteOwner adds a Java thread to the maps.
+func (r *reader) noteOwner(thread int) {
+	c := &r.captures[thread]
+	r.byJava[c.java] = thread
+	if c.object != 0 {
+		r.byObject[c.object] = thread
 	}
+	r.owners.add(c.java, r.ownerIn(c.fields, c.nid))
 }
-
-// lockedIn returns the objects that a thread has locked without an ObjectMonitor. fields has the first bytes of its
-// JavaThread.
-func (l *looker) lockedIn(fields []byte) (objects []uint64) {
-	o := l.capturer.layout
-	if o.lockStack == 0 {
-		return nil
-	}
-	top := uint64(le32(fields, o.lockStackTop.At))
-	for at := o.lockStack; at < top && at < o.lockStack+8*mostLocks; at += 8 {
-		if object := l.heap.Wide(le64(fields, at)); object != 0 {
-			objects = append(objects, object)
-		}
-	}
-	return objects
-}
-
-// anonymous is the owner in an ObjectMonitor that was made for an object which a thread had already locked without one
-// (ObjectMonitor::ANONYMOUS_OWNER). Such an owner is found in the threads' own lists of locks.
-const anonymous = 1
 
 // owner returns the index of the thread that has an ObjectMonitor, or -1.
 func (r *reader) owner(monitor, object uint64) int {
-	l := r.capturer.layout
-	owner, err := r.view.VM.Uint64(monitor + l.owner.At)
-	if err != nil || owner == 0 {
-		return -1
-	}
-	if i, ok := r.lockStacks[object]; ok && owner == anonymous {
+	if i, ok := r.byJava[r.monitorOwner(monitor, object)]; ok {
 		return i
-	}
-	if l.ownerID.At != 0 {
-		if i, ok := r.byID[int64(owner)]; ok {
-			return i
-		}
-		return -1
-	}
-	if i, ok := r.byJava[owner]; ok {
-		return i
-	}
-	for i := range r.captures { // the owner is the address of a BasicLock on a stack
-		c := &r.captures[i]
-		if c.java != 0 && owner >= c.call.sp && owner < l.stackBase.In(c.fields) && c.result == Whole {
-			return i
-		}
 	}
 	return -1
 }
@@ -104,7 +56,7 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 		}
 		for _, object := range r.held(c, &c.places[i]) {
 			if i == innermost && object == c.wanted {
-				continue // the thread does not have this lock yet
+				continue // the thread is still waiting for this lock
 			}
 			if r.locks++; r.locks > maxAllLocks {
 				return
@@ -119,15 +71,15 @@ func (r *reader) addLocksOf(c *capture, t *Thread) {
 	}
 	to := &t.Frames[innermost].Locks
 	if lock, ok := r.awaited(c, t.Java.State); ok {
-		lock.Owner = r.ownerOf(&lock)
+		lock.Owner = r.ownerIndex(&lock)
 		if lock.Owner >= 0 && &r.dump.Threads[lock.Owner] == t {
-			lock.Owner = -1 // it has got the lock since its stack was read
+			lock.Owner = -1 // the waiting thread itself has got the lock since its stack was read
 		}
 		*to = append([]Lock{lock.Lock}, *to...)
 	}
 }
 
-// An awaited is a lock that a thread waits for, with the data from which its owner can be found.
+// The type awaited is a lock that a thread waits for, together with the data from which the lock's owner can be found.
 type awaited struct {
 	Lock
 	monitor uint64 // address of the ObjectMonitor, if Kind is WaitingToLock
@@ -161,8 +113,8 @@ func (l *looker) parkedFor(c *capture) (blocker, holder uint64) {
 	return blocker, l.exclusiveOwner(blocker)
 }
 
-// ownerOf returns the index of the thread that has a lock, or -1.
-func (r *reader) ownerOf(lock *awaited) int {
+// ownerIndex returns the index of the thread that has a lock, or -1.
+func (r *reader) ownerIndex(lock *awaited) int {
 	switch lock.Kind {
 	case WaitingToLock:
 		return r.owner(lock.monitor, lock.Address)
@@ -174,12 +126,12 @@ func (r *reader) ownerOf(lock *awaited) int {
 	return -1
 }
 
-// An interpreter frame has its monitors below its fixed slots, the newest monitor first. The lowest fixed slot has the
-// place of the first monitor (frame_x86.hpp, frame_aarch64.hpp).
+// An interpreter frame has its monitors below the slots at fixed offsets, the newest monitor first. The lowest of these
+// slots says where the first monitor is (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64
-	// relative is an upper bound for the content of this slot if it is a number of words from the frame pointer (JDK 21
-	// and newer), and not an address. Addresses are larger.
+	// If the number in this slot is between -relative and relative, it is the distance in words from the frame pointer to
+	// the first monitor (JDK 21 and newer). Otherwise it is an address, because addresses are larger than relative.
 	relative = 1 << 20
 )
 

@@ -1,17 +1,14 @@
 package threaddump
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
@@ -21,42 +18,47 @@ import (
 //
 //	l, err := threaddump.NewLooker(jvms, pid)
 //	err = l.ReadJavaThreads()
-//	t, err := l.Meet(tid)
-//	runs, err := l.Runs(t) // one system call
-//	look := l.Look(t)
+//	t, runs, err := l.Meet(tid)
+//	l.Renew(t)
+//	runs, err = l.Ask(t) // one system call
+//	l.LookAll([]*Known{t}, func(_ int, look *Look) { … })
 type Looker struct {
 	looker
-	java   map[int]uint64 // the addresses of the JavaThreads, by thread id in the JVM's own PID namespace
-	owners owners
-	main   *foreign.Text // the file stat of the first thread
-	free   int           // the number of further threads whose files may be kept open
-	seed   maphash.Seed
-	buf    capture // reused, for its memory
+	java     map[int]uint64 // the addresses of the JavaThreads, by thread id in the JVM's own PID namespace
+	main     *foreign.Text  // the file stat of the first thread
+	seed     maphash.Seed
+	captures [mostAtOnce]capture // reused, for their memory
+	looks    [mostAtOnce]Look
+	owning   capture          // a capture of the owner of a lock; its memory is used again
+	spans    []vmstructs.Span // used by fetch; its memory is used again
 }
 
 // A Known is a thread that a Looker knows.
 type Known struct {
-	TID, NID int    // as in a Thread
-	Java     uint64 // the address of its JavaThread; 0 if it has none
-	ID       int64  // Thread.getId; 0 if it is not a Java thread
-	Name     string // as in a Thread
-	files    *files // nil if they are opened for each reading
-	hash     uint64 // of its stack at the last look; 0 if there was none
+	TID, NID int              // as in a Thread
+	Java     uint64           // the address of its JavaThread; 0 if it has none
+	ID       int64            // Thread.getId; 0 if it is not a Java thread
+	Name     string           // as in a Thread
+	files    *files           // nil if they are opened for each reading
+	asked    Runs             // from Ask or Told, until the next look
+	hash     uint64           // hash of the thread's stack at the last look; 0 if there was none
+	top      uint64           // the highest address of its stack that can be read, if known; otherwise 0
+	spans    []vmstructs.Span // memory of the JVM that the last looks have read, without stacks
 }
 
 // A Look says what a thread did at one moment.
 type Look struct {
 	Stack Stack // Whole, Partly, Running, Moved or Unread. The fields after MonoNanos are only set for Whole and Partly.
-	// Runs was read at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run between the first
-	// reading and MonoNanos.
+	// Runs has the counts at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run while gasm read
+	// it, up to MonoNanos.
 	Runs      Runs
 	MonoNanos int64
 	Kernel    Kernel
 	JavaState string // as in a JavaThread
-	// Lock is the lock that the thread waits for, or nil. Its field Owner is not set. The Owner of this Look is the
-	// address of the JavaThread that has the lock; 0 if it is unknown.
+	// Lock is the lock that the thread waits for, or nil. Lock.Owner is not set. Instead, the field Owner of the Look is
+	// the NID of the Java thread that has the lock, or 0 if that is unknown.
 	Lock    *Lock
-	Owner   uint64
+	Owner   int
 	Virtual *Virtual
 	// Same is true if the stack is the same as at the last Look with a stack. Frames is nil then.
 	Same   bool
@@ -66,7 +68,7 @@ type Look struct {
 // NewLooker returns a Looker for the JVM with the process id pid. The caller must close it. If the JVM can't be read,
 // the error says why.
 func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
-	l, err := newLooker(jvms, pid)
+	l, err := newLooker(jvms, pid, true)
 	if err != nil {
 		return nil, err
 	}
@@ -79,17 +81,10 @@ func NewLooker(jvms *shared.JVMs, pid int) (*Looker, error) {
 		l.close()
 		return nil, err
 	}
-	return &Looker{looker: *l, java: map[int]uint64{}, main: main, free: mostOpen(), seed: maphash.MakeSeed()}, nil
-}
-
-// mostOpen returns the number of threads whose files may be kept open. Their files, two for each thread, may be half of
-// the files that this process can open.
-func mostOpen() int {
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		return 0
-	}
-	return int(min(limit.Cur/4, MaxThreads))
+	looker := &Looker{looker: *l, java: map[int]uint64{}, main: main, seed: maphash.MakeSeed()}
+	looker.owners = newOwners()
+	looker.capturer.fetch = looker.fetch
+	return looker, nil
 }
 
 // Close closes what the Looker has opened, except for the files of threads; see Forget.
@@ -104,121 +99,21 @@ func (l *Looker) ThreadCount() (int, error) { return l.capturer.process.ThreadCo
 // Threads returns the ids of the JVM's threads.
 func (l *Looker) Threads() []int { return l.capturer.process.Threads() }
 
-// Stopped reports whether the JVM was stopped by a signal. It reads the stat of the first thread, because for the stat
-// of the process, the kernel would add up numbers of all threads.
-func (l *Looker) Stopped() bool {
+// Elsewhere returns the CPU time that the Looker has used in goroutines other than its caller's.
+func (l *Looker) Elsewhere() time.Duration {
+	return l.walker.Elsewhere() + l.capturer.process.ReadCPU()
+}
+
+// State returns the state of the first thread: Stopped if the JVM was stopped by a signal; Ended after the JVM has
+// ended, until its parent has waited for it. It reads the first thread's file stat instead of that of the process, for
+// which the kernel would have to add up numbers of all threads.
+func (l *Looker) State() State {
 	var buf [1024]byte
 	text, err := l.main.Read(buf[:])
-	return err == nil && stateOf(foreign.StateIn(string(text))) == Stopped
-}
-
-// ReadJavaThreads reads the list of the Java threads. Meet and Renew use the last list that was read.
-func (l *Looker) ReadJavaThreads() error {
-	addresses, err := l.names.Addresses()
 	if err != nil {
-		return fmt.Errorf("reading the JVM's list of threads: %w", err)
+		return Unknown
 	}
-	l.java = make(map[int]uint64, len(addresses))
-	before := l.owners.java
-	l.owners.java, l.owners.byID, l.owners.stacks = make(map[uint64]owner, len(addresses)), map[int64]uint64{}, nil
-	for _, at := range addresses {
-		o, known := before[at]
-		if !known {
-			if o, err = l.newOwner(at); err != nil {
-				continue // it is starting or ending
-			}
-		}
-		l.java[o.nid] = at
-		l.owners.add(at, o)
-	}
-	l.owners.sort()
-	return nil
-}
-
-// errNotCounted is the error of Meet if the kernel does not count how often threads run.
-var errNotCounted = errors.New("the kernel does not say how often threads have run (/proc/PID/task/TID/schedstat): it was built without CONFIG_SCHED_INFO")
-
-// Meet returns what is known of a thread of the JVM. It opens the thread's files. The caller must call Forget.
-func (l *Looker) Meet(tid int) (t *Known, err error) {
-	t = &Known{TID: tid}
-	if l.free > 0 {
-		if t.files, err = l.openFiles(tid); err != nil {
-			return nil, err
-		}
-		l.free--
-	}
-	if t.NID, err = l.ownID(tid); err != nil {
-		l.Forget(t)
-		return nil, err
-	}
-	if r, err := l.Runs(t); err != nil || !r.Known {
-		l.Forget(t)
-		return nil, cmp.Or(err, errNotCounted)
-	}
-	l.Renew(t)
-	return t, nil
-}
-
-func (l *Looker) openFiles(tid int) (f *files, err error) {
-	f = &files{}
-	process := l.capturer.process
-	if f.schedstat, err = process.OpenText(tid, "schedstat"); err != nil {
-		return nil, err
-	}
-	if f.syscall, err = process.OpenText(tid, "syscall"); err != nil {
-		f.schedstat.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// Renew reads again which name a thread has, and whether it is a Java thread. Both can change soon after its start.
-func (l *Looker) Renew(t *Known) {
-	t.Java, t.ID = 0, 0
-	if at := l.java[t.NID]; at != 0 && l.isOf(at, t) {
-		t.Java = at
-		if object, err := l.names.Object(at); err == nil {
-			t.ID = l.readThread(object).ID
-			if name, err := l.names.Name(object); err == nil && name != "" {
-				t.Name = name
-				return
-			}
-		}
-	}
-	c := capture{tid: t.TID}
-	if name := strings.TrimSuffix(l.text(&c, "comm"), "\n"); name != "" {
-		t.Name = name
-	}
-}
-
-// isOf reports whether the JavaThread at an address belongs to thread t. After a thread has ended, another one may use
-// the memory.
-func (l *Looker) isOf(java uint64, t *Known) bool {
-	tid, err := l.names.TID(java)
-	return err == nil && tid == t.NID
-}
-
-// Forget closes a thread's files, and forgets its JavaThread, whose memory another thread may use later.
-func (l *Looker) Forget(t *Known) {
-	delete(l.owners.java, t.Java)
-	if t.files != nil {
-		t.files.schedstat.Close()
-		t.files.syscall.Close()
-		l.free++
-	}
-}
-
-// Runs returns how often and how long a thread has run. If the thread's files are open, this is one system call.
-func (l *Looker) Runs(t *Known) (Runs, error) {
-	if t.files == nil {
-		c := capture{tid: t.TID}
-		if r := l.runs(&c); r.Known {
-			return r, nil
-		}
-		return Runs{}, ErrEnded
-	}
-	text, err := t.files.schedstat.Read(t.files.buf[:])
-	return parseSchedstat(text), err
+	return stateOf(foreign.StateIn(string(text)))
 }
 
 // ForgetFiles forgets which files the JVM has open, because a descriptor's number may be used for another file later.
@@ -233,14 +128,48 @@ func (l *Looker) ForgetFiles() {
 // maxClasses is the maximum number of class names that are kept.
 const maxClasses = 1 << 14
 
-// lookAttempts is the maximum number of attempts to read a thread that runs in the meantime. A thread that is switched
-// a hundred thousand times a second runs during each of them.
-const lookAttempts = 3
+const (
+	// lookAttempts is the maximum number of attempts to read a thread that runs in the meantime. A thread that is switched
+	// a hundred thousand times a second runs during all of them.
+	lookAttempts = 3
+	// mostAtOnce is the maximum number of threads that are read before their stacks are walked, and manyBytes is the size
+	// of their stacks after which no further thread is read. Threads are read in such groups because gasm has to read what
+	// has changed in the JVM's code only before the first walk of a group.
+	mostAtOnce = 32
+	manyBytes  = 1 << 20
+	// keptStack is the capacity of a stack's buffer that is kept for the next look.
+	keptStack = 64 << 10
+)
 
-// Look looks at a thread. The result shows a single moment: after everything was read, the thread had still not run.
-func (l *Looker) Look(t *Known) (k Look) {
+// LookAll looks at threads. It calls the function each with the index of a thread and its Look. A Look shows a single
+// moment: after everything was read, the thread still had not run. The Look is valid until the next call of LookAll.
+func (l *Looker) LookAll(threads []*Known, each func(i int, k *Look)) {
+	for from := 0; from < len(threads); {
+		n, bytes := 0, 0
+		for n < mostAtOnce && from+n < len(threads) && bytes < manyBytes {
+			c := &l.captures[n]
+			l.looks[n] = l.try(threads[from+n], c)
+			bytes += len(c.stack)
+			n++
+		}
+		for i := range n {
+			c, k := &l.captures[i], &l.looks[i]
+			if k.Stack == Whole {
+				l.addFrames(threads[from+i], c, k)
+			}
+			if cap(c.stack) > keptStack {
+				c.stack = nil
+			}
+			each(from+i, k)
+		}
+		from += n
+	}
+}
+
+// try reads a thread without its frames. It tries again if the thread runs meanwhile.
+func (l *Looker) try(t *Known, c *capture) (k Look) {
 	for range lookAttempts {
-		if k = l.look(t); k.Stack != Moved {
+		if k = l.look(t, c); k.Stack != Moved {
 			break
 		}
 	}
@@ -248,17 +177,59 @@ func (l *Looker) Look(t *Known) (k Look) {
 }
 
 // capture begins to capture a thread.
-func (l *Looker) capture(t *Known) *capture {
-	if t.Java != 0 && !l.isOf(t.Java, t) {
-		t.Java = 0
+func (l *Looker) capture(t *Known, c *capture) {
+	*c = capture{tid: t.TID, nid: t.NID, java: t.Java, known: t, files: t.files, stack: c.stack, fields: c.fields}
+	c.result = l.attempt(c)
+	switch {
+	case c.result != Whole:
+	case c.java != 0:
+		t.top = l.capturer.layout.stackBase.In(c.fields)
+	case len(c.stack) < maxNative:
+		t.top = c.call.sp + uint64(len(c.stack))
+	default:
+		t.top = 0 // the top is above what was copied
 	}
-	l.buf = capture{tid: t.TID, nid: t.NID, java: t.Java, files: t.files, stack: l.buf.stack, fields: l.buf.fields}
-	l.buf.result = l.attempt(&l.buf)
-	return &l.buf
 }
 
-func (l *Looker) look(t *Known) (k Look) {
-	c := l.capture(t)
+// fetch reads ahead what a look at a thread will probably need: its JavaThread, its stack, and what earlier looks have
+// read. It then checks whether the JavaThread still belongs to the thread.
+func (l *Looker) fetch(c *capture) {
+	t := c.known
+	l.ahead.Forget()
+	l.spans = append(l.spans[:0], t.spans...)
+	if t.Java != 0 {
+		l.spans = append(l.spans, vmstructs.Span{Addr: t.Java, Size: uint32(l.capturer.layout.javaThread)})
+	}
+	if size := t.top - c.call.sp; t.top > c.call.sp && size <= maxStack {
+		l.spans = append(l.spans, vmstructs.Span{Addr: c.call.sp, Size: uint32(size)})
+	}
+	l.ahead.Fetch(l.spans)
+	l.ahead.Note()
+	if t.Java != 0 && !l.isOf(t.Java, t) {
+		t.Java, c.java = 0, 0
+	}
+}
+
+// mostSpans limits the spans that are read ahead for a thread. learn keeps earlier spans together with those that the
+// last look has read, up to mostSpans in all. If there are more, it keeps only those of the last look, at most twice
+// mostSpans.
+const mostSpans = 12
+
+// learn stores which memory a look has read, so that the next look can read it ahead.
+func (l *Looker) learn(t *Known) {
+	noted := l.ahead.Noted()
+	if !l.ahead.Missed() {
+		return
+	}
+	if len(t.spans) <= mostSpans {
+		noted = append(noted, t.spans...)
+	}
+	noted = vmstructs.Merge(noted)
+	t.spans = slices.Clone(noted[:min(len(noted), 2*mostSpans)])
+}
+
+func (l *Looker) look(t *Known, c *capture) (k Look) {
+	l.capture(t, c)
 	k = Look{Stack: c.result, Runs: c.runs, MonoNanos: monotonic.Nanos()}
 	if k.Stack != Whole {
 		return k
@@ -268,8 +239,9 @@ func (l *Looker) look(t *Known) (k Look) {
 	if c.java != 0 {
 		l.lookAtJava(c, &k)
 	}
-	kernel := l.kernelFrames(c)
-	// What was read counts only if the thread has not run in the meantime.
+	k.Frames = l.kernelFrames(c)
+	l.learn(t)
+	// What was read is valid only if the thread has not run in the meantime.
 	k.MonoNanos = monotonic.Nanos()
 	now, err := l.Runs(t)
 	if err != nil {
@@ -279,7 +251,6 @@ func (l *Looker) look(t *Known) (k Look) {
 		return Look{Stack: Moved, Runs: now, MonoNanos: k.MonoNanos}
 	}
 	k.Runs = now
-	l.addFrames(t, c, kernel, &k)
 	return k
 }
 
@@ -292,15 +263,29 @@ func (l *Looker) lookAtJava(c *capture, k *Look) {
 	}
 	k.JavaState = l.readThread(c.object).State
 	if lock, ok := l.awaited(c, k.JavaState); ok {
-		k.Lock, k.Owner = &lock.Lock, l.owner(&lock)
+		k.Lock, k.Owner = &lock.Lock, l.ownerNID(l.ownerOf(&lock))
 	}
 	if at := l.capturer.layout.vthread; at.Size > 0 || at.At > 0 {
 		k.Virtual = l.readVirtual(le64(c.fields, at.At), c.object, l.names)
 	}
 }
 
-// kernelFrames returns the kernel's frames of a thread that is blocked, but not in a system call. They show why it is
-// blocked. The result is empty if the kernel does not show them.
+// ownerNID returns the NID of the thread to which a JavaThread belongs, or 0. After a thread has ended or was detached
+// from the JVM, another thread may use the memory of its JavaThread. ownerNID finds that other thread only after the
+// list of Java threads was read again.
+func (l *Looker) ownerNID(java uint64) int {
+	if java == 0 {
+		return 0
+	}
+	nid, err := l.names.TID(java)
+	if err != nil || l.owners.java[java].nid != nid {
+		return 0
+	}
+	return nid
+}
+
+// kernelFrames returns the kernel's part of the stack of a thread that is blocked outside of a system call. These
+// frames show why it is blocked. The result is empty if the kernel does not show them to gasm.
 func (l *Looker) kernelFrames(c *capture) (frames []callstack.Frame) {
 	if c.call.number >= 0 {
 		return nil
@@ -320,8 +305,10 @@ func (l *Looker) kernelFrames(c *capture) (frames []callstack.Frame) {
 
 const maxKernelFrames = 64
 
-// addFrames walks the thread's stack, unless it is the same as at the last look.
-func (l *Looker) addFrames(t *Known, c *capture, kernel []callstack.Frame, k *Look) {
+// addFrames walks the thread's stack, unless it is the same as at the last look. The Look already has the kernel's
+// frames.
+func (l *Looker) addFrames(t *Known, c *capture, k *Look) {
+	kernel := k.Frames
 	hash := l.hash(c)
 	if hash == t.hash && kernel == nil {
 		k.Same = true
@@ -331,7 +318,7 @@ func (l *Looker) addFrames(t *Known, c *capture, kernel []callstack.Frame, k *Lo
 	if cut {
 		k.Stack = Partly
 	}
-	k.Frames = kernel
+	k.Frames = slices.Grow(kernel, len(places))
 	for i := range places {
 		if i >= MaxFrames {
 			k.Frames = append(k.Frames, callstack.At(callstack.Cut, 0))
@@ -349,25 +336,46 @@ func (l *Looker) addFrames(t *Known, c *capture, kernel []callstack.Frame, k *Lo
 
 // hash returns a hash of everything that determines the stack's frames.
 func (l *Looker) hash(c *capture) uint64 {
-	var h maphash.Hash
-	h.SetSeed(l.seed)
-	pc, sp, fp, ok := l.anchor(c)
-	maphash.WriteComparable(&h, [...]uint64{uint64(c.call.number), c.call.sp, c.call.pc, pc, sp, fp,
-		uint64(le32(c.fields, l.capturer.layout.state.At))})
-	if ok {
-		h.WriteByte(1)
+	type state struct {
+		stack                      uint64
+		number                     int
+		callSP, callPC, pc, sp, fp uint64
+		thread                     uint32
+		ok                         bool
 	}
-	h.Write(c.stack)
-	return max(h.Sum64(), 1)
+	s := state{stack: maphash.Bytes(l.seed, c.stack), number: c.call.number, callSP: c.call.sp, callPC: c.call.pc,
+		thread: le32(c.fields, l.capturer.layout.state.At)}
+	s.pc, s.sp, s.fp, s.ok = l.anchor(c)
+	return max(maphash.Comparable(l.seed, s), 1)
 }
 
-// Taken returns the frames of a thread from the one that holds the monitor of an object outwards. It returns nil if no
-// frame holds it, or if the thread runs.
+// Taken returns the part of a thread's stack that begins with the frame that holds the monitor of an object, up to the
+// outermost frame. It returns nil if no frame holds it, or if the thread ran during each attempt to read it.
 func (l *Looker) Taken(t *Known, object uint64) (frames []callstack.Frame) {
-	c := l.capture(t)
-	if c.result != Whole || c.java == 0 {
-		return nil
+	for range lookAttempts {
+		if l.captureOwner(t) {
+			return l.holding(object)
+		}
 	}
+	return nil
+}
+
+// captureOwner captures a thread that owns a monitor, and reports whether it has not run meanwhile.
+func (l *Looker) captureOwner(t *Known) bool {
+	c := &l.owning
+	t.asked = Runs{} // t may have run since
+	l.capture(t, c)
+	if c.result != Whole || c.java == 0 {
+		return false
+	}
+	now, err := l.Runs(t)
+	return err == nil && now.Count == c.runs.Count
+}
+
+// holding returns the part of the captured owner's stack that begins with the frame that holds the monitor of an
+// object, up to the outermost frame.
+func (l *Looker) holding(object uint64) (frames []callstack.Frame) {
+	c := &l.owning
 	places, _ := l.walk(c)
 	places = places[:min(len(places), MaxFrames)]
 	for i := range places {

@@ -24,9 +24,11 @@ type looker struct {
 	pid      int
 	ownPID   int // in the JVM's own PID namespace
 	view     *shared.View
+	ahead    *vmstructs.Ahead // nil unless the JVM is read through it
 	names    *threads.Reader
 	walker   *stack.Walker
 	mappings *native.Resolver
+	owners   owners
 	waited   time.Duration // how long stacks have waited for the symbols of libraries
 }
 
@@ -34,8 +36,9 @@ type looker struct {
 // rate. A stack has up to 512 KiB.
 const mostBytes, bytesPerSecond = 256 << 20, 64 << 20
 
-// newLooker reads what is the same for all threads. The caller must close the looker.
-func newLooker(jvms *shared.JVMs, pid int) (l *looker, err error) {
+// newLooker opens a JVM, and reads what is the same for all of its threads. If ahead is true, the JVM's memory is read
+// through an Ahead. The caller must close the looker.
+func newLooker(jvms *shared.JVMs, pid int, ahead bool) (l *looker, err error) {
 	l = &looker{pid: pid, walker: stack.NewWalker(jvms), mappings: native.NewResolver()}
 	process, err := foreign.Open(pid)
 	if err != nil {
@@ -53,8 +56,12 @@ func newLooker(jvms *shared.JVMs, pid int) (l *looker, err error) {
 	if l.view, err = jvms.Open(pid); err != nil {
 		return nil, err
 	}
-	// The stacks of all threads must not use up what may be read to copy the JVM's code.
+	l.view.Quiet()
+	// The stacks get a budget of their own, so that they don't use up the budget for copying the JVM's code.
 	l.view.VM = l.view.VM.Within(vmstructs.NewBudget(mostBytes, bytesPerSecond))
+	if ahead {
+		l.view.VM, l.ahead = l.view.VM.Ahead()
+	}
 	l.ownPID = status.OwnPID
 	if err := l.prepare(process); err != nil {
 		l.view.Close()
@@ -84,6 +91,7 @@ func (l *looker) prepare(process *foreign.Process) error {
 }
 
 func (l *looker) close() {
+	l.walker.Close()
 	l.view.Close()
 	l.capturer.process.Close()
 }
@@ -119,7 +127,7 @@ func (l *looker) ownID(tid int) (int, error) {
 	return l.capturer.process.OwnTID(tid)
 }
 
-// describe returns what is known of a thread, without its stack.
+// describe returns everything about a captured thread except its stack.
 func (l *looker) describe(c *capture) Thread {
 	t := Thread{Name: strings.TrimSuffix(c.comm, "\n"), TID: c.tid, NID: c.nid, CPU: time.Duration(c.runs.Ran),
 		Kernel: c.kernel, Stack: c.result}

@@ -1,13 +1,9 @@
 package threaddump
 
 import (
-	"errors"
-	"strings"
-
 	"github.com/gasm-profiler/gasm/hotspot/heap"
 	"github.com/gasm-profiler/gasm/hotspot/threads"
 	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
-	"github.com/gasm-profiler/gasm/internal/javaname"
 )
 
 // objects reads the Java objects that a dump needs.
@@ -20,47 +16,15 @@ type objects struct {
 	owners  map[uint64]uint64 // by the address of the Klass: offset of exclusiveOwnerThread in its objects, or 0
 }
 
-// maxClassName is the longest name of a class that is read, in bytes. The class file format allows 64 KiB.
-const maxClassName = 2 << 10
-
 // className returns the name of a Klass: "pkg.Class", or "[Ljava.lang.String;" for an array. It returns "" if there is
 // no Klass at the address.
 func (o *objects) className(klass uint64) string {
 	if name, ok := o.classes[klass]; ok {
 		return name
 	}
-	name, err := o.readClassName(klass)
-	if err != nil {
-		name = ""
-	}
+	name := o.heap.ClassName(klass)
 	o.classes[klass] = name
 	return name
-}
-
-var errNoClass = errors.New("there is no class at this address")
-
-func (o *objects) readClassName(klass uint64) (string, error) {
-	l := o.layout
-	if klass == 0 || klass%8 != 0 || l.className.Size == 0 || l.symbolLength.Size == 0 {
-		return "", errNoClass
-	}
-	symbol, err := o.vm.Uint64(klass + l.className.At)
-	if err != nil || symbol == 0 || symbol%8 != 0 {
-		return "", errNoClass
-	}
-	header, err := o.vm.Read(nil, symbol, l.symbolBody)
-	if err != nil {
-		return "", err
-	}
-	text, err := o.vm.Read(nil, symbol+l.symbolBody, min(l.symbolLength.In(header), maxClassName))
-	if err != nil {
-		return "", err
-	}
-	name := string(text)
-	if name == "" || strings.ContainsAny(name, "\x00\n") {
-		return "", errNoClass
-	}
-	return strings.ReplaceAll(javaname.Decode(name), "/", "."), nil
 }
 
 // describe returns a lock with the class of its object. ok is false if there is no object at the address.
@@ -91,7 +55,7 @@ func (o *objects) monitorObject(monitor uint64) uint64 {
 	return object
 }
 
-// maxSupers limits how many superclasses are looked at.
+// maxSupers limits how many superclasses are examined.
 const maxSupers = 32
 
 // exclusiveOwner returns the java.lang.Thread that has a synchronizer, or 0. Only objects of classes that extend
@@ -117,7 +81,7 @@ func (o *objects) exclusiveOwner(object uint64) uint64 {
 	return owner
 }
 
-// readThread reads what a java.lang.Thread has.
+// readThread reads the fields of a java.lang.Thread.
 func (o *objects) readThread(object uint64) (j JavaThread) {
 	if object == 0 {
 		return j

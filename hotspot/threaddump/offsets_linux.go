@@ -8,33 +8,30 @@ import (
 // An offsets value says where HotSpot's structures have the fields that this package reads.
 type offsets struct {
 	javaThread   uint64 // how many bytes of a JavaThread are read
-	sp, pc, fp   uint64 // of the anchor, in a JavaThread
+	sp, pc, fp   uint64 // fields of a JavaThread: registers in its anchor
 	state        vmstructs.Field
-	inJava       uint64 // the state _thread_in_Java
+	inJava       uint64 // the number of the state _thread_in_Java
 	stackBase    vmstructs.Field
 	pending      vmstructs.Field // the ObjectMonitor that the thread wants to enter
 	waiting      vmstructs.Field // the ObjectMonitor in which it waits
-	ownerID      vmstructs.Field // Size is 0 where ObjectMonitors do not have the ids of threads as their owners
-	vthread      vmstructs.Field // Size is 0 before JDK 21
+	ownerID      vmstructs.Field // the id of a thread in ObjectMonitors; Size is 0 if they have addresses
+	vthread      vmstructs.Field // the mounted virtual thread; Size is 0 before JDK 21
 	lockStack    uint64          // where the list of the locks without an ObjectMonitor begins; 0 before JDK 21
 	lockStackTop vmstructs.Field // the offset in the JavaThread of the first free word after them
-	env          vmstructs.Field // of a CompilerThread
-	task         vmstructs.Field // of a ciEnv
-	method       vmstructs.Field // of a CompileTask
+	env          vmstructs.Field // field of a CompilerThread
+	task         vmstructs.Field // field of a ciEnv
+	method       vmstructs.Field // field of a CompileTask
 	level, id    vmstructs.Field
 
-	object, owner  vmstructs.Field // of an ObjectMonitor
+	object, owner  vmstructs.Field // fields of an ObjectMonitor
 	weak           bool            // object is a WeakHandle, and not a reference
 	lock, lockSize uint64          // of a BasicObjectLock: the reference to its object, and its size in bytes
 	superclass     vmstructs.Field
-	className      vmstructs.Field
-	symbolLength   vmstructs.Field
-	symbolBody     uint64
-	mirrored       uint64 // where a java.lang.Class has the Klass that it stands for
+	mirrored       uint64 // offset in a java.lang.Class of the address of its Klass
 }
 
-// newOffsets returns the offsets of a JVM. If HotSpot's tables lack something that stacks need, the error names it.
-// Where something is missing that only locks need, the field's size is 0.
+// newOffsets returns the offsets of a JVM. If HotSpot's tables lack something that stacks need, the error names it. If
+// only a field for locks is missing, its size is 0.
 func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	q := vmstructs.Query{VM: vm, Of: "the threads of "}
 	field := func(name string, size uint64) vmstructs.Field { // the tables do not have the size of each type
@@ -62,8 +59,8 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 		"CompileTask::_compile_id")
 	l.findLocks(vm)
 	for _, f := range []uint64{l.sp, l.pc, l.fp, l.state.At, l.stackBase.At, l.pending.At, l.waiting.At, l.ownerID.At,
-		l.vthread.At, l.lockStack + mostLocks*8} {
-		l.javaThread = max(l.javaThread, f+8)
+		l.vthread.At, l.lockStack, l.lockStack + mostLocks*8, l.lockStackTop.At} {
+		l.javaThread = max(l.javaThread, f, f+8) // f+8 may overflow
 	}
 	q.Must(l.javaThread < maxJavaThread, "JavaThread as it was from JDK 8 to 28")
 	return l, q.Missing
@@ -72,10 +69,9 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 const (
 	// maxJavaThread is an upper bound for the size of a JavaThread in bytes.
 	maxJavaThread = 1 << 14
-	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes, and maxSymbolHeader for the bytes of a
-	// Symbol before its text. If a JVM's BasicObjectLock is larger, no locks are read; if its header of a Symbol is
-	// larger, no names of classes.
-	maxLockSize, maxSymbolHeader = 64, 64
+	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes. If a JVM's BasicObjectLock is larger, no
+	// locks are read.
+	maxLockSize = 64
 	// mostLocks is how many locks a LockStack has room for (LockStack::CAPACITY).
 	mostLocks = 8
 )
@@ -90,15 +86,10 @@ func (l *offsets) findLocks(vm *vmstructs.VM) {
 	l.weak = vm.Release >= 16 // ObjectMonitor::object_peek
 	l.lock, _ = vm.Offset("BasicObjectLock::_obj")
 	l.lockSize, _ = vm.Size("BasicObjectLock")
-	l.superclass, l.className = optional(vm, "Klass::_super"), optional(vm, "Klass::_name")
-	l.symbolLength = optional(vm, "Symbol::_length")
-	l.symbolBody, _ = vm.Offset("Symbol::_body")
+	l.superclass = optional(vm, "Klass::_super")
 	// The JVM may be hostile, and its tables may say anything.
 	if l.lockSize > maxLockSize || l.lock >= l.lockSize {
 		l.lockSize = 0
-	}
-	if l.symbolBody > maxSymbolHeader {
-		l.className.Size = 0
 	}
 	stack, ok1 := vm.Offset("JavaThread::_lock_stack")
 	top, ok2 := vm.Field("LockStack::_top")
@@ -126,7 +117,7 @@ func optional(vm *vmstructs.VM, names ...string) vmstructs.Field {
 type threadFields struct {
 	id, blocker, holder      uint64
 	java                     uint64 // the field with the JavaThread's address (eetop)
-	status, daemon, priority uint64 // of the holder, if there is one
+	status, daemon, priority uint64 // fields of the thread's holder object, if there is one
 }
 
 // newThreadFields finds the fields. JDK 19 moved some of them into an object of their own.

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/gasm-profiler/gasm/hotspot/vmstructs"
 )
 
-// An owners finds the JavaThread that has a lock, from the data in the lock.
+// An owners finds the JavaThread that owns a lock, from the data in the lock.
 type owners struct {
 	java   map[uint64]owner  // by the address of the JavaThread
 	byID   map[int64]uint64  // by owner id, in JVMs whose ObjectMonitors hold ids of threads
 	stacks []stackOf         // sorted by base
 	locked map[uint64]uint64 // see lockStackOwner
-	read   time.Time         // when locked was read
+	// searchAt is the earliest time at which the map locked is filled again.
+	searchAt time.Time
 }
 
 // A stackOf is the stack of a JavaThread. It grows downwards from the base.
@@ -22,22 +25,37 @@ type stackOf struct{ base, java uint64 }
 // An owner is a JavaThread that may own locks.
 type owner struct {
 	nid  int    // its thread id in the JVM's own PID namespace
-	base uint64 // of its stack; 0 if it is not known
-	id   int64  // in ObjectMonitors; 0 if they hold addresses
+	base uint64 // base of its stack; 0 if it is not known
+	id   int64  // its id in ObjectMonitors; 0 if they have addresses instead
+}
+
+// newOwners returns an index that has no threads yet.
+func newOwners() owners {
+	return owners{java: map[uint64]owner{}, byID: map[int64]uint64{}, locked: map[uint64]uint64{}}
 }
 
 // newOwner reads a JavaThread.
 func (l *Looker) newOwner(at uint64) (o owner, err error) {
-	if o.nid, err = l.names.TID(at); err != nil || o.nid == 0 {
-		return o, cmp.Or(err, errNotStarted)
-	}
 	layout := l.capturer.layout
 	o.base, _ = l.view.VM.Uint64(at + layout.stackBase.At) // 0 after an error
 	if layout.ownerID.At != 0 {
 		id, _ := l.view.VM.Uint64(at + layout.ownerID.At) // 0 after an error
 		o.id = int64(id)
 	}
+	if o.nid, err = l.names.TID(at); err != nil || o.nid == 0 {
+		return o, cmp.Or(err, errNotStarted)
+	}
 	return o, nil
+}
+
+// ownerIn returns a JavaThread whose first bytes are in fields.
+func (l *looker) ownerIn(fields []byte, nid int) owner {
+	layout := l.capturer.layout
+	o := owner{nid: nid, base: layout.stackBase.In(fields)}
+	if layout.ownerID.At != 0 {
+		o.id = int64(le64(fields, layout.ownerID.At))
+	}
+	return o
 }
 
 var errNotStarted = errors.New("the thread has not started")
@@ -62,8 +80,8 @@ func (o *owners) known(java uint64) bool {
 	return ok
 }
 
-// owner returns the JavaThread that has a lock, or 0.
-func (l *Looker) owner(lock *awaited) uint64 {
+// ownerOf returns the JavaThread that has a lock, or 0.
+func (l *looker) ownerOf(lock *awaited) uint64 {
 	switch lock.Kind {
 	case WaitingToLock:
 		return l.monitorOwner(lock.monitor, lock.Address)
@@ -79,8 +97,13 @@ func (l *Looker) owner(lock *awaited) uint64 {
 	return 0
 }
 
-// monitorOwner returns the JavaThread that owns an ObjectMonitor, or 0. See reader.owner.
-func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
+// anonymous is the owner in some ObjectMonitors (ObjectMonitor::ANONYMOUS_OWNER): when they were made, a thread had
+// already locked the object without an ObjectMonitor. The owner is the JavaThread whose own list of locks contains the
+// object.
+const anonymous = 1
+
+// monitorOwner returns the JavaThread that owns an ObjectMonitor, or 0.
+func (l *looker) monitorOwner(monitor, object uint64) uint64 {
 	layout := l.capturer.layout
 	owner, err := l.view.VM.Uint64(monitor + layout.owner.At)
 	switch {
@@ -93,7 +116,8 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 		if java == 0 {
 			return 0
 		}
-		// A carrier has the id of the virtual thread that is mounted on it now.
+		// If a virtual thread is mounted on a carrier, the carrier's JavaThread has that thread's id now. So check that the
+		// id is still the owner's.
 		if id, err := l.view.VM.Uint64(java + layout.ownerID.At); err != nil || id != owner {
 			return 0
 		}
@@ -101,6 +125,7 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 	case l.owners.known(owner):
 		return owner
 	}
+	// Otherwise the owner is the address of a BasicLock on a thread's stack.
 	i, _ := slices.BinarySearchFunc(l.owners.stacks, owner,
 		func(s stackOf, at uint64) int { return cmp.Compare(s.base, at) })
 	if i < len(l.owners.stacks) && l.owners.stacks[i].base-owner < maxJavaStack {
@@ -112,33 +137,88 @@ func (l *Looker) monitorOwner(monitor, object uint64) uint64 {
 // maxJavaStack is an upper bound for the size of a Java thread's stack, in bytes.
 const maxJavaStack = 1 << 30
 
-// lockStackEvery is the minimum time between two readings of the lists of locks without an ObjectMonitor, of which each
-// JavaThread has one.
-const lockStackEvery = time.Second
+const (
+	// lockStackEvery is the minimum time between two readings of the JavaThreads' lists. Each JavaThread has a list of its
+	// locks without an ObjectMonitor. lockStackShare is the share of the time that these readings may take.
+	lockStackEvery = time.Second
+	lockStackShare = 0.002
+)
 
 // lockStackOwner returns the JavaThread that has locked the object without an ObjectMonitor, or 0.
-func (l *Looker) lockStackOwner(object uint64) uint64 {
+func (l *looker) lockStackOwner(object uint64) uint64 {
 	o := &l.owners
 	if java := o.locked[object]; java != 0 && slices.Contains(l.lockedBy(java), object) {
 		return java
 	}
-	if time.Since(o.read) < lockStackEvery {
+	began := time.Now()
+	if began.Before(o.searchAt) {
 		return 0
 	}
-	o.locked, o.read = map[uint64]uint64{}, time.Now()
-	for java := range o.java {
-		for _, locked := range l.lockedBy(java) {
-			o.locked[locked] = java
-		}
-	}
+	l.findLocked()
+	took := time.Since(began)
+	o.searchAt = began.Add(max(lockStackEvery, time.Duration(float64(took)/lockStackShare)))
 	return o.locked[object]
 }
 
+// findLocked reads which objects all threads have locked without an ObjectMonitor. It reads many threads with one
+// system call, and not more than maxLockStacks threads.
+func (l *looker) findLocked() {
+	o, layout := &l.owners, l.capturer.layout
+	clear(o.locked)
+	size := layout.lockStackEnd() - layout.lockStackStart()
+	threads := min(len(o.java), maxLockStacks)
+	data := make([]byte, uint64(threads)*size)
+	all, pieces := make([]uint64, 0, threads), make([]vmstructs.Piece, 0, threads)
+	for java := range o.java {
+		if len(all) == threads {
+			break
+		}
+		from := uint64(len(all)) * size
+		all = append(all, java)
+		pieces = append(pieces, vmstructs.Piece{Addr: java + layout.lockStackStart(), Buf: data[from : from+size]})
+	}
+	ok, _ := l.view.VM.GatherSome(pieces) // after an error, some threads were not read
+	for i, java := range all {
+		if !ok[i] {
+			continue
+		}
+		for _, object := range l.lockedIn(pieces[i].Buf, layout.lockStackStart()) {
+			o.locked[object] = java
+		}
+	}
+}
+
+// maxLockStacks is the maximum number of threads whose lists of locks are read at once. A list has 72 bytes.
+const maxLockStacks = MaxThreads
+
 // lockedBy returns the objects that a JavaThread has locked without an ObjectMonitor.
-func (l *Looker) lockedBy(java uint64) []uint64 {
-	data, err := l.view.VM.Read(nil, java, l.capturer.layout.javaThread)
+func (l *looker) lockedBy(java uint64) []uint64 {
+	from := l.capturer.layout.lockStackStart()
+	data, err := l.view.VM.Read(nil, java+from, l.capturer.layout.lockStackEnd()-from)
 	if err != nil {
 		return nil
 	}
-	return l.lockedIn(data)
+	return l.lockedIn(data, from)
+}
+
+// lockedIn returns the objects that a thread has locked without an ObjectMonitor. data has the bytes of its JavaThread
+// from an offset on.
+func (l *looker) lockedIn(data []byte, from uint64) (objects []uint64) {
+	o := l.capturer.layout
+	if o.lockStack == 0 {
+		return nil
+	}
+	top := uint64(le32(data, o.lockStackTop.At-from))
+	for at := o.lockStack; at < top && at < o.lockStack+8*mostLocks; at += 8 {
+		if object := l.heap.Wide(le64(data, at-from)); object != 0 {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+// lockStackStart and lockStackEnd are the bounds of the part of a JavaThread with its locks without an ObjectMonitor.
+func (o *offsets) lockStackStart() uint64 { return min(o.lockStack, o.lockStackTop.At) }
+func (o *offsets) lockStackEnd() uint64 {
+	return max(o.lockStack+8*mostLocks, o.lockStackTop.At+o.lockStackTop.Size)
 }

@@ -64,14 +64,14 @@ func parseCall(text string) (c call) {
 	return c
 }
 
-// A Runs says how often a thread has been scheduled, as the kernel counts it, and for how long it has run. If two
-// readings have the same Count, and the thread did not run at some moment between them, it has not run from that moment
-// until the second reading.
+// A Runs has the kernel's counts of how often a thread has been scheduled, and for how long it has run. If two readings
+// have the same Count, and the thread did not run at some moment between them, it has not run from that moment until
+// the second reading.
 type Runs struct {
 	Known bool
 	Count uint64
-	Ran   uint64 // how long it has run, in ns
-	Delay uint64 // how long it has waited for a processor, in ns
+	Ran   uint64 // how long the thread has run, in ns
+	Delay uint64 // how long the thread has waited for a processor, in ns
 }
 
 // parseSchedstat parses the text of /proc/PID/task/TID/schedstat: how long the thread has run, how long it has waited

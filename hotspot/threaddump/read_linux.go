@@ -18,14 +18,14 @@ const (
 	MaxThreads = 1 << 14
 	// MaxFrames is the maximum number of frames of a thread that are reported. It is also jstack's default limit.
 	MaxFrames = 1024
-	// maxAllFrames is the maximum number of frames of all threads together, maxAllNames is that of the bytes of all
-	// names in them, and walkTime is how long stacks are walked. Threads beyond these limits have no stack.
+	// These limits apply to all threads together: maxAllFrames to the number of frames, maxAllNames to the bytes of names
+	// in frames, and walkTime to the time for walking stacks. Threads beyond these limits have no stack.
 	maxAllFrames = 1 << 19
 	maxAllNames  = 128 << 20
 	// maxAllLocks is the maximum number of locks in frames that are examined. Frames after that have no locks.
 	maxAllLocks = 1 << 17
 	walkTime    = 5 * time.Second
-	// longest is the maximum time for reading a JVM.
+	// longest is how long Read may take.
 	longest = 15 * time.Second
 )
 
@@ -44,19 +44,17 @@ type reader struct {
 	locks    int       // number of locks in frames that were examined
 	// Indexes in dump.Threads.
 	byJava, byObject map[uint64]int
-	byID             map[int64]int
-	lockStacks       map[uint64]int // by the object that is locked
 }
 
 func read(pid int) (*Dump, error) {
 	began := time.Now()
-	l, err := newLooker(shared.NewJVMs(), pid)
+	l, err := newLooker(shared.NewJVMs(), pid, false)
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
 	r := &reader{looker: *l, dump: &Dump{PID: pid, Release: l.view.VM.Release, Time: began},
-		byJava: map[uint64]int{}, byObject: map[uint64]int{}, byID: map[int64]int{}, lockStacks: map[uint64]int{}}
+		byJava: map[uint64]int{}, byObject: map[uint64]int{}}
 	r.dump.Version, _, _ = l.view.VM.Version() // "" after an error
 	if err := r.captureAll(); err != nil {
 		return nil, err
@@ -94,7 +92,8 @@ func (r *reader) captureAll() error {
 		}
 		t := r.capture(tid, java[nid])
 		t.nid = nid
-		if t.java != 0 && t.result == Whole { // right away, because a collector moves objects, but not those in the copy
+		// Read the object now. Later a collector may have moved it, and t.fields would still have the old address.
+		if t.java != 0 && t.result == Whole {
 			t.wanted = r.monitorObject(le64(t.fields, r.capturer.layout.pending.At))
 		}
 		if t.comm == "" {
@@ -160,7 +159,7 @@ func (r *reader) sampleAll(tids []int) {
 		if !ok {
 			continue
 		}
-		record.PID = int32(r.pid) // the kernel's number is that of gasm's PID namespace, as r.pid is
+		record.PID = int32(r.pid) // the kernel reports the same id: that in gasm's PID namespace
 		places, mark := r.complete(func() ([]stack.Place, callstack.Kind) { return r.walker.WalkSample(&record, r.mappings) })
 		if mark != 0 {
 			places = append(places, stack.Place{Frame: callstack.At(mark, 0)})

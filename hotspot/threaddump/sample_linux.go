@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// sampleTime limits how long the threads that run are sampled. A thread that gets a processor is sampled after
-	// about a millisecond (see frequency).
+	// sampleTime limits how long gasm waits until the threads that run are sampled. A thread that gets a processor is
+	// sampled after about a millisecond (see frequency).
 	sampleTime = 100 * time.Millisecond
 	// mostSampled limits how many threads are sampled, because each of them takes file descriptors.
 	mostSampled = 64

@@ -105,7 +105,7 @@ func (t *Thread) heading() string {
 	return b.String()
 }
 
-// text returns what the kernel knows of a thread: "in futex for a limited time".
+// text returns what the kernel knows about a thread: "in futex for a limited time".
 func (k *Kernel) text() string {
 	text := string(k.State)
 	if k.Call != "" {
@@ -253,7 +253,7 @@ func (p *textPage) deadlock(d Deadlock) {
 	}
 }
 
-// groups writes the threads in groups. The threads of a group do the same.
+// groups writes the threads in groups. All threads of a group do the same thing, for example wait at the same place.
 func (p *textPage) groups() {
 	byKey, keys := map[string][]int{}, []string{}
 	for i := range p.dump.Threads {
@@ -284,8 +284,8 @@ func (p *textPage) groups() {
 // mostNames is how many names of a group are written.
 const mostNames = 5
 
-// groupKey is equal for two threads that do the same: state, stack, and the classes of the locks. The addresses of
-// locks may differ.
+// groupKey returns the same text for two threads if their states, their stacks and the classes of their locks are
+// equal. The addresses of locks may differ. A thread without frames, or with a virtual thread, has a key of its own.
 func (t *Thread) groupKey() string {
 	var b strings.Builder
 	if t.Java != nil {

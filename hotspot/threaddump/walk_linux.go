@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/hotspot/stack"
 )
 
-// complete calls walk, which walks a stack, again until the libraries that it needs have been read. All stacks together
-// wait no longer than readingTime, because a library's file system may not answer.
+// complete walks a stack by calling the function walk, and repeats that until all libraries on the stack have been
+// read. All stacks together wait no longer than readingTime, because a library's file system may not answer.
 func (l *looker) complete(walk func() ([]stack.Place, callstack.Kind)) (places []stack.Place, mark callstack.Kind) {
 	places, mark = walk()
 	for mark != 0 && l.waited < readingTime && l.walker.Reading() {

@@ -87,16 +87,37 @@ func (r *Reader) Read() ([]Thread, error) {
 	return found, nil
 }
 
-// javaThreads returns the addresses of the JavaThreads.
-func (r *Reader) javaThreads() ([]uint64, error) {
-	at, err := r.vm.Uint64(r.list)
-	if err != nil {
-		return nil, err
+// listAttempts is the maximum number of attempts to read a list that the JVM replaces meanwhile.
+const listAttempts = 20
+
+// javaThreads returns the addresses of the JavaThreads. When a thread begins or ends, HotSpot makes another array and
+// frees the old one, whose memory may then be used for anything. So the addresses that were read are valid only if the
+// array is still in use afterwards.
+func (r *Reader) javaThreads() (all []uint64, err error) {
+	for range listAttempts {
+		at, err := r.vm.Uint64(r.list)
+		if err != nil {
+			return nil, err
+		}
+		if r.next != 0 {
+			return r.linked(at)
+		}
+		all, err := r.inArray(at)
+		now, changed := r.vm.Uint64(r.list)
+		if changed != nil {
+			return nil, changed
+		}
+		if now == at {
+			return all, err
+		}
 	}
-	if r.next == 0 {
-		return r.inArray(at)
-	}
-	var all []uint64
+	return nil, errChanging
+}
+
+var errChanging = errors.New("threads begin and end so fast that the list has changed each time while it was read")
+
+// linked returns the addresses in a linked list.
+func (r *Reader) linked(at uint64) (all []uint64, err error) {
 	for at != 0 && len(all) < MaxThreads {
 		all = append(all, at)
 		if at, err = r.vm.Uint64(at + r.next); err != nil {

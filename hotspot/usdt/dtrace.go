@@ -14,11 +14,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/dtrace"
 )
 
-// A dtraced is a set of probes that DTrace records. On Linux DTrace is the last resort, and on
-// other systems the only way. DTrace copies the texts out of the JVM itself. It has a buffer for
-// each processor, and prints one buffer after another, so events do not come in the order of their
-// times. gasm holds an event back until DTrace has printed everything older from all other
-// processors.
+// The type dtraced is a set of probes that DTrace records. On Linux DTrace is the last resort, and on other systems the
+// only way. DTrace copies the texts out of the JVM itself. It has a buffer for each processor, and prints one buffer
+// after another, so events do not come in the order of their times. gasm holds an event back until DTrace has printed
+// everything older from all other processors.
 type dtraced struct {
 	places  []place
 	layouts []layout
@@ -36,8 +35,8 @@ type dtraced struct {
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
-	// recent and older have the last events that DTrace printed, up to mostRecent in each. They serve to recognize
-	// events that it prints twice.
+	// recent and older have the last events that DTrace printed, up to mostRecent in each. gasm recognizes by them the
+	// events that DTrace prints twice.
 	recent, older map[reached]bool
 
 	textBytes int                // size of all texts in the map texts
@@ -57,8 +56,8 @@ const (
 	// settle is how long all events are held back after DTrace's first line, in ns. After that time DTrace has printed
 	// a mark (see dtraceMark) for each processor.
 	settle = uint64(time.Second)
-	// silence is how long gasm waits for the next mark of a processor, in ns. If none comes, the processor counts as
-	// switched off, and no event is held back because of it.
+	// silence is how long gasm waits for the next mark of a processor, in ns. If none comes, gasm assumes that the
+	// processor is switched off, and holds back no event because of it.
 	silence = uint64(5 * time.Second)
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.
@@ -248,8 +247,8 @@ func (l *fieldsLeft) next(isText bool) (f dtraceField) {
 func (l *fieldsLeft) number() uint64 { return l.next(false).number }
 func (l *fieldsLeft) text() []byte   { return l.next(true).text }
 
-// keep stores a text until the line of its event is written. If DTrace had no room for the whole
-// text, keep appends an ellipsis.
+// keep stores a text until the line of its event is written. If DTrace had no room for the whole text, an ellipsis is
+// appended.
 func (d *dtraced) keep(addr, length uint64, text []byte) {
 	if uint64(len(text)) < length && len(text) >= longestDTraceText {
 		text = append(text[:len(text):len(text)], "…"...)
@@ -290,10 +289,9 @@ func (d *dtraced) detach() error {
 	return err
 }
 
-// lost returns the number of events that were lost. This is the number of firings that DTrace has
-// counted, minus the events that gasm could read. If DTrace was killed, it has not printed its
-// count. Then lost returns what DTrace reported as lost while it ran, without the last losses of
-// each processor.
+// lost returns the number of events that were lost. This is the number of firings that DTrace has counted, minus the
+// events that gasm could read. If DTrace was killed, it has not printed its count. Then the result is what DTrace
+// reported as lost while it ran, without the last losses of each processor.
 func (d *dtraced) lost() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

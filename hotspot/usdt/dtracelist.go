@@ -40,8 +40,8 @@ func probesListed(pid int, listed []dtrace.Probe) (probes []Probe) {
 	return probes
 }
 
-// allowedByDTrace finds out whether DTrace can be started, by starting it. It sets no probes. why says why BPF and
-// uprobes can't be used. It is "" if DTrace is the only way.
+// allowedByDTrace finds out whether DTrace can be started, by starting it. It sets no probes. The parameter why is the
+// reason why BPF and uprobes can't be used. It is "" if DTrace is the only way.
 func allowedByDTrace(ctx context.Context, why string) (note string, err error) {
 	d := &dtraced{why: why, ended: make(chan struct{}), cpus: map[int]uint64{}}
 	if err := d.start(ctx, &dtrace.Script{}, false); err != nil {

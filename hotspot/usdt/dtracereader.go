@@ -63,8 +63,8 @@ func newDTraceReader(r io.Reader) *dtraceReader {
 	return &dtraceReader{in: bufio.NewReaderSize(r, longestDTraceLine)}
 }
 
-// scan reads up to the next event, mark, total or bad line. If the last line does not end with a
-// newline, scan skips it: DTrace was killed while it wrote that line.
+// scan reads up to the next event, mark, total or bad line. If the last line does not end with a newline, it is
+// skipped: DTrace was killed while it wrote that line.
 func (r *dtraceReader) scan() bool {
 	for r.err == nil && !r.ended {
 		line, err := r.in.ReadSlice('\n')
@@ -171,9 +171,8 @@ func cutEscaped(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// unescaped returns the byte that an escape stands for. The text begins after the backslash, as in
-// `n` or `342`. size is the number of characters of the escape without the backslash. It is 0 if
-// the escape is not valid.
+// unescaped returns the byte that an escape sequence represents. The text begins after the backslash, as in `n` or
+// `342`. size is the number of characters of the escape without the backslash. It is 0 if the escape is not valid.
 func unescaped(from []byte) (c byte, size int) {
 	if len(from) >= 3 {
 		if n, err := strconv.ParseUint(string(from[:3]), 8, 8); err == nil {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longestDTraceText is the maximum number of bytes that DTrace copies of a text. DTrace
-	// reserves that many bytes in each record, even if the text is short.
+	// longestDTraceText is the maximum number of bytes of a text that DTrace copies. DTrace reserves that many bytes in
+	// each record, even if the text is short.
 	longestDTraceText = 255
 	// marksPerSecond is how many times a second DTrace prints a mark for each processor.
 	marksPerSecond = 5

@@ -29,8 +29,8 @@ const (
 	methodFlag  = "-XX:+DTraceMethodProbes"
 )
 
-// Told returns what a JVM reports only with the option: "allocations" for -XX:+DTraceAllocProbes, for example. The
-// option must be one that [FlagsOf] returned.
+// Told returns what a JVM reports only if it runs with the option, such as "allocations" for -XX:+DTraceAllocProbes.
+// The option must be one that [FlagsOf] returned.
 func Told(option string) string {
 	return map[string]string{monitorFlag: "locks or Object.wait", allocFlag: "allocations",
 		methodFlag: "calls of methods"}[option]

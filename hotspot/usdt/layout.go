@@ -20,7 +20,7 @@ import (
 //	 …  if words is set: the words on the caller's stack
 //	 …  if there is a brief text: its first bytes
 type layout struct {
-	args   []Operand // the arguments that are read
+	args   []Operand // the arguments that the record contains
 	caller bool
 	// words is true for allocations in JDK 11 and 17. In these JDKs, code of C2 calls a stub for
 	// each allocation if the probe is switched on. The stub's frame is not in the chain of frame

@@ -112,9 +112,9 @@ func cutNote(order binary.ByteOrder, notes []byte) (desc, rest []byte, err error
 	return notes[at:end], rest, nil
 }
 
-// readNote reads the description of a note. It begins with three addresses: of the nop, of the base
-// section at the time when the note was written, and of a semaphore (0 if there is none). Then come
-// three texts: the provider, the name and the arguments.
+// readNote reads the description of a note. The description begins with three addresses: that of the nop, that of the
+// section .stapsdt.base when the note was written, and that of a semaphore (0 if there is none). Then come three texts:
+// the provider, the name and the arguments.
 func readNote(order binary.ByteOrder, desc []byte, set operandSyntax) (location, base uint64, p Probe, err error) {
 	texts := bytes.SplitN(desc[min(24, len(desc)):], []byte{0}, 4)
 	if len(texts) < 3 {

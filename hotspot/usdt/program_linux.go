@@ -9,14 +9,14 @@ import (
 // Registers of the program that keep their values across calls.
 const (
 	registers = asm.R6 // the JVM's registers, in the kernel's order
-	thread    = asm.R7 // the thread, with the process in the upper half
+	thread    = asm.R7 // the thread id; the upper half has the process id
 	cookie    = asm.R8
 	record    = asm.R9
 )
 
 // A target describes the process that is recorded, so that the BPF program can compare the current process with it.
 type target struct {
-	pid int32 // in the PID namespace below
+	pid int32 // its id in the PID namespace that the next fields identify
 	// The namespace of pid, by device and inode of /proc/PID/ns/pid. For the machine's first namespace,
 	// device is 0.
 	device, inode uint64
@@ -94,7 +94,7 @@ func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 // write returns code that writes the fields after the head of a record. i is the number of the
 // layout.
 func (l *layout) write(i int, t target) asm.Instructions {
-	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // an instruction to jump to
+	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // has no effect; a label needs an instruction
 	for i := range l.args {
 		p = append(p, l.args[i].write(int16(headSize+8*i))...)
 	}
@@ -157,7 +157,7 @@ func findCaller(i int, t target, at int16) asm.Instructions {
 	p = append(p, t.withoutSignature(asm.R1)...)
 	return append(p,
 		asm.StoreMem(record, at+8, asm.R1, asm.DWord),
-		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // an instruction to jump to
+		asm.Mov.Imm(asm.R1, 0).WithSymbol(end)) // has no effect; a label needs an instruction
 }
 
 // withoutSignature returns code that clears the signature of the return address in a register. The code overwrites R2.
@@ -188,9 +188,8 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser returns code that copies size bytes of the JVM's memory into the record, to the given
-// offset. The address in the JVM's memory is in R3. If a page is not present, the kernel writes
-// zeros.
+// readUser returns code that copies a number of bytes (size) of the JVM's memory into the record, to the given offset.
+// The address in the JVM's memory is in R3. If a page is not present, the kernel writes zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

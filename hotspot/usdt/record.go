@@ -26,9 +26,9 @@ type Recorder struct {
 
 // A source makes the kernel report the firings of probes. There are three kinds: bpf, uprobes and dtraced.
 type source interface {
-	// read calls give(record) for each record that has come since the last call. The records of each thread are in
-	// order. If an older record may still come, read holds back the newer ones for a later call. If all is true, as in
-	// the last call, it holds back nothing. A record is valid only during the call of give.
+	// read calls give(record) for each record that has come since the last call. The records of each thread are in order.
+	// If an older record may still come, the newer ones are held back for a later call. If the parameter all is true, as
+	// in the last call, nothing is held back. A record is valid only during the call of give.
 	read(all bool, give func(record []byte))
 	detach() error // ends the recording; the error says why records are missing
 	lost() int64   // the number of events that were lost
@@ -38,11 +38,11 @@ type source interface {
 
 // A library is the libjvm.so of a process.
 type library struct {
-	file   *os.File // nil if the file is not known
+	file   *os.File // the opened libjvm.so; nil if it is not known
 	path   string   // a path that gasm can open while file is open
 	lo, hi uint64   // addresses of its code in the process; 0 if they are not known
-	// The bits in which a return address on a stack may have a signature instead of the address
-	// (pointer authentication on arm64). They are cleared before an address is compared or kept.
+	// signature has the bits of a return address on the stack that may belong to a signature (pointer authentication on
+	// arm64). They are cleared before an address is compared or kept.
 	signature uint64
 }
 

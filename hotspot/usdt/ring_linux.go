@@ -66,8 +66,8 @@ func newRing(slots int, layouts []layout) (r *ring, err error) {
 
 func (r *ring) word(at int) *uint64 { return (*uint64)(unsafe.Pointer(&r.memory[at])) }
 
-// read calls give(record) for each record, up to the first one that is not whole yet. A record is
-// valid only during the call of give.
+// read calls give(record) for each record, up to the first one that is not whole yet. A record is valid only until the
+// function give returns.
 func (r *ring) read(give func(record []byte)) {
 	for ; ; r.next++ {
 		at := firstSlot + int(r.next)%r.slots*r.size

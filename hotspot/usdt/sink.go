@@ -34,7 +34,7 @@ type sink struct {
 	thread func(own int) int
 	// placed is [Options.Placed]; it may be nil.
 	placed func(pc uint64, monoNanos int64)
-	// signature is that of the [library].
+	// signature is the field signature of the [library].
 	signature uint64
 
 	// until is when the recording ends; 0 while it goes on.
@@ -80,8 +80,8 @@ func namesOf(places []place) (names []string) {
 	return slices.Compact(names)
 }
 
-// take writes the line of a record. If the record is an allocation, take adds it to the sums
-// instead. It skips damaged records, and records of events after the end of the recording.
+// take writes the line of a record. If the record is an allocation, it is added to the sums instead. Damaged records
+// are skipped, and so are records of events after the end of the recording.
 func (s *sink) take(data []byte) {
 	if len(data) < headSize {
 		return
@@ -109,7 +109,7 @@ func (s *sink) take(data []byte) {
 	s.write()
 }
 
-// begin begins a line with its time and its thread.
+// begin writes the first two fields of a line: its time and its thread.
 func (s *sink) begin(mono uint64, tid int) {
 	s.line = strconv.AppendUint(s.line[:0], mono/1e9, 10)
 	// The nine digits may begin with zeros. A 1 before them keeps these zeros, and is then replaced

@@ -19,11 +19,10 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/perfevent"
 )
 
-// An uprobes is a set of probes that are recorded by perf's events. It is used if the kernel
-// refuses BPF. There is one event for each place and processor. Other processes that use the same
-// library reach the probes too; their records are skipped when the rings are read. The events are
-// not in tracefs and exist only as long as gasm's file descriptors are open, so nothing is left
-// behind when gasm ends.
+// The type uprobes is a set of probes that are recorded by perf's events. It is used if the kernel refuses BPF. There
+// is one event for each place and processor. Other processes that use the same library reach the probes too; their
+// records are skipped when the rings are read. The events are not in tracefs and exist only as long as gasm's file
+// descriptors are open, so nothing is left behind when gasm ends.
 type uprobes struct {
 	pid    int32
 	code   samples
@@ -51,7 +50,7 @@ const mostUprobes = 128
 // never gets smaller than leastBytes.
 const someBytes, manyBytes, leastBytes = 2 << 20, 32 << 20, 32 << 10
 
-// uprobeType is a file in sysfs. It has the number that stands for uprobes in the type field of perf_event_attr.
+// uprobeType is a file in sysfs. It contains the number that the field type of perf_event_attr must have for uprobes.
 const uprobeType = "/sys/bus/event_source/devices/uprobe/type"
 
 // openUprobes sets probes by perf's events.
@@ -196,7 +195,7 @@ func (u *uprobes) detach() error {
 
 // lost returns the number of events for which the rings had no room. The kernel reports losses in a ring only when the
 // next record fits in, so the last losses are never reported there. Since Linux 6.0 each event also counts its losses,
-// and lost returns the larger of the two numbers.
+// and the result is the larger of the two numbers.
 func (u *uprobes) lost() int64 {
 	var counts int64
 	for _, fd := range u.fds {

@@ -7,7 +7,7 @@ import (
 	"os"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
 // ErrNoReadv means that this process may not even read its own memory with process_vm_readv.
@@ -27,7 +27,7 @@ func Allowed() error {
 	}
 	// Kernels without the Yama module have no such file.
 	text, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
-	return allowedBy(string(bytes.TrimSpace(text)), mayTrace())
+	return allowedBy(string(bytes.TrimSpace(text)), foreign.MayTrace())
 }
 
 // allowedBy returns an error if kernel.yama.ptrace_scope keeps a process from reading the memory of its children. If
@@ -44,11 +44,4 @@ func allowedBy(ptraceScope string, mayTrace bool) error {
 		}
 	}
 	return fmt.Errorf("the kernel refuses to let gasm read the JVM's memory (kernel.yama.ptrace_scope is %s)", ptraceScope)
-}
-
-// mayTrace reports whether this process has CAP_SYS_PTRACE.
-func mayTrace() bool {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
 }

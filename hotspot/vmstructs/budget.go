@@ -14,7 +14,7 @@ type Budget struct {
 	left    int64 // the bytes that may still be read
 	most    int64
 	each    time.Duration // the time in which one MiB is regained
-	since   time.Time     // when left was last increased
+	since   time.Time     // when the field left was last increased
 	refused int
 }
 

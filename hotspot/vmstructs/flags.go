@@ -101,7 +101,7 @@ func (vm *VM) namedFlags() (*flagTable, error) {
 	t.index = make(map[string]int, len(texts))
 	for i, at := range texts {
 		if at == 0 {
-			continue // the last row of some releases is empty
+			continue // in some releases, the last row is empty
 		}
 		name, err := r.text(at)
 		if err != nil {

@@ -37,6 +37,11 @@ func (m Memory) Gather(pieces []Piece) (read int, err error) {
 	if err := m.budget.take(total); err != nil {
 		return 0, err
 	}
+	return m.gather(pieces)
+}
+
+// gather is like Gather, except that the budget has been charged for the pieces, none of which is too large.
+func (m Memory) gather(pieces []Piece) (read int, err error) {
 	if g, ok := m.reader.(gatherer); ok {
 		for read < len(pieces) && err == nil {
 			var n int
@@ -63,12 +68,26 @@ func readEach(r io.ReaderAt, pieces []Piece) (read int, err error) {
 	return len(pieces), nil
 }
 
-// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. It returns an error
-// only if nothing of the process can be read any more, because the process has ended or the kernel refuses.
+// GatherSome reads the pieces that can be read, and returns for each piece whether it was read. The budget is charged
+// for all of them once. GatherSome returns an error only if the budget does not suffice, or if nothing of the process
+// can be read any more, because the process has ended or the kernel refuses.
 func (m Memory) GatherSome(pieces []Piece) (ok []bool, err error) {
 	ok = make([]bool, len(pieces))
+	total := uint64(0)
+	for _, p := range pieces {
+		if len(p.Buf) <= maxRead {
+			total += uint64(len(p.Buf))
+		}
+	}
+	if err := m.budget.take(total); err != nil {
+		return ok, err
+	}
 	for from := 0; from < len(pieces); {
-		n, err := m.Gather(pieces[from:])
+		to := from // the next piece that is too large
+		for to < len(pieces) && len(pieces[to].Buf) <= maxRead {
+			to++
+		}
+		n, err := m.gather(pieces[from:to])
 		for i := range n {
 			ok[from+i] = true
 		}

@@ -136,7 +136,7 @@ func (img *image) exported() (map[string]uint64, error) {
 }
 
 // dynamic reads the library's dynamic section. The addresses in it are those of the file, but the dynamic linker may
-// have replaced them with addresses in the process. dynamic returns addresses in the process in both cases.
+// have replaced them with addresses in the process. In both cases, the function returns addresses in the process.
 func (img *image) dynamic() (map[elf.DynTag]uint64, error) {
 	for _, p := range img.progs {
 		if p.Type != elf.PT_DYNAMIC {

@@ -139,7 +139,7 @@ func whyRefused(pid int) (why, todo string) {
 	}
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	switch yama := string(bytes.TrimSpace(scope)); {
-	case mayTrace():
+	case foreign.MayTrace():
 		return "the kernel forbids it even though this process has CAP_SYS_PTRACE (a security module, or another user namespace)", ""
 	case os.Geteuid() == 0:
 		return "this is root without CAP_SYS_PTRACE", "give the container that capability (docker run --cap-add SYS_PTRACE)"

@@ -196,6 +196,23 @@ func TestGatherSome(t *testing.T) {
 	assert.Equal(t, []byte{1, 0, 3}, []byte{pieces[0].Buf[0], pieces[1].Buf[0], pieces[2].Buf[0]})
 }
 
+// TestGatherSomeBudget checks that the budget is charged once for each piece, also if there are pieces that can't be
+// read or are too large.
+func TestGatherSomeBudget(t *testing.T) {
+	m := vmtest.New()
+	at := m.Add(1, 2, 3)
+	budget := NewBudget(3, 0)
+	memory := Memory{reader: m, budget: budget}
+	pieces := []Piece{{at, make([]byte, maxRead+1)}, {8, make([]byte, 1)}, {at, make([]byte, maxRead+1)},
+		{at + 2, make([]byte, 1)}, {at, make([]byte, 1)}, {at, make([]byte, maxRead+1)}}
+	ok, err := memory.GatherSome(pieces)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false, false, false, true, true, false}, ok)
+	assert.Zero(t, budget.left)
+	_, err = memory.GatherSome(append(pieces, Piece{at, make([]byte, 1)}))
+	require.ErrorIs(t, err, ErrBudget)
+}
+
 // TestFields reads fields with the sizes of HotSpot's tables.
 func TestFields(t *testing.T) {
 	m := vmtest.New()

@@ -3,65 +3,90 @@ package wallclock
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A budget decides whether the recorder may use more processor time. It counts the time of one OS thread, which must
-// make all calls.
+// make all calls, and the time that is used for it elsewhere.
 type budget struct {
-	share  float64
-	saved  time.Duration // processor time that may be used; negative if too much was used
-	cpu    time.Duration // the thread's processor time when saved was computed
-	wall   time.Time     // when saved was computed
-	asking time.Duration // how long it takes to ask whether one thread has run, on average
+	share     float64
+	elsewhere func() time.Duration // processor time that other OS threads have used for the recorder
+	beginning bool                 // true until each thread has been looked at once
+	saved     time.Duration        // processor time that may be used; negative if too much was used
+	cpu       time.Duration        // the processor time when saved was last computed
+	wall      time.Time            // the time when saved was last computed
+	// asking and looking are the average times that it takes to ask a thread whether it has run, and to look at a
+	// thread. running is the share of the threads that had run when they were asked.
+	asking, looking time.Duration
+	running         float64
+	// pass limits how far saved may grow: it is enough to ask all threads once, and to look at those that have run.
+	pass time.Duration
 }
 
 const (
-	// firstLook is how much processor time per thread may be used at once at the beginning, because each thread must be
-	// looked at.
-	firstLook = 500 * time.Microsecond
-	// mostSaved is how much processor time may be used at once later.
+	// firstShare is the factor by which the recorder's share is increased until each thread has been looked at once,
+	// because only then is it known what all threads do.
+	firstShare = 10
+	// mostSaved is how much processor time may be used at once, unless asking all threads takes more. If looks are left
+	// out, short waits seem shorter than they are.
 	mostSaved = 20 * time.Millisecond
+	// usedShare is the part of the budget that the recorder plans to use. The rest is for what can't be foreseen, so that
+	// it rarely has to leave out looks, unless counts of virtual threads use the rest (virtualPart).
+	usedShare = 0.5
 )
 
-func newBudget(share float64, threads int) budget {
-	return budget{share: share, saved: max(mostSaved, time.Duration(threads)*firstLook), cpu: threadCPU(),
-		wall: time.Now(), asking: time.Microsecond}
+func newBudget(share float64, elsewhere func() time.Duration) budget {
+	b := budget{share: share, elsewhere: elsewhere, beginning: true, saved: mostSaved, wall: time.Now(),
+		asking: time.Microsecond, looking: 30 * time.Microsecond}
+	b.cpu = b.used()
+	return b
 }
+
+// used returns the processor time that the recorder has used.
+func (b *budget) used() time.Duration { return monotonic.ThreadCPU() + b.elsewhere() }
 
 // left reports whether the recorder may use more processor time now.
 func (b *budget) left() bool {
-	cpu, now := threadCPU(), time.Now()
-	earned := time.Duration(float64(now.Sub(b.wall)) * b.share)
-	if b.saved < mostSaved {
-		b.saved = min(b.saved+earned, mostSaved)
+	cpu, now := b.used(), time.Now()
+	share := b.share
+	if b.beginning {
+		share = min(1, share*firstShare)
 	}
-	b.saved -= cpu - b.cpu
+	earned := time.Duration(float64(now.Sub(b.wall)) * share)
+	b.saved = min(b.saved+earned, max(mostSaved, b.pass, b.saved)) - (cpu - b.cpu)
 	b.cpu, b.wall = cpu, now
 	return b.saved > 0
 }
 
-// begin starts the accounting after the first looks. The time that these have used is not charged to later looks.
-func (b *budget) begin() { b.saved = mostSaved }
+// begun is called when each thread has been looked at once. The processor time of these first looks is not charged to
+// later ones.
+func (b *budget) begun() { b.beginning, b.saved = false, max(b.saved, 0) }
 
-// asked records that it took that long to ask n threads whether they have run.
+// asked records how long it took to ask n threads whether they have run.
 func (b *budget) asked(n int, took time.Duration) {
 	if n > 0 {
 		b.asking += (took/time.Duration(n) - b.asking) / 8
 	}
 }
 
-// pause returns how long to wait before a thread that has not run for long is asked again whether it has run. With this
-// pause, asking all threads takes half of the budget.
-func (b *budget) pause(threads int) time.Duration {
-	return time.Duration(float64(threads) * float64(b.asking) / (b.share / 2))
+// looked records how long it took to look at n threads.
+func (b *budget) looked(n int, took time.Duration) {
+	if n > 0 {
+		b.looking += (took/time.Duration(n) - b.looking) / 8
+	}
 }
 
-// threadCPU returns how much processor time the current OS thread has used.
-func threadCPU() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
-		return 0
+// ran records that n of the threads that were due had to be looked at. The parameter all is the number of all threads.
+func (b *budget) ran(n, due, all int) {
+	if due > 0 {
+		b.running += (float64(n)/float64(due) - b.running) * float64(due) / float64(max(due, 2*all))
 	}
-	return time.Duration(t.Nano())
+}
+
+// pause returns how long to wait before a thread is asked again. If all threads are asked with this pause, asking and
+// looking use usedShare of the budget.
+func (b *budget) pause(threads int) time.Duration {
+	each := float64(b.asking) + b.running*float64(b.looking)
+	b.pass = time.Duration(float64(threads) * each / usedShare)
+	return time.Duration(float64(b.pass) / b.share)
 }

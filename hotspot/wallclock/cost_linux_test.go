@@ -35,7 +35,7 @@ func TestManyThreads(t *testing.T) {
 		x = p.record(t, Options{}, func() { time.Sleep(length) })
 	}
 	require.Positive(t, x.result.First, "%+v", x.result)
-	steady := x.result.CPU - x.result.First - lastTime
+	steady := x.result.CPU - x.result.First - x.result.Last
 	share := steady.Seconds() / (length - x.result.FirstTook).Seconds()
 	t.Logf("%+v: %.2f %% of a processor", x.result, 100*share)
 	assert.GreaterOrEqual(t, x.result.Threads, threads)
@@ -80,7 +80,7 @@ func TestUndisturbed(t *testing.T) {
 	jdks := gasmtest.NeedEachJDK(t, wanted)
 	p := start(t, jdks[len(jdks)-1], "Doing", "")
 	file := filepath.Join(t.TempDir(), "strace")
-	tracer := exec.Command(strace, "-f", "-o", file, "-p", strconv.Itoa(p.cmd.Process.Pid))
+	tracer := exec.Command(strace, "-f", "-o", file, "-p", strconv.Itoa(p.Cmd.Process.Pid))
 	messages := filepath.Join(t.TempDir(), "messages")
 	stderr, err := os.Create(messages)
 	require.NoError(t, err)

@@ -1,11 +1,11 @@
 package wallclock
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/hotspot/wallclock/runcounts"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/wall"
 )
 
 // wanted reports whether the tests use this JDK.
 func wanted(j gasmtest.JDK) bool { return j.Feature == 11 || j.Feature == 17 || j.Feature == 25 }
+
+// byDefault reports whether tests that take long use this JDK. With GASM_JDKS=all, they use the same JDKs as the other
+// tests.
+func byDefault(j gasmtest.JDK) bool { return wanted(j) && (j.IsDefault() || gasmtest.AllJDKs()) }
 
 // known holds, for each thread of Doing.java, its state, its innermost Java frames, the detail, the lock's class and
 // its owner.
@@ -67,43 +72,112 @@ func TestKnown(t *testing.T) {
 	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
 			p := start(t, j, "Doing", "busy")
-			x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })
-			for name, want := range known {
-				all, in, runnable := int64(0), int64(0), int64(0)
-				for _, s := range x.of(name) {
-					if s.State == wall.Unseen { // before the first look, which also reads libjvm
-						continue
-					}
-					all += s.ToMonoNanos - s.FromMonoNanos
-					runnable += s.Ran + s.Runnable
-					if s.State != want.state {
-						continue
-					}
-					in += s.Blocked
-					assert.Regexp(t, want.frames, x.javaFrames(s), name)
-					assert.Regexp(t, want.detail, s.Detail, name)
-					if want.class == "" {
-						continue
-					}
-					lock := x.locks[s.Lock]
-					if assert.NotNil(t, lock, name) && assert.Equal(t, want.class, lock.Class, name) {
-						assert.Equal(t, want.owner, x.names[lock.Owner], name)
-						f, _ := x.tree.Frame(lock.Taken)
-						if assert.Equal(t, want.taken == "", f == nil, name) && f != nil {
-							assert.Equal(t, want.taken, f.Name)
-						}
-					}
-				}
-				assert.InDelta(t, 1, float64(in+runnable)/float64(all), 0.01, "%s: %s", name, want.state)
-				assert.Greater(t, float64(in)/float64(all), 0.5, name) // some wake up for a moment, and wait for a processor
-			}
-			all, ran := int64(0), int64(0)
-			for _, s := range x.of("busy") {
-				all += s.ToMonoNanos - s.FromMonoNanos
-				ran += s.Ran + s.Runnable
-			}
-			assert.InDelta(t, 1, float64(ran)/float64(all), 0.05, "busy")
+			checkKnown(t, p.record(t, Options{}, func() { time.Sleep(3 * time.Second) }))
+			gasmtest.NeedRoot(t)
+			x := p.record(t, Options{manyThreads: 1}, func() { time.Sleep(3 * time.Second) })
+			checkKnown(t, x)
+			_, err := runcounts.Open(os.Getpid())
+			assert.Equal(t, err == nil, x.end.Together, err)
 		})
+	}
+}
+
+// checkKnown checks the record of the threads in known.
+func checkKnown(t *testing.T, x *recorded) {
+	t.Helper()
+	for name, want := range known {
+		all, in, runnable, unknown := int64(0), int64(0), int64(0), int64(0)
+		for _, s := range x.of(name) {
+			if s.State == wall.Unseen { // before the first look, which also reads libjvm
+				continue
+			}
+			all += s.ToMonoNanos - s.FromMonoNanos
+			runnable += s.Ran + s.Runnable
+			if s.State != want.state {
+				continue
+			}
+			in += s.Blocked
+			assert.Regexp(t, want.frames, x.javaFrames(s), name)
+			assert.Regexp(t, want.detail, s.Detail, name)
+			if want.class == "" {
+				continue
+			}
+			lock := x.locks[s.Lock]
+			if assert.NotNil(t, lock, name) && assert.Equal(t, want.class, lock.Class, name) {
+				assert.Equal(t, want.owner, x.names[lock.Owner], name)
+				switch f, _ := x.tree.Frame(lock.Taken); {
+				case f != nil:
+					assert.Equal(t, want.taken, f.Name)
+				case want.taken != "": // the owner wakes up now and then, and may have run when it was read
+					unknown += s.Blocked
+				}
+			}
+		}
+		assert.LessOrEqual(t, float64(unknown), 0.5*float64(in), "%s: where the owner got the lock", name)
+		assert.InDelta(t, 1, float64(in+runnable)/float64(all), 0.01, "%s: %s", name, want.state)
+		assert.Greater(t, float64(in)/float64(all), 0.5, name) // some wake up for a moment, and wait for a processor
+	}
+	all, ran := int64(0), int64(0)
+	for _, s := range x.of("busy") {
+		all += s.ToMonoNanos - s.FromMonoNanos
+		ran += s.Ran + s.Runnable
+	}
+	assert.InDelta(t, 1, float64(ran)/float64(all), 0.05, "busy")
+}
+
+// places has the states of the threads of Waits.java, by the names that the program has for them, each with the
+// innermost of the program's methods on the stack.
+var places = map[string]struct{ thread, state, method string }{
+	"sleep":        {"mixed", "sleep", "Waits$Mixed::sleeping"},
+	"short-sleep":  {"mixed", "sleep", "Waits$Mixed::run"},
+	"park":         {"mixed", "park", "Waits$Mixed::parking"},
+	"wait":         {"mixed", "wait", "Waits$Mixed::waiting"},
+	"monitor":      {"mixed", "monitor", "Waits$Mixed::blocking"},
+	"socket":       {"mixed", "socket", "Waits$Mixed::reading"},
+	"holder-sleep": {"holder", "sleep", "Waits$Mixed::holding"},
+	"holder-park":  {"holder", "park", "Waits$Mixed::holding"},
+}
+
+// checkShares runs Waits.java with the given numbers of mixed threads and of threads that hold monitors. It compares
+// how long the threads were in each state, at each place, with what the program itself has measured.
+func checkShares(t *testing.T, j gasmtest.JDK, mixed, slower int, length time.Duration, o Options) {
+	t.Helper()
+	p := startWith(t, j, []string{"-Dslower=" + strconv.Itoa(slower)}, "Waits", strconv.Itoa(mixed), "0", "0", "0", "0", "-")
+	var from, to sums
+	x := p.record(t, o, func() {
+		if mixed > 100 { // it takes some time to look at each of them
+			time.Sleep(length)
+		}
+		from = p.ask(t)
+		time.Sleep(length)
+		to = p.ask(t)
+	})
+	t.Logf("%+v", x.result)
+	all := map[string]map[string]share{}
+	for _, thread := range []string{"mixed", "holder"} {
+		require.Equal(t, mixed, x.threadsNamed(thread))
+		all[thread] = x.sharesOf(thread, from.at, to.at, func(s *wall.Spell) string {
+			for name := range strings.Lines(x.javaFrames(s)) {
+				if strings.HasPrefix(name, "Waits") {
+					return s.State.String() + " " + strings.TrimSpace(name)
+				}
+			}
+			return s.State.String()
+		})
+	}
+	part := func(name string) float64 {
+		return float64(to.nanos[name]-from.nanos[name]) / float64(to.at-from.at) / float64(mixed)
+	}
+	known := map[string]float64{"mixed": 0, "holder": 0}
+	for name, p := range places {
+		s := all[p.thread][p.state+" "+p.method]
+		s.check(t, name, part(name))
+		known[p.thread] += s.part
+	}
+	all["mixed"]["on processor"].check(t, "on-processor", part("on-processor"))
+	for thread, n := range known {
+		s := all[thread]["on processor"]
+		assert.InDelta(t, 1, n+s.part+s.late, 0.01, "%s: %v", thread, all[thread])
 	}
 }
 
@@ -113,63 +187,24 @@ func TestShares(t *testing.T) {
 	gasmtest.NeedNoRaceDetector(t)
 	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
 		t.Run(j.Name(), func(t *testing.T) {
-			p := start(t, j, "Waits", "24", "0", "0", "0", "0", "-")
-			var from, to sums
 			// 24 threads have 1500 looks in 8 s at 20 Hz, with which a share of 20 % has a standard error of 1 point. At 100 Hz,
 			// that is less than half a point.
-			x := p.record(t, Options{Hertz: 100, Share: 0.5}, func() {
-				from = p.ask(t)
-				time.Sleep(8 * time.Second)
-				to = p.ask(t)
-			})
-			got, all, waited := map[string]int64{}, int64(0), int64(0)
-			for _, s := range x.of("mixed") {
-				in := min(s.ToMonoNanos, to.at) - max(s.FromMonoNanos, from.at)
-				if in <= 0 {
-					continue
-				}
-				part := float64(in) / float64(s.ToMonoNanos-s.FromMonoNanos)
-				got[s.State.String()] += int64(part * float64(s.Blocked))
-				got["on processor"] += int64(part * float64(s.Ran))
-				waited += int64(part * float64(s.Runnable))
-				all += in
-			}
-			t.Log(x.result, *x.end, "runnable", waited*100/all, "%", got)
-			assert.LessOrEqual(t, got["unseen"]*100, all)
-			for state, n := range to.nanos {
-				// The program's measurement of a state also includes the time until the thread gets a processor again.
-				want, is := float64(n-from.nanos[state])/float64(all), float64(got[strings.ReplaceAll(state, "-",
-					" ")])/float64(all)
-				late := float64(waited) / float64(all)
-				assert.LessOrEqual(t, is, want+0.01, state)
-				assert.GreaterOrEqual(t, is, want-0.01-late, state)
-			}
+			checkShares(t, j, 24, 1, 8*time.Second, Options{Hertz: 100, Share: 0.5})
 		})
 	}
 }
 
-// sums holds how long the threads of Waits.java were in each state until a certain time.
-type sums struct {
-	at    int64
-	nanos map[string]int64
-}
-
-func (p *program) ask(t *testing.T) (s sums) {
-	t.Helper()
-	_, err := p.stdin.Write([]byte("\n"))
-	require.NoError(t, err)
-	require.True(t, p.lines.Scan())
-	words := strings.Fields(p.lines.Text())
-	s.nanos = map[string]int64{}
-	_, err = fmt.Sscan(words[0], &s.at)
-	require.NoError(t, err, p.lines.Text())
-	for i := 1; i < len(words); i += 2 {
-		var n int64
-		_, err = fmt.Sscan(words[i+1], &n)
-		require.NoError(t, err, p.lines.Text())
-		s.nanos[words[i]] = n
+// TestThousands is TestShares for 2000 threads, with the default options.
+func TestThousands(t *testing.T) {
+	gasmtest.NeedTime(t)
+	gasmtest.NeedNoRaceDetector(t)
+	length := 8 * time.Second
+	if gasmtest.Long() {
+		length = time.Minute
 	}
-	return s
+	for _, j := range gasmtest.NeedEachJDK(t, byDefault) {
+		t.Run(j.Name(), func(t *testing.T) { checkShares(t, j, 1000, 20, length, Options{}) })
+	}
 }
 
 // possible matches the Java frames that a switching thread can have outside of the JDK, innermost first.
@@ -177,10 +212,15 @@ var possible = regexp.MustCompile(`^(Waits::even\n|Waits::even\nWaits::nested\nW
 
 // TestSwitching checks that no stack is wrong if threads run and block all the time.
 func TestSwitching(t *testing.T) {
-	for _, j := range gasmtest.NeedEachJDK(t, wanted) {
+	length, hertz := 3*time.Second, 200
+	if gasmtest.Long() {
+		length, hertz = time.Minute, MaxHertz
+	}
+	for _, j := range gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return wanted(j) || gasmtest.AllJDKs() }) {
 		t.Run(j.Name(), func(t *testing.T) {
+			t.Parallel() // nothing depends on how much of a processor the threads get
 			p := start(t, j, "Waits", "0", "2", "0", "2", "0", "-")
-			x := p.record(t, Options{Hertz: 200, Share: 0.5}, func() { time.Sleep(3 * time.Second) })
+			x := p.record(t, Options{Hertz: hertz, Share: 0.5}, func() { time.Sleep(length) })
 			whole := 0
 			for _, s := range x.of("switching") {
 				if s.Stack == 0 {
@@ -196,7 +236,7 @@ func TestSwitching(t *testing.T) {
 				assert.Regexp(t, possible, own.String(), s.State)
 				assert.Contains(t, []wall.State{wall.Park, wall.NativeCall, wall.Safepoint, wall.PageFault, wall.Unseen}, s.State)
 			}
-			t.Log(x.result, whole)
+			t.Logf("%d spells with stacks; %+v", whole, x.result)
 			assert.Positive(t, whole)
 			assert.Less(t, x.end.Clamped, int64(1e9))
 		})
@@ -214,10 +254,10 @@ func TestFIFO(t *testing.T) {
 	p := start(t, jdks[len(jdks)-1], "Waits", "0", "3", "4", "0", "0", fifo)
 	x := p.record(t, Options{}, func() {
 		time.Sleep(2 * time.Second)
-		require.NoError(t, p.cmd.Process.Signal(unix.SIGSTOP))
+		require.NoError(t, p.Cmd.Process.Signal(unix.SIGSTOP))
 		time.Sleep(2 * time.Second)
 	})
-	require.NoError(t, p.cmd.Process.Signal(unix.SIGCONT))
+	require.NoError(t, p.Cmd.Process.Signal(unix.SIGCONT))
 	states := map[string]map[wall.State]float64{}
 	for _, s := range x.spells {
 		name := x.names[s.Thread]
@@ -239,8 +279,8 @@ func TestFIFO(t *testing.T) {
 	}
 	x = p.record(t, Options{}, func() {
 		time.Sleep(time.Second)
-		p.stdin.Close() // this ends the program
-		_ = p.cmd.Wait()
+		p.Stdin.Close() // this ends the program
+		_ = p.Cmd.Wait()
 	})
 	require.NotNil(t, x.end)
 	assert.Positive(t, math.Abs(float64(x.result.Looks)))

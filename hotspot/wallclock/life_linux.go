@@ -11,16 +11,16 @@ const (
 	// tick is an upper bound for how much of a running thread's time the kernel may not have counted yet (CONFIG_HZ is
 	// at least 100).
 	tick = int64(10 * time.Millisecond)
-	// longestPending is the maximum length of an interval in which a thread ran at each look and was blocked in
-	// between. After that time, the interval ends although it is not known where the thread was blocked.
+	// longestPending is the maximum length of an interval in which the thread was blocked for some time but ran at each
+	// look. Then the interval ends, although it is not known where the thread was blocked.
 	longestPending = int64(time.Second)
 	// longestRun is the maximum length of a spell on a processor. Longer ones are split, so that little is lost if gasm
 	// is killed.
 	longestRun = int64(time.Second)
 )
 
-// A life holds what is known of a thread's time so far. Its intervals follow each other without gaps, and all spells
-// that have ended were passed to write.
+// A life keeps account of a thread's time so far. Its intervals follow each other without gaps, and all spells that
+// have ended were passed to write.
 type life struct {
 	thread int
 	write  func(*wall.Spell)
@@ -29,7 +29,8 @@ type life struct {
 	phase  phase           // what the thread did at the time at
 	last   wall.Spell      // the place where the thread was blocked last; State is 0 if that is not known
 	spell  wall.Spell      // the current spell, which ends at the time at so far; State is 0 if there is none
-	// ran and runnable are the parts of the kernel's counts that are not in the spells yet. They may be negative.
+	// The fields ran and runnable are the parts of the kernel's counts that are not in the spells yet. They may be
+	// negative.
 	ran, runnable int64
 }
 
@@ -42,7 +43,7 @@ const (
 	blocked
 )
 
-// still ends an interval in which a blocked thread has not run.
+// still ends an interval during which the thread was blocked and did not run.
 func (l *life) still(now int64) { l.add(l.last, 0, 0, now-l.at) }
 
 // blockedAt ends an interval at whose end the thread is blocked.
@@ -65,7 +66,7 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	ran, runnable, rest := l.times(runs, now)
 	unmoved := was == running && runs.Count == counts.runs.Count
 	switch {
-	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited for a processor all the time
+	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // the thread has waited for a processor all the time
 		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
 		ran, runnable, rest = 0, length, 0
 	case unmoved, was == running && rest <= tick+l.ran:
@@ -90,7 +91,8 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	l.phase, l.runs = running, runs
 }
 
-// unseen ends an interval at whose end it is not known what the thread does. why becomes the detail.
+// unseen ends an interval at whose end it is not known what the thread does. The string why becomes the detail of the
+// spell.
 func (l *life) unseen(runs threaddump.Runs, now int64, why string) {
 	var ran, runnable int64
 	rest := now - l.at
@@ -123,9 +125,9 @@ func (l *life) addRun(ran, runnable int64) {
 	l.add(wall.Spell{State: state}, ran, runnable, 0)
 }
 
-// clamped returns the difference between the kernel's counts and the times in the spells, in ns. If the thread ran or
-// waited for a processor at the end, counts that are too small are not included: the kernel has not counted that time
-// yet.
+// clamped returns by how much the kernel's counts and the times in the spells differ, in ns. If the thread ran or
+// waited for a processor at the end, counts that are too small are not included, because the kernel has not counted
+// that time yet.
 func (l *life) clamped() int64 {
 	n := max(l.ran, 0) + max(l.runnable, 0)
 	if l.phase == blocked {

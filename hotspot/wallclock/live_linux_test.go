@@ -1,13 +1,10 @@
 package wallclock
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"os"
-	"os/exec"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,58 +18,30 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-var (
-	classFolder string
-	compiled    sync.Once
-)
+var programs gasmtest.Classes
 
-func TestMain(m *testing.M) {
-	var err error
-	if classFolder, err = os.MkdirTemp("", "gasm-wallclock-*"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(classFolder)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(programs.Main(m)) }
 
 // A program is a running Java program.
-type program struct {
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	lines *bufio.Scanner
+type program struct{ *gasmtest.Program }
+
+// start starts a program of testdata, and waits until it says that it is ready.
+func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program {
+	t.Helper()
+	return startWith(t, j, nil, class, args...)
 }
 
-// start starts a program of testdata, and waits for its first line of output.
-func start(t *testing.T, j gasmtest.JDK, class string, args ...string) *program {
+// startWith is start with options for the JVM.
+func startWith(t *testing.T, j gasmtest.JDK, options []string, class string, args ...string) *program {
 	t.Helper()
 	gasmtest.NeedNative(t)
 	if !stack.Supported() {
 		t.Skip("stacks can't be walked on this processor")
 	}
-	compiled.Do(func() {
-		gasmtest.CompileJava(t, classFolder, 8, gasmtest.Testdata("programs", "Doing.java"),
-			gasmtest.Testdata("programs", "Waits.java"))
-	})
-	p := &program{cmd: exec.Command(j.Java(), append([]string{"-cp", classFolder, "-Xss512k", class}, args...)...)}
-	var err error
-	p.stdin, err = p.cmd.StdinPipe()
-	require.NoError(t, err)
-	stdout, err := p.cmd.StdoutPipe()
-	require.NoError(t, err)
-	p.cmd.Stderr = os.Stderr
-	require.NoError(t, p.cmd.Start())
-	t.Cleanup(func() {
-		p.stdin.Close()
-		_ = p.cmd.Process.Kill()
-		_, _ = io.Copy(io.Discard, stdout)
-		_ = p.cmd.Wait()
-	})
-	p.lines = bufio.NewScanner(stdout)
-	for p.lines.Scan() && !strings.HasPrefix(p.lines.Text(), "READY") {
-	}
-	require.True(t, strings.HasPrefix(p.lines.Text(), "READY"), p.lines.Text())
-	return p
+	folder := programs.Of(t, "Doing.java", "Waits.java", "Blocks.java", "Unmounted.java")
+	p, _ := gasmtest.StartProgram(t, j.Java(),
+		slices.Concat([]string{"-cp", folder, "-Xss512k"}, options, []string{class}, args)...)
+	return &program{p}
 }
 
 // A recorded holds what was recorded of a program.
@@ -85,6 +54,7 @@ type recorded struct {
 	tree     *callstack.Tree
 	result   Result
 	virtuals []*wall.Virtuals
+	counts   []*wall.VirtualCount
 }
 
 // record records the program until wait returns.
@@ -95,7 +65,7 @@ func (p *program) record(t *testing.T, o Options, wait func()) *recorded {
 	var r *Recorder
 	require.EventuallyWithT(t, func(c *assert.CollectT) { // on a busy machine, the kernel may not list the memory in time
 		var err error
-		r, err = Start(p.cmd.Process.Pid, o)
+		r, err = Start(p.Cmd.Process.Pid, o)
 		assert.NoError(c, err)
 	}, time.Minute, 100*time.Millisecond)
 	wait()
@@ -135,6 +105,8 @@ func read(t *testing.T, text string) *recorded {
 		case *wall.Ended:
 			require.Equal(t, to[record.Thread], record.MonoNanos)
 			delete(to, record.Thread)
+		case *wall.VirtualCount:
+			x.counts = append(x.counts, record)
 		case *wall.Virtuals:
 			x.virtuals = append(x.virtuals, record)
 		case *wall.End:

@@ -9,8 +9,13 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// reasons says what the native frames of a stack show about why a thread waits in the JVM.
-type reasons struct{ safepoint, collection bool }
+// reasons says what the innermost frames of a stack show about why a thread waits in the JVM.
+type reasons struct {
+	safepoint, collection bool
+	// allocates is true if the thread is in the JVM because it allocates memory or has called System.gc. If such a
+	// thread is blocked, and there is no safepoint, it waits for a collection, or for a lock that is held during one.
+	allocates bool
+}
 
 // place returns the place at which a blocked thread was found.
 func (r *Recorder) place(t *thread, k *threaddump.Look) (s wall.Spell) {
@@ -39,24 +44,30 @@ func (r *Recorder) push(frames []callstack.Frame) (id callstack.ID) {
 	return id
 }
 
-// Words in the names of HotSpot's functions.
+// Words in the names of HotSpot's functions and stubs.
 var (
 	safepointWords = []string{"SafepointSynchronize::", "SafepointMechanism::", "WaitBarrier",
 		"VMThread::wait_until_executed", "VMThread::execute", "HandshakeState::"}
-	collectionWords = []string{"CollectForAllocation", "CollectedHeap::collect", "Heap::mem_allocate",
-		"Heap::attempt_allocation", "alloc_stall", "GCLocker::", "VM_GC_"}
+	collectionWords = []string{"CollectForAllocation", "CollectForMetadataAllocation", "JVM_GC", "Heap::collect",
+		"Heap::try_collect", "Heap::mem_allocate", "Heap::attempt_allocation", "Heap::allocate_new_tlab",
+		"Heap::allocate_memory", "Heap::common_mem_allocate", "MemAllocator::", "alloc_stall", "alloc_page_stall",
+		"GCLocker::", "VM_GC_"}
+	allocationStubs = []string{"new_instance", "new_array", "new_type_array", "new_object_array", "new_multi_array",
+		"multianewarray"}
 )
 
-// findReasons looks at the native frames above the first Java frame.
+// findReasons examines the frames up to the innermost Java frame. Native frames may be missing.
 func findReasons(frames []callstack.Frame) (r reasons) {
 	for i := range frames {
 		f := &frames[i]
 		if f.Kind.Java() {
+			r.allocates = r.allocates || f.Name == "java.lang.Runtime::gc"
 			break
 		}
 		contains := func(word string) bool { return strings.Contains(f.Name, word) }
 		r.safepoint = r.safepoint || slices.ContainsFunc(safepointWords, contains)
 		r.collection = r.collection || slices.ContainsFunc(collectionWords, contains)
+		r.allocates = r.allocates || f.Kind == callstack.Stub && slices.ContainsFunc(allocationStubs, contains)
 	}
 	return r
 }
@@ -116,6 +127,8 @@ func (r *Recorder) waitState(t *thread, k *threaddump.Look, call string) (wall.S
 		return wall.Wait, ""
 	case strings.HasSuffix(k.JavaState, "(parking)"):
 		return wall.Park, ""
+	case t.reasons.allocates:
+		return wall.GC, ""
 	}
 	return wall.NativeCall, call
 }
@@ -126,7 +139,7 @@ type takenKey struct {
 	owner  *thread
 }
 
-// A taken is the stack at which a thread got a lock.
+// The type taken holds the stack at which a thread got a lock.
 type taken struct{ stack callstack.ID }
 
 // lock returns the number of the lock that a thread waits for.
@@ -135,7 +148,7 @@ func (r *Recorder) lock(t *thread, k *threaddump.Look) int {
 	if k.Lock.Kind == threaddump.ParkingFor {
 		l.Kind = wall.Synchronizer
 	}
-	owner := r.byJava[k.Owner]
+	owner := r.byNID[k.Owner]
 	if owner != nil && owner != t {
 		l.Owner = owner.number
 		if l.Kind == wall.MonitorLock {
@@ -145,8 +158,8 @@ func (r *Recorder) lock(t *thread, k *threaddump.Look) int {
 	return r.out.Lock(l)
 }
 
-// takenAt returns the part of a lock owner's stack from the frame that holds the lock outwards. It reads the stack once
-// a second at most.
+// takenAt returns the part of a lock owner's stack that begins with the frame that holds the lock, up to the outermost
+// frame. It reads the stack once a second at most.
 func (r *Recorder) takenAt(owner *thread, object uint64) callstack.ID {
 	key := takenKey{object, owner}
 	if known, ok := r.taken[key]; ok {

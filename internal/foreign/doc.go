@@ -27,11 +27,17 @@
 //     do no more there than the process itself. In a container without a user namespace, the container's root has the
 //     user id 0, as the machine's root has. There it matters that the thread has also given up its capabilities and
 //     groups.
+//   - If gasm is not root, but has the capabilities to look at other users' processes, it can't become their users.
+//     Then the calls run as gasm's own user, without capabilities, so they can read what all users may read, and what
+//     only gasm's own user may read. They write nothing. So a service of gasm's needs neither root nor the right to
+//     become any user.
 //   - Files are accessed by descriptor. A lookup begins at a descriptor of the process's root folder and can't leave
 //     that folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS. In a container, /tmp
 //     is often a mount point, so the way to /tmp may cross mount points; lookups below /tmp may not (RESOLVE_NO_XDEV).
 //     After a file or folder was opened, it is used only through its descriptor. Checks are made on the open
-//     descriptor, never before opening.
+//     descriptor, never before opening. If openat2 is missing or refused with ENOSYS, which systemd does in a service
+//     with RestrictSUIDSGID or DynamicUser, the folders on the way are opened one by one, with O_NOFOLLOW and the same
+//     checks.
 //   - New files are created with O_EXCL and O_NOFOLLOW. They belong to the process's user from the beginning, because
 //     that user creates them, so ownership is never changed.
 //   - Any user can make a folder of any name in /tmp. So if a process is to load or write files in such a folder, the
@@ -77,8 +83,9 @@
 //
 // # Requirements
 //
-// openat2 needs Linux 5.6, pidfd_send_signal 5.1, and pidfd_open 5.3. If one of these system calls is missing, or a
-// seccomp filter refuses it, the functions that need it return an error that says so. gasm then still takes samples,
-// but records no events and no probes, and does not know the names and versions of some JVMs. Root is needed to become
-// another user (CAP_SETUID, CAP_SETGID), and to enter the root folder of another user's process (CAP_SYS_PTRACE).
+// pidfd_send_signal needs Linux 5.1, and pidfd_open 5.3. If one of these system calls is missing, or a seccomp filter
+// refuses it or refuses openat2 with another error than ENOSYS, the functions that need it return an error that says
+// so. gasm then still takes samples, but records no events and no probes, and does not know the names and versions of
+// some JVMs. To become another user, gasm must be root and have CAP_SETUID and CAP_SETGID. CAP_SYS_PTRACE is needed to
+// enter the root folder of another user's process.
 package foreign

@@ -26,7 +26,12 @@ type File struct {
 func (d *Folder) Open(name string) (*File, error) { return d.open(name, unix.O_RDONLY) }
 
 // OpenToWrite does the same as Open, but opens the file for reading and writing.
-func (d *Folder) OpenToWrite(name string) (*File, error) { return d.open(name, unix.O_RDWR) }
+func (d *Folder) OpenToWrite(name string) (*File, error) {
+	if err := d.w.mayWrite(); err != nil {
+		return nil, err
+	}
+	return d.open(name, unix.O_RDWR)
+}
 
 func (d *Folder) open(name string, flags int) (*File, error) {
 	shown, err := d.inside(name)

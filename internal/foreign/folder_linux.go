@@ -20,48 +20,6 @@ type Folder struct {
 	path string // as the process sees it; for messages
 }
 
-// The values of openat2's resolve. With noLinks, a lookup does not follow symbolic links and does not leave the folder
-// in which it begins. With noMounts, which is used below /tmp, it does not cross mount points either.
-const (
-	noLinks  = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
-	noMounts = noLinks | unix.RESOLVE_NO_XDEV
-)
-
-// lookups is the maximum number of attempts to look up a path. The kernel gives up an attempt (EAGAIN) if something is
-// renamed or mounted in the meantime.
-const lookups = 8
-
-// errLink means that the last element of a path, or an earlier one, is a symbolic link.
-var errLink = errors.New("it is a link or is reached through one, and gasm does not follow links")
-
-// openAt opens a file and returns a descriptor. name is relative to an open folder, whose descriptor is given. shown is
-// the path that the process sees, for error messages.
-func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint64) (int, error) {
-	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Mode: uint64(mode), Resolve: resolve}
-	var fd int
-	var err error
-	for range lookups {
-		fd, err = unix.Openat2(folder, name, &how)
-		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	switch {
-	case err == nil:
-		return fd, nil
-	case errors.Is(err, unix.ENOSYS):
-		err = errors.New(
-			"the kernel has no openat2, which Linux has since 5.6, or a seccomp filter refuses it: nothing else is safe here")
-	case errors.Is(err, unix.EXDEV):
-		err = errors.New("it is a mount point or leads out of its folder, and gasm follows neither")
-	case errors.Is(err, unix.ENOTDIR):
-		err = errors.New("it is not a folder, and gasm does not follow links")
-	case errors.Is(err, unix.ELOOP):
-		err = errLink
-	}
-	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
-}
-
 // inside returns the path of a file in the folder, for messages. It returns an error for a name like ".." or "a/b",
 // which could lead to a file elsewhere.
 func (d *Folder) inside(name string) (string, error) {
@@ -199,7 +157,7 @@ func (d *Folder) MakeFolder(name string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkProtects(); err != nil {
+	if err := errors.Join(d.w.mayWrite(), d.checkProtects()); err != nil {
 		return nil, err
 	}
 	err = d.w.do(func() error {
@@ -290,7 +248,7 @@ func (d *Folder) Removed() (bool, error) {
 // name exists.
 func (d *Folder) Create(name string, content []byte) error {
 	shown, err := d.inside(name)
-	if err != nil {
+	if err = errors.Join(err, d.w.mayWrite()); err != nil {
 		return err
 	}
 	return d.w.do(func() error {
@@ -318,7 +276,7 @@ func (d *Folder) RemoveFolder(name string) error { return d.unlink(name, unix.AT
 
 func (d *Folder) unlink(name string, flags int) error {
 	shown, err := d.inside(name)
-	if err != nil {
+	if err = errors.Join(err, d.w.mayWrite()); err != nil {
 		return err
 	}
 	return d.w.do(func() error {

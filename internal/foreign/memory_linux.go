@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -168,50 +167,3 @@ func ringDevice() (device []string) {
 
 // errInFile means that a command line or an environment lies in a mapped file.
 var errInFile = errors.New("it lies in a file that the process has mapped, and reading it could block for ever")
-
-// textFields has the indices of two fields of /proc/PID/stat (see proc(5)): the address of the command line and that of
-// the environment. Indices are counted from the state, which is the third field and has index 0.
-var textFields = map[string]int{"cmdline": 48 - 3, "environ": 50 - 3}
-
-// checkText returns an error if reading "cmdline" or "environ" in /proc/PID could block. The kernel copies these texts
-// from the process's memory. Normally no file is mapped there, but the process can have moved a text into a mapped
-// file. For other names, checkText returns nil.
-func (p *Process) checkText(name string) error {
-	field, ok := textFields[name]
-	if !ok {
-		return nil
-	}
-	f, err := p.openProc("stat")
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	stat, err := readAll(f, 1<<12)
-	if err != nil {
-		return p.gone(err)
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if len(fields) <= field {
-		return nil // before Linux 3.5, stat does not have these fields
-	}
-	at, err := strconv.ParseUint(fields[field], 10, 64)
-	if err != nil || at == 0 { // a kernel thread, or a process whose address and text gasm's user may not read
-		return nil
-	}
-	regions, own := 0, false // if there are no regions, the process has ended
-	err = p.regions(func(r region) bool {
-		regions++
-		if r.lo <= at && at < r.hi {
-			own = r.device == noDevice
-		}
-		return r.hi <= at
-	})
-	switch {
-	case err == nil && regions > 0 && !own:
-		return errInFile
-	case errors.Is(err, fs.ErrPermission):
-		// gasm may not see the mappings of another user's process, but the kernel shows its command line nevertheless.
-		return nil
-	}
-	return err
-}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
 // A Process is a process that may be hostile. It always refers to the same process. When that process has ended, calls
@@ -21,6 +23,7 @@ type Process struct {
 	pid   int
 	proc  *os.File // /proc/PID; never refers to another process (proc_pid in the kernel's fs/proc/internal.h)
 	pidfd int      // -1 if the kernel does not have pidfds
+	reads monotonic.Spent
 }
 
 // A NoProcessError means that no process has the given id. errors.Is reports it as [ErrEnded].
@@ -45,7 +48,7 @@ func Open(pid int) (*Process, error) {
 	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		p.pidfd = -1
 	}
-	// If the process whose folder is open as proc still exists, the pidfd is of the same process: the id can't have
+	// If the process whose folder is open as proc still exists, the pidfd refers to the same process: the id can't have
 	// been given to another one.
 	if _, err := p.Stat(); err != nil {
 		p.Close()
@@ -71,21 +74,34 @@ func (p *Process) PID() int { return p.pid }
 const readTime = 5 * time.Second
 
 // Read returns the beginning of a file of the process in /proc, with at most as many bytes as limit says. name is
-// relative to /proc/PID: "status", "task/12/comm".
+// relative to /proc/PID: "status", "task/12/comm". If gasm may not open "environ", but may read the process's memory,
+// Read reads the environment there.
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
-	return WithinLimit(readTime, func() ([]byte, error) {
-		if err := p.checkText(name); err != nil {
-			return nil, err
-		}
-		f, err := p.openProc(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		text, err := readAll(f, limit)
-		return text, p.gone(err)
+	return WithinLimit(readTime, func() (text []byte, err error) {
+		p.reads.During(func() { text, err = p.read(name, limit) })
+		return text, err
 	})
 }
+
+func (p *Process) read(name string, limit int64) ([]byte, error) {
+	if err := p.checkText(name); err != nil {
+		return nil, err
+	}
+	f, err := p.openProc(name)
+	if name == "environ" && errors.Is(err, fs.ErrPermission) {
+		return p.environment(limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := readAll(f, limit)
+	return text, p.gone(err)
+}
+
+// ReadCPU returns the CPU time that all calls of Read have used so far. Each of them works in a goroutine of its own,
+// so the CPU time of the caller's thread does not include it.
+func (p *Process) ReadCPU() time.Duration { return p.reads.Total() }
 
 func readAll(f *os.File, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(f, limit)) }
 
@@ -246,7 +262,8 @@ func (p *Process) OwnTID(tid int) (int, error) {
 
 // A Stat has some of the fields of /proc/PID/stat (see proc(5)).
 type Stat struct {
-	State      byte   // as in [Status]; 'X' for a process that is being removed
+	State      byte // as in [Status]; 'X' for a process that is being removed
+	Threads    int
 	StartTicks uint64 // when it started, in hundredths of a second since the machine's start
 }
 
@@ -270,15 +287,16 @@ func (p *Process) Stat() (Stat, error) {
 	return parseStat(text), nil
 }
 
-// parseStat parses the third and the 22nd field of /proc/PID/stat. It begins after the last closing parenthesis,
-// because the second field is the program's name in parentheses, which may contain any character. If text is
-// incomplete, the result is zero.
+// parseStat parses the third, the 20th and the 22nd field of /proc/PID/stat. It begins after the last closing
+// parenthesis, because the second field is the program's name in parentheses, which may contain any character. If text
+// is incomplete, the result is zero.
 func parseStat(text []byte) (s Stat) {
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 20 {
 		return s
 	}
 	s.State = fields[0][0]
+	s.Threads, _ = strconv.Atoi(fields[17])
 	s.StartTicks, _ = strconv.ParseUint(fields[19], 10, 64) // the kernel writes only digits here
 	return s
 }

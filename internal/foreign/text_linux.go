@@ -15,7 +15,8 @@ type Text struct {
 	name string
 }
 
-// againTexts are the files of a thread that OpenText opens. Reading them never waits for the process.
+// againTexts has the names of the files of a thread that OpenText can open. Reading these files never waits for the
+// process.
 var againTexts = map[string]bool{"schedstat": true, "syscall": true, "stat": true}
 
 // OpenText opens a file of a thread: "schedstat", "syscall" or "stat". After the thread has ended, reading the Text

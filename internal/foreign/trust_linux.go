@@ -27,6 +27,14 @@ func (p *Process) Trusted() bool {
 	return p.sharesNamespace("user") && p.SharesFiles()
 }
 
+// MayTrace reports whether gasm has CAP_SYS_PTRACE, with which it can look at the memory of other users' processes even
+// if it is not root.
+func MayTrace() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	return unix.Capget(&header, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_PTRACE) != 0
+}
+
 // SharesFiles reports whether the process has the same mounts and root folder as gasm, so that a path leads to the same
 // file for both.
 func (p *Process) SharesFiles() bool {

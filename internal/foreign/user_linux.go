@@ -24,12 +24,22 @@ func (u User) same(other User) bool {
 	return u.UID == other.UID && u.GID == other.GID && slices.Equal(u.Groups, other.Groups)
 }
 
+// errOther returns the error for operations that gasm does only as the user of the other process.
+func errOther() error {
+	return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
+}
+
+// isOther reports whether u is another user, and gasm can't become that user because it is not root.
+func (u User) isOther() bool { return os.Geteuid() != 0 && os.Geteuid() != u.UID }
+
 // become gives the calling thread the user's identity and takes away its capabilities. The function set, which changes
 // the user id, must be forFiles or effectively (see below). The thread must be locked to its goroutine, and must end
-// with it. If gasm is not root, the identity stays the same, and become returns an error if u is another user.
+// with it. If gasm is not root, the identity stays the same. If u is another user, the thread then keeps gasm's own
+// identity: without capabilities, it can read what all users, or gasm's own user, may read.
 func (u User) become(set func(uid int) error) error {
-	if os.Geteuid() != 0 && os.Geteuid() != u.UID {
-		return &fix.Error{Err: errors.New("it belongs to another user"), Fix: "run gasm as that user or as root"}
+	self := u.UID
+	if u.isOther() {
+		self = os.Geteuid()
 	}
 	if os.Geteuid() == 0 {
 		if err := u.replace(set); err != nil {
@@ -44,8 +54,8 @@ func (u User) become(set func(uid int) error) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new rights: %w", err)
 	}
-	if uid, err := unix.SetfsuidRetUid(-1); err != nil || uid != u.UID { // -1 only asks for the id
-		return fmt.Errorf("becoming its user: the kernel says %d and not %d", uid, u.UID)
+	if uid, err := unix.SetfsuidRetUid(-1); err != nil || uid != self { // -1 only asks for the id
+		return fmt.Errorf("becoming its user: the kernel says %d and not %d", uid, self)
 	}
 	return nil
 }
@@ -90,6 +100,9 @@ func effectively(uid int) error {
 // speaking calls f on a new thread whose effective user is u, and returns the error of that call. It is for connections
 // to a JVM: JVMs before JDK 12 answer only their own user, not even root.
 func (u User) speaking(f func() error) error {
+	if u.isOther() {
+		return errOther()
+	}
 	done := make(chan error, 1)
 	go offFirstThread(func() {
 		err := u.become(effectively)

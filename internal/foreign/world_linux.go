@@ -32,8 +32,8 @@ type World struct {
 	unused  unused
 }
 
-// unused holds descriptors that the World's thread closes after its current call. If a descriptor was closed during
-// that call, its number could already belong to another file when the call uses it.
+// unused holds descriptors that the World's thread closes after its current call. If a descriptor were closed during
+// that call, the call could use its number after the kernel has given the number to another file.
 type unused struct {
 	sync.Mutex
 	fds   []int
@@ -51,8 +51,8 @@ func (u *unused) add(fd int) {
 	u.fds = append(u.fds, fd)
 }
 
-// close closes the queued descriptors. last is true if the World's thread is about to end. The method add then closes
-// all further descriptors at once.
+// close closes the queued descriptors. The parameter last is true if the World's thread is about to end. The method add
+// then closes all further descriptors at once.
 func (u *unused) close(last bool) {
 	u.Lock()
 	fds := u.fds
@@ -66,7 +66,7 @@ func (u *unused) close(last bool) {
 // callTime is the time limit for one call. Even a busy disk answers within a second.
 const callTime = 5 * time.Second
 
-// World enters the process's file system. The World's calls fail once ctx is done.
+// World returns the World of the process. Its calls fail once ctx is done.
 func (p *Process) World(ctx context.Context) (*World, error) {
 	before, err := p.Status()
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Process) World(ctx context.Context) (*World, error) {
 	return newWorld(&World{ctx: ctx, process: p, pid: p.pid, trusted: p.Trusted(), user: after.User, root: root})
 }
 
-// OwnWorld enters gasm's own file system as another user.
+// OwnWorld returns a World that has gasm's own file system, and accesses it as another user.
 func OwnWorld(ctx context.Context, u User) (*World, error) {
 	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -144,7 +144,17 @@ func (w *World) Close() {
 	})
 }
 
-// User returns the user with whose rights the files are accessed.
+// mayWrite returns an error if gasm can't become the process's user, because new files would then belong to gasm's
+// user.
+func (w *World) mayWrite() error {
+	if w.user.isOther() {
+		return errOther()
+	}
+	return nil
+}
+
+// User returns the user of the process. The files are accessed with this user's rights, unless gasm can't become the
+// user; see the package comment.
 func (w *World) User() User { return w.user }
 
 // Err returns nil as long as files can be accessed. When the World's context is done, Err returns the context's cause.
@@ -196,9 +206,9 @@ var errClosed = errors.New("the file system of the process is not in use any mor
 // errHangs is the error of a call that has not returned in time, and of all later calls until that call returns.
 var errHangs = fmt.Errorf("its file system does not answer: %w", ErrLate)
 
-// call runs f on the World's thread and returns its result. If f takes too long or the context is done, call returns an
-// error, but f continues to run. If f succeeds later, undo(result) is called, unless undo is nil. Because f may outlive
-// the call, it must not share memory with the caller.
+// call runs f on the World's thread and returns its result. If f takes too long or the context is done, the result is
+// an error, but f continues to run. If f succeeds later, undo(result) is called, unless undo is nil. Because f may
+// outlive the call, it must not share memory with the caller.
 func call[T any](w *World, f func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		value T

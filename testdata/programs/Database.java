@@ -4,17 +4,21 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
 
-/** Asks a database in memory, whose driver is on the class path, for -Dsec seconds. */
+/**
+ * Asks a database in memory, whose driver is on the class path, for -Dsec seconds, and for -Drounds rounds if these take
+ * longer.
+ */
 public class Database {
     static final int ROWS = Integer.getInteger("rows", 20_000);
 
     public static void main(String[] args) throws Exception {
+        long least = Long.getLong("rounds", 0);
         long end = System.nanoTime() + 1_000_000_000L * Integer.getInteger("sec", 3);
         try (Connection db = DriverManager.getConnection("jdbc:h2:mem:test")) {
             fill(db);
             long rounds = 0, sum = 0;
             System.out.println("READY");
-            while (System.nanoTime() < end) {
+            while (System.nanoTime() < end || rounds < least) {
                 sum += ask(db, "select count(*), sum(amount) from sale where item = ?", rounds % 100);
                 sum += ask(db, "select max(s.amount), count(*) from sale s join item i on s.item = i.id where i.name like ?", "item " + rounds % 7 + "%");
                 sum += ask(db, "select count(*), min(amount) from (select * from sale where amount > ? order by amount, id) x", rounds % 500);

@@ -14,10 +14,12 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A program that knows for how long its threads have been in which state. It prints READY when all threads are there. For
  * each line of its input it prints the time of CLOCK_MONOTONIC and, for each state, how long the threads named "mixed" have
- * been in it so far, in ns. It ends when its input ends.
+ * been in it so far, in ns; and the same for the threads named "holder", which hold the monitors that the others wait for.
+ * It ends when its input ends.
  *
  * <p>Arguments, each a number: mixed threads, idle threads, pool threads that do nothing, pairs of threads that switch as fast
- * as they can, virtual threads that sleep, and then a FIFO from which a thread "fifo" reads, or "-".
+ * as they can, virtual threads that sleep, and then a FIFO from which a thread "fifo" reads, or "-". With -Dslower=N, mixed
+ * threads stay in each state N times as long, and compute for 2 ms only.
  */
 public class Waits {
   static volatile long result;
@@ -39,28 +41,15 @@ public class Waits {
     return t;
   }
 
-  static final String[] STATES = {"sleep", "park", "wait", "monitor", "socket", "on-processor"};
+  static final String[] STATES = {"sleep", "park", "wait", "monitor", "socket", "on-processor", "short-sleep"};
+  static final int SHORT_SLEEP = 6;
+  static final int SLOWER = Integer.getInteger("slower", 1);
 
-  /** A thread that goes from one state to another, and measures for how long it was in each. */
-  static final class Mixed {
-    final long[] nanos = new long[STATES.length];
-    final Random random;
-    final Object own = new Object();
-    final Object contended = new Object();
-    final Socket socket;
-    final Socket peer;
-    volatile long holdUntil;
-    volatile boolean held;
-    Thread holder;
-    long since = System.nanoTime();
-    int state;
-
-    Mixed(int seed, ServerSocket server) throws Exception {
-      random = new Random(seed);
-      socket = new Socket("127.0.0.1", server.getLocalPort());
-      peer = server.accept();
-      holder = start("holder", this::holding);
-    }
+  /** Says for how long a thread was in each state. */
+  static class Measured {
+    private final long[] nanos = new long[STATES.length];
+    private long since = System.nanoTime();
+    private int state;
 
     /** Ends a state, and begins another one. */
     synchronized void begin(int next) {
@@ -76,13 +65,33 @@ public class Waits {
         sums[i] += nanos[i];
       }
     }
+  }
+
+  /** A thread that goes from one state to another, and measures for how long it was in each. */
+  static final class Mixed extends Measured {
+    final Random random;
+    final Object own = new Object();
+    final Object contended = new Object();
+    final Socket socket;
+    final Socket peer;
+    final Measured holding = new Measured();
+    volatile long holdUntil;
+    volatile boolean held;
+    Thread holder;
+
+    Mixed(int seed, ServerSocket server) throws Exception {
+      random = new Random(seed);
+      socket = new Socket("127.0.0.1", server.getLocalPort());
+      peer = server.accept();
+      holder = start("holder", this::holding);
+    }
 
     void run() throws Exception {
       while (true) {
-        int next = random.nextInt(STATES.length);
-        int millis = 20 + random.nextInt(300);
+        int next = random.nextInt(SHORT_SLEEP);
+        int millis = (20 + random.nextInt(300)) * SLOWER;
         if (next == 3) {
-          begin(0); // it sleeps until the monitor is held
+          begin(SHORT_SLEEP); // until the monitor is held
           holdUntil = System.nanoTime() + millis * 1_000_000L;
           LockSupport.unpark(holder);
           while (!held) {
@@ -96,7 +105,7 @@ public class Waits {
           case 2: waiting(millis); break;
           case 3: blocking(); break;
           case 4: reading(millis); break;
-          default: computing(millis / 30);
+          default: computing(SLOWER > 1 ? 2 : millis / 30);
         }
       }
     }
@@ -104,9 +113,11 @@ public class Waits {
     /** Holds the monitor whenever it is asked to, until a time. */
     void holding() throws Exception {
       for (long until = 0; ; ) {
+        holding.begin(1);
         while (holdUntil == until) {
           LockSupport.park(this);
         }
+        holding.begin(0);
         until = holdUntil;
         synchronized (contended) {
           held = true;
@@ -251,13 +262,17 @@ public class Waits {
     System.out.println("READY");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     while (in.readLine() != null) {
-      long[] sums = new long[STATES.length];
+      long[] mixed = new long[STATES.length];
+      long[] holders = new long[STATES.length];
+      long now = System.nanoTime();
       for (Mixed m : all) {
-        m.addTo(sums);
+        m.addTo(mixed);
+        m.holding.addTo(holders);
       }
-      StringBuilder line = new StringBuilder("" + System.nanoTime());
-      for (int i = 0; i < sums.length; i++) {
-        line.append(' ').append(STATES[i]).append(' ').append(sums[i]);
+      StringBuilder line = new StringBuilder("" + (now / 2 + System.nanoTime() / 2));
+      for (int i = 0; i < mixed.length; i++) {
+        line.append(' ').append(STATES[i]).append(' ').append(mixed[i]);
+        line.append(" holder-").append(STATES[i]).append(' ').append(holders[i]);
       }
       System.out.println(line);
     }

@@ -11,9 +11,9 @@ var AMD64 = &Arch{
 	step: 1, decode: decode, padding: padding, notEntrant: notEntrant, polls: polls,
 }
 
-// notEntrant returns the seed of a verified entry, given its code. When HotSpot makes a method not entrant, it
-// overwrites the first five bytes of the entry with a jmp (NativeJump::patch_verified_entry). Threads may still be in
-// the code after the overwritten instruction, which was one of these:
+// notEntrant returns the seed of a verified entry. code begins at that entry. When HotSpot makes a method not entrant,
+// it overwrites the first five bytes of the entry with a jmp (NativeJump::patch_verified_entry). Threads may still be
+// in the code after the overwritten instruction, which was one of these:
 //
 //	89 84 24 00 c0 fe ff    mov    %eax,-0x14000(%rsp)    the check for a stack overflow
 //	48 81 ec 30 00 00 00    sub    $0x30,%rsp             a method of C2's that needs no such check

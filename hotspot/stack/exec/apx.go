@@ -75,7 +75,7 @@ func (in *inst) untrack() {
 	}
 }
 
-// forget notes that a register gets a value that is not tracked.
+// forget notes that the instruction writes a value that is not tracked to a register.
 func (in *inst) forget(r reg) {
 	if r < tracked {
 		in.writes |= 1 << r
@@ -83,7 +83,7 @@ func (in *inst) forget(r reg) {
 }
 
 // map4 has the forms of the opcodes in the EVEX map 4, without ND. With ND, the register vvvv is written instead of the
-// first operand. Prefixes that are a part of the opcode make no difference here, except for setcc and urdmsr.
+// first operand. The form of an opcode does not depend on the prefixes 66, F3 and F2, except for setcc and urdmsr.
 var map4 = formsOf(invalid, append(promotedArithmetic(), []span{
 	{0x24, 0x24, modRM | imm8 | writesRM}, {0xa5, 0xa5, modRM | writesRM}, // shld
 	{0x2c, 0x2c, modRM | imm8 | writesRM}, {0xad, 0xad, modRM | writesRM}, // shrd
@@ -119,8 +119,8 @@ func promotedArithmetic() (spans []span) {
 	return spans
 }
 
-// promoted handles the instructions of the EVEX map 4. pp, nd, nf and vvvv are fields of the prefix. promoted reports
-// whether the bytes are an instruction.
+// promoted handles the instructions of the EVEX map 4. pp, nd, nf and vvvv are fields of the prefix. The result is true
+// if the bytes are an instruction.
 func (d *decoder) promoted(op, pp byte, nd, nf bool, vvvv reg) bool {
 	f := map4[op]
 	switch {

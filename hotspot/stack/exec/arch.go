@@ -6,10 +6,10 @@ type Arch struct {
 	sp, fp    reg // the stack pointer and the frame pointer
 	// link is the register in which a call leaves the return address; noReg if a call pushes it.
 	link reg
-	// preserved are the registers of which a Frame says where the caller's values are, the frame pointer first.
+	// preserved are the registers for which a Frame says where the caller's values are, the frame pointer first.
 	// Frame.Saved has a Place for each, in this order.
 	preserved []int
-	// kept are the registers that a C function preserves, as bits.
+	// kept are the registers that a C function preserves, one bit for each.
 	kept  uint32
 	names []string
 
@@ -20,12 +20,12 @@ type Arch struct {
 	// followsCalls is true if codelets call their own code; see Code.followsCalls.
 	followsCalls bool
 
-	// step is the alignment of instructions.
+	// step is the alignment of instructions in bytes.
 	step    int
 	decode  func(code []byte) inst
 	padding func(code []byte) bool // reports whether code begins with HotSpot's filler between pieces of code
-	// notEntrant returns the seed of a verified entry, given its code. HotSpot may have overwritten the start of that
-	// code.
+	// notEntrant returns the seed of a verified entry. code begins at that entry. HotSpot may have overwritten the start
+	// of the code.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed
 	// polls reports whether a SafepointBlob is entered from a poll without a call. Then its code has to store the
 	// return address itself.

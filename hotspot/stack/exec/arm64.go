@@ -12,7 +12,7 @@ const (
 	x19 = 19
 	x29 = 29
 	x30 = 30
-	sp  = 31 // in operands that cannot be xzr
+	sp  = 31 // register 31 in operands that can't be xzr
 )
 
 // ARM64 is aarch64. ARM64JDK17 is aarch64 as JDK 8 to 19 use it.

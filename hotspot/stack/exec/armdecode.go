@@ -12,7 +12,8 @@ type armDecoder struct {
 	in inst
 }
 
-// decodeARM64 decodes the instruction that code begins with. If code does not begin with one, the result is an opBad.
+// decodeARM64 decodes the instruction that code begins with. If the code does not begin with one, the result is an
+// opBad.
 func decodeARM64(code []byte) inst {
 	if len(code) < armLen {
 		return inst{op: opBad, len: uint8(max(len(code), 1))}
@@ -43,7 +44,7 @@ func decodeARM64(code []byte) inst {
 	return d.in
 }
 
-// field returns n bits of the instruction. low is the number of the lowest one.
+// field returns n bits of the instruction. The parameter low is the number of the lowest one.
 func (d *armDecoder) field(low, n int) uint32 { return d.x >> low & (1<<n - 1) }
 
 // signed returns n bits of the instruction as a signed number.
@@ -57,7 +58,8 @@ func (d *armDecoder) rd() reg { return reg(d.field(0, 5)) }
 func (d *armDecoder) rn() reg { return reg(d.field(5, 5)) }
 func (d *armDecoder) rm() reg { return reg(d.field(16, 5)) }
 
-// write notes that a register gets a value that is not tracked. Register 31 is xzr here, which never changes.
+// write notes that the instruction writes a value that is not tracked to a register. Register 31 is xzr here, which
+// never changes.
 func (d *armDecoder) write(r reg) {
 	if r != sp {
 		d.in.writes |= 1 << r
@@ -224,7 +226,7 @@ func (d *armDecoder) register() {
 		in.writes |= 1 << rd
 	case d.x&0x1fe00000 == 0x1a400000: // ccmp, ccmn
 	case d.x&0x1fe07c00 == 0x1a000400, d.x&0x1fe03c00 == 0x1a000800: // rmif, setf8
-	case d.x&0xfffe0000 == 0xdac10000 && (rd == x29 || rd == x30): // pacia, autia, xpaci: the address is the same
+	case d.x&0xfffe0000 == 0xdac10000 && (rd == x29 || rd == x30): // pacia, autia, xpaci: only the signature changes
 	default:
 		d.write(rd)
 	}

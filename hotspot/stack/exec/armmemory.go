@@ -18,8 +18,8 @@ func (d *armDecoder) memory() {
 	}
 }
 
-// access notes the address of an operand in memory. That is the base register plus disp or, if post is true, the base
-// register alone. If writeback is true, the instruction also adds disp to the base register.
+// access sets the address of the operand in memory: the base register plus disp or, if post is true, the base register
+// alone. If writeback is true, the instruction also adds disp to the base register.
 func (d *armDecoder) access(disp int32, writeback, post bool) {
 	m := memory{base: d.rn(), disp: disp}
 	if writeback {

@@ -9,8 +9,8 @@ type Code struct {
 	Seeds []Seed
 
 	arch *Arch
-	// rest is what is assumed about code that execution does not reach from the seeds. Such code is searched for at
-	// the offset restFrom and after it.
+	// rest is the state that is assumed at the start of code that execution does not reach from the seeds. Such code is
+	// looked for from the offset restFrom on.
 	rest     start
 	restFrom int
 	// followsCalls is true if a call to an address within the code is executed as a jump. The interpreter's codelets

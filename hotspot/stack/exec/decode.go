@@ -32,8 +32,8 @@ type decoder struct {
 	in inst
 }
 
-// decode decodes the instruction that code begins with. If code does not begin with one, the result is an opBad of one
-// byte.
+// decode decodes the instruction that code begins with. If the code does not begin with one, the result is an opBad of
+// one byte.
 func decode(code []byte) inst {
 	d := decoder{code: code[:min(len(code), maxInstLen)]}
 	d.in.mem.base = noReg
@@ -79,7 +79,7 @@ func (d *decoder) prefixes() {
 			d.rep, d.rex = b, 0
 		case b == 0x64 || b == 0x65:
 			d.seg, d.rex = true, 0
-		case b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0xf0: // segments without effect, and lock
+		case b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0xf0: // segment prefixes without effect, and lock
 			d.rex = 0
 		case b&0xf0 == 0x40:
 			d.rex = b
@@ -135,7 +135,7 @@ func (d *decoder) width(f form) uint16 {
 	return 4
 }
 
-// operands reads all that comes after the opcode, and notes which registers and which memory are written.
+// operands reads everything after the opcode, and notes which registers and which memory the instruction writes.
 func (d *decoder) operands(f form) {
 	if f&modRM != 0 {
 		d.modRM()
@@ -192,7 +192,7 @@ func (d *decoder) general(r reg, f form) reg {
 	return r
 }
 
-// write notes that a register gets a value that is not tracked.
+// write notes that the instruction writes a value that is not tracked to a register.
 func (d *decoder) write(r reg) {
 	if r < tracked {
 		d.in.writes |= 1 << r

@@ -28,7 +28,7 @@ func (d *decoder) understand(b byte) bool {
 	return true
 }
 
-// single handles opcodes that stand for only one instruction.
+// single handles opcodes that encode only one instruction each.
 func (d *decoder) single(b byte) {
 	in := &d.in
 	switch b {

@@ -31,7 +31,7 @@ type span struct {
 	form
 }
 
-// formsOf makes a table from spans. Opcodes that are in no span get the form rest.
+// formsOf makes a table from spans. All opcodes that are in no span get the form in the parameter rest.
 func formsOf(rest form, spans []span) *[256]form {
 	t := new([256]form)
 	for i := range t {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A run is the symbolic execution of a piece of code.
+// A run is one symbolic execution of a piece of code.
 type run struct {
 	code  *Code
 	table *Table
@@ -14,8 +14,8 @@ type run struct {
 
 	states  []state
 	pending []int32 // instructions whose state has changed, by descending offset
-	calls   []int32 // instructions whose node.after is the number of a state that has changed
-	starts  []int32 // instructions that got a state since the last emit
+	calls   []int32 // instructions with calls whose state after the call (node.after) has changed
+	starts  []int32 // leaders that got a state since the last call of emit
 	todo    []int   // offsets that are still to be decoded
 
 	steps    int // how many instructions may still be executed
@@ -26,8 +26,8 @@ type run struct {
 type node struct {
 	inst
 	offset int32
-	// leader is true if the instruction can be reached in another way than from the instruction before it. Then state
-	// is the number of its state, counted from 1.
+	// leader is true if the instruction can be reached by a jump or from a seed, and not only from the instruction before
+	// it. Then the field state is the number of its state, counted from 1.
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
@@ -74,7 +74,8 @@ func (r *run) offset(addr uint64) int {
 // any more.
 func (r *run) frozen(offset int) bool { return r.table.at[offset] != 0 }
 
-// target notes that execution reaches the instruction at an offset, and that the instruction must be decoded.
+// target makes the instruction at an offset a leader, because execution can reach it by a jump or from a seed, and
+// queues it for decoding.
 func (r *run) target(offset int) {
 	if offset < 0 || offset >= len(r.at) || r.frozen(offset) {
 		return
@@ -138,7 +139,8 @@ func (r *run) decode() {
 // ends reports whether execution never continues at the next instruction.
 func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
 
-// reach notes that the instruction at an offset is reached in a state. The instruction must be a leader.
+// reach merges a state into the state of the instruction at an offset, which execution reaches in that state. The
+// instruction must be a leader.
 func (r *run) reach(offset int, s *state) {
 	if offset < 0 || offset >= len(r.at) || r.at[offset] == 0 || r.frozen(offset) {
 		return
@@ -294,7 +296,7 @@ func (r *run) returned(i int32) {
 			return
 		}
 	}
-	copied := *s // reach may move the states
+	copied := *s // reach may move the states in memory
 	r.reach(next, &copied)
 }
 

@@ -10,9 +10,9 @@ type Seed struct {
 type start struct {
 	kind        startKind
 	frameSize   int  // of a completeFrame
-	native      bool // of a completeFrame: the frame pointer points to the saved one
-	keepsFP     bool // of a completeFrame: the frame pointer is not saved yet
-	java        bool // nothing but the frame pointer is preserved for the caller
+	native      bool // of a completeFrame: the frame pointer points to the saved frame pointer
+	keepsFP     bool // of a completeFrame: the frame pointer still has the caller's value
+	java        bool // the code preserves no register for its caller but the frame pointer
 	senderSP    bool // Arch.senderSP has the canonical frame address
 	exceptionPC bool // Arch.exceptionPC has the return address, too
 }

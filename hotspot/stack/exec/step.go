@@ -114,7 +114,8 @@ func (s *state) stepStack(in *inst) {
 	}
 }
 
-// others handles what is not tracked: it forgets the values of the registers and slots that an instruction overwrites.
+// others handles instructions that are not understood: it forgets the values of the registers and slots that the
+// instruction overwrites.
 func (s *state) others(in *inst) {
 	if in.writes != 0 {
 		for r := range reg(s.arch.registers) {
@@ -133,9 +134,9 @@ func (s *state) others(in *inst) {
 	}
 }
 
-// overwrite executes a mov of v to memory. In this way HotSpot replaces a return address with that of a deoptimized
-// frame, or with the address of an exception handler. So an unknown value that overwrites the return address is taken
-// for the new return address.
+// overwrite executes a mov of v to memory. HotSpot's code uses such a mov to replace a return address with that of a
+// deoptimized frame, or with the address of an exception handler. So an unknown value that overwrites the return
+// address is taken for the new return address.
 func (s *state) overwrite(at, v value) {
 	address := value{returnAddress, 0}
 	if v.base == unknown && at == (value{cfa, -8}) && (s.polled || s.load(at) == address) {
@@ -152,7 +153,7 @@ func (s *state) address(m memory) value {
 	return s.regs[m.base].plus(m.disp)
 }
 
-// align returns what is known of v & mask, where the mask is negative.
+// align returns what is known about v & mask, where the mask is negative.
 func (s *state) align(v value, mask int32) value {
 	if v.base != cfa || !s.aligned || mask != -16 {
 		return value{}

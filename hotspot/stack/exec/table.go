@@ -13,12 +13,12 @@ type Table struct {
 	// its frame plus firstFrame, or noFrame. Otherwise it is notReached.
 	at      []uint16
 	frames  []Frame
-	returns []returnFrame // sorted by end
+	returns []returnFrame // frames after calls, sorted by end
 }
 
 // A returnFrame is the frame after a call that has returned.
 type returnFrame struct {
-	end   uint32 // of the call, from the start of the code
+	end   uint32 // end of the call instruction, from the start of the code
 	frame uint16 // as in Table.at
 }
 
@@ -103,8 +103,8 @@ func (r *run) begin(c *Code, t *Table) {
 	r.sweeping = false
 }
 
-// sweep executes the code that the seeds do not reach, beginning at the lowest address. It assumes the state code.rest
-// at the start of each such part.
+// sweep executes the code that execution from the seeds has not reached, beginning at the lowest address. At the start
+// of each such part, it assumes the state code.rest.
 func (r *run) sweep() {
 	for offset := r.code.restFrom; offset < len(r.at) && r.steps > 0; {
 		if r.frozen(offset) {

@@ -54,7 +54,7 @@ type state struct {
 	arch    *Arch
 	regs    [maxRegisters]value
 	slots   [maxSlots]slot
-	n       uint8 // number of slots
+	n       uint8 // number of slots in use
 	aligned bool  // the canonical frame address is a multiple of 16
 	polled  bool  // there is no return address until the code stores one
 	dirty   bool  // something has changed
