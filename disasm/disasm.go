@@ -99,13 +99,22 @@ func Supported(arch Arch) bool {
 	return decoders[arch] != nil
 }
 
-// Decode decodes code, whose address is pc. There are no gaps between the instructions: their lengths add up to
-// len(code), whatever the bytes are. An instruction that is cut off by the end of code counts as undecodable. Decode
-// returns an error only if arch is not supported.
+// Decode decodes machine code. The address of its first byte is pc. There are no gaps between the instructions: their
+// lengths add up to len(code), whatever the bytes are. An instruction that is cut off by the end of code counts as
+// undecodable. Decode returns an error only if arch is not supported.
 func Decode(arch Arch, syntax Syntax, code []byte, pc uint64) ([]Inst, error) {
 	decode := decoders[arch]
 	if decode == nil {
 		return nil, fmt.Errorf("disasm: unsupported architecture %q", string(arch))
 	}
 	return decode(syntax, code, pc), nil
+}
+
+// Outline does the same as Decode, but leaves out the texts of some instructions where that saves time. All padding,
+// and all instructions that stop the program, have their texts.
+func Outline(arch Arch, syntax Syntax, code []byte, pc uint64) ([]Inst, error) {
+	if arch == AMD64 {
+		return amd64.Outline(syntax, code, pc), nil
+	}
+	return Decode(arch, syntax, code, pc)
 }

@@ -28,21 +28,21 @@ const (
 	GC Kind = "gc"
 	// Concurrent is work that the collector does while the program runs: "Concurrent Mark Cycle".
 	Concurrent Kind = "gc-concurrent"
-	// Safepoint begins when the JVM asks all threads to stop, and ends when they run again. Its name is that of the VM
-	// operation for which the threads stopped: "G1CollectForAllocation". It is UnknownSafepoint if that is unknown.
+	// Safepoint begins when the JVM asks all threads to stop, and ends when they run again. Its name is the VM operation
+	// for which the threads stopped, "G1CollectForAllocation", or UnknownSafepoint.
 	Safepoint Kind = "safepoint"
 	// VMOperation is work of the VM thread, with or without a safepoint: "G1CollectForAllocation".
 	VMOperation Kind = "vm-operation"
 	// Compilation is the work of a JIT compiler on one method. Its name is the method: "java.util.HashMap::get".
 	// HotSpot's log has only the start of a compilation, not its end.
 	Compilation Kind = "compile"
-	// Inlining are the decisions of a JIT compiler about calls. They are not [Event]s, but have a type of their own,
-	// [Inlined], because there are too many of them.
+	// Inlining is the kind for a JIT compiler's decisions about which calls to inline. There are too many of them to make
+	// an [Event] of each, so they have a type of their own, [Inlined].
 	Inlining Kind = "inlining"
-	// Deopt is a deoptimization: compiled code of a method is given up. Its name is the method.
+	// Deopt is a deoptimization: the JVM gives up compiled code of a method. Its name is the method.
 	Deopt Kind = "deoptimize"
-	// Discard is when HotSpot stops using some compiled code, so that no thread enters it any more. Its name is the
-	// method.
+	// Discard is the moment from which no thread can enter some compiled code any more, because HotSpot has stopped using
+	// it. Its name is the method.
 	Discard Kind = "discard"
 	// Lock is a thread's wait for a lock that another thread holds. Its name is the class of the lock object.
 	Lock Kind = "lock"
@@ -51,8 +51,8 @@ const (
 	Park Kind = "park"
 	// Sleep is a call of Thread.sleep.
 	Sleep Kind = "sleep"
-	// Alloc is an allocation, or a sampled allocation that stands for many others (see Event.Bytes). Its name is the
-	// class of the object.
+	// Alloc is the allocation of one object, or a sample that represents many allocations (see Event.Bytes). Its name is
+	// the class of the object.
 	Alloc Kind = "alloc"
 	// ClassLoad is the loading of a class. The event's name is the name of the class.
 	ClassLoad Kind = "class"
@@ -86,10 +86,11 @@ type Event struct {
 	// WaitNanos is the time to safepoint, if the event is a Safepoint. During this time, some threads had not stopped
 	// yet, and the others waited for them.
 	WaitNanos int64
-	// Bytes is the number of allocated bytes that an Alloc stands for.
+	// Bytes is the number of bytes that were allocated, if the event is an Alloc. If the Alloc represents several
+	// allocations, Bytes is their sum.
 	Bytes int64
-	// PC is the address after the instruction at which the event happened, in the code cache. If that instruction is a
-	// call, PC is its return address. PC is 0 if the instruction is unknown.
+	// PC is a return address in the code cache: the address after the instruction at which the event happened. PC is 0 if
+	// the instruction is unknown.
 	PC uint64
 	// Frames is the thread's stack at the time of the event, innermost frame first; nil if unknown. Several events may
 	// share a slice, so it must not be changed. If Truncated is true, the outermost frames are missing.
@@ -105,7 +106,7 @@ type Frame struct {
 	Line   int    // 0 when unknown
 }
 
-// Names of arguments of compilations that tell methods of the same name apart.
+// Names of arguments of Compilation events. The arguments distinguish methods that have the same name.
 const (
 	BytecodeSize = "bytecode"   // size of the method's bytecode in bytes; HotSpot's log has it
 	Descriptor   = "descriptor" // types of the method's parameters and of its result: "(I)V"; recordings have it
@@ -153,8 +154,8 @@ func (e *Event) OfTool() bool {
 	return e.OfRecorder()
 }
 
-// Times returns how many events the event stands for. It is 1, except for an Alloc that is the sum of several
-// allocations counted by USDT probes.
+// Times returns the number of occurrences that the event represents. It is 1, except for an Alloc that is the sum of
+// several allocations counted by USDT probes.
 func (e *Event) Times() int {
 	if e.Kind != Alloc {
 		return 1

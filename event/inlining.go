@@ -1,11 +1,11 @@
 package event
 
-// An Inlined is a JIT compiler's decision about one call, made while it compiled a method: whether it inlines the
-// callee, and why. Flight Recorder has an event for each decision. There are tens of thousands of decisions, so they
-// are not read as an [Event] each: capture.Capture.ReadInlining reads only those about code with samples.
+// An Inlined is a JIT compiler's decision about one call in a method that it compiled: whether it inlines the callee,
+// and why. Flight Recorder has an event for each decision. There are tens of thousands of decisions, so no [Event] is
+// made of them. capture.Capture.ReadInlining reads only those about code with samples.
 //
 // Names of methods have the form of Event.Name. If the caller is itself inlined at several places, there are several
-// decisions about the same bci, and nothing says which of them belongs to which place.
+// decisions about the same bci, and nothing says which of these places a decision is about.
 type Inlined struct {
 	CompileID int
 	Caller    string // whose bytecode has the call

@@ -3,9 +3,9 @@ package event
 // UnknownSafepoint is the name of a safepoint whose reason is unknown.
 const UnknownSafepoint = "safepoint"
 
-// NameSafepoints gives each safepoint whose reason is unknown the name of the VM operation that ran in it. If several
-// ran in it, the longest one counts. It is for the events of Flight Recorder and of USDT probes, where VM operations
-// are separate events. The events must be sorted, as [Sort] does.
+// NameSafepoints renames each safepoint whose reason is unknown after the VM operation that ran in it. If several
+// operations ran in it, NameSafepoints uses the longest one. It is needed for events of Flight Recorder and of USDT
+// probes, where VM operations are separate events. The events must be sorted, as [Sort] does.
 func NameSafepoints(events []Event) {
 	type safepoint struct {
 		index  int

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A SiteRule says which frame of a stack names the place where a thread waited for a lock or allocated memory.
+// A SiteRule chooses a frame of a stack as the place where a thread waited for a lock or allocated memory.
 type SiteRule string
 
 const (

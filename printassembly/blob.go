@@ -28,8 +28,8 @@ const (
 	Library
 )
 
-// IsStub reports whether the reports count code of this kind as stubs. Stubs are all code that belongs neither to a
-// Java method nor to the interpreter.
+// IsStub reports whether reports count code of this kind as stubs: all of HotSpot's code that is neither a Java method,
+// nor the wrapper of one, nor the interpreter.
 func (k Kind) IsStub() bool {
 	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }
@@ -53,11 +53,11 @@ type Blob struct {
 	Lo, Hi uint64
 	// Name is "pkg.Class::method" for Java code, and the name of the stub or codelet for other code.
 	Name     string
-	Module   string // of a function of Kind Library: "libjvm.so", "kernel"
+	Module   string // for Kind Library, the module that has the function: "libjvm.so", "kernel"
 	Compiler string // c1, c2, jvmci; "" if no compiler made the code, or the compiler is unknown
 	ID       int    // compile id; 0 if there is none
 	Level    int    // tier
-	OSRBCI   int    // bci at which an OSR method is entered; 0 otherwise
+	OSRBCI   int    // bci at which an OSR method is entered; 0 for other methods
 	// BytecodeSize is the size of a compiled method's bytecode, in bytes; 0 if it is unknown.
 	BytecodeSize int
 
@@ -65,10 +65,13 @@ type Blob struct {
 	// HotSpot prints a method right after installing it. A blob without its own time has the last time before it in
 	// the log, which is a lower bound.
 	UptimeMillis int64
+	// SeenMillis is when gasm first saw the code in the JVM's memory. UptimeMillis is then the last time at which gasm
+	// saw that the code was not there yet. SeenMillis is 0 if UptimeMillis is exact, or if nothing is known about this.
+	SeenMillis int64
 
 	offset    int64  // offset of its first line in the log
 	end       int64  // offset at which another thread's lines or the same thread's next blob begin
-	turns     []turn // the rest of its lines, which come after lines of other threads
+	turns     []turn // the other pieces of the log with lines of the blob, each after lines of other threads
 	installed int64  // the offset by which blobs are sorted, see addNamed
 }
 
@@ -120,7 +123,7 @@ func (b *Blob) Source() string {
 // A Frame is one level of an inlining chain.
 type Frame struct {
 	Method string // pkg.Class::method
-	BCI    int    // -1 if there is none, as in native code
+	BCI    int    // index of the bytecode; -1 if there is none, as in native code
 	Line   int    // source line; 0 when unknown
 	// File is the path of the source file of native code. It is "" for Java code, whose file is that of its class.
 	File string
@@ -175,7 +178,7 @@ type Instruction struct {
 	Lo, Hi   uint64
 	Text     string
 	Kind     disasm.Kind
-	Target   uint64 // where a direct call or jump leads; 0 for other instructions
+	Target   uint64 // address to which a direct call or jump leads; 0 for other instructions
 	Section  string // the section that begins here: "Verified Entry Point"; "" for most
 	Comments []string
 	// Frames is the inlining chain, innermost frame first. Debug info at an instruction also describes the code
@@ -206,8 +209,8 @@ type Header struct {
 	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only gasm
 	// writes these names into a log, see [AppendSourceFile].
 	SourceFiles map[string]string
-	// ThreadNames has the whole names of Java threads by thread id, with the latest name last. An id has several names
-	// if the thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log;
-	// see [AppendThreadName].
+	// ThreadNames has the whole names of Java threads by thread id, the latest name last. An id has several names if the
+	// thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log; see
+	// [AppendThreadName].
 	ThreadNames map[int][]string
 }

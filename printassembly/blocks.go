@@ -51,7 +51,7 @@ func (i *item) isRun() bool { return i.class <= codeLine }
 // A blockReader reads the blocks of a log.
 type blockReader struct {
 	log    io.ReaderAt
-	size   int64 // of the log
+	size   int64 // size of the log in bytes
 	block  int64 // size of a block in bytes: blockSize, except in tests
 	indent int   // see lineReader
 	buffer []byte
@@ -129,7 +129,7 @@ func (r *blockReader) read(b *block, from int64) {
 }
 
 // wholeLines looks at the complete lines in data that begin at or after the offset start and before the offset limit.
-// It returns the offset at which the last of them ends, or start if there are none.
+// It returns the offset at which the last of them ends, or the parameter start if there are none.
 func wholeLines(data []byte, start int, limit int64) (end int) {
 	if limit <= int64(start) {
 		return start
@@ -144,8 +144,8 @@ func wholeLines(data []byte, start int, limit int64) (end int) {
 }
 
 // more reads the next bytes of the log into the buffer, after the bytes that are there already, and returns the whole
-// buffer. The buffer already holds log[at:at+have]. Beyond log[:to], only the rest of one line is needed, so more reads
-// only a little at a time there. It returns an error if the file has become shorter.
+// buffer. The buffer already holds log[at:at+have]. Beyond log[:to], only the rest of one line is needed, so only a
+// little is read at a time there. It returns an error if the file has become shorter.
 func (r *blockReader) more(at int64, have int, to int64) ([]byte, error) {
 	end := at + int64(have)
 	more := min(to-end, int64(max(readSize, have)))

@@ -6,8 +6,8 @@ import "unsafe"
 // chain is numbered from its outermost frame inwards. So the memory for a long chain is in proportion to the number of
 // its frames, however long the names in it are. The zero Chains is ready to use.
 type Chains struct {
-	links  []link       // by the number of a chain, minus 1
-	byLink map[link]int // the number of a chain
+	links  []link       // links[i] is the innermost link of the chain i+1
+	byLink map[link]int // the number of the chain with this innermost link
 	names  []string
 	byText map[string]int
 	// byAddress and bySlice find names and slices of frames that were numbered before, by their addresses in memory.
@@ -36,8 +36,8 @@ type framesAt struct {
 	size  int
 }
 
-// Number returns the number of a chain, with its innermost frame first. It is 0 for no frames, and more than 0 for
-// others. The frames must not be changed afterwards.
+// Number returns the number of a chain. The innermost frame comes first in frames, which must not be changed
+// afterwards. The number is 0 if there are no frames, and greater than 0 otherwise.
 func (c *Chains) Number(frames []Frame) int {
 	if len(frames) == 0 {
 		return 0

@@ -34,7 +34,7 @@ const (
 	textLine
 )
 
-// A line of some classes is recognized by how it begins.
+// The beginnings of lines by which some classes are recognized.
 var (
 	totalPart      = []byte(" total in heap ")
 	mainCodePart   = []byte(" main code ")

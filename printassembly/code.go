@@ -2,6 +2,7 @@ package printassembly
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -13,20 +14,100 @@ import (
 // the log has no gaps. Code returns nil if the log does not have the blob's code. If the code exceeds a limit, Code
 // returns the instructions before the limit, and a [TooMuchError].
 func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
-	if !b.HasCode {
-		return nil, nil
+	t, err := l.Text(b)
+	if err != nil {
+		return nil, err
 	}
-	c := codeReader{blob: b, log: l, syntax: syntax}
-	if err := l.eachLine(b, c.take); err != nil {
+	return t.Code(syntax)
+}
+
+// A CodeText is the text of a blob's code in the log. Its methods decode it.
+type CodeText struct {
+	reader codeReader
+	runs   []codeRun // the bytes of the instructions, once they are decoded
+	syntax disasm.Syntax
+}
+
+// Text reads a blob's code from the log, but does not decode the instructions.
+func (l *Log) Text(b *Blob) (*CodeText, error) { return l.text(b, false) }
+
+// text reads a blob's code. With framesOnly, it leaves out all comments that are not frames.
+func (l *Log) text(b *Blob, framesOnly bool) (*CodeText, error) {
+	t := &CodeText{reader: codeReader{blob: b, log: l, rows: hexRows{framesOnly: framesOnly}}}
+	if !b.HasCode {
+		return t, nil
+	}
+	if err := l.eachLine(b, t.reader.take); err != nil {
 		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, err)
 	}
-	c.decodeRows()
+	t.reader.rows.sortNotes()
+	return t, nil
+}
+
+// Lead returns the comments at the first byte of the code, except debug info. It returns nil unless gasm itself has
+// copied the code.
+func (t *CodeText) Lead() (comments []string) {
+	rows := &t.reader.rows
+	for i := 0; rows.exact && len(rows.pieces) > 0 && i < len(rows.notes); i++ {
+		if n := &rows.notes[i]; n.cell == rows.pieces[0].lo && !n.debug && !n.section {
+			comments = append(comments, n.text)
+		} else if n.cell > rows.pieces[0].lo {
+			break
+		}
+	}
+	return comments
+}
+
+// Code decodes the instructions, see [Log.Code].
+func (t *CodeText) Code(syntax disasm.Syntax) ([]Instruction, error) {
+	return t.decode(func(code []byte, pc uint64) ([]disasm.Inst, error) {
+		return disasm.Decode(t.reader.log.arch, syntax, code, pc)
+	})
+}
+
+// Outline does the same as Code, but leaves out the texts of some instructions if that saves time, see
+// [disasm.Outline]. SetText sets them.
+func (t *CodeText) Outline(syntax disasm.Syntax) ([]Instruction, error) {
+	if !t.reader.rows.exact { // the texts are needed to find out which instruction a comment belongs to
+		return t.Code(syntax)
+	}
+	t.syntax = syntax
+	return t.decode(func(code []byte, pc uint64) ([]disasm.Inst, error) {
+		return disasm.Outline(t.reader.log.arch, syntax, code, pc)
+	})
+}
+
+// SetText sets the text of an instruction that Outline has returned.
+func (t *CodeText) SetText(in *Instruction) {
+	if in.Text != "" {
+		return
+	}
+	// The runs are in the order of their addresses. A damaged log may have very many.
+	i, found := slices.BinarySearchFunc(t.runs, in.Lo, func(run codeRun, lo uint64) int { return cmp.Compare(run.lo, lo) })
+	if !found {
+		i--
+	}
+	if i < 0 || in.Lo-t.runs[i].lo >= uint64(len(t.runs[i].code)) {
+		return
+	}
+	code := t.runs[i].code[in.Lo-t.runs[i].lo:]
+	code = code[:min(in.Hi-in.Lo, uint64(len(code)))]
+	if insts, err := disasm.Decode(t.reader.log.arch, t.syntax, code, in.Lo); err == nil && len(insts) > 0 {
+		in.Text = insts[0].Text
+	}
+}
+
+// decode decodes the instructions. It calls the given function for each run of bytes.
+func (t *CodeText) decode(decode func(code []byte, pc uint64) ([]disasm.Inst, error)) ([]Instruction, error) {
+	c := &t.reader
+	c.decoder = decode
+	t.runs = c.decodeRows()
 	spreadFrames(c.insts)
 	if c.tooMuch == "" {
 		c.tooMuch = c.rows.tooMuch
 	}
 	if c.tooMuch != "" {
-		return c.insts, &TooMuchError{l.name, b.Name, c.tooMuch}
+		return c.insts, &TooMuchError{c.log.name, c.blob.Name, c.tooMuch}
 	}
 	return c.insts, nil
 }
@@ -34,7 +115,7 @@ func (l *Log) Code(b *Blob, syntax disasm.Syntax) ([]Instruction, error) {
 // eachLine calls take(line) for each line of a blob after its first line. It stops when take returns true. All lines of
 // a blob are written by the same thread. If lines of other threads cut a line in two, eachLine joins the halves again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {
-	var held []byte // the last line, which may continue after lines of other threads
+	var held []byte // the last line so far, which may continue after lines of other threads
 	lines := &lineReader{indent: l.indent}
 	for i := -1; i < len(b.turns); i++ {
 		t := turn{b.offset, b.end}
@@ -76,10 +157,10 @@ func goesOn(line []byte) bool {
 type codeReader struct {
 	blob    *Blob
 	log     *Log
-	syntax  disasm.Syntax
+	decoder func(code []byte, pc uint64) ([]disasm.Inst, error)
 	insts   []Instruction
 	machine bool    // between [MachCode] and [/MachCode]
-	rows    hexRows // of the hex dump
+	rows    hexRows // the rows of the hex dump so far
 	section string  // name of a section that has begun but has no instruction yet
 	lead    []string
 	skip    bool   // the last row was not used, so its comments are skipped, too
@@ -96,7 +177,7 @@ const (
 	maxInstructions = 1 << 20
 	maxCode         = 15 * maxInstructions // in bytes: an x86 instruction has at most 15
 	maxNotes        = 1 << 20              // comments and frames of one blob
-	maxFrames       = 1000                 // of an inlining chain
+	maxFrames       = 1000                 // frames of one inlining chain
 )
 
 // A TooMuchError reports that a blob exceeds what HotSpot's code can have, so the log is damaged.
@@ -159,21 +240,22 @@ func (c *codeReader) mark(line []byte) (done bool) {
 }
 
 // decodeRows decodes the bytes into instructions and adds their comments. If a damaged log has both the bytes of a blob
-// and hsdis's text of it, the bytes are used.
-func (c *codeReader) decodeRows() {
+// and hsdis's text of it, the bytes are used. decodeRows returns the bytes.
+func (c *codeReader) decodeRows() []codeRun {
 	if len(c.rows.code) == 0 {
-		return
+		return nil
 	}
 	c.insts = nil
-	c.rows.sortNotes()
-	for _, run := range c.rows.runs(c.blob.Lo, c.blob.Hi) {
+	runs := c.rows.runs(c.blob.Lo, c.blob.Hi)
+	for _, run := range runs {
 		from := len(c.insts)
 		c.decode(run)
 		c.rows.annotate(c.insts[from:])
 		if c.tooMuch != "" {
-			return
+			break
 		}
 	}
+	return runs
 }
 
 const (
@@ -189,13 +271,13 @@ func (c *codeReader) decode(run codeRun) {
 	for at := 0; at < len(run.code); {
 		lo := run.lo + uint64(at)
 		part := run.code[at:min(at+decodedAtOnce+longest, len(run.code))]
-		insts, err := disasm.Decode(c.log.arch, c.syntax, part, lo)
+		insts, err := c.decoder(part, lo)
 		if err != nil {
 			insts = undecoded(part, lo)
 		}
 		c.insts = slices.Grow(c.insts, len(insts))
 		for _, in := range insts {
-			if in.Addr-lo >= decodedAtOnce { // the instruction may be cut off by the end of part
+			if in.Addr-lo >= decodedAtOnce { // the instruction may be cut off, because part ends within it
 				break
 			}
 			if len(c.insts) == maxInstructions {

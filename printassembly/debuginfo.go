@@ -3,7 +3,6 @@ package printassembly
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 
@@ -19,26 +18,28 @@ import (
 type DebugInfo struct {
 	log    *Log
 	syntax disasm.Syntax
-	at     []note // the notes that have frames, sorted by address
+	at     []note // those notes that have frames, sorted by address
 	runs   []codeRun
 }
 
 // DebugInfo reads a blob's debug info. It returns nil without an error in two cases: the log does not have the blob's
 // code, or the caller must use [Log.Code] instead, because HotSpot has printed the code or the code exceeds a limit.
 func (l *Log) DebugInfo(b *Blob, syntax disasm.Syntax) (*DebugInfo, error) {
-	if !b.HasCode {
-		return nil, nil
+	t, err := l.text(b, true)
+	if err != nil {
+		return nil, err
 	}
-	c := codeReader{blob: b, log: l, rows: hexRows{framesOnly: true}}
-	if err := l.eachLine(b, c.take); err != nil {
-		return nil, fmt.Errorf("reading the code of %s in %s: %w", b.Name, l.name, err)
+	return t.DebugInfo(syntax), nil
+}
+
+// DebugInfo returns the debug info, see [Log.DebugInfo]. It must not be called after Code.
+func (t *CodeText) DebugInfo(syntax disasm.Syntax) *DebugInfo {
+	rows := &t.reader.rows
+	if !rows.exact || rows.tooMuch != "" || len(rows.code) == 0 {
+		return nil
 	}
-	if !c.rows.exact || c.rows.tooMuch != "" || len(c.rows.code) == 0 {
-		return nil, nil
-	}
-	c.rows.sortNotes()
-	c.rows.notes = slices.DeleteFunc(c.rows.notes, func(n note) bool { return len(n.frames) == 0 })
-	return &DebugInfo{log: l, syntax: syntax, at: c.rows.notes, runs: c.rows.runs(b.Lo, b.Hi)}, nil
+	at := slices.DeleteFunc(slices.Clone(rows.notes), func(n note) bool { return len(n.frames) == 0 })
+	return &DebugInfo{log: t.reader.log, syntax: syntax, at: at, runs: rows.runs(t.reader.blob.Lo, t.reader.blob.Hi)}
 }
 
 // Frames returns the inlining chain of the instruction at pc, innermost frame first, or nil if there is none. The
@@ -78,8 +79,8 @@ func (d *DebugInfo) bytes(pc uint64) []byte {
 	return d.runs[i].code[pc-d.runs[i].lo:]
 }
 
-// place handles a comment line when only frames are wanted. If the comment is not a frame, place records its position
-// and skips its text.
+// place handles a comment line when only frames are wanted. If the comment is not a frame, only its position is
+// recorded, and its text is skipped.
 func (h *hexRows) place(cell uint64, line []byte) {
 	text := bytes.TrimLeft(line, "; #")
 	if len(text) > 0 && text[0] == '-' {

@@ -1,7 +1,7 @@
 package printassembly
 
-// CaptureFlags returns the options that make HotSpot (JDK 8 and newer) write to logFile what this package reads. In the
-// file's name, %p stands for the process id.
+// CaptureFlags returns the options that make HotSpot (JDK 8 and newer) write what this package reads to the file named
+// logFile. In the file's name, %p stands for the process id.
 //
 // The options are passed in JAVA_TOOL_OPTIONS, which JVMs of all releases read. A JVM that does not know an option in
 // this variable does not start, so JDK 8 must know all of them. Newer JDKs ignore the options that they no longer

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ExactMark is a line that gasm writes after [MachCode] in code that it has copied itself. Below it, each comment has
-// the address of a byte of its instruction: debug info has the address of the instruction's last byte, and a
-// relocation has the address of its first byte.
+// ExactMark is a line that gasm writes after [MachCode] in code that it has copied itself. Below this line, each
+// comment has the address of a byte of its instruction: debug info has the address of the instruction's last byte, and
+// a relocation has the address of its first byte.
 const ExactMark = "[Comments at a byte of their instructions]"
 
 // oldExactMark is the mark that older versions of gasm wrote in place of ExactMark. Code that they copied had no
@@ -249,8 +249,8 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			// An instruction and the padding after it may be decoded as one instruction. All its samples belong to the
-			// frames of the actual instruction, which come first.
+			// An instruction and the padding after it may be decoded as one instruction. All its samples are in the actual
+			// instruction, whose frames come first.
 			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}

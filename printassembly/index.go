@@ -20,8 +20,7 @@ type Index struct {
 	Profiles Profiles
 	// Bodies has the references of these methods' bytecodes. These, too, are written only by gasm.
 	Bodies Bodies
-	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the position of the tag
-	// counts.
+	// Blobs are in the order of the log. If a method's tag <nmethod …/> comes before its code, the tag's position decides.
 	Blobs []Blob
 	// Damaged is the number of blobs whose first lines could not be read or have an unknown form. Such blobs are not in
 	// Blobs.
@@ -80,16 +79,16 @@ func compressed(r io.ReaderAt) bool {
 	})
 }
 
-// An openBlob is the blob that a writer, which is a thread of the JVM, is writing into the log.
+// An openBlob is the blob that a writer is writing into the log. A writer is a thread of the JVM.
 type openBlob struct {
 	index          int    // in Index.Blobs
 	java           bool   // it is a Java method; the ranges of its parts are on lines of their own
 	hasCode        bool   // a row of code has been read
-	mainLo, mainHi uint64 // of an nmethod's main code
-	stubLo, stubHi uint64 // of its stub code
+	mainLo, mainHi uint64 // range of the main code of an nmethod
+	stubLo, stubHi uint64 // range of the stub code of an nmethod
 	active         bool
 	turn           int64 // where the writer's current turn began; 0 if the blob began in this turn
-	unranged             // for blobs whose range is not on any line
+	unranged             // used for blobs whose range is not on any line
 }
 
 // unknownRange reports whether the blob's range must be computed from its rows.
@@ -390,7 +389,7 @@ func (x *indexer) finish(size int64) {
 	x.at = size
 	x.endTurn()
 	open := slices.SortedFunc(maps.Values(x.open), func(a, b *openBlob) int { return cmp.Compare(b.index, a.index) })
-	for _, o := range open { // the last blob first, see close
+	for _, o := range open { // begin with the last blob, see close
 		x.close(o)
 	}
 	// HotSpot may have printed a method twice. Two blobs are the same method if all of these fields agree.
@@ -411,7 +410,7 @@ func (x *indexer) finish(size int64) {
 				if !b.HasCode || kept[i].HasCode {
 					continue
 				}
-				b.UptimeMillis = kept[i].UptimeMillis
+				b.UptimeMillis, b.SeenMillis = kept[i].UptimeMillis, kept[i].SeenMillis
 				// The first print has no code and the second one has, so mark the first one to be deleted below.
 				kept[i].Hi = kept[i].Lo
 			}

@@ -21,7 +21,10 @@ type Installed struct {
 	Name     string // "pkg.Class::method"
 	// BytecodeSize is the size of the method's bytecode, in bytes.
 	BytecodeSize int
-	UptimeMillis int64 // when it was installed, in milliseconds since the JVM's start
+	// UptimeMillis is when it was installed, in milliseconds since the JVM's start. If gasm has written the tag, it is
+	// the last time at which the method was not there yet, and SeenMillis is when gasm first saw it. SeenMillis is 0 in
+	// HotSpot's own logs, where UptimeMillis is exact.
+	UptimeMillis, SeenMillis int64
 
 	// The nmethod itself has Size bytes from Address on. Its code is in [Lo, Hi), and the stubs in it begin at Stub.
 	// Stub is Hi if there are no stubs.
@@ -47,6 +50,7 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	if t.UptimeMillis, ok = stampMillis(attr(tag, "stamp")); !ok {
 		return t, false
 	}
+	_, t.SeenMillis, _ = seenMillis(tag)
 	if t.Name, ok = taggedName(unescape(attr(tag, "method"))); !ok {
 		return t, false
 	}
@@ -70,6 +74,19 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	return t, true
 }
 
+// seenMillis returns between which times a method was installed, if gasm has written the tag and does not know it
+// exactly.
+func seenMillis(tag []byte) (stamp, seen int64, ok bool) {
+	seen, ok = stampMillis(attr(tag, "seen"))
+	if !ok {
+		return 0, 0, false
+	}
+	if stamp, ok = stampMillis(attr(tag, "stamp")); !ok || seen <= stamp {
+		return 0, 0, false
+	}
+	return stamp, seen, true
+}
+
 // maxBytecode is the largest size of a method's bytecode, in bytes.
 const maxBytecode = 65535
 
@@ -77,7 +94,7 @@ const maxBytecode = 65535
 // kind and time.
 func (t *Installed) describe(b *Blob) {
 	b.ID, b.Compiler, b.Level = t.ID, t.Compiler, t.Level
-	b.UptimeMillis, b.Stamped = t.UptimeMillis, true
+	b.UptimeMillis, b.SeenMillis, b.Stamped = t.UptimeMillis, t.SeenMillis, true
 	if 0 < t.BytecodeSize && t.BytecodeSize <= maxBytecode {
 		b.BytecodeSize = t.BytecodeSize
 	}

@@ -27,8 +27,8 @@ type MethodBody struct {
 type BodyRef struct {
 	BCI    int
 	Kind   RefKind
-	Offset int         // of the field in its object or, for a static field, in the object of its class
-	Callee *MethodBody // of a CallRef; nil if it is not known
+	Offset int         // of an instance field in its object, or of a static field in its class's java.lang.Class
+	Callee *MethodBody // the method that a CallRef calls; nil if it is not known
 }
 
 // A RefKind says what a bytecode refers to. Its value is the letter in the log.
@@ -38,7 +38,7 @@ type RefKind byte
 const (
 	FieldRead  RefKind = 'g'
 	FieldWrite RefKind = 'p'
-	ArrayRef   RefKind = 'a' // of an array's length or elements
+	ArrayRef   RefKind = 'a' // refers to an array's length or to its elements
 	CallRef    RefKind = 'c'
 )
 

@@ -40,12 +40,12 @@ type MethodProfile struct {
 // A Trap counts the deoptimizations at a method's bytecodes for one reason.
 type Trap struct {
 	Reason string // "class_check"
-	Count  int    // 255 for that or more
+	Count  int    // number of deoptimizations; 255 means 255 or more
 }
 
 // A ProfileSite has HotSpot's counts at one bytecode.
 type ProfileSite struct {
-	BCI, Line int    // Line is 0 if it is unknown
+	BCI, Line int    // place of the bytecode; Line is 0 if it is unknown
 	Bytecode  string // "invokevirtual", "ifne", "instanceof"
 
 	Taken, NotTaken int64 // how often a conditional branch was taken and not taken
@@ -73,6 +73,8 @@ func (s *ProfileSite) IsBranch() bool { return strings.HasPrefix(s.Bytecode, "if
 
 // AppendMethodProfile appends the lines of a profile to text. No other profile of the log may have the same number.
 func AppendMethodProfile(text []byte, id int, p *MethodProfile) []byte {
+	const usual = 128 // bytes of a line
+	text = slices.Grow(text, usual*(1+len(p.Sites)))
 	text = strconv.AppendInt(append(append(text, profileTag...), "id='"...), int64(id), 10)
 	text = append(append(append(text, "' method='"...), Escape(p.Method)...), '\'')
 	for _, t := range p.Traps {
@@ -144,13 +146,13 @@ func AppendProfiles(text []byte, code CodeKey, ids []int) []byte {
 	return append(text, "'/>\n"...)
 }
 
-// Profiles are the profiles of methods in a log.
+// Profiles are the profiles of methods in a log. MethodProfile says what a profile is.
 type Profiles struct {
 	byID      map[int]*MethodProfile
 	compiled  map[CodeKey]*codeProfiles
 	open      *MethodProfile    // the profile whose sites are being read
-	sites     int               // in all profiles
-	bytecodes map[string]string // each only once in memory
+	sites     int               // number of sites in all profiles
+	bytecodes map[string]string // interned names of bytecodes, to save memory
 }
 
 // codeProfiles are the profiles with which some code was compiled.
@@ -169,7 +171,7 @@ func (p *Profiles) Of(code CodeKey) []*MethodProfile {
 	return nil
 }
 
-// CompiledWith calls yield for all code that has profiles, with the profiles.
+// CompiledWith calls yield for each piece of code that has profiles, and passes these profiles to it.
 func (p *Profiles) CompiledWith(yield func(code CodeKey, profiles []*MethodProfile) bool) {
 	for code, of := range p.compiled {
 		if !yield(code, of.list) {
@@ -180,7 +182,7 @@ func (p *Profiles) CompiledWith(yield func(code CodeKey, profiles []*MethodProfi
 
 const (
 	// maxProfiles and maxProfileSites limit the number of profiles of a log and of their sites. A program with 100 000
-	// compiled methods has fewer. Further ones are ignored.
+	// compiled methods has fewer. Further profiles and sites are ignored.
 	maxProfiles, maxProfileSites = 1 << 20, 1 << 24
 	// maxInlined limits the number of profiles of one piece of code. HotSpot inlines at most some hundred methods into
 	// one.

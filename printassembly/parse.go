@@ -120,7 +120,13 @@ func unescape(b []byte) string {
 // XML, which HotSpot escapes in the same way (xmlTextStream::write), and control characters. HotSpot itself does not
 // escape control characters, but a line feed in the name of a class would end the line.
 func Escape(text string) string {
-	special := func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("<>&'\"", r) }
+	special := func(r rune) bool {
+		switch r {
+		case '<', '>', '&', '\'', '"', 0x7f:
+			return true
+		}
+		return r < ' '
+	}
 	if !strings.ContainsFunc(text, special) {
 		return text
 	}
@@ -163,7 +169,7 @@ func parseCompiled(rest []byte) (b Blob, ok bool) {
 	if !ok {
 		return b, false
 	}
-	var from, word []byte // the rest of the line from the current word on, and the current word
+	var from, word []byte // from begins with the current word, which is also in word
 	next := func() []byte {
 		from = bytes.TrimLeft(rest, " ")
 		word, rest, _ = bytes.Cut(from, []byte{' '})

@@ -6,9 +6,10 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// In the hex dump, a comment has the address of a cell of four bytes, which may contain several instructions. The
-// functions in this file use the text of the comment to guess to which of these instructions it belongs. The golden
-// files of TestPlacement list the wrong guesses. On aarch64 a cell is one instruction, so no guess is needed.
+// In a hex dump that HotSpot printed, a comment has the address of a cell of four bytes, which may contain several
+// instructions. The functions in this file use the text of the comment to guess to which of these instructions it
+// belongs. The golden files of TestPlacement list the wrong guesses. On aarch64 a cell is one instruction, so no guess
+// is needed.
 
 // canHold reports whether an instruction can have a relocation of this kind. reloc is the text that
 // nmethod::reloc_string_for prints, such as "{runtime_call UncommonTrapBlob}".

@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// A Selection says which compiled methods have their code printed by HotSpot. The zero value selects all methods. For
-// methods that are not selected, the log still has the names and address ranges, in LogCompilation's tags <nmethod …/>.
-// So samples in these methods can be assigned to them.
+// A Selection says of which compiled methods HotSpot prints the code. The zero value selects all methods. For methods
+// that are not selected, the log still has the names and address ranges, in LogCompilation's tags <nmethod …/>. So
+// samples in these methods can be assigned to them.
 //
 // Printing causes most of the cost of a capture. C1 compiles most of the methods, and C2 compiles most of the hot
 // ones again a moment later, so C1's code is worth the least. Package nmethod can copy the code of methods that
@@ -18,7 +18,7 @@ import (
 type Selection struct {
 	// Methods are patterns in the syntax of HotSpot's CompileCommand; see [CheckPattern]. Nil selects all methods.
 	Methods []string
-	// SkipC1 leaves out the code that C1 compiled, and SkipC2 the code that C2 or a JVMCI compiler compiled. Both
+	// SkipC1 leaves out the code that C1 compiled. SkipC2 leaves out the code that C2 or a JVMCI compiler compiled. Both
 	// need a DirectivesFile.
 	SkipC1, SkipC2 bool
 	// DirectivesFile is the name of a file with [Selection.Directives]. JDK 9 and newer read it; a JVM does not start

@@ -9,19 +9,27 @@ import (
 )
 
 // A namedTag is the position of a LogCompilation tag for a method that was installed. If the method's code is printed
-// as well, the tag adds nothing.
+// as well, the tag adds nothing but when gasm has first seen it.
 type namedTag struct {
 	at   int64
 	size int
 	id   int // compile id
+	// stamp and seen are the times in a tag of gasm's, see Installed; both are 0 in a tag of HotSpot's.
+	stamp, seen int64
 }
 
 // named records where a tag <nmethod …/> is in the log, and the compile id in it. addNamed reads the tag again later,
 // but only if the method's code is not printed.
 func (x *indexer) named(tag []byte) {
-	if id, err := strconv.Atoi(string(attr(tag, "compile_id"))); err == nil {
-		x.tags = append(x.tags, namedTag{x.at, len(tag), id})
+	id, err := strconv.Atoi(string(attr(tag, "compile_id")))
+	if err != nil {
+		return
 	}
+	t := namedTag{at: x.at, size: len(tag), id: id}
+	if stamp, seen, ok := seenMillis(tag); ok {
+		t.stamp, t.seen = stamp, seen
+	}
+	x.tags = append(x.tags, t)
 }
 
 // addNamed adds the methods that are in the log only by the tag <nmethod …/>, without their code. It reads these tags
@@ -49,6 +57,9 @@ func (x *indexer) addNamed(r io.ReaderAt) error {
 		}
 		if i, ok := printed[t.id]; ok {
 			blobs[i].installed = min(blobs[i].installed, t.at)
+			if t.stamp == blobs[i].UptimeMillis { // JDK 8 has the same ids for on-stack replacements
+				blobs[i].SeenMillis = t.seen
+			}
 			continue
 		}
 		line = slices.Grow(line[:0], t.size)[:t.size]

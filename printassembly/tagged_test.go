@@ -65,6 +65,10 @@ func TestNamedDamage(t *testing.T) {
 			UptimeMillis: 1500, Stamped: true, named: true}}},
 		{"compiler='c2'", "compile_kind='c2n' compiler=''", []Blob{{Kind: Native, Name: "a.A::<init>", Level: 4, ID: 7,
 			Lo: 0x1064, Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}},
+		{" stamp='1.5'", " stamp='1.5' seen='1.75'", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064,
+			Hi: 0x1104, UptimeMillis: 1500, SeenMillis: 1750, Stamped: true, named: true}}},
+		{" stamp='1.5'", " stamp='1.5' seen='1.25'", []Blob{{Name: "a.A::<init>", Compiler: "c2", Level: 4, ID: 7, Lo: 0x1064,
+			Hi: 0x1104, UptimeMillis: 1500, Stamped: true, named: true}}}, // a time that can't be
 		{" size='300'", "", nil}, {"'100'", "'300'", nil}, {" address='0x1000'", "", nil}, {" stamp='1.5'", "", nil},
 		{"a/A ", "", nil},
 		{" method=", " m=", nil},

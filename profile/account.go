@@ -10,9 +10,9 @@ import (
 // An Account says where the samples of one counter went.
 type Account = tally.Account
 
-// accounts returns the account of each counter. Profiled was counted sample by sample. The rows that Profiled is
-// divided into are summed up from the same maps as the tables of the profile. So if the rows add up to Profiled, no
-// sample is missing from the tables.
+// accounts returns the account of each counter. The row Profiled was counted while the samples were added, one by one.
+// The rows into which Profiled is divided (by kind of code, for example) are sums over the maps from which the tables
+// of the profile are made. So if these rows add up to Profiled, no sample is missing from the tables.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // the totals of this trial's JVMs

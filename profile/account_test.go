@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -41,7 +42,7 @@ func smallLog(t *testing.T) *printassembly.Log {
 }
 
 func TestAccount(t *testing.T) {
-	b := NewBuilder(Config{
+	b := NewBuilder(choice.Config{
 		JVMs: []capture.JVM{{PID: 1, Log: smallLog(t), StartMonoNanos: 5e9}},
 		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 5e9+1000e6, 5e9+2000e6),
 			window(1, 5e9+3000e6, 5e9+3500e6)}}},
@@ -68,7 +69,7 @@ func TestAccount(t *testing.T) {
 	add(b, when(5e9+1000e6-1), when(5e9+2000e6), when(5e9+3500e6), when(0))        // outside
 	b.Lost(3)
 	b.Lost(4)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	assert.Equal(t, []Account{{Total: 34, OtherProcess: 4, OutsideWindow: 4, Lost: 7, Profiled: 19,
 		Compiled: 7, Stub: 4, Interpreter: 1, Native: 2, Kernel: 2, Unresolved: 3}}, p.Accounts)
 	assert.InDelta(t, 1.5, p.WindowSeconds, 1e-9)
@@ -86,19 +87,19 @@ func TestAccount(t *testing.T) {
 
 // The Builder takes more samples after Build, and Build returns the same profiles when it is called twice.
 func TestBuildAgain(t *testing.T) {
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
-	assert.Empty(t, build(t, b, DefaultOptions())[0].Accounts)
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
+	assert.Empty(t, build(t, b, choice.DefaultOptions())[0].Accounts)
 	add(b, at(1, 100, 0x700))
-	first := build(t, b, DefaultOptions())
-	assert.Equal(t, first, build(t, b, DefaultOptions()))
+	first := build(t, b, choice.DefaultOptions())
+	assert.Equal(t, first, build(t, b, choice.DefaultOptions()))
 	add(b, at(1, 100, 0x700))
-	assert.Equal(t, tally.Counts{2}, build(t, b, DefaultOptions())[0].Methods[0].Counts)
+	assert.Equal(t, tally.Counts{2}, build(t, b, choice.DefaultOptions())[0].Methods[0].Counts)
 	assert.Equal(t, tally.Counts{1}, first[0].Methods[0].Counts)
 }
 
 // The second counter first occurs late in the samples. All Counts still have the full length.
 func TestTwoEvents(t *testing.T) {
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	add(b, at(1, 100, 0x700), at(1, 100, 0x701), at(1, 100, 0x100), native(1, 100, "libc.so.6", "f"), at(1, 100, 1),
 		at(2, 100, 1))
 	for _, s := range []sampler.Sample{at(1, 100, 0x701), native(1, 100, "kernel", "g"), at(2, 1, 1)} {
@@ -106,7 +107,7 @@ func TestTwoEvents(t *testing.T) {
 		add(b, s)
 	}
 	b.Lost(2)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	assert.Equal(t, []string{"cycles", "cache-misses"}, p.Counters)
 	assert.Equal(t, []Account{
 		{Total: 8, OtherProcess: 1, Lost: 2, Profiled: 5, Compiled: 2, Stub: 1, Native: 1, Unresolved: 1},
@@ -122,13 +123,13 @@ func TestTwoEvents(t *testing.T) {
 // If the text with the samples has no process ids and there is only one JVM, all samples belong to it.
 func TestNoPIDs(t *testing.T) {
 	log := smallLog(t)
-	p := one(t, DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"),
+	p := one(t, choice.DefaultOptions(), log, at(sampler.NoPID, 100, 0x700), native(sampler.NoPID, 100, "kernel", "f"),
 		at(0, 100, 0x700))
 	assert.Equal(t, Account{Total: 3, OtherProcess: 1, Profiled: 2, Compiled: 1, Kernel: 1}, p.Accounts[0])
 
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: log}}})
 	add(b, at(sampler.NoPID, 100, 0x700))
-	p = &build(t, b, DefaultOptions())[0]
+	p = &build(t, b, choice.DefaultOptions())[0]
 	assert.Equal(t, Account{Total: 1, OtherProcess: 1}, p.Accounts[0], "whose is it?")
 }
 
@@ -137,13 +138,13 @@ func TestNoTimes(t *testing.T) {
 	log := newLog(t, c2(10, 1, "A::old", 0x700, nops(16)), c2(20, 2, "A::new", 0x700, nops(16)))
 	s := at(1, 0, 0x700)
 	s.MonoNanos = -1
-	p := one(t, DefaultOptions(), log, s)
+	p := one(t, choice.DefaultOptions(), log, s)
 	assert.Equal(t, "A::new", p.Methods[0].Name)
 }
 
 // Three JVMs in four trials of one capture: one JVM is in two trials, one has no log, and one trial has no JVM.
 func TestTrials(t *testing.T) {
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)},
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)},
 		{PID: 2, Log: smallLog(t), StartMonoNanos: 1e9}}, Trials: []capture.Trial{
 		{Name: "a", Windows: []capture.Window{window(1, 0, 500e6), window(2, 1e9, 1500e6)}},
 		{Name: "b", Windows: []capture.Window{window(2, 0, 1e9)}},
@@ -153,7 +154,7 @@ func TestTrials(t *testing.T) {
 	add(b, at(1, 100, 0x700), at(1, 600, 0x700), at(2, 1100, 0x701), at(2, 700, 0x700), at(3, 100, 0x700),
 		native(3, 1, "libc.so.6", "f"))
 	b.Lost(1)
-	ps := build(t, b, DefaultOptions())
+	ps := build(t, b, choice.DefaultOptions())
 	require.Len(t, ps, 4)
 	assert.Equal(t, Account{Total: 7, OtherTrial: 2, OutsideWindow: 2, Lost: 1, Profiled: 2, Compiled: 2},
 		ps[0].Accounts[0])
@@ -177,12 +178,12 @@ func TestOverlappingTrials(t *testing.T) {
 		{Name: "b", Windows: []capture.Window{window(1, 100e6, 700e6), window(1, -1<<63, 1<<63-1)}},
 		{Name: "c", Windows: []capture.Window{window(1, 50e6, 60e6)}},
 	}
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}, Trials: trials})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}, Trials: trials})
 	for ms := range int64(1000) {
 		add(b, at(1, ms, 0x700))
 	}
 	var profiled []int64
-	for _, p := range build(t, b, DefaultOptions()) {
+	for _, p := range build(t, b, choice.DefaultOptions()) {
 		profiled = append(profiled, p.Accounts[0].Profiled)
 	}
 	assert.Equal(t, []int64{300, 700, 0}, profiled)
@@ -202,12 +203,12 @@ func TestAnyOrder(t *testing.T) {
 	samples[0].Event, samples[1].Event = "cycles", "misses"
 	var want []Profile
 	for range 5 {
-		b := NewBuilder(Config{
+		b := NewBuilder(choice.Config{
 			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
 			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 30e6), window(2, 0, 20e6)}}},
 		})
 		add(b, samples...)
-		got := build(t, b, DefaultOptions())
+		got := build(t, b, choice.DefaultOptions())
 		if want == nil {
 			want = got
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -19,7 +20,7 @@ import (
 // Build returns the profiles of all trials, in the order of the trials. It reads code from HotSpot's logs, but only
 // that of blobs (pieces of code) with samples. If code can't be read, the profile that needs it has a warning. The
 // Builder can take more samples afterwards.
-func (b *Builder) Build(opts Options) []Profile {
+func (b *Builder) Build(opts choice.Options) []Profile {
 	profiles := make([]Profile, 0, len(b.trials))
 	jvms := newJVMTotals(len(b.counters))
 	for _, p := range b.processes {
@@ -43,7 +44,7 @@ func (b *Builder) Build(opts Options) []Profile {
 type work struct {
 	b        *Builder
 	trial    *trialCounts
-	opts     *Options
+	opts     *choice.Options
 	n        int            // number of counters
 	sampled  []*sampledBlob // hottest first
 	code     *jvmcode.Reader
@@ -90,6 +91,7 @@ func (w *work) profile(jvms jvmTotals) Profile {
 	p.Slices = w.overTime()
 	p.Frames = w.frames()
 	p.Native = w.native()
+	w.hosts(&p, regions.hottest)
 	p.Sources = w.sources(p.Native)
 	p.Threads = w.threads()
 	p.VM = vmwork.Shares(t.vm, w.n)
@@ -121,7 +123,7 @@ func (w *work) readAhead() {
 	var sampled []*sampledBlob
 	var refs []jvmcode.Ref
 	for _, s := range w.sampled {
-		if !w.opts.skips(s.Kind) {
+		if !w.opts.Skips(s.Kind) {
 			sampled, refs = append(sampled, s), append(refs, s.Ref)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/chains"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
@@ -42,6 +43,7 @@ type Builder struct {
 	jvms      *jvmcode.JVMs
 	trials    []*trialCounts
 	processes map[int]*process // by process id: the JVMs of the command, in a trial or not
+	hosts     map[int]string   // names of the hosts by process id: see [capture.JVM.Host]
 
 	events        *events.Index // nil without events
 	eventWindows  *windows.OfThreads
@@ -59,18 +61,19 @@ type Builder struct {
 	stacks    *calltree.Stacks  // nil if samples are not counted by stack
 	chains    *chains.Stacks    // turns chains into stacks; nil if there are none
 	vm        *vmwork.Classifier
-	// under and inside choose samples by a method among their frames. Each is nil if no method is needed.
+	// under and inside admit only the samples with a certain method among their frames. Each is nil if it admits all
+	// samples.
 	under, inside *calltree.Filter[spot]
-	underCode     *jvmcode.Reader // reads the frames for under and inside, while samples are added
+	underCode     *jvmcode.Reader // reads the frames that under and inside look at, while samples are added
 	doubtful      int64           // samples that under or inside left out although some of their frames are missing
 
-	totals tally.Counts // of all samples, including those of other processes
+	totals tally.Counts // counts all samples, including those of other processes
 	lost   tally.Counts // samples that the sampler dropped
 	// excess counts the samples that were left out because there are more than [capture.MaxEvents] counters.
 	excess int64
 	// folded counts the samples that were counted without their name or exact address, because a limit was reached.
 	folded             int
-	samples, addresses int // samples that were added, and addresses whose samples are counted separately
+	samples, addresses int // number of samples that were added, and of addresses that are counted separately
 	// overlapping is the number of windows that overlap those of another trial, see [windows.Timelines].
 	overlapping int
 }
@@ -82,17 +85,18 @@ type process struct {
 }
 
 // NewBuilder returns a Builder without samples.
-func NewBuilder(c Config) *Builder {
-	measured := c.measured
+func NewBuilder(c choice.Config) *Builder {
+	measured := c.Measured
 	if measured == nil {
 		measured = windows.Measurements(c.JVMs, c.Trials)
 	}
 	b := &Builder{
 		jvms:          &jvmcode.JVMs{Native: jvmcode.NewNative(c.NativeCode)},
 		processes:     map[int]*process{},
-		eventWindows:  c.eventWindows,
-		chosenEvents:  c.chosenEvents,
-		methodWindows: c.methodWindows,
+		hosts:         map[int]string{},
+		eventWindows:  c.EventWindows,
+		chosenEvents:  c.ChosenEvents,
+		methodWindows: c.MethodWindows,
 		sites:         c.Sites,
 		copied:        c.Code == capture.CodeCopied,
 		printing:      printing.NewFinder(c.Code),
@@ -108,7 +112,7 @@ func NewBuilder(c Config) *Builder {
 		b.processes[pid] = &process{Timeline: line}
 	}
 	b.leaveOut(c.JVMs)
-	b.leaveOut(c.others)
+	b.leaveOut(c.Others)
 	for _, m := range measured {
 		b.trials = append(b.trials, newTrialCounts(m, c.Parts, c.Stacks))
 	}
@@ -125,7 +129,7 @@ func NewBuilder(c Config) *Builder {
 	if c.History {
 		b.history = history.NewBuilder()
 	}
-	b.vm = vmwork.New(c.tree())
+	b.vm = vmwork.New(c.Tree())
 	b.events = events.New(c.Events)
 	b.countEvents(c.Events)
 	return b
@@ -134,11 +138,23 @@ func NewBuilder(c Config) *Builder {
 // addJVMs makes the code maps of the JVMs that have a log.
 func (b *Builder) addJVMs(jvms []capture.JVM) {
 	for _, j := range jvms {
+		if j.Host != "" {
+			b.hosts[j.PID] = j.Host
+		}
 		if j.Log == nil {
 			continue
 		}
 		b.threads.AddNames(j.PID, j.Log.ThreadNames)
 		b.jvms.Add(j)
+	}
+}
+
+// release frees the indexes with which the code of samples is found, for JVMs whose samples were all added.
+func (b *Builder) release(pids []int) {
+	for _, pid := range pids {
+		if j := b.jvms.Of(pid); j != nil {
+			j.Code.Release()
+		}
 	}
 }
 
@@ -151,15 +167,15 @@ func (b *Builder) leaveOut(jvms []capture.JVM) {
 	}
 }
 
-// Lost adds samples that the sampler dropped. No sampler says which counter or process they belong to, so they count
-// for the first counter.
+// Lost adds samples that the sampler dropped. No sampler says which counter or process they belong to, so all of them
+// are added to the first counter.
 func (b *Builder) Lost(n int64) { b.lost.Bump(0, n) }
 
 // A joinedSample is a sample on its way through the Builder, with what the steps have found so far.
 type joinedSample struct {
 	*sampler.Sample
 	counter int // index in Builder.counters
-	pid     int // of the JVM that the sample counts for; it may differ from Sample.PID
+	pid     int // id of the JVM to which the sample is attributed; it may differ from Sample.PID
 	process *process
 	trial   *trialCounts
 	slice   int32          // number of the time slice that the sample is in; 0 in a trial that is not cut into slices
@@ -167,14 +183,14 @@ type joinedSample struct {
 	events  events.Set     // the events that were going on
 	context int32          // number in Builder.contexts; 0 if samples are not counted by context
 	spot    spot
-	native  nativesamples.At // where in native code, if that code is known
+	native  nativesamples.At // the address in native code, if that code is known
 	stack   callstack.ID     // the callers; 0 if they are not known
 }
 
 // A spot is where the PC of a sample was: at an address of a blob's code, in a native function, or at an unresolved
 // address.
 type spot struct {
-	jvm  int32  // index in Builder.jvms, or inNative, or inUnresolved
+	jvm  int32  // index in Builder.jvms; inNative and inUnresolved outside of code
 	blob int32  // for code: index of the blob in the JVM's map of code; for native code: number in Builder.functions
 	pc   uint64 // 0 in native code
 }
@@ -239,9 +255,9 @@ func (b *Builder) findCounter(j *joinedSample) bool {
 	return true
 }
 
-// findJVM finds the JVM that the sample counts for, and counts the sample in the JVM's total. If the sampler's text has
-// no process ids, and there is only one JVM, the sample counts for that JVM. findJVM returns false if the sample is of
-// another process.
+// findJVM finds the JVM to which the sample is attributed, and counts the sample in the JVM's total. If the sampler's
+// text has no process ids, and there is only one JVM, the sample is attributed to that JVM. findJVM returns false if
+// the sample is of another process.
 func (b *Builder) findJVM(j *joinedSample) bool {
 	j.pid = j.PID
 	if j.pid == sampler.NoPID && len(b.jvms.List) == 1 && len(b.processes) == 1 {
@@ -332,7 +348,7 @@ func (b *Builder) count(j *joinedSample) {
 	t := j.trial
 	t.inside.Bump(j.counter, 1)
 	context := j.context
-	if t.stacks != nil { // only the stacks are counted by context
+	if t.stacks != nil { // then only the stacks are counted by context
 		context = 0
 	}
 	switch j.spot.jvm {

@@ -12,8 +12,8 @@ import (
 )
 
 // callers returns compiled code that has no samples itself, but is on the call stacks of many samples: their share of
-// the profile must be at least leastCaller. Code on the most stacks comes first. callers returns nil if the capture has
-// no call stacks.
+// the profile must be at least leastCaller. Code on the most stacks comes first. It returns nil if the capture has no
+// call stacks.
 func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil
@@ -50,7 +50,7 @@ func (w *work) callers(p *Profile) []*mergedCode {
 // A compiledFrames finds the compiled code that a frame of a call stack is in.
 type compiledFrames struct {
 	w     *work
-	byID  map[int][]jvmcode.Ref // by compile id
+	byID  map[int][]jvmcode.Ref // the compiled code of all JVMs, by compile id
 	found map[*callstack.Frame]jvmcode.Ref
 }
 

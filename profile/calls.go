@@ -33,7 +33,7 @@ func (w *work) calls(p *Profile, merged []*mergedCode) *callsites.Table {
 		if n == mostCallers {
 			break
 		}
-		if w.opts.skips(from.Kind) || p.Share(from.total) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
+		if w.opts.Skips(from.Kind) || p.Share(from.total) < leastListed && i > 0 || w.code.Decided(from.Ref) == nil {
 			continue
 		}
 		if called == nil {

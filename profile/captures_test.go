@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -31,9 +32,9 @@ func TestCaptures(t *testing.T) {
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			start := firstSample(t, samples, log.PID)
 
-			b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}})
+			b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: log.PID, Log: log, StartMonoNanos: start}}})
 			add(b, samples...)
-			p := build(t, b, DefaultOptions())[0]
+			p := build(t, b, choice.DefaultOptions())[0]
 			a := p.Accounts[0]
 			share := 100 * float64(a.Unresolved) / float64(a.Profiled)
 			t.Logf("%d blobs, %+v: %.2f %% unresolved, %d regions, %d hot", len(log.Blobs), a, share, len(p.Regions), hot(&p))

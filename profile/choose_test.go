@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
@@ -49,35 +50,35 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		capture *capture.Capture
-		options Options
+		options choice.Options
 		want    string
 	}{
-		{"trials are left whole", benchmarks(), Options{}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
-		{"merging is for programs", benchmarks(), Options{MergeJVMs: true},
+		{"trials are left whole", benchmarks(), choice.Options{}, "a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
+		{"merging is for programs", benchmarks(), choice.Options{MergeJVMs: true},
 			"a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
-		{"a fork", benchmarks(), Options{PID: 2}, "a|| [2] 2 windows 0 ops"},
-		{"the only fork", benchmarks(), Options{PID: 4}, "b|| [4] 1 windows 7 ops"},
+		{"a fork", benchmarks(), choice.Options{PID: 2}, "a|| [2] 2 windows 0 ops"},
+		{"the only fork", benchmarks(), choice.Options{PID: 4}, "b|| [4] 1 windows 7 ops"},
 		// the host has no log
-		{"JMH's host, in no trial", benchmarks(), Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"},
-		{"all forks", benchmarks(), Options{JVM: regexp.MustCompile("Fork")},
+		{"JMH's host, in no trial", benchmarks(), choice.Options{JVM: regexp.MustCompile(`^bench`)}, "|| [] 0 windows 0 ops"},
+		{"all forks", benchmarks(), choice.Options{JVM: regexp.MustCompile("Fork")},
 			"a|| [2 3] 3 windows 5 ops\nb|| [4] 1 windows 7 ops"},
-		{"programs", whole(), Options{},
+		{"programs", whole(), choice.Options{},
 			"|benchmarks.jar|25 [1] 1 windows 0 ops\n|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
-		{"merged", whole(), Options{MergeJVMs: true}, "|| [1 2 3 4] 4 windows 5 ops"},
-		{"a program", whole(), Options{JVM: regexp.MustCompile("Fo")},
+		{"merged", whole(), choice.Options{MergeJVMs: true}, "|| [1 2 3 4] 4 windows 5 ops"},
+		{"a program", whole(), choice.Options{JVM: regexp.MustCompile("Fo")},
 			"|Fork|25 [2 3] 2 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
-		{"a program, merged", whole(), Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true},
+		{"a program, merged", whole(), choice.Options{JVM: regexp.MustCompile("Fo"), MergeJVMs: true},
 			"|Fork| [2 3 4] 3 windows 0 ops"},
-		{"a process id", whole(), Options{JVM: regexp.MustCompile("3|4")},
+		{"a process id", whole(), choice.Options{JVM: regexp.MustCompile("3|4")},
 			"|Fork|25 [3] 1 windows 0 ops\n|Fork|17 [4] 1 windows 0 ops"},
 	} {
-		config, err := choose(c.capture, &c.options)
+		config, err := choice.Choose(c.capture, &c.options)
 		require.NoError(t, err, c.name)
-		assert.Equal(t, c.want, measuredText(config.measured), c.name)
+		assert.Equal(t, c.want, measuredText(config.Measured), c.name)
 	}
 	app, err := threads.ParseChoice("app")
 	require.NoError(t, err)
-	_, err = choose(whole(), &Options{JVM: regexp.MustCompile("nobody"), Threads: app})
+	_, err = choice.Choose(whole(), &choice.Options{JVM: regexp.MustCompile("nobody"), Threads: app})
 	assert.EqualError(t, err, "--jvm nobody: no such JVM in this capture; it has 1 benchmarks.jar, 2 Fork, 3 Fork, 4 Fork")
 }
 
@@ -107,15 +108,15 @@ func TestChosenThreads(t *testing.T) {
 			Native: 1},
 		"GC T": {Total: 11, OtherProcess: 1, OtherJVM: 1, OutsideWindow: 2, OtherThread: 6, Profiled: 1, Native: 1},
 	} {
-		choice, err := threads.ParseChoice(text)
+		chosen, err := threads.ParseChoice(text)
 		require.NoError(t, err)
-		b := NewBuilder(Config{
+		b := NewBuilder(choice.Config{
 			JVMs:    []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}},
 			Trials:  []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
-			Threads: choice, Locations: true,
+			Threads: chosen, Locations: true,
 		})
 		add(b, samples...)
-		opts := DefaultOptions()
+		opts := choice.DefaultOptions()
 		opts.Locations = true
 		p := build(t, b, opts)[0]
 		assert.Equal(t, want, p.Accounts[0], text)
@@ -135,13 +136,13 @@ func TestChosenThreads(t *testing.T) {
 // The number of thread names that are kept for a process is limited. The samples of further threads are counted without
 // a name.
 func TestManyThreads(t *testing.T) {
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}}})
 	for i := range threads.MaxNames + 1000 {
 		s := at(1, 15, 0x700)
 		s.Thread = fmt.Sprintf("t%dx", i)
 		b.Add(&s)
 	}
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	assert.EqualValues(t, threads.MaxNames+1000, p.Accounts[0].Profiled)
 	assert.Equal(t, 1000, b.folded)
 	assert.LessOrEqual(t, len(p.Threads[0].Threads), threads.MaxNames+1)

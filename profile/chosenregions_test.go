@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -40,7 +41,7 @@ func TestChooseHot(t *testing.T) {
 		{9, 0.99, []string{c, b}}, // the minimum is one twentieth of the threshold
 		{0, 0.99, []string{c}},
 	} {
-		o := DefaultOptions()
+		o := choice.DefaultOptions()
 		o.Regions, o.HotThreshold = test.regions, test.threshold
 		var got []string
 		for _, r := range one(t, o, log, samples...).Regions {
@@ -59,7 +60,7 @@ func TestFallback(t *testing.T) {
 	samples := slices.Concat(repeat(4, at(1, 10, 0x500)), repeat(2, at(1, 10, 0x1000)),
 		repeat(994, native(1, 10, "libc.so.6", "f")))
 	for regions, want := range map[int]string{5: "A::a", 1: "iload"} {
-		o := DefaultOptions()
+		o := choice.DefaultOptions()
 		o.Regions = regions
 		p := one(t, o, log, samples...)
 		require.Len(t, p.Regions, 2)
@@ -82,7 +83,7 @@ func TestExcerpt(t *testing.T) {
 		}
 		samples = append(samples, repeat(n, at(1, 10, 0x1000+uint64(i)))...)
 	}
-	p := one(t, DefaultOptions(), log, samples...)
+	p := one(t, choice.DefaultOptions(), log, samples...)
 	r := p.Regions[0]
 	require.Equal(t, 2048, r.TooBig)
 	assert.InDelta(t, excerptLines, len(r.Lines), 2*excerptMargin+code.LeastGap)
@@ -103,7 +104,7 @@ func TestExcerpt(t *testing.T) {
 	assert.Equal(t, r.Counts, counts)
 	assert.Equal(t, int64(2048+6*9), counts[0])
 
-	o := DefaultOptions()
+	o := choice.DefaultOptions()
 	o.TooBigThreshold = 0
 	r = one(t, o, log, samples...).Regions[0]
 	assert.Empty(t, r.Lines)
@@ -128,7 +129,7 @@ func TestMinSamples(t *testing.T) {
 		{100, 0.005, 3, 0},
 		{0, 0.1, 3, 0},
 	} {
-		o := DefaultOptions()
+		o := choice.DefaultOptions()
 		o.MinSamples, o.HotThreshold = test.least, test.threshold
 		p := one(t, o, log, samples...)
 		hot := 0

@@ -15,7 +15,7 @@ type CodeCounts struct {
 	Counters []string // the names of the sampler's counters, as in [Profile]
 	// Unprinted are blobs of code that the log does not have. They are numbered after the log's blobs.
 	Unprinted []printassembly.Blob
-	blobs     map[int]map[uint64]tally.Counts // by the blob's number and the PC
+	blobs     map[int]map[uint64]tally.Counts // samples by the blob's number and the PC
 }
 
 // Blobs returns the log's blobs and then the unprinted ones. The index of a blob is its number, which At takes.
@@ -36,7 +36,7 @@ func (c *CodeCounts) At(blob int) map[uint64]tally.Counts { return c.blobs[blob]
 // CodeCounts returns the counts of all JVMs that belong to a trial, in the order of [Config].JVMs.
 func (b *Builder) CodeCounts() []CodeCounts {
 	var all []CodeCounts
-	index := make([]int, len(b.jvms.List)) // by JVM: its index in the result, or -1
+	index := make([]int, len(b.jvms.List)) // index[j] is the index of JVM j in the result, or -1
 	for i, j := range b.jvms.List {
 		index[i] = -1
 		if p := b.processes[j.PID]; p != nil && p.Measured() {

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Two JVMs in three trials, and a JVM that is in no trial.
 func TestCodeCounts(t *testing.T) {
-	b := NewBuilder(Config{
+	b := NewBuilder(choice.Config{
 		JVMs: []capture.JVM{{PID: 1, Log: smallLog(t)}, {PID: 2, Log: smallLog(t)}, {PID: 3, Log: smallLog(t)}},
 		Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 500e6), window(2, 0, 500e6)}},
 			{Windows: []capture.Window{window(2, 500e6, 1e9)}}, {Windows: []capture.Window{always(4)}}},
@@ -32,7 +33,7 @@ func TestCodeCounts(t *testing.T) {
 	assert.Equal(t, map[uint64]tally.Counts{0x200: {1, 0}, 0x203: {1, 0}}, c[1].At(1), "of both trials")
 
 	var code int64
-	for _, p := range build(t, b, DefaultOptions()) {
+	for _, p := range build(t, b, choice.DefaultOptions()) {
 		for _, a := range p.Accounts {
 			code += a.Compiled + a.Stub + a.Interpreter
 		}

@@ -27,8 +27,8 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 		for _, i := range j.Compiled(name) {
 			b := &j.Log.Blobs[i]
 			c := warmup.Version{Source: b.Source(), Method: name, CompileID: b.ID, Level: b.Level, OSR: b.OSR, OSRBCI: b.OSRBCI,
-				PID:        j.PID,
-				MadeMillis: b.UptimeMillis, Counts: w.counts(counts[jvmcode.Ref{JVM: jvm, Index: int(i)}])}
+				PID: j.PID, MadeMillis: b.UptimeMillis, MadeByMillis: max(b.UptimeMillis, b.SeenMillis),
+				Counts: w.counts(counts[jvmcode.Ref{JVM: jvm, Index: int(i)}])}
 			c.MadeInside = w.trial.Contains(&j.JVM, c.MadeMillis)
 			if end, ok := j.Log.EndOf(b); ok {
 				c.Ended, c.EndedInside = &end, w.trial.Contains(&j.JVM, end.UptimeMillis)
@@ -40,16 +40,25 @@ func (w *work) compilations(p *Profile) []warmup.Version {
 	return all
 }
 
-// addEnds sets when HotSpot stopped using the code of a profile's compilations, if only HotSpot's log of events has
-// that time.
-func (b *Builder) addEnds(p *Profile, trial int, run *warmup.Run) {
+// addTimes sets what only the recorded events say about a profile's compilations: when exactly they were made, and when
+// HotSpot stopped using their code.
+func (b *Builder) addTimes(p *Profile, trial int, run *warmup.Run) {
 	for i := range p.Compilations {
 		c := &p.Compilations[i]
-		end, j := run.EndOf(c.PID, c.CompileID, c.OSR), b.jvms.Of(c.PID)
-		if c.Ended != nil || end == nil || j == nil {
+		j := b.jvms.Of(c.PID)
+		if j == nil {
 			continue
 		}
-		millis := max(end.MonoNanos-j.StartMonoNanos, 0) / 1e6
+		uptime := func(monoNanos int64) int64 { return max(monoNanos-j.StartMonoNanos, 0) / 1e6 }
+		if begin, end, ok := run.TimeOf(c.PID, c.CompileID, c.OSR); ok && !c.MadeBefore() {
+			c.Narrow(uptime(begin), uptime(end))
+			c.MadeInside = b.trials[trial].Contains(&j.JVM, c.MadeMillis)
+		}
+		end := run.EndOf(c.PID, c.CompileID, c.OSR)
+		if c.Ended != nil || end == nil {
+			continue
+		}
+		millis := uptime(end.MonoNanos)
 		c.Ended = &printassembly.End{UptimeMillis: millis, Reason: end.Reason, Trap: end.Trap}
 		c.EndedInside = b.trials[trial].Contains(&j.JVM, millis)
 	}

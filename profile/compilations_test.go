@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // One method was compiled three times, the last time within the window. Another method is too cold to be listed.
@@ -21,14 +22,14 @@ func TestCompilations(t *testing.T) {
 	jvm := capture.JVM{PID: 1, Log: log, StartMonoNanos: start}
 	trial := capture.Trial{Windows: []capture.Window{{PID: 1,
 		Span: capture.Span{FromMonoNanos: start + 35e6, ToMonoNanos: start + 1e9}}}}
-	b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Trials: []capture.Trial{trial}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{jvm}, Trials: []capture.Trial{trial}})
 	samples := slices.Concat(repeat(30, at(1, 36, 0x2000)), repeat(70, at(1, 60, 0x4000)), repeat(1, at(1, 60, 0x3000)),
 		repeat(9, native(1, 60, "libc.so.6", "f")))
 	for i := range samples {
 		samples[i].MonoNanos += start
 	}
 	add(b, samples...)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	var got []string
 	for _, c := range p.Compilations {
 		text := fmt.Sprintf("%s %s %d: %d, made %d %v", c.Source, c.Method, c.CompileID, c.Counts[0], c.MadeMillis,

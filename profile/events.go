@@ -15,7 +15,7 @@ type eventCounts struct {
 	sites  sites.Counter
 }
 
-// countEvents counts each event for the trial in whose windows it began.
+// countEvents adds each event to the counts of the trial in whose windows it began.
 func (b *Builder) countEvents(all []event.Event) {
 	for i := range all {
 		e := &all[i]
@@ -41,8 +41,8 @@ func (b *Builder) trialOf(e *event.Event) (trial int, in bool) {
 	return trial, in && (!e.Kind.OfThread() || b.eventWindows.Has(e.PID, e.TID, at))
 }
 
-// addDuring counts a sample for the events that were going on when it was taken. If a safepoint was waiting for an
-// application thread, and the sample is of such a thread, it also counts the sample as a delay.
+// addDuring adds a sample to the counts of the events that were going on when it was taken. If a safepoint was waiting
+// for an application thread, and the sample is of such a thread, it also counts the sample as a delay.
 func (c *eventCounts) addDuring(j *joinedSample) {
 	c.sums.AddSample(j.events, j.counter)
 	if j.events.Waiting() && j.thread.Kind == threads.Application {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -24,7 +25,7 @@ func ms(kind event.Kind, name string, from, length, wait int64) event.Event {
 func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 	t.Helper()
 	log := newLog(t, c2(1, 1, "A::slow", 0x1000, nops(8)), c2(1, 2, "B::quick", 0x2000, nops(8)))
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Trials: trials, Events: []event.Event{
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Trials: trials, Events: []event.Event{
 		ms(event.Safepoint, "Collect", 100, 20, 8), ms(event.GC, "Pause Young", 110, 9, 0),
 		ms(event.Safepoint, "Collect", 200, 10, 0), ms(event.GC, "Pause Full", 202, 5, 0),
 		ms(event.Safepoint, "Cleanup", 990, 1, 0),
@@ -44,7 +45,7 @@ func eventful(t *testing.T, trials ...capture.Trial) *Builder {
 }
 
 func TestEventTotals(t *testing.T) {
-	p := build(t, eventful(t), DefaultOptions())[0]
+	p := build(t, eventful(t), choice.DefaultOptions())[0]
 	assert.Equal(t, []events.Total{
 		{Kind: event.GC, Name: "Pause Young", Count: 1, Nanos: 9e6, LongestNanos: 9e6, Counts: tally.Counts{9}},
 		{Kind: event.GC, Name: "Pause Full", Count: 1, Nanos: 5e6, LongestNanos: 5e6, Counts: tally.Counts{5}},
@@ -56,7 +57,7 @@ func TestEventTotals(t *testing.T) {
 
 // The code that runs between the request and the arrival delays the safepoint. The profile names the instruction.
 func TestDelays(t *testing.T) {
-	p := build(t, eventful(t), DefaultOptions())[0]
+	p := build(t, eventful(t), choice.DefaultOptions())[0]
 	require.Len(t, p.Delays, 2)
 	slow := p.Delays[0]
 	assert.Equal(t, "A::slow", slow.Method)
@@ -76,7 +77,7 @@ func TestDelaysOfApplication(t *testing.T) {
 	inKernel := sampler.Sample{PID: 1, MonoNanos: 103e6, PC: 0xffff_ffff_8000_0000, Symbol: "clear_page",
 		Module: sampler.KernelModule, Event: "cycles"}
 	add(b, jit, inKernel)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	require.Len(t, p.Delays, 3)
 	assert.Equal(t, tally.Counts{2}, p.Delays[1].Counts)
 	assert.Equal(t, delays.Delay{Source: sampler.KernelModule, Method: "clear_page", Native: true, Region: -1,
@@ -87,7 +88,7 @@ func TestDelaysOfApplication(t *testing.T) {
 func TestEventsOfTrials(t *testing.T) {
 	b := eventful(t, capture.Trial{Name: "first", Windows: []capture.Window{window(1, 0, 150e6)}},
 		capture.Trial{Name: "second", Windows: []capture.Window{window(1, 150e6, 500e6)}})
-	ps := build(t, b, DefaultOptions())
+	ps := build(t, b, choice.DefaultOptions())
 	require.Len(t, ps, 2)
 	for i, want := range []string{"Pause Young", "Pause Full"} {
 		require.Len(t, ps[i].Events, 2)
@@ -104,18 +105,18 @@ func TestEventsThatAreWindows(t *testing.T) {
 		e.TID = tid
 		return e
 	}
-	counted := func(choice string) map[string]int {
-		c := Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t)}},
+	counted := func(kinds string) map[string]int {
+		c := choice.Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t)}},
 			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 0, 1e9)}}},
 			Events: []event.Event{request(7, 100, 0), request(7, 200, 50),
 				{PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 210e6, Nanos: 1e6},
 				request(0, 300, 50), {PID: 1, TID: 7, Kind: event.Lock, Name: "acme.Cache", MonoNanos: 310e6, Nanos: 1e6}}}
-		c.measured = windows.Measurements(c.JVMs, c.Trials)
-		o := DefaultOptions()
+		c.Measured = windows.Measurements(c.JVMs, c.Trials)
+		o := choice.DefaultOptions()
 		var err error
-		o.WindowEvent, err = windows.ParseEventChoice(choice)
+		o.WindowEvent, err = windows.ParseEventChoice(kinds)
 		require.NoError(t, err)
-		_, err = c.narrow(&o, nil)
+		_, err = c.Narrow(&o, nil)
 		require.NoError(t, err)
 		counts := map[string]int{}
 		for _, total := range build(t, NewBuilder(c), o)[0].Events {

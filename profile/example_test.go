@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // The hottest methods of a program, and the compilers that made their code.
@@ -24,7 +25,7 @@ func ExampleOf() {
 	}
 	defer c.Close()
 
-	ps, err := profile.Of(c, profile.DefaultOptions())
+	ps, err := profile.Of(c, choice.DefaultOptions())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func ExampleRegion() {
 	}
 	defer c.Close()
 
-	options := profile.DefaultOptions()
+	options := choice.DefaultOptions()
 	options.Syntax = disasm.Intel
 	ps, err := profile.Of(c, options)
 	if err != nil {
@@ -80,7 +81,7 @@ func ExampleAccount() {
 	}
 	defer c.Close()
 
-	ps, err := profile.Of(c, profile.DefaultOptions())
+	ps, err := profile.Of(c, choice.DefaultOptions())
 	if err != nil {
 		log.Fatal(err)
 	}

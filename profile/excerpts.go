@@ -7,7 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A Gap stands for instructions of a region that the region's Lines leave out.
+// A Gap marks instructions of a region that the region's Lines leave out.
 type Gap struct {
 	Before       int // index in Lines of the line after the gap; len(Lines) for a gap at the end
 	Instructions int
@@ -15,7 +15,7 @@ type Gap struct {
 }
 
 const (
-	// excerptLines is the approximate number of lines that are shown of a region that is too big: a few screens.
+	// excerptLines is how many lines of a region that is too big are shown, approximately: a few screens.
 	excerptLines = 150
 	// excerptMargin is the number of instructions that are shown before and after a hot one.
 	excerptMargin = 4

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -98,7 +99,7 @@ func add(b *Builder, samples ...sampler.Sample) {
 }
 
 // build makes the profiles, and checks what holds for all profiles.
-func build(t *testing.T, b *Builder, opts Options) []Profile {
+func build(t *testing.T, b *Builder, opts choice.Options) []Profile {
 	t.Helper()
 	profiles := b.Build(opts)
 	for i := range profiles {
@@ -108,9 +109,9 @@ func build(t *testing.T, b *Builder, opts Options) []Profile {
 }
 
 // one returns the only profile of the samples of one JVM, with pid 1.
-func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
+func one(t *testing.T, opts choice.Options, log *printassembly.Log, samples ...sampler.Sample) *Profile {
 	t.Helper()
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 	add(b, samples...)
 	profiles := build(t, b, opts)
 	require.Len(t, profiles, 1)
@@ -118,7 +119,7 @@ func one(t *testing.T, opts Options, log *printassembly.Log, samples ...sampler.
 }
 
 // checkProfile fails if sums do not add up or lists are out of order.
-func checkProfile(t *testing.T, p *Profile, opts Options) {
+func checkProfile(t *testing.T, p *Profile, opts choice.Options) {
 	t.Helper()
 	require.Len(t, p.Accounts, len(p.Counters))
 	checkParts(t, p)

@@ -11,13 +11,13 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// mergedCode is code that regions are cut from: one blob, or blobs of several forks with the same code, with their
-// samples added up. Its addresses are those of the hottest fork.
+// mergedCode is code that regions are cut from. It is one blob, or several blobs that have the same code in several
+// forks; the samples of these blobs are added up. Its addresses are those of the hottest fork.
 type mergedCode struct {
-	*sampledBlob                         // of the hottest fork
-	mergedAtPC   map[uint64]tally.Counts // the samples of all forks
+	*sampledBlob                         // the blob of the hottest fork
+	mergedAtPC   map[uint64]tally.Counts // the samples of all forks at each PC
 	pidsAtPC     map[uint64][]int        // the JVMs that have samples at a PC
-	blobs        []*sampledBlob          // of all forks
+	blobs        []*sampledBlob          // the blobs of all forks
 	moved        bool                    // see [Region.Moved]
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
@@ -20,13 +21,13 @@ func forks(t *testing.T, logs []*printassembly.Log, hits map[int][]uint64) *Prof
 	for i, l := range logs {
 		jvms = append(jvms, capture.JVM{PID: i + 1, Log: l})
 	}
-	b := NewBuilder(Config{JVMs: jvms})
+	b := NewBuilder(choice.Config{JVMs: jvms})
 	for pid, pcs := range hits {
 		for _, pc := range pcs {
 			add(b, at(pid, 1000, pc))
 		}
 	}
-	return &build(t, b, DefaultOptions())[0]
+	return &build(t, b, choice.DefaultOptions())[0]
 }
 
 // The same code at two addresses: a call out of it, a jump within it, and an oop.

@@ -28,7 +28,7 @@ type frameSums struct {
 	compare *tally.Comparison
 	methods map[string]*frameSum
 	lines   map[MethodLine]tally.Counts
-	guessed map[MethodLine]tally.Counts // the samples whose line is a guess
+	guessed map[MethodLine]tally.Counts // samples whose line is a guess
 	chains  int                         // number of chains that were added
 }
 
@@ -39,7 +39,7 @@ type frameSum struct {
 }
 
 // add counts the samples at one instruction of the blob s. The parameter chain is the instruction's inlining chain. c
-// counts all of the samples, and over[i] those in the time slice i.
+// counts all of the samples, and over[i] counts the samples in the time slice i.
 func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Counts, over []tally.Counts) {
 	f.chains++
 	inner := chain[0]
@@ -59,7 +59,7 @@ func (f *frameSums) add(chain []printassembly.Frame, s *sampledBlob, c tally.Cou
 		m.Guessed.Add(c)
 	}
 	for _, frame := range chain {
-		if m := f.method(frame.Method); m.chain != f.chains { // the first time in this chain
+		if m := f.method(frame.Method); m.chain != f.chains { // the first frame of the method in this chain
 			m.chain = f.chains
 			m.Total.Add(c)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -38,7 +39,7 @@ func FuzzBuild(f *testing.F) {
 		if len(log)%3 == 0 {
 			under = calltree.NewUnder(calltree.Pattern("A::a"), stacks)
 		}
-		b := NewBuilder(Config{
+		b := NewBuilder(choice.Config{
 			JVMs: []capture.JVM{{PID: 1, Log: l}, {PID: 2, Log: l, StartMonoNanos: 5e6}},
 			Trials: []capture.Trial{{Windows: []capture.Window{always(1), always(2)}},
 				{Name: "bench", Windows: []capture.Window{window(2, 0, 40e6)}}},
@@ -58,7 +59,7 @@ func FuzzBuild(f *testing.F) {
 			s.Stack = callstack.ID(hits[1] & 15) // some of these stacks do not exist
 			b.Add(&s)
 		}
-		opts := DefaultOptions()
+		opts := choice.DefaultOptions()
 		opts.Listings, opts.Hottest = 1000, true
 		opts.SkipStubs = len(hits)&1 != 0
 		opts.Locations, opts.By = true, []calltree.Pattern{"A::a", "A::*"}

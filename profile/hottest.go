@@ -51,9 +51,9 @@ type hotCode struct {
 	lines  []code.Line
 	blocks []code.Block
 	loops  []code.Loop
-	whole  bool // true if the loops were found
+	whole  bool // the loops of the whole code were found
 	parts  *ListingParts
-	taken  map[int]bool // lines that are in Profile.Hottest
+	taken  map[int]bool // indexes of the lines that are in Profile.Hottest
 }
 
 // findHottest finds the instructions with the most samples, and the loops around them. It reads only code that has such
@@ -70,7 +70,7 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 	var hits []hit
 	for _, from := range merged {
 		for pc, c := range from.mergedAtPC {
-			if !l.opts.skips(from.Kind) {
+			if !l.opts.Skips(from.Kind) {
 				hits = append(hits, hit{from, pc, c})
 			}
 		}
@@ -102,12 +102,12 @@ func (l *listingMaker) findHottest(merged []*mergedCode) {
 		}
 	}
 	slices.SortStableFunc(p.Hottest, func(a, b HotLine) int { return tally.Compare(a.Counts, b.Counts) })
-	for _, from := range merged { // none of its instructions may be among the hottest
+	for _, from := range merged { // a piece of code may have none of the hottest instructions
 		total := make(tally.Counts, l.counters)
 		for _, n := range from.mergedAtPC {
 			total.Add(n)
 		}
-		if codes[from] == nil && !l.opts.skips(from.Kind) && p.Share(total) >= loopCode &&
+		if codes[from] == nil && !l.opts.Skips(from.Kind) && p.Share(total) >= loopCode &&
 			slices.Max(total) >= int64(l.opts.MinSamples) {
 			order = append(order, l.hotCode(from))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
@@ -20,7 +21,7 @@ type Listing struct {
 	CompileID      int
 	OSR            bool
 	Native         bool  // it is a function of a library or of the kernel
-	PIDs           []int // the JVMs that have samples in it
+	PIDs           []int // the JVMs that have samples in the listing
 	Lo, Hi         uint64
 	Counts         tally.Counts
 	SafepointsOnly bool             // as in [Region]
@@ -41,7 +42,7 @@ type Listing struct {
 
 // A ListingParts holds the samples of a listing, split by time slice and thread group.
 type ListingParts struct {
-	All   parts.Counts   // including the samples at addresses that have no line
+	All   parts.Counts   // the samples of the whole listing, including those at addresses that have no line
 	Lines []parts.Counts // one for each line
 }
 
@@ -56,7 +57,7 @@ type Unlisted struct {
 // A listingMaker lists the code of a profile, and its hottest instructions.
 type listingMaker struct {
 	p        *Profile
-	opts     *Options
+	opts     *choice.Options
 	code     *jvmcode.Reader
 	parted   *partedSpots // nil without parts
 	counters int
@@ -70,8 +71,8 @@ const leastListed = 0.001
 const hottestListing = 5
 
 // list lists the hottest pieces of code, each as a whole. The parameter room is the maximum number of instructions in
-// all listings together. Only the hottest piece may be larger than that. If any other piece does not fit, list skips
-// that piece and goes on with the next. It returns how much room is left.
+// all listings together. Only the hottest piece may be larger than that. If any other piece does not fit, it is
+// skipped, and the next one is tried. The result is how much room is left.
 func (l *listingMaker) list(merged []*mergedCode, room int) (left int) {
 	totals := make(map[*mergedCode]tally.Counts, len(merged))
 	for _, from := range merged {
@@ -87,7 +88,7 @@ func (l *listingMaker) list(merged []*mergedCode, room int) (left int) {
 	p.Unlisted.Counts = make(tally.Counts, l.counters)
 	hottest := hottestListing * room
 	for _, from := range merged {
-		if l.opts.skips(from.Kind) {
+		if l.opts.Skips(from.Kind) {
 			continue
 		}
 		insts := l.code.Listing(from.Ref)

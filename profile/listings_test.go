@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -26,9 +27,9 @@ func TestListings(t *testing.T) {
 			require.NoError(t, err)
 			samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
 			jvm := capture.JVM{PID: log.PID, Log: log, StartMonoNanos: firstSample(t, samples, log.PID)}
-			b := NewBuilder(Config{JVMs: []capture.JVM{jvm}, Parts: true, History: true})
+			b := NewBuilder(choice.Config{JVMs: []capture.JVM{jvm}, Parts: true, History: true})
 			add(b, samples...)
-			o := DefaultOptions()
+			o := choice.DefaultOptions()
 			o.Listings, o.Hottest = 3000, true
 			p := build(t, b, o)[0]
 			a := p.Accounts[0]
@@ -93,7 +94,7 @@ func checkHottest(t *testing.T, p *Profile, samples []sampler.Sample) {
 	if len(p.Listings) > 0 {
 		require.NotEmpty(t, hot)
 	}
-	few := int64(DefaultOptions().MinSamples)
+	few := int64(choice.DefaultOptions().MinSamples)
 	if len(hot) > 1 {
 		assert.GreaterOrEqual(t, least, few)
 	}

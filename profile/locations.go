@@ -29,11 +29,13 @@ type Location struct {
 	Module string
 	// Name is the name of the method, stub, codelet or native function; "" if it is unknown.
 	Name      string
-	CompileID int // of compiled code; 0 for all other code
+	CompileID int // the compile id of compiled code; 0 for all other code
 	// Frames is the inlining chain of compiled code, innermost first. If there is no debug info, Frames is the method
 	// itself. For the interpreter, Frames is the interpreted method, if the stack has it. For all other code, Frames is
 	// nil.
 	Frames []printassembly.Frame
+	// Instruction is the name of the instruction at PC, as package top sets it for hot instructions; usually "".
+	Instruction string
 	// Stack is the stack of this code's callers, in [Profiles.Stacks]. It is 0 if the callers are not known.
 	Stack  callstack.ID
 	Counts tally.Counts

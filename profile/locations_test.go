@@ -12,12 +12,13 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-func withLocations() Options {
-	opts := DefaultOptions()
+func withLocations() choice.Options {
+	opts := choice.DefaultOptions()
 	opts.Locations = true
 	return opts
 }
@@ -80,7 +81,7 @@ func TestLocations(t *testing.T) {
 		return newLog(t, stub("copy", 0x100, nops(16)), codelet("iload  21 iload", 0x200, nops(16)),
 			c2(10, 7, "A::a", 0x1000, inlined), method("n/a", 10, 8, 0, "A::wrapped", 0x2000, nops(16)))
 	}
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log()}, {PID: 2, Log: log()}}})
 	instructions := native(2, 15, "libc.so.6", "memcpy")
 	instructions.Event = "instructions"
 	add(b, slices.Concat(
@@ -125,7 +126,7 @@ func TestLocationsOfCaptures(t *testing.T) {
 		log, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), name)
 		require.NoError(t, err)
 		samples := realSamples(t, gasmtest.Capture(t, name, gasmtest.Samples))
-		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: log.PID, Log: log,
+		b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: log.PID, Log: log,
 			StartMonoNanos: firstSample(t, samples, log.PID)}}})
 		add(b, samples...)
 		p := b.Build(withLocations())[0]
@@ -152,11 +153,12 @@ func TestStartWallNanos(t *testing.T) {
 		{capture.Trial{Windows: []capture.Window{window(1, 8e9, 9e9), window(1, 7e9, 8e9), window(2, 10e9, 11e9)}}, 4e9},
 		{capture.Trial{Windows: []capture.Window{window(1, 4.5e9, 9e9)}}, 1.5e9}, // begins before the JVM
 	} {
-		got := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{c.trial}}).Build(DefaultOptions())[0].StartWallNanos
+		got := NewBuilder(choice.Config{JVMs: jvms,
+			Trials: []capture.Trial{c.trial}}).Build(choice.DefaultOptions())[0].StartWallNanos
 		assert.Equal(t, c.want, got, "%+v", c.trial)
 	}
 	whole := func(jvms ...capture.JVM) int64 {
-		return NewBuilder(Config{JVMs: jvms}).Build(DefaultOptions())[0].StartWallNanos
+		return NewBuilder(choice.Config{JVMs: jvms}).Build(choice.DefaultOptions())[0].StartWallNanos
 	}
 	assert.EqualValues(t, 2e9, whole(jvms...), "without windows the first JVM's start")
 	assert.EqualValues(t, 3e9, whole(jvms[1]))

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -61,10 +62,11 @@ func nativeSamples() []sampler.Sample {
 // No sample counts twice: checkProfile checks the sums, also those of the parts.
 func TestNativeRegions(t *testing.T) {
 	log := newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: newLog(t)}}, NativeCode: nativeTable(t),
-		Parts: true})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}, {PID: 2, Log: newLog(t)}},
+		NativeCode: nativeTable(t),
+		Parts:      true})
 	add(b, nativeSamples()...)
-	o := DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Parts, o.Listings, o.Hottest = true, 1000, true
 	profiles := build(t, b, o)
 	require.Len(t, profiles, 1)
@@ -127,10 +129,10 @@ func TestHotFunctionWithoutHotRegion(t *testing.T) {
 		samples = append(samples, repeat(int(5+i), inModule(1, 0x7f00_0000_1000+0x40*i, "libx.so", "work"))...)
 	}
 	samples = append(samples, repeat(74, at(1, 10, 0x1000))...)
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))}},
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: newLog(t, c2(0, 1, "A::a", 0x1000, nops(64)))}},
 		NativeCode: nativeTable(t)})
 	add(b, samples...)
-	o := DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Regions = 1
 	p := &build(t, b, o)[0]
 	require.Len(t, p.Regions, 5)

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -23,7 +24,7 @@ func TestOutermost(t *testing.T) {
 	require.NoError(t, w.Flush())
 	tree, err := callstack.Read(strings.NewReader(text.String()), "stacks.txt")
 	require.NoError(t, err)
-	b := NewBuilder(Config{
+	b := NewBuilder(choice.Config{
 		JVMs:   []capture.JVM{{PID: 1}},
 		Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}},
 		Stacks: calltree.NewStacks(tree),
@@ -32,7 +33,7 @@ func TestOutermost(t *testing.T) {
 		b.Add(&sampler.Sample{PID: 1, MonoNanos: 1e6, Event: "cycles", PC: 0x7000, Symbol: "clone3", Module: "libc.so.6",
 			Stack: stack})
 	}
-	opts := DefaultOptions()
+	opts := choice.DefaultOptions()
 	opts.Locations = true
 	p := build(t, b, opts)[0]
 	a := p.Accounts[0]

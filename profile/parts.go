@@ -16,7 +16,7 @@ import (
 type Parts struct {
 	Slices  []parts.TimeSlice
 	Threads []parts.ThreadGroup
-	List    []parts.Part // only the parts with samples; a parts.Count has an index in List
+	List    []parts.Part // all parts with samples; a parts.Count has an index in List
 
 	All             parts.Counts
 	Methods, Native map[[2]string]parts.Counts // Methods by source and name, Native by module and symbol
@@ -24,7 +24,7 @@ type Parts struct {
 	Frames, Totals  map[string]parts.Counts // by method: the parts of FrameTotal.Counts and of FrameTotal.Total
 	WithCallees     map[string]parts.Counts // by method: the parts of FrameTotal.WithCallees; nil without call stacks
 	Lines           map[MethodLine]parts.Counts
-	ByThread        map[string]parts.Counts // by the threads' names
+	ByThread        map[string]parts.Counts // the parts of each thread's samples, by thread name
 }
 
 // A MethodLine is a line of a method.
@@ -36,7 +36,7 @@ type MethodLine struct {
 // partedSpots holds the samples at each spot of a profile, cut by time and by thread.
 type partedSpots struct {
 	*parts.Cut
-	numbers map[keptSpot]int32 // the number of each spot
+	numbers map[keptSpot]int32 // the number that each spot has in Cut.Spots
 	native  *nativesamples.Counts
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
@@ -71,7 +72,7 @@ func checkParts(t *testing.T, p *Profile) {
 // A benchmark is cut by its slices and by threads.
 func TestPartsOfBenchmark(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder(Config{
+	b := NewBuilder(choice.Config{
 		JVMs: []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
 		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(1, 250e6, 300e6),
 			window(2, 100e6, 150e6)}}},
@@ -84,7 +85,7 @@ func TestPartsOfBenchmark(t *testing.T) {
 		idle.Thread = "GC Thread#0"
 		add(b, s, idle, at(2, ms, 0x1003))
 	}
-	p := build(t, b, Options{Listings: 100})[0]
+	p := build(t, b, choice.Options{Listings: 100})[0]
 	require.NotNil(t, p.Parts)
 	assert.ElementsMatch(t, []parts.ThreadGroup{{Kind: threads.Application, Name: "worker-"},
 		{Kind: threads.Collector, Name: "GC Thread#"}, {Kind: threads.Application, Name: ""}}, p.Parts.Threads)
@@ -121,22 +122,22 @@ func TestPartsOfProgram(t *testing.T) {
 			for pid := range c.jvms {
 				jvms = append(jvms, capture.JVM{PID: pid + 1, Log: log})
 			}
-			b := NewBuilder(Config{JVMs: jvms, Parts: true})
+			b := NewBuilder(choice.Config{JVMs: jvms, Parts: true})
 			for i := range c.samples {
 				s := at(1+i%c.jvms, int64(100+i), 0x1000+uint64(i%64))
 				s.Thread = string(rune('a' + i%c.threads))
 				add(b, s)
 			}
-			p := build(t, b, Options{Listings: 100})[0]
+			p := build(t, b, choice.Options{Listings: 100})[0]
 			require.NotNil(t, p.Parts)
 			assert.Len(t, p.Parts.Slices, c.slices)
 			assert.GreaterOrEqual(t, len(p.Parts.List), c.leastOut)
 			assert.LessOrEqual(t, len(p.Parts.Threads), 9, "eight names, and all others")
 		})
 	}
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Parts: true})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Parts: true})
 	without := at(1, 0, 0x1000)
 	without.MonoNanos = -1
 	add(b, without, without)
-	assert.Nil(t, build(t, b, Options{})[0].Parts, "samples without times, of one thread")
+	assert.Nil(t, build(t, b, choice.Options{})[0].Parts, "samples without times, of one thread")
 }

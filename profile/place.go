@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -16,8 +17,8 @@ import (
 type PlacedSample struct {
 	// Sample is the sample as the sampler took it.
 	*sampler.Sample
-	// JVM is the process id of the JVM that the sample counts for. It differs from Sample.PID if the sampler recorded
-	// no process ids.
+	// JVM is the process id of the JVM to which the sample is attributed. It differs from Sample.PID if the sampler
+	// recorded no process ids.
 	JVM int
 	// Counter is the number of the counter that took the sample, from 0 on, in the order of [Placement.Counters].
 	Counter int
@@ -30,7 +31,7 @@ type PlacedSample struct {
 	placer *placer
 }
 
-// A Place stands for a place in the code and its callers.
+// A Place identifies a place in the code together with its callers.
 type Place struct {
 	at    spot
 	stack callstack.ID
@@ -50,17 +51,17 @@ type Placement struct {
 //
 // PlaceSamples counts nothing, so that its memory does not grow with the number of samples. The PlacedSample is valid
 // until yield returns.
-func PlaceSamples(c *capture.Capture, o Options, yield func(*PlacedSample) error) (*Placement, error) {
+func PlaceSamples(c *capture.Capture, o choice.Options, yield func(*PlacedSample) error) (*Placement, error) {
 	if o.WindowEvent != (windows.EventChoice{}) {
 		return nil, errors.New("single samples can't be chosen by events")
 	}
-	config, err := choose(c, &o)
+	config, err := choice.Choose(c, &o)
 	if err != nil {
 		return nil, err
 	}
-	notes := config.addStacks(&o, c)
+	notes := config.AddStacks(&o, c)
 	counted, probeNotes := c.ReadProbes()
-	methodNotes, err := config.narrow(&o, counted)
+	methodNotes, err := config.Narrow(&o, counted)
 	if err != nil {
 		return nil, err
 	}

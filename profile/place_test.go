@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -19,15 +20,15 @@ func TestPlaceSamples(t *testing.T) {
 	require.NoError(t, err)
 	for _, c := range []struct {
 		capture string
-		o       Options
+		o       choice.Options
 	}{
-		{"stacks", Options{}},
-		{"stacks", Options{Stacks: true}},
-		{"stacks", Options{Stacks: true, Threads: app}},
-		{"stacks", Options{Under: "Stacks::work"}},
-		{"stacks", Options{Stacks: true, WindowMethod: "Stacks::work"}},
-		{gasmtest.Programs, Options{PID: 15229}},
-		{gasmtest.Chains, Options{Stacks: true}},
+		{"stacks", choice.Options{}},
+		{"stacks", choice.Options{Stacks: true}},
+		{"stacks", choice.Options{Stacks: true, Threads: app}},
+		{"stacks", choice.Options{Under: "Stacks::work"}},
+		{"stacks", choice.Options{Stacks: true, WindowMethod: "Stacks::work"}},
+		{gasmtest.Programs, choice.Options{PID: 15229}},
+		{gasmtest.Chains, choice.Options{Stacks: true}},
 	} {
 		open := func() *capture.Capture {
 			opened, err := capture.Open(gasmtest.UnpackFolder(t, c.capture))
@@ -63,10 +64,10 @@ func TestPlaceSamplesErrors(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	enough := errors.New("enough")
-	_, err = PlaceSamples(c, Options{}, func(*PlacedSample) error { return enough })
+	_, err = PlaceSamples(c, choice.Options{}, func(*PlacedSample) error { return enough })
 	assert.ErrorIs(t, err, enough)
 	gc, err := windows.ParseEventChoice("gc")
 	require.NoError(t, err)
-	_, err = PlaceSamples(c, Options{WindowEvent: gc}, nil)
+	_, err = PlaceSamples(c, choice.Options{WindowEvent: gc}, nil)
 	assert.ErrorContains(t, err, "can't be chosen by events")
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -32,13 +33,13 @@ func TestPrintingAccount(t *testing.T) {
 		capture.CodeCopied:  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 		"":                  {Total: 10, OutsideWindow: 1, Profiled: 9, Compiled: 1, Native: 6, Kernel: 2},
 	} {
-		b := NewBuilder(Config{
+		b := NewBuilder(choice.Config{
 			JVMs:   []capture.JVM{{PID: 1, Log: smallLog(t)}},
 			Trials: []capture.Trial{{Windows: []capture.Window{window(1, 10e6, 20e6)}}},
 			Code:   code,
 		})
 		add(b, samples...)
-		p := build(t, b, DefaultOptions())[0]
+		p := build(t, b, choice.DefaultOptions())[0]
 		assert.Equal(t, want, p.Accounts[0], code)
 		if want.Printing > 0 {
 			for _, f := range p.Native {

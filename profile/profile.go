@@ -3,9 +3,9 @@
 //
 // [Of] does all of this for a capture:
 //
-//  1. It chooses the JVMs and what is measured in them (choose.go, package windows). A run without trials has a profile
-//     for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the times of
-//     events or to the calls of a method.
+//  1. It chooses the JVMs and what is measured in them (packages choice and windows). A run without trials has
+//     a profile for each program, which is the JVMs of one main class and JDK. Options may narrow the windows to the
+//     times of events or to the calls of a method.
 //  2. A [Builder], which has a [jvmcode.JVM] for each JVM, takes the samples one by one, in any order. All steps of
 //     a sample through the Builder are in builder.go. What it counts is in trialcounts.go.
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
@@ -53,6 +53,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/delays"
 	"github.com/gasm-profiler/gasm/profile/events"
+	"github.com/gasm-profiler/gasm/profile/hosts"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 	"github.com/gasm-profiler/gasm/profile/numbers"
 	"github.com/gasm-profiler/gasm/profile/probes"
@@ -73,7 +74,7 @@ type Profile struct {
 	top           string  // see TopCompiler; "" for "C2"
 	PIDs          []int   // the JVMs whose samples are in the profile, ascending
 	WindowSeconds float64 // time that the windows cover
-	Operations    float64 // that the program did in the windows; 0 if unknown
+	Operations    float64 // number of operations that the program did in the windows; 0 if unknown
 	// Score is what JMH measured in the windows; nil if it is unknown.
 	Score *capture.Score
 	// StartWallNanos is the time at which the trial's first window began or, if it has no windows, at which its first
@@ -81,9 +82,16 @@ type Profile struct {
 	StartWallNanos int64
 	// Counters are the names of the sampler's counters. All Counts in the profile have the same length and order.
 	Counters []string
-	Accounts []Account // one per counter
+	Accounts []Account // one Account for each counter
 
-	Shares []JVMShare // one per process, in the order of PIDs
+	Shares []JVMShare // one JVMShare for each process, in the order of PIDs
+	// Hosts compares the hosts of captures that were merged, those that differ from the others first. Their samples add up
+	// to Profiled. It is nil if there is only one host.
+	Hosts []hosts.Host
+	// HostRegions are the regions that [hosts.Host.Hottest] counts, as indexes in Regions.
+	HostRegions []int
+	// Compared is the code whose shares of the hosts' samples were compared; [hosts.Difference.Code] is an index in it.
+	Compared []hosts.Code
 	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in
 	// the order of PIDs. It is nil for other programs, and if there are no windows.
 	Slices []tally.Counts
@@ -97,10 +105,10 @@ type Profile struct {
 	// [jvmcode.Reader.SafepointsOnly]), in JVMs that were started without it. It is nil if there are no such samples.
 	SafepointsOnly tally.Counts
 
-	Regions []Region // of code in the code cache, and of native functions whose code is known; hottest first
+	Regions []Region // regions of the code cache, and of native functions whose code is known; hottest first
 	// TooFew is the number of regions that would be annotated if they had MinSamples samples or more.
 	TooFew  int
-	Methods []Method         // by source and name, hottest first
+	Methods []Method         // code summed up by source and name, hottest first
 	Frames  []FrameTotal     // hottest first
 	Native  []NativeFunction // hottest first, kernel included
 	Sources []Source         // hottest first; they add up to Profiled
@@ -117,8 +125,8 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []delays.Delay
-	// Locks are the places where threads waited for locks, and Parks those where they waited for something other than a
-	// lock. The places with the longest time come first.
+	// Locks are the places where threads waited for locks. Parks are the places where they waited for something other than
+	// a lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait
 	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
@@ -137,8 +145,8 @@ type Profile struct {
 	// Calls says which calls in hot code were inlined and which were not; nil if the compilers' decisions were not
 	// recorded.
 	Calls *callsites.Table
-	// Hottest are the instructions with the most samples, and HotLoops the loops around them, both hottest first. They
-	// are only set if [Options.Hottest] asks for them.
+	// Hottest are the instructions with the most samples, and HotLoops are the loops around them. Both are sorted, hottest
+	// first. They are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine
 	HotLoops []HotLoop
 	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up
@@ -147,8 +155,9 @@ type Profile struct {
 	// Stacks has the samples by their call stacks. It is nil if the capture has none, or if [Options.Stacks] does not ask
 	// for them.
 	Stacks *calltree.Set
-	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a
-	// method, has the samples of none of them. A sample of several methods counts for the one that was called last.
+	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a method,
+	// has the samples of none of them. A sample with several of these methods is attributed to the one that was called
+	// last.
 	By []CallerTotal
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first, and then that of methods
 	// without samples that have called them. They are only set if [Options.Listings] asks for them.
@@ -195,8 +204,8 @@ type Region struct {
 	OSR       bool
 	// Native is true for a region of a native function. Profile.Native has its samples, too.
 	Native bool
-	PIDs   []int  // the JVMs that have samples in it
-	Lo, Hi uint64 // from the first sampled instruction to the end of the last, in the JVM PIDs[0]
+	PIDs   []int  // the JVMs that have samples in the region
+	Lo, Hi uint64 // from the first sampled instruction to the end of the last, as addresses in the JVM PIDs[0]
 	Counts tally.Counts
 	// SafepointsOnly is true if HotSpot has recorded the method's frames at safepoints only, because it was compiled
 	// without DebugNonSafepoints. The frames of most of its instructions are guesses.
@@ -213,7 +222,7 @@ type Region struct {
 	Lines  []code.Line
 	Gaps   []Gap
 	TooBig int // number of instructions of a region that is too big; 0 for all other regions
-	// Profiled is what HotSpot's own profile says about the method's code. It is nil if Lines is.
+	// Profiled is what HotSpot's own profile says about the method's code. It is nil if Lines is nil.
 	Profiled *jitprofile.Code
 }
 
@@ -221,7 +230,7 @@ type Region struct {
 type Method struct {
 	Source    string
 	Name      string
-	CompileID int // of the hottest of its blobs
+	CompileID int // compile id of the hottest of its blobs
 	Blobs     int // number of compilations with samples, in all JVMs; one that was moved counts once
 	Counts    tally.Counts
 	// PerJVM are Counts by process, in the order of Profile.Shares.
@@ -232,8 +241,8 @@ type Method struct {
 // A JVMShare is the part of a profile that one process has.
 type JVMShare struct {
 	PID    int
-	Counts tally.Counts // all its samples in the profile
-	Native tally.Counts // those outside the code cache, including those in the kernel
+	Counts tally.Counts // all samples of the process in the profile
+	Native tally.Counts // its samples outside the code cache, including samples in the kernel
 	// JIT and GC are the samples of the threads of the JIT compilers and of the garbage collector. Java are the samples
 	// of all other threads in code of the code cache. The rest is native code of the other threads. If the sampler
 	// recorded no names of threads, JIT and GC are 0.
@@ -251,8 +260,8 @@ type FrameTotal struct {
 	// sample counts once. It is nil if the profile has no call stacks.
 	WithCallees tally.Counts
 	Lines       []LineTotal // hottest first
-	// Guessed is the part of Counts that belongs to instructions whose method is a guess. It is nil if there are no
-	// such instructions.
+	// Guessed is the part of Counts that was taken at instructions whose method is a guess. It is nil if there are no such
+	// instructions.
 	Guessed tally.Counts
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []tally.Counts
@@ -271,7 +280,7 @@ type CallerTotal struct {
 type LineTotal struct {
 	Line   int
 	Counts tally.Counts
-	// Guessed is the part of Counts that belongs to instructions whose line is a guess. It is nil if there are no such
+	// Guessed is the part of Counts that was taken at instructions whose line is a guess. It is nil if there are no such
 	// instructions.
 	Guessed tally.Counts
 }
@@ -309,7 +318,7 @@ const UnknownModule = numbers.UnknownModule
 // A NativeFunction sums up the samples in one function outside the code cache.
 type NativeFunction struct {
 	Module string // "libjvm.so", "kernel", UnknownModule
-	Symbol string // "" if the sampler found none
+	Symbol string // the function's name; "" if the sampler found none
 	Counts tally.Counts
 	Slices []tally.Counts // over time, see Profile.Slices
 	// PerJVM are Counts by process, in the order of Profile.Shares.

@@ -11,6 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/probes"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -38,7 +39,7 @@ type Profiles struct {
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *history.History
 
-	builder *Builder // only Of sets it
+	builder *Builder // the Builder that made the profiles; set only by Of
 }
 
 // Code returns the samples in the code of each JVM that belongs to a trial.
@@ -50,16 +51,16 @@ func (ps *Profiles) Code() []CodeCounts {
 }
 
 // Of reads all samples of a capture, finds the code in which each was taken, and returns a profile of each trial.
-func Of(c *capture.Capture, o Options) (*Profiles, error) {
-	config, err := choose(c, &o)
+func Of(c *capture.Capture, o choice.Options) (*Profiles, error) {
+	config, err := choice.Choose(c, &o)
 	if err != nil {
 		return nil, err
 	}
 	events, eventNotes := c.ReadEvents()
 	counted, probeNotes := c.ReadProbes()
 	config.Events = events
-	stackNotes := config.addStacks(&o, c)
-	methodNotes, err := config.narrow(&o, counted)
+	stackNotes := config.AddStacks(&o, c)
+	methodNotes, err := config.Narrow(&o, counted)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +74,7 @@ func Of(c *capture.Capture, o Options) (*Profiles, error) {
 		ps.builder.Add(s)
 		return nil
 	}
+	c.PartRead = ps.builder.release
 	if err := ps.addSamples(c, add); err != nil {
 		return nil, err
 	}
@@ -166,7 +168,7 @@ func (ps *Profiles) noteLimits() {
 }
 
 // build makes the profiles from what the Builder has counted.
-func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, counted []capture.Probes) {
+func (ps *Profiles) build(c *capture.Capture, o choice.Options, events []event.Event, counted []capture.Probes) {
 	b := ps.builder
 	ps.Capture.Notes.Add(b.readInlining(c)...)
 	ps.Trials = b.Build(o)
@@ -177,7 +179,7 @@ func (ps *Profiles) build(c *capture.Capture, o Options, events []event.Event, c
 		p.top = topCompiler(c.JVMs, p.PIDs)
 		run := compilers.Of(p.PIDs)
 		p.JIT = run.Trial(i)
-		b.addEnds(p, i, run)
+		b.addTimes(p, i, run)
 	}
 	ps.Taken = b.taken(c.JVMs)
 	ps.History = b.history.History()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 	"github.com/gasm-profiler/gasm/profile/tally"
@@ -17,10 +18,11 @@ const maxAnnotated = 1 << 19
 // A regionCutter cuts the code of a profile into regions and annotates the hot ones.
 type regionCutter struct {
 	p        *Profile
-	opts     *Options
+	opts     *choice.Options
 	code     *jvmcode.Reader
 	counters int
 	warnf    func(format string, args ...any) // adds a warning to the profile
+	hottest  []hotCut                         // the hottest regions of Java code, for the comparison of hosts
 }
 
 // A regionCut is a region with the code that it was cut from.
@@ -34,7 +36,7 @@ type regionCut struct {
 func (r *regionCutter) cut(merged []*mergedCode) []Region {
 	var cuts []regionCut
 	for _, from := range merged {
-		if r.opts.skips(from.Kind) {
+		if r.opts.Skips(from.Kind) {
 			continue
 		}
 		pcs := from.sampledPCs()
@@ -50,6 +52,7 @@ func (r *regionCutter) cut(merged []*mergedCode) []Region {
 	slices.SortStableFunc(cuts, func(a, b regionCut) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Lo, b.Lo))
 	})
+	r.keepHottest(cuts)
 	r.chooseHot(cuts)
 	return r.annotateHot(cuts)
 }

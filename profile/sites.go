@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// addSites counts an event of a trial for the place in the program where it happened.
+// addSites adds an event of a trial to the counts of the place in the program where it happened.
 func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 	if !sites.Counts(e) {
 		return
@@ -24,8 +24,8 @@ func (b *Builder) addSites(t *trialCounts, e *event.Event) {
 }
 
 // allocator returns the code that made an allocation, and the address after the allocating instruction. If that
-// instruction is in a stub, allocator returns the stub's caller, and the return address of the call. The return address
-// is an argument of the event. For a stub of C1 it is the argument "caller", which comes from walking the frames. For a
+// instruction is in a stub, the results are the stub's caller and the return address of the call. The return address is
+// an argument of the event. For a stub of C1 it is the argument "caller", which comes from walking the frames. For a
 // stub of C2 (OptoRuntime::_new_array_Java) it is the argument "above", which comes from the words above the stub's
 // frame. See package event/usdt.
 func (b *Builder) allocator(e *event.Event) (code jvmcode.Ref, pc uint64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -34,8 +35,8 @@ func threaded(t *testing.T, window string, events ...event.Event) (*Builder, err
 	if err != nil {
 		return nil, err
 	}
-	b := NewBuilder(Config{JVMs: jvms, Events: events, Locations: true, History: true, measured: measured,
-		eventWindows: threads})
+	b := NewBuilder(choice.Config{JVMs: jvms, Events: events, Locations: true, History: true, Measured: measured,
+		EventWindows: threads})
 	for ms := range int64(1000) {
 		for tid, pc := range map[int]uint64{11: 0x1001, 12: 0x2001} {
 			s := at(1, ms, pc)
@@ -61,7 +62,7 @@ func TestThreadWindows(t *testing.T) {
 	} {
 		b, err := threaded(t, window, requests...)
 		require.NoError(t, err)
-		o := DefaultOptions()
+		o := choice.DefaultOptions()
 		o.Locations = true
 		p := build(t, b, o)[0]
 		got := map[string]int64{}
@@ -92,7 +93,8 @@ func TestThreadWindows(t *testing.T) {
 	_, err := threaded(t, "jfr:acme.Virtual", requests...)
 	assert.ErrorContains(t, err, "JFR does not say where virtual threads run")
 	_, err = threaded(t, "jfr:acme.Nothing", requests...)
-	assert.ErrorContains(t, err, "no event of this name; it has acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
+	assert.ErrorContains(t, err,
+		"no event of this name; it has acme.Virtual, acme.Request, acme.Query (gasm profile --events jfr")
 }
 
 // Locks and allocations are summed up by frame and class. A lock of java.util.concurrent is summed up by the frame that
@@ -121,7 +123,7 @@ func TestSites(t *testing.T) {
 		alloc(530, 1<<62, "A"), alloc(531, 1<<62, "A")}
 	b, err := threaded(t, "", happened...)
 	require.NoError(t, err)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	require.Len(t, p.Parks, 1)
 	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(9)}, Weight: 90e6, Count: 1}}, p.Parks[0].Stacks)
 	assert.Equal(t, []sites.Stack{{Frames: []event.Frame{site(77)}, Weight: 9e6, Count: 1}}, p.Locks[1].Stacks,
@@ -179,8 +181,8 @@ func TestUnrecorded(t *testing.T) {
 		if c.windows != nil {
 			trials = append(trials, capture.Trial{Name: "A", Windows: c.windows})
 		}
-		b := NewBuilder(Config{JVMs: jvms, Trials: trials})
+		b := NewBuilder(choice.Config{JVMs: jvms, Trials: trials})
 		add(b, at(1, 6000, 0x1001))
-		assert.Equal(t, c.want, build(t, b, DefaultOptions())[0].UnrecordedNanos, "%+v", c)
+		assert.Equal(t, c.want, build(t, b, choice.DefaultOptions())[0].UnrecordedNanos, "%+v", c)
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
 // Every list has its samples over time. Samples of other processes and outside of the windows are in no list.
 func TestSlices(t *testing.T) {
 	code := newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))
-	b := NewBuilder(Config{
+	b := NewBuilder(choice.Config{
 		JVMs:   []capture.JVM{{PID: 1, Log: code}, {PID: 2, Log: newLog(t, c2(10, 7, "A::a", 0x1000, "4801 d090"))}},
 		Trials: []capture.Trial{{Name: "bench", Windows: []capture.Window{window(1, 100e6, 200e6), window(2, 100e6, 150e6)}}},
 	})
@@ -21,7 +22,7 @@ func TestSlices(t *testing.T) {
 	}
 	add(b, repeat(4, at(2, 149, 0x1000))...)
 	add(b, at(2, 110, 0x9000_0000), native(2, 120, "kernel", "idle"))
-	p := build(t, b, Options{Locations: true})[0]
+	p := build(t, b, choice.Options{Locations: true})[0]
 	each := func(counts ...int64) (over []tally.Counts) {
 		for _, n := range counts {
 			over = append(over, tally.Counts{n})

@@ -15,8 +15,8 @@ import (
 )
 
 // leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one.
-// caller is the rest of the stack, below these frames. It differs from stack if stack begins with the sampled code
-// itself, which is so in the interpreter and in the kernel. The PC of frames in compiled code is the sampled address
+// caller is the rest of the stack, below these frames. In the interpreter and in the kernel, the stack begins with the
+// sampled code itself, so there caller differs from stack. The PC of frames in compiled code is the sampled address
 // plus 1, so that PC-1 is in the instruction, as it is for the frames of a stack.
 func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame,
 	caller callstack.ID) {
@@ -68,12 +68,12 @@ func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frame
 	return one(callstack.Frame{Kind: callstack.Stub, Name: blob.Name}), stack
 }
 
-// stacks sets what the profile says about calls. parted is nil if the profile has no parts.
+// stacks sets the fields of the profile that come from call stacks. parted is nil if the profile has no parts.
 func (w *work) stacks(p *Profile, parted *partedSpots) {
 	set := calltree.NewSet(w.b.stacks, w.n)
 	type leafKey struct {
 		at    spot
-		inner *callstack.Frame // in the interpreter and in the kernel, whose leaves depend on it
+		inner *callstack.Frame // in the interpreter and in the kernel, the innermost frame of the stack
 	}
 	leaves := map[leafKey]int32{}
 	byPart := w.stackParts(parted)

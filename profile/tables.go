@@ -19,7 +19,7 @@ func (w *work) methods() []Method {
 	var methods []Method
 	counted := map[version]bool{}
 	for _, s := range w.sampled { // hottest first, so the CompileID is that of the hottest blob
-		if w.opts.skips(s.Kind) {
+		if w.opts.Skips(s.Kind) {
 			continue
 		}
 		k := key{s.Source(), s.Name}
@@ -48,7 +48,7 @@ func (w *work) methods() []Method {
 
 // native sums up native functions over all processes.
 func (w *work) native() []NativeFunction {
-	index := make([]int32, w.b.functions.Len()) // 1 + index in the result; 0 if not there yet
+	index := make([]int32, w.b.functions.Len()) // 1 + the function's index in the result; 0 if it is not there yet
 	functions := []NativeFunction{}
 	for key, c := range w.trial.native {
 		if index[key.function] == 0 {
@@ -128,7 +128,7 @@ func (w *work) shares() []JVMShare {
 		shares[i] = JVMShare{PID: pid, Counts: make(tally.Counts, w.n), Native: make(tally.Counts, w.n),
 			Java: make(tally.Counts, w.n), JIT: make(tally.Counts, w.n), GC: make(tally.Counts, w.n)}
 	}
-	of := func(pid int) *JVMShare { // the trial has only samples of its processes
+	of := func(pid int) *JVMShare { // pid is in PIDs, because the trial has no other samples
 		i, _ := slices.BinarySearch(w.trial.PIDs, pid)
 		return &shares[i]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -23,7 +24,7 @@ func TestMethods(t *testing.T) {
 		c2(30, 3, "A::a", 0x1000, nops(16)), // where the first one was
 		c2(40, 4, "B::b", 0x3000, nops(16)),
 		codelet("iload  21 iload", 0x4000, nops(16)))
-	p := one(t, DefaultOptions(), log, slices.Concat(
+	p := one(t, choice.DefaultOptions(), log, slices.Concat(
 		repeat(2, at(1, 15, 0x1000)), repeat(3, at(1, 25, 0x2001)), repeat(4, at(1, 35, 0x1001)),
 		repeat(1, at(1, 45, 0x3000)), repeat(1, at(1, 45, 0x3001)), repeat(2, at(1, 45, 0x4000)))...)
 	assert.Equal(t, []Method{
@@ -52,7 +53,7 @@ func TestFrames(t *testing.T) {
 		 9090 90c3`),
 		method("n/a", 10, 1, 0, "A::wrapped", 0x2000, nops(16)),
 		stub("copy", 0x3000, nops(16)))
-	p := one(t, DefaultOptions(), log, slices.Concat(
+	p := one(t, choice.DefaultOptions(), log, slices.Concat(
 		repeat(1, at(1, 15, 0x1000)), repeat(4, at(1, 15, 0x1004)), // inner, line 12
 		repeat(2, at(1, 15, 0x1007)), repeat(3, at(1, 15, 0x1008)), // line 13
 		repeat(2, at(1, 15, 0x100c)), // a, no line
@@ -67,7 +68,7 @@ func TestFrames(t *testing.T) {
 		{Method: "A::wrapped", Counts: tally.Counts{1}, Total: tally.Counts{1},
 			Lines: []LineTotal{{Line: 0, Counts: tally.Counts{1}}}, PerJVM: []tally.Counts{{1}}},
 	}, p.Frames)
-	opts := DefaultOptions()
+	opts := choice.DefaultOptions()
 	opts.SkipLines = true
 	assert.Len(t, one(t, opts, log, at(1, 15, 0x1000)).Frames, 2, "only the lines are left out")
 }
@@ -95,17 +96,18 @@ func TestWarnings(t *testing.T) {
 		{"few unresolved", slices.Concat(repeat(980, at(1, 1, 0x1000)), repeat(20, at(1, 1, 1))), 0, nil},
 		{"a stub inside a stub is not reuse", repeat(500, at(1, 1, 0x2010)), 0, nil},
 	} {
-		b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
+		b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}}})
 		add(b, c.samples...)
 		if c.lost > 0 {
 			b.Lost(c.lost)
 		}
-		assert.Equal(t, c.want, build(t, b, DefaultOptions())[0].Warnings, c.name)
+		assert.Equal(t, c.want, build(t, b, choice.DefaultOptions())[0].Warnings, c.name)
 	}
-	b := NewBuilder(Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Code: capture.CodeCopied})
+	b := NewBuilder(choice.Config{JVMs: []capture.JVM{{PID: 1, Log: log}}, Code: capture.CodeCopied})
 	add(b, slices.Concat(repeat(979, at(1, 1, 0x1000)), repeat(21, at(1, 1, 1)))...)
-	assert.Equal(t, []string{"2.1% of the profile is at addresses of code that gasm did not get to read: the JVM ended, or the code was gone, before that"},
-		build(t, b, DefaultOptions())[0].Warnings)
+	assert.Equal(t,
+		[]string{"2.1% of the profile is at addresses of code that gasm did not get to read: the JVM ended, or the code was gone, before that"},
+		build(t, b, choice.DefaultOptions())[0].Warnings)
 }
 
 func TestDamagedLog(t *testing.T) {
@@ -113,9 +115,10 @@ func TestDamagedLog(t *testing.T) {
 		c2(0, 1, "A::a", 0x1000, nops(16)) + "<wri"
 	l, err := printassembly.NewLog(strings.NewReader(text), int64(len(text)), "asm.log")
 	require.NoError(t, err)
-	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
-	assert.Equal(t, []string{"asm.log: 1 piece of code could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
-		"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; code after that is missing"}, p.Warnings)
+	p := one(t, choice.DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
+	assert.Equal(t,
+		[]string{"asm.log: 1 piece of code could not be read, because it is damaged or in a form that gasm does not know: samples in that code have no name",
+			"asm.log ends in the middle: the JVM was killed while it wrote, its disk was full, or it is still running; code after that is missing"}, p.Warnings)
 }
 
 // If a log can't be read any more, the profile only lacks its code.
@@ -126,7 +129,7 @@ func TestUnreadableLog(t *testing.T) {
 	l, err := printassembly.NewLog(disk, int64(len(text)), "asm.log")
 	require.NoError(t, err)
 	disk.err = errors.New("broken disk")
-	p := one(t, DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
+	p := one(t, choice.DefaultOptions(), l, repeat(500, at(1, 1, 0x1000))...)
 	assert.Equal(t, "A::a 1000-1001 500 hot, 0 lines", regionsText(p))
 	assert.Equal(t, []string{"reading the code of A::a in asm.log: broken disk: shown without code"}, p.Warnings)
 }
@@ -164,9 +167,9 @@ func TestSafepointsOnly(t *testing.T) {
 		 0000 0000
 		 9090 90c3`))
 	jvms := []capture.JVM{{PID: 1, Main: "App", Log: log, SafepointsOnly: true}}
-	b := NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+	b := NewBuilder(choice.Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 	add(b, slices.Concat(repeat(2, at(1, 15, 0x1009)), repeat(3, at(1, 15, 0x100a)), repeat(4, at(1, 15, 0x1017)))...)
-	o := DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Listings = 100
 	ps := build(t, b, o)
 	require.Len(t, ps, 1)
@@ -184,9 +187,9 @@ func TestSafepointsOnly(t *testing.T) {
 	assert.True(t, ps[0].Listings[0].SafepointsOnly)
 
 	jvms[0].SafepointsOnly = false
-	b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+	b = NewBuilder(choice.Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 	add(b, repeat(2, at(1, 15, 0x1009))...)
-	p := build(t, b, DefaultOptions())[0]
+	p := build(t, b, choice.DefaultOptions())[0]
 	assert.Equal(t, "B::other", p.Frames[0].Name(), "the next address")
 	assert.Nil(t, p.SafepointsOnly)
 	assert.False(t, p.Regions[0].SafepointsOnly)
@@ -194,9 +197,9 @@ func TestSafepointsOnly(t *testing.T) {
 	// The method was compiled 10 ms after the JVM's start.
 	for from, early := range map[int64]bool{11: true, 1: true, 0: false} {
 		jvms[0].DetailedFromMillis = from
-		b = NewBuilder(Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
+		b = NewBuilder(choice.Config{JVMs: jvms, Trials: []capture.Trial{{Windows: []capture.Window{always(1)}}}})
 		add(b, repeat(2, at(1, 15, 0x1009))...)
-		p := build(t, b, DefaultOptions())[0]
+		p := build(t, b, choice.DefaultOptions())[0]
 		warned := strings.Contains(strings.Join(p.Warnings, "\n"),
 			"100.0% of the profile is in methods that HotSpot had compiled before gasm switched DebugNonSafepoints on")
 		assert.Equal(t, early, warned, "switched on after %d ms", from)

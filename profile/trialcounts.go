@@ -23,7 +23,7 @@ type trialCounts struct {
 	nativeAt   nativesamples.Counts // the part of native whose code is known, by address
 	unresolved map[addressKey]tally.Counts
 	threads    map[threadKey]tally.Counts
-	vm         map[vmwork.Work]tally.Counts // of those in libjvm
+	vm         map[vmwork.Work]tally.Counts // counts the samples in libjvm by kind of work
 	kept       *keptSamples                 // nil if no parts are wanted
 	stacks     *calltree.Counter[spot]      // nil if no stacks are wanted
 	eventCounts

@@ -20,7 +20,7 @@ func (w *work) whyUnresolved(counter int) string {
 	pids := slices.SortedFunc(maps.Keys(samples), func(a, b int) int {
 		return cmp.Or(cmp.Compare(samples[b], samples[a]), cmp.Compare(a, b))
 	})
-	var unread []int // JVMs of which gasm has read nothing
+	var unread []int // JVMs from which gasm has read nothing
 	var inUnread int64
 	for _, pid := range pids {
 		if j := w.b.jvms.Of(pid); j == nil || len(j.Log.Blobs) == 0 {

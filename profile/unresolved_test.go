@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // A warning says why code is unresolved: either some JVMs (which it names) ended before gasm had read anything from
@@ -28,7 +29,7 @@ func TestWhyUnresolved(t *testing.T) {
 		{"most in one that was read", 1, map[int]int{1: 300, 2: 299},
 			"the JVM ended, or the code was gone, before that (pid 1 and 2)"},
 	} {
-		config := Config{Code: capture.CodeCopied}
+		config := choice.Config{Code: capture.CodeCopied}
 		for pid := range 5 {
 			j := capture.JVM{PID: pid + 1, Log: newLog(t)}
 			if pid < c.read {
@@ -42,7 +43,7 @@ func TestWhyUnresolved(t *testing.T) {
 		for pid, n := range c.samples {
 			add(b, repeat(n, at(pid, 1, 0x9000))...)
 		}
-		p := build(t, b, DefaultOptions())
+		p := build(t, b, choice.DefaultOptions())
 		require.NotEmpty(t, p, c.name)
 		assert.Contains(t, p[0].Warnings, start+c.want, c.name)
 	}

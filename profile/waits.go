@@ -4,13 +4,14 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/waits"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
 // readWaits sums up what the threads of the capture's JVMs did by the wall clock. It returns nil if that was not
 // recorded.
-func (ps *Profiles) readWaits(c *capture.Capture, config *Config) *waits.Counter {
+func (ps *Profiles) readWaits(c *capture.Capture, config *choice.Config) *waits.Counter {
 	if len(c.WallFiles()) == 0 {
 		return nil
 	}

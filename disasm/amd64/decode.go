@@ -32,13 +32,27 @@ import (
 
 // Decode decodes and prints all instructions in code. pc is the address of code[0].
 func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
+	return decode(syntax, code, pc, false)
+}
+
+// decode decodes all instructions in code. With onlyOutline, it leaves out most texts, see Outline.
+func decode(syntax asm.Syntax, code []byte, pc uint64, onlyOutline bool) []asm.Inst {
 	const bytesPerInst, textPerInst = 4, 24 // in bytes, typical of compiled Java code
 	insts := make([]asm.Inst, 0, len(code)/bytesPerInst+1)
-	ends := make([]int, 0, cap(insts)) // ends of the instructions' texts
-	x := x86{syntax: syntax, names: spellings(), buf: make([]byte, 0, cap(insts)*textPerInst)}
+	ends := make([]int, 0, cap(insts)) // where the texts of the instructions end
+	x := x86{syntax: syntax, names: spellings()}
+	if !onlyOutline {
+		x.buf = make([]byte, 0, cap(insts)*textPerInst)
+	}
 	for len(code) > 0 {
 		x.code, x.pc = code, pc
-		in := x.next()
+		in, done := asm.Inst{}, false
+		if onlyOutline {
+			in, done = x.outline()
+		}
+		if !done {
+			in = x.next()
+		}
 		insts = append(insts, in)
 		ends = append(ends, len(x.buf))
 		code = code[in.Len:]
@@ -51,7 +65,7 @@ func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
 // An x86 decodes and prints instructions one after the other.
 type x86 struct {
 	syntax asm.Syntax
-	names  []spelling // indexed by x86asm.Op
+	names  []spelling // the spelling of each operation, by x86asm.Op
 	buf    []byte     // texts of all instructions so far
 	code   []byte     // the rest of the input
 	pc     uint64     // address of code[0]
@@ -61,15 +75,15 @@ type x86 struct {
 	vec      vector // the fields of a VEX or EVEX prefix
 	mem      memory // the ModRM operand, if it is in memory
 
-	opCopy [maxInstLen]byte // op, if it is not a part of code
+	opCopy [maxInstLen]byte // a changed copy of op, if op is not a part of code
 
 	spell    *spelling
 	args     x86asm.Args // in the order of Intel syntax, terminated by nil
-	highArgs byte        // bit i is set if args[i] stands for one of r16 to r31 (see gprName)
+	highArgs byte        // bit i is set if args[i] is one of r16 to r31 (see gprName)
 	dataSize int         // width of the operation in bits
 	memBytes int         // size of the memory operand; 0 if there is none
 	branch16 bool        // the target of the branch is truncated to 16 bits
-	one      bool        // print the 1 of a shift by one; the encoding has no immediate
+	one      bool        // print the 1 of a shift by one, although the encoding has no immediate
 	mark     string      // printed before the mnemonic of an APX instruction: "{evex} ", "{nf} "
 	flags    string      // printed after the mnemonic of a conditional comparison: " {dfv=cf}"
 	len      int         // length of the instruction in bytes, including prefixes

@@ -93,7 +93,7 @@ func (x *x86) hasVEXForm() bool {
 	v := &x.vec
 	op := x.op[4:]
 	pp := v.pp
-	if x.spell == &x.names[x86asm.VMPSADBW] { // its EVEX form has another prefix
+	if x.spell == &x.names[x86asm.VMPSADBW] { // the EVEX form of vmpsadbw has another prefix
 		pp = 1
 	}
 	vex := [maxInstLen + 4]byte{vex3, 0xe0 | v.mapNo, 0x78 | v.l<<2 | pp, op[0]}
@@ -191,7 +191,7 @@ func vectorSpelling(s *spelling, name string) {
 
 // splitName returns the index at which a predicate is inserted into the name of a comparison or of a carry-less
 // multiplication. For "vcmpps" it returns 4, because a possible result is "vcmpltps". base is the name without its
-// leading "v", and v says whether there was one.
+// leading "v". The second result says whether there was one.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless

@@ -11,7 +11,7 @@ import (
 // these maps for the maps 1 and 2, so it would decode vaddph as vaddps.
 type halfInst struct {
 	mapNo, opcode byte
-	pp            byte // 0: none, 1: 66, 2: F3, 3: F2
+	pp            byte // the prefix that is part of the opcode (EVEX.pp): 0 for none, 1 for 66, 2 for F3, 3 for F2
 	w             int8 // EVEX.W: 0, 1, or anyW
 	name          string
 	dst           halfShape // ModRM.reg
@@ -134,7 +134,7 @@ type halfKey struct{ mapNo, opcode, pp byte }
 type spelledHalf struct {
 	*halfInst
 	spell   spelling
-	noRound bool // there is no form that selects a rounding mode or suppresses exceptions
+	noRound bool // no form selects a rounding mode or suppresses exceptions
 	memOnly bool // the source is in memory
 }
 
@@ -187,8 +187,8 @@ func (x *x86) decodeHalf() bool {
 	return false
 }
 
-// applyHalf sets the operands and the length in x to those of h. The caller sets the spelling. applyHalf returns false
-// if the prefix or the operands are invalid for h.
+// applyHalf sets the operands and the length of the instruction in x, as h describes them. The caller sets the
+// spelling. applyHalf returns false if the prefix or the operands are invalid for h.
 func (x *x86) applyHalf(h *halfInst, modrm byte) bool {
 	v := &x.vec
 	vectors := h.dst < scalar1

@@ -15,13 +15,13 @@ type memory struct {
 	ok      bool
 	mod     byte
 	sib     bool
-	rip     bool       // relative to the next instruction
-	noBase  bool       // neither a base register nor rip
+	rip     bool       // the address is relative to the next instruction
+	noBase  bool       // there is neither a base register nor rip
 	low     byte       // low three bits of the base register; 4 is %rsp or %r12
-	scale   byte       // 0 to 3
-	base    x86asm.Reg // 64 bits, or 32 with an address-size prefix
-	index   x86asm.Reg // 0 if there is none
-	high    byte       // rexB: base stands for one of r16 to r31 (see highName); rexX: index does
+	scale   byte       // log2 of the factor for the index: 0 to 3
+	base    x86asm.Reg // the base register: 64 bits, or 32 with an address-size prefix
+	index   x86asm.Reg // the index register; 0 if there is none
+	high    byte       // rexB is set if base is one of r16 to r31 (see highName), and rexX if index is
 	disp    int64
 	dispLen int
 }

@@ -42,8 +42,8 @@ const (
 	_      operandForm = iota
 	regY               // ModRM.reg: a general register of 64 bits with REX.W, else of 32 bits
 	regV               // the same, but of 16 bits with a 66 prefix
-	regQ               // a general register of 64 bits
-	regA               // a general register as wide as an address
+	regQ               // the same, but always of 64 bits
+	regA               // the same, but as wide as an address
 	regX               // xmm
 	rmY                // ModRM.rm: memory, or a register as wide as that of regY
 	rmV                // the same, as wide as regV
@@ -201,7 +201,7 @@ func (x *x86) decodeMissing() bool {
 	}
 	mapNo := 1
 	if n == 3 {
-		mapNo = 2 + int(x.op[1]>>1&1&(x.op[1]>>3)) // 38 → 2, 3A → 3
+		mapNo = 2 + int(x.op[1]>>1&1&(x.op[1]>>3)) // the map: 2 after the byte 38, 3 after 3A
 	}
 	found := missingIndex[mapNo][x.op[n-1]]
 	for i := range found {
@@ -242,8 +242,8 @@ func (x *x86) matches(f *missingOp, n int) bool {
 	return !reg || f.rm == anyDigit || byte(f.rm) == modrm&7
 }
 
-// apply sets the operands and the length in x to those of f. The opcode has n bytes. The caller sets the spelling.
-// apply returns false if the input is too short for the operands.
+// apply sets the operands and the length of the instruction in x, as f describes them. The opcode has n bytes. The
+// caller sets the spelling. The result is false if the input is too short for the operands.
 func (x *x86) apply(f *missingOp, n int) bool {
 	x.args = x86asm.Args{}
 	x.memBytes = int(f.bytes)

@@ -18,7 +18,7 @@ type spelling struct {
 	imm        immWidth
 	implied    bool // its memory operands are implied by the opcode
 	indirect   bool // AT&T marks its operand with *
-	inOrder    bool // AT&T does not reverse its operands
+	inOrder    bool // AT&T keeps Intel's order of the operands
 	port       bool // AT&T writes the port as (%dx)
 	near       bool // a near branch, whose F2 prefix is printed as "bnd"
 	noW        bool // REX.W has no effect, so its name is printed: "rex.W"
@@ -38,7 +38,7 @@ type spelling struct {
 
 const (
 	noSize    = -1 // a memory operand whose size is not printed
-	owordSize = 15 // stands for 16 bytes that are not a vector: "OWORD PTR"
+	owordSize = 15 // 16 bytes that are not a vector: "OWORD PTR"
 )
 
 // A predicateTable is the table with the names for the values of an immediate.
@@ -60,7 +60,7 @@ const (
 	suffixMemory        // the size of the memory operand, whatever the registers are
 	suffixFloat         // s l t: the size of an x87 operand
 	suffixInt           // s l ll: the size of an x87 integer
-	suffixExtend        // bl wq …: the sizes before and after an extension
+	suffixExtend        // bl wq …: the sizes of the operand before and after it is extended
 	suffixWord          // w, even in Intel syntax: the size is 16 bits, which is unusual
 	suffixVector        // x y: the length of a vector in memory
 	suffixClass         // x y z: the length of a vector in memory, for vfpclass
@@ -71,10 +71,10 @@ type immWidth uint8
 
 const (
 	immByte    immWidth = iota
-	immOperand          // the width of the first operand
+	immOperand          // as wide as the first operand
 	immWord
 	immDword
-	immStack // the width of what is pushed
+	immStack // as wide as what is pushed
 )
 
 // spellings returns the spellings of all operations, indexed by x86asm.Op. They are computed in the first call.
@@ -131,7 +131,7 @@ func makeRegNames(mark string) (names [256]string) {
 	}
 	for _, b := range []struct {
 		first  x86asm.Reg
-		number int // number of the first register
+		number int // the number in the name of the first register
 		count  int
 		name   string
 		tail   string

@@ -27,7 +27,7 @@ type prefixes struct {
 	usedREX byte // bits of the REX2 prefix that have an effect
 
 	renamed int8   // index of the prefix that is printed under a different name (F2 as "bnd"), or -1
-	name    string // the name under which it is printed
+	name    string // the name under which the prefix renamed is printed
 	hint    string // what a branch hint appends to the mnemonic: ",pt"
 }
 
@@ -103,7 +103,7 @@ func isPrefix(b byte) bool {
 }
 
 // use marks prefix i as used by the instruction, so that its name is not printed. It does nothing if i is -1, which
-// stands for no prefix.
+// means that there is no prefix.
 func (p *prefixes) use(i int8) {
 	if i >= 0 {
 		p.used |= 1 << i

@@ -20,9 +20,9 @@ type promotedInst struct {
 	digit         byte             // ModRM.reg, if bits has isGroup
 	bytes         uint8            // size of the memory operand, if its form is formEk
 	operands      promotedOperands // in the order of Intel syntax
-	op            x86asm.Op        // 0 if x86asm does not have the operation
-	spell         *spelling        // if op is 0
-	conditions    *[16]spelling    // if bits has hasCond
+	op            x86asm.Op        // the operation; 0 if x86asm does not have it
+	spell         *spelling        // the spelling if op is 0
+	conditions    *[16]spelling    // the spellings by condition, if bits has hasCond
 }
 
 // promotedOperands are the operands of a promotedInst in the order of Intel syntax, terminated by 0.
@@ -36,7 +36,7 @@ const (
 	pp66     ppSet = 1 << 1
 	ppF3     ppSet = 1 << 2
 	ppF2     ppSet = 1 << 3
-	ppNone66       = ppNone | pp66 // 66 makes the operands 16 bits wide
+	ppNone66       = ppNone | pp66 // the prefix is none or 66, which makes the operands 16 bits wide
 )
 
 // promotedBits say which bits the prefix may have, and what else an instruction requires. A bit that they do not
@@ -84,7 +84,7 @@ const (
 	widthA                         // as wide as an address
 	widthK                         // a mask register, or memory
 	widthT                         // a tile
-	widthS                         // an immediate of 8 bits that is extended
+	widthS                         // an immediate of 8 bits that is sign-extended
 	widthO                         // 16 bytes
 	widthN                         // memory whose size is not printed
 	widths = 0x0f
@@ -100,8 +100,9 @@ const (
 	formM                          = placeM | widthN
 )
 
-// decodePromoted decodes an instruction of promotedInsts. The argument has the ones with the same opcode. It returns
-// false if none of them matches. The caller has checked that the opcode and the ModRM byte exist.
+// decodePromoted decodes an instruction of promotedInsts. The argument found has those of them that have the
+// instruction's opcode. It returns false if none of them matches. The caller has checked that the opcode and the ModRM
+// byte exist.
 func (x *x86) decodePromoted(found []promotedInst) bool {
 	v := &x.vec
 	if v.l != 0 || v.zero {
@@ -133,8 +134,8 @@ func (p *promotedInst) matches(v *vector, modrm byte) bool {
 		(v.vvvv == 0 || has(usesV) || nd && has(addsND))
 }
 
-// applyPromoted sets the operands, the spelling and the length in x to those of p. It returns false if the input is too
-// short, or if the operands are invalid.
+// applyPromoted sets the operands, the spelling and the length of the instruction in x, as p describes them. It returns
+// false if the input is too short, or if the operands are invalid.
 func (x *x86) applyPromoted(p *promotedInst) bool {
 	v := &x.vec
 	n := x.readMem(5, v.rex)

@@ -173,7 +173,7 @@ func shifts() (all []promotedInst) {
 // groups returns the instructions with one operand.
 func groups() (all []promotedInst) {
 	for _, g := range [...]struct {
-		opcode, digit byte // opcode for 8 bits; the next one is for the other widths
+		opcode, digit byte // opcode is that for 8 bits; opcode+1 is for the other widths
 		bits          promotedBits
 		op            x86asm.Op
 	}{
@@ -198,8 +198,8 @@ var conditionNames = [16]string{
 	"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g",
 }
 
-// conditionalMoves returns cmov, cfcmov, set, setzu and cmpccxadd for all conditions. In cfcmov, the bit NF does not
-// stand for flags: without ND, it makes the memory operand the destination.
+// conditionalMoves returns cmov, cfcmov, set, setzu and cmpccxadd for all conditions. In cfcmov, the bit NF has nothing
+// to do with flags: if it is set and ND is not, the memory operand is the destination.
 func conditionalMoves() (all []promotedInst) {
 	for i, cc := range conditionNames {
 		opcode := 0x40 + byte(i)
@@ -220,7 +220,7 @@ func maskMoves() (all []promotedInst) {
 	for _, k := range [...]struct {
 		op          x86asm.Op
 		bytes       uint8
-		mem, reg    ppSet // with a memory operand, with a general register
+		mem, reg    ppSet // mem is for a memory operand, reg is for a general register
 		memW, regW  promotedBits
 		generalForm promotedForm
 		maskForm    promotedForm

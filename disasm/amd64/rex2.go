@@ -94,8 +94,8 @@ func (x *x86) decodeJmpabs() bool {
 	return true
 }
 
-// extendLegacy finds the operands that the bits R4 and B4 of a REX2 prefix extend. in is the instruction that x86asm
-// has decoded from fed, where rexAt is the position of the REX prefix.
+// extendLegacy finds the operands that the bits R4 and B4 of a REX2 prefix extend. The parameter in is the instruction
+// that x86asm has decoded from fed, where rexAt is the position of the REX prefix.
 func (x *x86) extendLegacy(in *x86asm.Inst, fed []byte, rexAt int) {
 	if reg, rm, ok := x.operandPlaces(); ok {
 		x.extendAt(in, rexR, reg)

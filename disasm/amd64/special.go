@@ -72,7 +72,7 @@ var specialSpellings = map[x86asm.Op]spelling{
 	x86asm.JNS:    {kind: asm.CondJump, noW: true, near: true},
 	x86asm.JO:     {kind: asm.CondJump, noW: true, near: true},
 	x86asm.JP:     {kind: asm.CondJump, noW: true, near: true},
-	x86asm.XBEGIN: {kind: asm.CondJump}, // jumps when the transaction aborts
+	x86asm.XBEGIN: {kind: asm.CondJump}, // jumps if the transaction aborts
 	x86asm.JS:     {kind: asm.CondJump, noW: true, near: true},
 	x86asm.JECXZ:  {kind: asm.CondJump, noW: true},
 	x86asm.JRCXZ:  {kind: asm.CondJump, noW: true},

@@ -28,8 +28,8 @@ import (
 
 const instLen = 4 // length of every instruction in bytes
 
-// Decode decodes code that begins at address pc. Each word of code becomes one Inst, which is Bad if the word is not an
-// instruction. If the last word is incomplete, each of its bytes becomes a Bad Inst.
+// Decode decodes machine code. The address of its first byte is pc. Each word of code becomes one Inst, which is Bad if
+// the word is not an instruction. If the last word is incomplete, each of its bytes becomes a Bad Inst.
 func Decode(code []byte, pc uint64) []asm.Inst {
 	const textPerInst = 24 // typical length of an instruction's text in compiled Java code
 	index := allForms()

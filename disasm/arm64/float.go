@@ -82,8 +82,8 @@ var floatOps = map[string]operand{
 	},
 }
 
-// appendFloat8 appends the number that an immediate of 8 bits stands for. It has a sign bit, three bits of exponent,
-// and four bits of mantissa.
+// appendFloat8 appends the number that is encoded in an immediate of 8 bits: a sign bit, three bits of exponent, and
+// four bits of mantissa.
 func appendFloat8(b []byte, v uint32) []byte {
 	exponent := int(v>>4&7^4) - 3
 	f := math.Ldexp(1+float64(v&15)/16, exponent)

@@ -81,7 +81,7 @@ func splitPieces(text string) []piece {
 	return pieces
 }
 
-// print appends the text of x to b. If x is not an instruction, print returns b unchanged, and false.
+// print appends the text of x to b. If x is not an instruction, the results are b unchanged and false.
 func (index *formIndex) print(b []byte, x uint32, pc uint64) ([]byte, bool) {
 	start := len(b)
 	for _, f := range index[x>>indexShift&indexMask] {

@@ -126,9 +126,9 @@ func bitmask(n, immr, imms uint32) (uint64, bool) {
 	return element, true
 }
 
-// isMovWide reports whether a single movz or movn can load v. If so, "mov" stands for that movz or movn, and an orr
-// that loads v is written as "orr". But if the orr writes to sp, it is written as "mov" all the same, because movz and
-// movn can't write to sp.
+// isMovWide reports whether a single movz or movn can load v. If so, "mov" is the spelling of that movz or movn, and an
+// orr that loads v is written as "orr". But if the orr writes to sp, it is written as "mov" all the same, because movz
+// and movn can't write to sp.
 func isMovWide(v uint64, wide bool) bool {
 	halves := 4
 	if !wide {

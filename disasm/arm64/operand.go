@@ -213,8 +213,9 @@ import "strings"
 //	<not dup>       writes nothing; only if no other mov can do it              mov z21.d, #0xfffffe00000000ff
 
 // operandNamed returns the operand that has the given name in the glossary. Most names are keys in one of the
-// operandMaps. All other names stand for registers. Such a name is the letter of a field with a register number ("d"),
-// or the letter of a register class followed by that of a field ("Xn"). The second form may end in "|SP" ("Xn|SP").
+// operandMaps. All other names are those of registers. Such a name is the letter of a field with a register number
+// ("d"), or the letter of a register class followed by that of a field ("Xn"). The second form may end in "|SP"
+// ("Xn|SP").
 func operandNamed(name string) operand {
 	for _, ops := range operandMaps {
 		if op := ops[name]; op != nil {

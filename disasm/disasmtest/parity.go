@@ -75,8 +75,9 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 
 // take removes instructions from *got: those that cover the bytes of the instruction want, and all instructions before
 // them. It returns the text of the first one that covers these bytes, and whether it alone covers exactly these bytes.
-// If neither decoder could decode the bytes, take returns the text of want instead, and accepts several instructions in
-// got: our decoder returns undecodable bytes one by one, whereas objdump returns them together with their prefixes.
+// If neither decoder could decode the bytes, the text of want is returned instead, and several instructions in got are
+// accepted: our decoder returns undecodable bytes one by one, whereas objdump returns them together with their
+// prefixes.
 func take(got *[]asm.Inst, want asm.Inst) (string, bool) {
 	for len(*got) > 0 && (*got)[0].Addr < want.Addr {
 		*got = (*got)[1:]

@@ -54,8 +54,8 @@ func (r *Reader) collection(message []byte, part bool) (found bool, msg string) 
 	return true, ""
 }
 
-// endInner is called for a pause b that has just ended. If another pause began inside b, the event of b ends where that
-// pause began, so that no time counts twice. endInner also notes the start of b in the pauses that are still open
+// endInner is called for a pause b that has just ended. If another pause began inside b, endInner ends the event of b
+// where that pause began, so that no time counts twice. It also notes the start of b in the pauses that are still open
 // around b.
 func (r *Reader) endInner(b *begun) {
 	if b.inner > 0 {
@@ -68,8 +68,8 @@ func (r *Reader) endInner(b *begun) {
 	}
 }
 
-// ended completes the event of a collection. tail is the rest of the message after the name. It may begin with the
-// heap's size, "24M->4M(256M)".
+// ended sets r.event to a collection that is over. The parameter tail is the rest of the message after the name.
+// It may begin with the heap's size, "24M->4M(256M)".
 func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	r.event.Kind, r.event.Name = kind, l.name
 	if l.cause != "" {
@@ -84,7 +84,7 @@ func (r *Reader) ended(kind event.Kind, l label, tail []byte) {
 	}
 }
 
-// collectionKinds has the beginnings of the names of collections, and the kind of event for each.
+// collectionKinds lists prefixes of collections' names, and the kind of event for each prefix.
 var collectionKinds = []struct {
 	start []byte
 	kind  event.Kind
@@ -107,9 +107,9 @@ func collectionKind(text []byte) event.Kind {
 	return ""
 }
 
-// begunAs returns the index in r.open of the collection whose end a message reports, or -1. It looks for a collection
-// with the given id whose own text is the beginning of the message's text. If there are several, begunAs returns the
-// one with the longest text.
+// begunAs returns the index in r.open of the collection whose end a message reports, or -1. The text of the message
+// that reported the beginning is a prefix of text, and both messages have the same id. If several open collections
+// match, begunAs returns the one with the longest text.
 func (r *Reader) begunAs(id uint64, text []byte) int {
 	best := -1
 	for i := range r.open {

@@ -14,8 +14,8 @@ import (
 // OldestRelease is the first JDK that has -Xlog. JDK 8 does not start with this option.
 const OldestRelease = 9
 
-// selections has the parts of HotSpot's log that report each kind of event. They contain only tags that exist in all
-// JDKs from 9 to 28, because HotSpot warns on stdout about unknown tags.
+// selections lists, for each kind of event, the log tags that -Xlog must select. It contains only tags that exist in
+// all JDKs from 9 to 28, because HotSpot warns on stdout about unknown tags.
 var selections = []struct {
 	kind event.Kind
 	tags string
@@ -49,7 +49,7 @@ func Flag(kinds []event.Kind, path string) string {
 // time and the tags.
 const Decorators = "tn,ti,tg"
 
-// Tags returns the parts of HotSpot's log that report events of the given kinds: "gc,gc+start,safepoint".
+// Tags returns the log tags that -Xlog must select for events of the given kinds: "gc,gc+start,safepoint".
 func Tags(kinds []event.Kind) string {
 	var tags []string
 	for _, s := range selections {

@@ -105,9 +105,10 @@ func (r *Reader) compilation(message []byte) (found bool, msg string) {
 	return true, ""
 }
 
-// cutMethod cuts a message after its level: "T::t @ 12 (38 bytes) made not entrant" becomes the method's name, "38
-// bytes" (or "native") and what follows. A name may have blanks and parentheses, as those of Kotlin's tests do. The
-// last size is the method's own, because what follows has none. Without a size, the name ends at the first blank.
+// cutMethod splits what follows the level in a message: "T::t @ 12 (38 bytes) made not entrant" becomes the method's
+// name, the size "38 bytes" (or "native") and the rest. A name may contain blanks and parentheses, as in Kotlin's
+// tests. So the name ends at the last size in the message; the text after it never contains a size. Without a size,
+// the name ends at the first blank.
 func cutMethod(message []byte) (method, size, state []byte) {
 	open, end := bytes.LastIndex(message, []byte(" (native)")), bytes.LastIndex(message, []byte(" bytes)"))
 	if end > open {

@@ -38,7 +38,7 @@
 //
 // # VM operations and compilations
 //
-// With vmoperation=debug, the log has lines for the begin and the end of each VM operation. With
+// With vmoperation=debug, the log has lines for the beginning and the end of each VM operation. With
 // jit+compilation=debug, it has a line when a compilation starts, in the form of PrintCompilation without the time:
 //
 //	begin VM_Operation (0x00007f1e2c5fd5b0): G1CollectForAllocation, mode: safepoint, requested by thread 0x00007f1e54…
@@ -80,7 +80,7 @@ type label struct {
 	text, name, cause string
 }
 
-// A begun is a collection or an operation that has begun, but whose end has not been read yet.
+// A begun is a collection or an operation whose end has not been read yet.
 type begun struct {
 	kind  event.Kind
 	id    uint64 // the number of the collection, or the address of the operation
@@ -92,8 +92,8 @@ type begun struct {
 }
 
 const (
-	// longestLine is the maximum length of a line in bytes. Longer lines are possible, because the name of a method
-	// alone can be 64 kB long. Such lines are reported as bad.
+	// longestLine is the maximum length of a line in bytes. HotSpot can write longer lines, because the name of a method
+	// alone can be 64 kB long. The Reader reports such lines as bad.
 	longestLine = 64 << 10
 	// mostOpen is the maximum number of collections and operations whose end the Reader waits for. When another one
 	// begins, the oldest is forgotten.
@@ -147,7 +147,7 @@ func (r *Reader) Scan() bool {
 	return false
 }
 
-// read reads a line. found is true if the line completes an event. If it is a bad line, msg says why.
+// read reads a line. The result found is true if the line completes an event. If the line is bad, msg says why.
 func (r *Reader) read(line []byte) (found bool, msg string) {
 	if len(line) == 0 {
 		return false, ""
@@ -238,7 +238,7 @@ func cutNumber(text []byte) (n uint64, rest []byte) {
 	return n, text[i:]
 }
 
-// label returns the label of a text, which has its name and its cause. It calls parse only for texts that are new.
+// label returns the label of a text. It calls the function parse only for a text that it has not seen before.
 func (r *Reader) label(text []byte, parse func(string) label) label {
 	if l, ok := r.names[string(text)]; ok {
 		return l

@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// safepoint reads a message about a safepoint. The last message about a safepoint has its duration. For that message,
-// found is true.
+// safepoint reads a message about a safepoint. The last message about each safepoint has its duration; only for that
+// message, found is true.
 func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 	if rest, ok := bytes.CutPrefix(message, []byte(`Safepoint "`)); ok {
 		end := bytes.IndexByte(rest, '"')
@@ -56,7 +56,7 @@ func (r *Reader) safepoint(message []byte) (found bool, msg string) {
 // of the safepoint, unless the delay is larger than latestTimer.
 const latestTimer = 10_000_000
 
-// stopped completes the event of a safepoint that ended at the time of the current line. wait and total are in ns.
+// stopped sets r.event to a safepoint that ended at the time of the current line. wait and total are in ns.
 func (r *Reader) stopped(name string, wait, total int64) (found bool, msg string) {
 	if wait > total || total > r.event.MonoNanos {
 		return false, "the times of a safepoint are impossible"

@@ -32,8 +32,8 @@ type Chunk struct {
 
 const headerSize = 68
 
-// magic is the beginning of each chunk: "FLR\0", and the high byte of the major version. The version is 2, so that byte
-// is 0.
+// magic is the beginning of each chunk: "FLR\0" and the high byte of the major version, which is 0 because the version
+// is 2.
 var magic = []byte("FLR\x00\x00")
 
 // parseHeader decodes the header d of the chunk that begins at offset in a file of the given size.
@@ -76,8 +76,8 @@ type survey struct {
 	arena       []byte // a block of memory for small copies; see copy
 }
 
-// survey reads the types and constants of a chunk, and finds out where its readable events end. If nothing of the chunk
-// can be read, c.types is empty afterwards.
+// survey reads the types and constants of a chunk, and finds out where its readable events end. If nothing in the
+// chunk can be read, c.types is empty afterwards.
 func (c *Chunk) survey(w *fileBuffer, damage *Damage) {
 	s := &survey{w: w, chunk: c}
 	c.next = c.end
@@ -218,8 +218,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special reads the event at an offset, which should be a metadata event (want is 0) or a checkpoint (want is 1). It
-// returns nil if the event is of another type, or if it does not end before the second offset.
+// special returns the event at an offset, which should be a metadata event (want is 0) or a checkpoint (want is 1). It
+// returns nil if the event is of another type, or if it ends after the offset before.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -62,23 +62,23 @@ func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 // MonoNanos converts a time in ticks to CLOCK_MONOTONIC.
 func (c Clock) MonoNanos(ticks int64, a Anchor) int64 { return a.MonoNanos + c.Nanos(ticks-a.Ticks) }
 
-// alignWithin is the largest distance, in ns, at which Align still compares two moments. The distance can be that large
-// because the rough anchor of JDK 11 may be off by a millisecond, and the log may be late.
+// alignWithin is the maximum distance, in ns, between two moments that Align pairs. It has to be that large because
+// the rough anchor of JDK 11 may be off by a millisecond, and the log may be late.
 const alignWithin = 2_000_000
 
-// alignCluster is the largest distance, in ns, at which Align still counts two differences between the clocks as equal.
+// alignCluster is the maximum distance, in ns, between two clock differences that Align considers equal.
 const alignCluster = 20_000
 
-// alignNear is the maximum number of moments on the other clock that Align compares a moment with. It limits the time
+// alignNear is the maximum number of moments on the other clock with which Align pairs a moment. It limits the time
 // that Align takes.
 const alignNear = 8
 
-// Align improves a rough anchor. It gets two sorted lists of moments: ticks has moments on one clock, and monoNanos
-// on the other. Many moments must be in both lists, but Align does not know which ones. So it pairs moments that are
-// close to each other, and looks for the difference between the clocks on which most pairs agree. On a busy machine
-// the log is late, but it is never early, so the smallest differences are the most exact ones. Among the differences
-// that agree, Align takes the one at the lowest tenth. If there are fewer than ten, it takes the median. If fewer
-// than three pairs agree, it returns false.
+// Align improves a rough anchor. Its arguments are two sorted lists of moments: ticks on the chunk's clock, and
+// monoNanos on CLOCK_MONOTONIC. Many moments are in both lists, but Align does not know which ones. So it pairs
+// moments that are close to each other, computes each pair's clock difference, and looks for the largest group of
+// pairs whose differences are nearly equal. On a busy machine HotSpot writes its log late, but never early, so the
+// smallest differences are the most exact. Align therefore takes the first decile of the group's differences, or their
+// median if the group has fewer than ten pairs. If it has fewer than three, Align returns false.
 //
 // For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the
 // following line to its log (-Xlog:safepoint). No other event is that close to a line of the log:

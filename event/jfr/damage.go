@@ -20,8 +20,8 @@ const maxFaults = 8
 func (d *Damage) chunk(err error)      { d.Chunks++; d.note(err) }
 func (d *Damage) checkpoint(err error) { d.Checkpoints++; d.note(err) }
 
-// event formats a message only for the first maxFaults faults, because a damaged file can have a fault for every two
-// bytes.
+// event counts an event that can't be read. It formats a message only for the first maxFaults faults, because a
+// damaged file can have a fault for every two bytes.
 func (d *Damage) event(format string, arg any) {
 	if d.Events++; len(d.First) < maxFaults {
 		d.note(fmt.Errorf(format, arg))

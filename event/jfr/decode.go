@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// The functions below read or skip a value in d. They get the offset i of the value, and return the offset after the
-// value. If the value is cut off by the end of d, they return -1. If i is -1, they return -1 too. So a caller can make
-// several calls, and check the offset once after the last one.
+// The functions below read or skip the value at offset i in d, and return the offset after the value. If the value is
+// cut off by the end of d, or if i is -1, they return the offset -1. So a caller can make several calls in a row, and
+// check only the last offset.
 
 // varint reads the compressed integer at i: seven bits per byte, lowest bits first.
 func varint(d []byte, i int) (v int64, next int) {
@@ -42,8 +42,8 @@ func skipVarint(d []byte, i int) int {
 	return -1
 }
 
-// count reads the number of items in a list. Each item takes at least one byte. So if fewer bytes than items are left,
-// the number is wrong, and count returns -1 as the offset.
+// count reads the number of items in a list. Each item takes at least one byte. So if fewer bytes are left than the
+// number of items, the number is wrong, and count returns -1 as the offset.
 func count(d []byte, i int) (n, next int) {
 	v, next := varint(d, i)
 	if n := int64(int32(v)); next >= 0 && n >= 0 && n <= int64(len(d)-next) {
@@ -95,7 +95,7 @@ func skipString(d []byte, i int) int {
 	return -1
 }
 
-// text decodes the string at the start of d. The caller has checked the string with skipString. text returns "" for
+// text decodes the string at the start of d. The caller has checked the string with skipString. The result is "" for
 // null, and for a key in the pool of strings.
 func text(d []byte) string { return textUpTo(d, len(d)) }
 
@@ -186,7 +186,7 @@ func decodeUTF8(d []byte) string {
 }
 
 // surrogate decodes one half of a surrogate pair at the start of d. In HotSpot's UTF-8, each half takes three bytes.
-// If d does not begin with such a half, surrogate returns 0.
+// The result is 0 if d does not begin with such a half.
 func surrogate(d []byte) rune {
 	if len(d) < 3 || d[0] != 0xED || d[1]&0xC0 != 0x80 || d[2]&0xC0 != 0x80 {
 		return 0

@@ -12,8 +12,8 @@ type Event struct {
 	duration int64
 }
 
-// set makes e the event whose bytes are d. The argument head is the number of bytes that the size and the type take at
-// the start of d. The fields follow them. set returns false if the fields of type t do not fit into d.
+// set makes e the event whose bytes are d. The event's size and type take the first head bytes of d, and the fields
+// follow. set returns false if the fields of type t do not fit into d.
 func (e *Event) set(c *Chunk, t *Type, d []byte, head int) bool {
 	e.chunk, e.typ, e.data, e.offsets = c, t, d, e.offsets[:0]
 	i := head

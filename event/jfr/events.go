@@ -9,7 +9,7 @@ import (
 )
 
 // described maps the JVM's own event types to the kinds of package event. It also says which fields of these types
-// become the event's name and arguments.
+// become the event's name and its arguments.
 var described = map[string]struct {
 	kind event.Kind
 	name string // the field that has the event's name; if the type has no such field, this string itself is the name
@@ -69,8 +69,8 @@ func (x *Events) Scan() bool {
 // thread.
 func (x *Events) Event() *event.Event { return &x.event }
 
-// convert converts an event of the recording to x.event. It returns false if there is no x.event to return from Scan:
-// the event has a type that is left out, or it is the first of a safepoint's two events.
+// convert converts an event of the recording to x.event. It returns false if Scan has nothing to return yet: the
+// event's type is left out, or the event is the first of a safepoint's two events.
 func (x *Events) convert(e *Event) bool {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)
@@ -115,9 +115,9 @@ func (x *Events) convert(e *Event) bool {
 	return true
 }
 
-// allocated returns how many bytes an allocation event stands for. For a sample, that is what the thread has allocated
-// since its previous sample. For a new TLAB, it is the size of the whole TLAB, because the next objects in it are
-// allocated without events. For other events, it is the size of the object.
+// allocated returns the number of bytes that an allocation event represents. For a sample, that is what the thread has
+// allocated since its previous sample. For a new TLAB, it is the size of the whole TLAB, because the next objects in
+// it are allocated without events. For other events, it is the size of the object.
 func allocated(e *Event) int64 {
 	for _, field := range []string{"weight", "tlabSize", "allocationSize"} {
 		if v := e.Field(field); v.Kind() == Int {
@@ -131,9 +131,9 @@ func allocated(e *Event) int64 {
 // recording that does not happen, because there is only one safepoint at a time, and its two events are close together.
 const maxBegun = 1 << 12
 
-// safepoint joins the two events for the beginning and the end of a safepoint, which may come in either order. It is
-// called once for each event. The first call keeps the event and returns false. The second call sets x.event to the
-// whole safepoint and returns true.
+// safepoint joins the two events that report the beginning and the end of a safepoint. They may come in either order.
+// It is called once for each event. The first call keeps the event and returns false. The second call sets x.event to
+// the whole safepoint and returns true.
 func (x *Events) safepoint(begins bool, id int64) bool {
 	other, ok := x.begun[id]
 	if !ok {
@@ -155,9 +155,9 @@ func (x *Events) safepoint(begins bool, id int64) bool {
 	return true
 }
 
-// compilation sets the arguments of a compilation. The first ones are the same as for a compilation that is read from
-// HotSpot's log. Only a recording has the size of the code, the size of the bytecode that was inlined, and whether the
-// compiler gave up.
+// compilation sets the arguments of a compilation. The first ones are the same as those that package hslog sets. Only
+// a recording has the other ones: the size of the code, the size of the inlined bytecode, and whether the compiler
+// gave up.
 func (x *Events) compilation(e *Event) {
 	x.event.Args = []event.Arg{
 		{Name: "id", Value: strconv.FormatInt(e.Field("compileId").Int(), 10)},
@@ -185,8 +185,8 @@ func (x *Events) arg(name string, v Value) {
 	}
 }
 
-// label returns the value as text. Strings are cut off after maxName bytes. For null, arrays and most structs, label
-// returns "".
+// label returns the value as text. Strings are cut off after maxName bytes. For null, arrays and most structs, the
+// result is "".
 func (v Value) label() string {
 	switch v.kind {
 	case Bool:
@@ -222,10 +222,10 @@ func (v Value) structLabel() string {
 }
 
 // FindAnchor returns an anchor for the ticks of a recording. wallNanos and monoNanos are the same moment on the wall
-// clock and on CLOCK_MONOTONIC. If the recording is of JDK 8 or 11, its wall clock is not precise enough. Then
-// FindAnchor reads all of the recording, and compares the ends of safepoints in it with those in HotSpot's log. It
-// calls safepointEnds to get the ends in the log, sorted. That function returns nil if there is no log. If exact is
-// false, times may be off by up to a millisecond. If ok is false, nothing of the recording could be read.
+// clock and on CLOCK_MONOTONIC. The wall clock in recordings of JDK 8 and 11 is not precise enough. For these,
+// FindAnchor reads the whole recording, and compares the ends of safepoints in it with those in HotSpot's log. It
+// calls safepointEnds to get the sorted ends in the log; without a log, that function returns nil. If exact is false,
+// times may be off by up to a millisecond. If ok is false, nothing of the recording could be read.
 func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []int64) (a Anchor, exact, ok bool) {
 	var chunk *Chunk
 	var clock Clock
@@ -265,6 +265,6 @@ func FindAnchor(r *Reader, wallNanos, monoNanos int64, safepointEnds func() []in
 }
 
 // logLate is how much later than jdk.SafepointEnd HotSpot usually writes the end of the safepoint to its log, in ns.
-// Without this correction, the times of a program's own events in JDK 11 were late, compared with System.nanoTime. They
-// were 1.0 µs late on an idle machine, and 2.2 µs on a busy one.
+// Without this correction, a program's own events in JDK 11 were late, compared with System.nanoTime: by 1.0 µs on an
+// idle machine, and by 2.2 µs on a busy one.
 const logLate = 1500

@@ -33,8 +33,8 @@ func (w *fileBuffer) view(at, n int64) []byte {
 	return w.buf[:min(n, int64(len(w.buf)))]
 }
 
-// rest returns some bytes of the file, starting at an offset. It returns the bytes from there to the end of the buffer.
-// If they are too few, it reads the next bufferSize bytes.
+// rest returns the bytes from an offset of the file to the end of the buffer. If they are too few, it reads the next
+// bufferSize bytes.
 func (w *fileBuffer) rest(at int64) []byte {
 	const enough = 64 // must be longer than magic, so that a search for it makes progress
 	if read := w.base + int64(len(w.buf)) - at; at >= w.base && read >= enough {

@@ -4,13 +4,17 @@ package jfr
 // jdk.ObjectAllocationSample is what its thread has allocated since its previous sample. So the first sample of a
 // thread includes everything since the thread's start, which may be hours before the recording. If the thread started
 // during the recording (jdk.ThreadStart), the weight is right. If a recording has several files, use the same
-// FirstSamples for all of them. The events need not be sorted by time.
+// FirstSamples for all of them. The events need not be sorted by time. If a recording goes on, and is read in parts,
+// call [FirstSamples.NextPart] after each part.
 //
 // FirstSamples ignores samples of virtual threads. Their weight is what the carrier thread has allocated, but no event
 // says which thread that is.
 type FirstSamples struct {
 	begun map[int64]bool
 	first map[int64]firstSample
+	// known has threads of earlier parts that need no first sample any more, and older those that were seen before the
+	// last time that known was full.
+	known, older map[int64]bool
 }
 
 type firstSample struct {
@@ -18,8 +22,12 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads is the maximum number of threads whose starts are remembered.
-const maxThreads = 1 << 20
+// maxThreads is the maximum number of threads whose starts are remembered. Of the threads of earlier parts, the last
+// maxKnown to 2*maxKnown with events are remembered.
+const (
+	maxThreads = 1 << 20
+	maxKnown   = 1 << 16
+)
 
 // See must be called after each x.Scan. It remembers starts of threads, and allocation samples. The caller passes any
 // number that identifies the event. If the event turns out to be a sample with too large a weight,
@@ -47,11 +55,31 @@ func (s *FirstSamples) See(x *Events, number int) {
 // particular order.
 func (s *FirstSamples) Numbers() (numbers []int) {
 	for id, f := range s.first {
-		if !s.begun[id] {
+		if !s.begun[id] && !s.known[id] && !s.older[id] {
 			numbers = append(numbers, f.number)
 		}
 	}
 	return numbers
+}
+
+// NextPart must be called after all events of a part of the recording were passed to See, and after Numbers. In the
+// next parts, samples of threads that were in this part are not first ones.
+func (s *FirstSamples) NextPart() {
+	for id := range s.begun {
+		s.know(id)
+	}
+	for id := range s.first {
+		s.know(id)
+	}
+	clear(s.begun)
+	clear(s.first)
+}
+
+func (s *FirstSamples) know(id int64) {
+	if len(s.known) >= maxKnown {
+		s.known, s.older = nil, s.known
+	}
+	set(&s.known, id, true)
 }
 
 // id returns a number that identifies the thread in the JVM. This number is the Java id, because the kernel reuses its

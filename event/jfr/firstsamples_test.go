@@ -64,3 +64,32 @@ func TestFirstSamples(t *testing.T) {
 	slices.Sort(numbers)
 	assert.Equal(t, []int{1, 7}, numbers)
 }
+
+// TestFirstSamplesOfParts checks that a thread has no first sample in a part of the recording if an earlier part has
+// its start or a sample of it, also if there have been very many threads since.
+func TestFirstSamplesOfParts(t *testing.T) {
+	var firsts FirstSamples
+	part := func(events ...[]byte) (numbers []int) {
+		x := NewEvents(made(sampledChunk(events...)), 1, func(*Chunk) Anchor { return Anchor{} })
+		for n := 0; x.Scan(); n++ {
+			firsts.See(x, n)
+		}
+		numbers = firsts.Numbers()
+		firsts.NextPart()
+		return numbers
+	}
+	assert.Equal(t, []int{0}, part(sample(1, ranBefore, 70), sized(61, integers(2, begunThere, begunThere))))
+	assert.Empty(t, part(sample(3, ranBefore, 70), sample(4, begunThere, 70)))
+	assert.Empty(t, part())
+	assert.Equal(t, []int{1}, part(sample(5, ranBefore, 70), sample(6, ofTheJVM, 70)))
+	for id := range int64(maxKnown) {
+		firsts.know(1000 + id)
+	}
+	assert.Empty(t, part(sample(7, ranBefore, 70)), "it is in the older part, and moves to the newer one")
+	for id := range int64(maxKnown) {
+		firsts.know(100_000 + id)
+	}
+	assert.Empty(t, part(sample(8, ranBefore, 70)))
+	assert.Equal(t, []int{0}, part(sample(9, begunThere, 70)), "it was forgotten")
+	assert.LessOrEqual(t, len(firsts.known)+len(firsts.older), 2*maxKnown)
+}

@@ -23,13 +23,13 @@ type stack struct {
 const (
 	maxStackFrames = 1 << 21
 	maxMethodText  = 32 << 20
-	// maxDepth is the maximum number of frames that are kept of a stack. Frames further out are dropped. JFR records at
+	// maxDepth is the maximum number of frames of a stack that are kept. Frames further out are dropped. JFR records at
 	// most 64 frames, unless the option stackdepth says otherwise.
 	maxDepth = 256
 )
 
-// next is called before each chunk. It forgets the keys of the previous chunk, because each chunk has its own keys: the
-// same key stands for a different constant.
+// next is called before each chunk. It forgets the keys of the previous chunk, because the same key refers to a
+// different constant in each chunk.
 func (s *stacks) next() {
 	s.byKey, s.methods = map[int64]stack{}, map[int64]string{}
 }

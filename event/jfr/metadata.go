@@ -122,8 +122,7 @@ func (p *metadataParser) element(depth int) error {
 }
 
 // open handles an element's name and attributes. If the element is a class or a field, open sets p.class or p.field to
-// it. So when the elements inside it are read, the parser knows where they belong. The caller restores both fields
-// afterwards.
+// it, so that the elements inside it are added to it. The caller restores both fields afterwards.
 func (p *metadataParser) open(name string, attributes []Attribute) {
 	switch name {
 	case "class":
@@ -238,7 +237,7 @@ func (m *metadata) name(annotations []Annotation) {
 	}
 }
 
-// units maps the name and the value of an annotation to the unit that they stand for.
+// units maps the name and the value of an annotation to a unit.
 var units = map[string]map[string]Unit{
 	"jdk.jfr.Timestamp": {"TICKS": TimestampTicks, "MILLISECONDS_SINCE_EPOCH": TimestampMillis},
 	"jdk.jfr.Timespan": {"TICKS": TimespanTicks, "NANOSECONDS": TimespanNanos, "MICROSECONDS": TimespanMicros,

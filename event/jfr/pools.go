@@ -85,7 +85,7 @@ func (p *pools) addPool(d []byte, i int, t *Type, n int) (next int) {
 }
 
 // find returns a slice of a checkpoint that begins with the value of a constant. Other constants may follow the value.
-// If there is no such constant, find returns nil.
+// If there is no such constant, the result is nil.
 func (p *pools) find(t *Type, key int64) []byte {
 	in := p.byType[t.ID]
 	if in == nil {

@@ -14,7 +14,7 @@ type Reader struct {
 	w      fileBuffer
 	chunk  *Chunk
 	chunks int
-	at     int64 // offset in the file of the next event; if chunk is nil, of the next chunk
+	at     int64 // offset in the file of the next event or, if the field chunk is nil, of the next chunk
 	event  Event
 	damage Damage
 	lost   int64 // see Lost
@@ -112,7 +112,7 @@ func (r *Reader) nextChunk() bool {
 	return false
 }
 
-// leave moves r.at to the chunk after c. If the size of c is unknown, there may be something between its last event and
+// leave moves r.at to the chunk after c. If the size of c is unknown, other bytes may come between its last event and
 // the next chunk. So leave searches for the beginning of the next chunk.
 func (r *Reader) leave(c *Chunk) {
 	r.at = c.next

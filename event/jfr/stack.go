@@ -26,9 +26,9 @@ type Frame struct {
 	Type       string // "JIT compiled", "Inlined", "Interpreted", "Native"
 }
 
-// Limits for the cache of decoded values (type known). When a limit is reached, the cache is emptied. The cache need
-// not be large, because most events refer to a thread and a stack that other events have just referred to. Without
-// limits, the values of a chunk could take much more memory than the file.
+// Limits for the cache of decoded values (type known). When the cache reaches a limit, it is emptied. It need not be
+// large, because most events refer to a thread and a stack to which recent events have referred too. Without limits,
+// the decoded values of a chunk could take much more memory than the file.
 const (
 	maxKept       = 1 << 14 // threads, stacks, methods
 	maxKeptFrames = 1 << 20 // in all stacks together
@@ -138,7 +138,7 @@ func (v Value) method() Frame {
 // class returns the name of a class in Java's form: java.util.HashMap, int[][].
 func (v Value) class() string { return javaClass(v.Field("name").name()) }
 
-// primitiveNames has the primitive types by the letters that stand for them in descriptors. For example, [I is int[].
+// primitiveNames maps the letters of primitive types in descriptors to the types' names. For example, [I is int[].
 var primitiveNames = map[string]string{"Z": "boolean", "B": "byte", "C": "char", "S": "short", "I": "int", "J": "long",
 	"F": "float", "D": "double"}
 
@@ -164,8 +164,8 @@ func (v Value) name() string {
 	return textUpTo(v.raw, maxName)
 }
 
-// keep adds a value to a map of the cache. If the map is full, keep empties it first. A value with the key 0 is not a
-// constant, and keep does not keep it.
+// keep adds a value to a map of the cache. If the map is full, it is emptied first. A value with the key 0 is not a
+// constant, and is not stored.
 func keep[T any](in *map[int64]*T, key int64, found *T) {
 	switch {
 	case key == 0:

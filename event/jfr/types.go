@@ -129,9 +129,9 @@ const (
 	prepared
 )
 
-// prepare sets kind, wire and height of a type and of the types of its fields. If values of the type can't be read,
-// it sets fault. For example, that is so if a type has no fields although it is not primitive. Its values would take
-// no bytes, so a loop over them could have more iterations than the input has bytes.
+// prepare sets kind, wire and height of a type and of the types of its fields. If values of the type can't be read, it
+// sets fault. One such fault is a type that has no fields although it is not primitive: its values take no bytes, so a
+// loop over them could have more iterations than the input has bytes.
 func (t *Type) prepare(types map[int64]*Type) {
 	if t.state != unprepared {
 		return

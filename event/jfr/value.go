@@ -40,9 +40,9 @@ func (c *Chunk) value(f *Field, raw []byte) Value {
 	return c.element(f, raw)
 }
 
-// maxHops limits the number of steps from a field to its value. For example, it takes three steps if a field has the
-// key of a constant of type GCName. They lead to the constant, then to the only field of GCName, and then to the string
-// whose key is in that field.
+// maxHops limits the number of steps from a field to its value. For example, a field with the key of a constant of
+// type GCName takes three steps: to the constant, to the only field of GCName, and to the string whose key is in that
+// field.
 const maxHops = 8
 
 // element returns the value of a field or, if the field is an array, of one of its elements. It follows keys to their
@@ -76,7 +76,7 @@ func (c *Chunk) element(f *Field, raw []byte) Value {
 			v.typ, pooled = v.typ.Fields[0].Type, v.typ.Fields[0].pooled
 		}
 	}
-	return v // null: a type can contain itself through keys, so the steps may never end
+	return v // null: a type can contain itself through keys, so following the keys might never end
 }
 
 // follow sets v.raw to the constant of v's type that has the given key. It reports whether there is such a constant.
@@ -226,7 +226,7 @@ func (v Value) Unit() Unit {
 }
 
 // Nanos returns a time span in nanoseconds, or a timestamp in nanoseconds since 1970, on the wall clock of the chunk's
-// header. It returns MinInt64 and MaxInt64 unchanged, because they stand for an unlimited time in every unit.
+// header. It returns MinInt64 and MaxInt64 unchanged, because in every unit they mean an unlimited time.
 func (v Value) Nanos() int64 {
 	n := v.Int()
 	if n == math.MinInt64 || n == math.MaxInt64 || v.field == nil {

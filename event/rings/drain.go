@@ -9,9 +9,8 @@ import (
 )
 
 // A Drain copies windows out of a JVM's file while the JVM runs, before new ones overwrite them. A window is a call of
-// a method that was given by --window-method.
-// For each window, it writes the three words that the window has in the ring. If windows were lost, it also writes the
-// three words 0, 0 and the number of lost windows.
+// a method that the user gave by --window-method. For each window, the Drain writes the three words that the window
+// has in the ring. If windows were lost, it also writes the three words 0, 0 and the number of lost windows.
 type Drain struct {
 	file   io.ReaderAt
 	next   int64 // offset of the first segment that was not seen yet
@@ -29,10 +28,10 @@ type drainedRing struct {
 	taken    int64 // number of windows that were taken or lost
 }
 
-// maxInFlight is an upper bound for the number of windows in a ring that are only partly visible to this CPU. They
-// are the newest ones: the CPU that writes them can delay the stores of a few dozen windows, and aarch64 can also
-// reorder them. So a Drain does not take the newest maxInFlight windows before it reads the ring again. It does the
-// same with any part of the file (segment) that is only partly visible.
+// maxInFlight is an upper bound for the number of windows in a ring that may be only partly visible to this CPU. They
+// are the newest windows, because the CPU that writes them can delay the stores of a few dozen windows, and aarch64
+// can also reorder the stores. So a Drain leaves the newest maxInFlight windows for the next time that it reads the
+// ring. It treats the newest segments in the same way.
 const maxInFlight = 64
 
 // maxTaken is the maximum number of windows that a Drain writes for a JVM. It is enough for an hour with 2000 windows
@@ -43,8 +42,8 @@ const maxTaken = 8_000_000
 // limit. The agent makes one ring of windows per thread, for at most 256 threads.
 const maxRings = 1 << 10
 
-// maxSegments is an upper bound for the number of segments, which are the parts of the file. A file that has more is
-// damaged. For each of 256 threads, the agent makes the thread's rings, and at most one segment for each of 1024 sites.
+// maxSegments is an upper bound for the number of segments of a file. A file that has more is damaged. For each of 256
+// threads, the agent makes the thread's rings, and at most one segment for each of 1024 sites.
 const maxSegments = 1 << 19
 
 // NewDrain returns a Drain of a JVM's file.
@@ -77,8 +76,7 @@ func (d *Drain) words(offset int64, n int) ([]byte, error) {
 	return b, err
 }
 
-// findRings looks for new rings, in which the JVM records windows. It looks through the parts of the file (segments)
-// that the JVM has added since the last call.
+// findRings looks for new rings of windows among the segments that the JVM has added to the file since the last call.
 func (d *Drain) findRings(end bool) error {
 	b, err := d.words(0, headWords)
 	if errors.Is(err, io.EOF) {
@@ -187,7 +185,7 @@ func ReadDrained(r io.Reader) (*Windows, error) {
 	}
 }
 
-// add adds what the three words in b stand for: a window, or a number of lost windows.
+// add adds the window, or the number of lost windows, that the three words in b contain.
 func (w *Windows) add(b []byte) {
 	from, what, to := word(b, 0), uint64(word(b, 1)), word(b, 2)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/lines"
 )
 
-// A Site is a method that is probed, or whose locks or allocations are probed.
+// A Site is a method whose calls, locks or allocations are probed.
 type Site struct {
 	ID         int
 	Kind       SiteKind
@@ -42,7 +42,7 @@ func (s *Site) Name() string { return s.Class + "::" + s.Method }
 // A Refusal is a method that can't be probed.
 type Refusal struct{ Probe, Method, Reason string }
 
-// A Miss is a probe that matches no method.
+// A Miss is a probe for which the agent found nothing to probe.
 type Miss struct {
 	Probe     string
 	ClassSeen bool   // the class exists; unless Idle is true, it does not have the method

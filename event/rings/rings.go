@@ -28,9 +28,9 @@ const (
 // A Kind is the kind of an event in a ring.
 type Kind uint8
 
-// The kinds of events. The last two are internal, and Ring.Events leaves them out. An event of the kind owner says that
-// another thread takes over the ring, so the events before it belong to the previous thread. Windows have the kind
-// inside.
+// The kinds of events. The last two are internal, and Ring.Events leaves them out. An event of the kind owner says
+// that another thread takes over the ring: the events before it are those of the previous thread. A window has the
+// kind inside.
 const (
 	Entry Kind = iota + 1
 	Exit
@@ -48,13 +48,13 @@ type Event struct {
 	Site      int
 	MonoNanos int64
 	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
-	// Identity is the System.identityHashCode of the object. It is not unique. If the event is an entry, Identity is
-	// known only with --probe-this, and otherwise 0. It is always 0 if the event is an exit.
+	// Identity is the System.identityHashCode of the object. It is not unique. An Entry has it only with --probe-this,
+	// and an Exit never; it is 0 then.
 	Identity uint32
 	TID      int // 0 if unknown
 }
 
-// A Ring has the latest events of a thread, or of several threads that used the ring one after another.
+// A Ring has the latest events of a thread, or of several threads that used the ring one after the other.
 type Ring struct {
 	Slot    int // -1 if threads share it
 	TID     int // of the last thread that wrote into the ring
@@ -86,8 +86,9 @@ func (r *Ring) Events() iter.Seq[Event] {
 	}
 }
 
-// Calls has the counts of the calls of one site, which is a probed method. They were made by the threads that used one
-// slot. A slot is a thread's place in the file; when the thread has ended, another thread may get its slot.
+// Calls has the counts of the calls of one site, which is a probed method. All counted calls were made by the threads
+// that used one slot. A slot is a thread's place in the file; after a thread has ended, another thread may get its
+// slot.
 type Calls struct {
 	Slot, Site               int
 	Entries, Returns, Throws int64
@@ -96,8 +97,8 @@ type Calls struct {
 }
 
 // Windows are the times during which threads were in a method that the user gave by --window-method (see Site.Window).
-// gasm counts only samples that were taken in such times. These are the times of all threads that used one slot (see
-// Calls).
+// gasm counts only samples that were taken during windows. A Windows value has those of all threads that used one slot
+// (see Calls).
 type Windows struct {
 	Slot    int
 	Dropped int64
@@ -129,7 +130,7 @@ type Reader struct {
 	begun  bool
 	offset int64
 	left   int64 // bytes in use after offset
-	inner  int64 // how many of these bytes belong to the segment of kind 4 that offset is in; 0 if it is in none
+	inner  int64 // how many of these bytes are in the segment of kind 4 that contains offset; 0 if there is none
 }
 
 // NewReader returns a Reader of a file. The name is used in messages only.
@@ -184,7 +185,7 @@ func (r *Reader) read(n int) ([]byte, error) {
 
 func word(b []byte, i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
 
-// small returns a word as an int. If the word is not a number from 0 to MaxInt32, small returns -1.
+// small returns a word as an int. If the word is not a number from 0 to MaxInt32, the result is -1.
 func small(b []byte, i int) int {
 	if v := word(b, i); v >= 0 && v <= math.MaxInt32 {
 		return int(v)
@@ -316,7 +317,7 @@ func (r *Reader) windows(head, body []byte) (*Windows, error) {
 	return w, nil
 }
 
-// BucketRange returns the range of times in ns that a bucket counts: [lo, hi). Each of the first 32 buckets counts a
+// BucketRange returns the range [lo, hi) of times in ns that a bucket counts. Each of the first 32 buckets counts a
 // single nanosecond. Above that, there are 16 buckets per power of two. The last bucket also counts all longer times.
 func BucketRange(i int) (lo, hi int64) {
 	if i < 32 {

@@ -20,18 +20,18 @@
 // ends has two probes. If only one of these was recorded, each of its firings becomes an event
 // without a duration.
 //
-// A ? is an argument that could not be read. A program allocates too many objects for the text to
-// have a line for each of them. Instead it has sums over some 20 ms, for each allocating
-// instruction and each class. The line of a sum has a different form:
+// A ? is an argument that could not be read. A program allocates too many objects for a line for each of them. Instead
+// the text has the sums of about 20 ms, one for each allocating instruction and each class. The line of a sum has a
+// different form:
 //
 //	1884.749632617 0 allocated 0x7fae0c8d3a42 0x0 0x0 "java/lang/Integer" 120 1920
 //
-// The first address is the return address of the call into the library, that is, the address after the call
-// instruction. The other two matter only if a stub made that call. Then one of them is the place where the compiled
-// code called the stub. The second one is the return address of a stub of C1's. It was found by the chain of frame
-// pointers. The third one is the return address of a stub of C2's; only JDK 11 and 17 have such stubs. Their frames
-// are not chained, so the first word on the stack that can be an address of code is taken. After the class come the
-// number of objects and their size in bytes.
+// The first address is the return address of the call into the library: the address after the call instruction. The
+// other two matter only if a stub made that call. Then one of them is the address at which the stub returns to the
+// compiled code that called it. The second address is for stubs of C1; gasm finds it by the chain of frame pointers.
+// The third address is for stubs of C2, which only JDK 11 and 17 have. Their frames are not chained, so gasm takes the
+// first word on the stack that can be an address of code. After the class come the number of objects and their size in
+// bytes.
 //
 // In JDK 11 and 17 the size is a ?. There, code of C2 calls
 // SharedRuntime::dtrace_object_alloc(oopDesc*, int) with the object alone, so the register of the

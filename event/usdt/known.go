@@ -12,8 +12,7 @@ const (
 	PrivateProvider = "hs_private"
 )
 
-// A Parameter is one argument of a probe, or two that belong together: the address and the length
-// of a text.
+// A Parameter describes one argument of a probe, or two that form a text: its address and its length.
 type Parameter struct {
 	Name string
 	Kind ParameterKind

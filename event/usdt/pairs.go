@@ -19,9 +19,9 @@ type firing struct {
 	args []argument
 }
 
-// An opened identifies something that has begun, such as a park, in the map Reader.open. It has the
-// thread and the full name of the probe that reported the beginning, such as
-// "hotspot:thread__park__begin". If the text does not name the thread, tid is 0.
+// An opened is the key of the map Reader.open. It identifies something that has begun, such as a park, by the thread
+// and the full name of the probe that reported the beginning: "hotspot:thread__park__begin". If the text does not name
+// the thread, tid is 0.
 type opened struct {
 	tid  int
 	what string
@@ -33,8 +33,8 @@ type begun struct {
 	what string
 }
 
-// endings are the last parts of the names of probes, in pairs: one for the start of something, such as a park, and one
-// for its end.
+// endings are pairs of suffixes of probes' names. One marks the start of something, such as a park, and the other one
+// its end.
 var endings = []struct{ begin, end string }{
 	{"__begin", "__end"},
 	{"__entry", "__return"},
@@ -43,11 +43,11 @@ var endings = []struct{ begin, end string }{
 }
 
 // halves reports whether a probe is the start or the end of something, such as a park. It also returns a name for that
-// thing (what), and the probe of its other half (other).
+// thing (what), and the name of the probe at its other end (other).
 //
-// The probes of a class's initialization are not halves, because one start has several ends, and
-// each of them is an event of its own. The probes of memory pools are not halves either, because
-// all pools begin before the first one ends.
+// For two groups of probes, halves returns false although their names look like pairs. The initialization of a class
+// has one start but several ends, and each end is an event of its own. The probes of memory pools report the
+// beginnings of all pools before the end of the first one.
 func halves(name string) (what, other string, begins, ends bool) {
 	if strings.HasPrefix(name, Provider+":class__initialization__") || strings.HasPrefix(name, Provider+":mem__pool__") {
 		return "", "", false, false
@@ -73,9 +73,8 @@ func (r *Reader) halves(name string) (what string, begins, ends bool) {
 	return what, begins, ends
 }
 
-// reached handles a firing. A start is kept until its end is read. Start and end then become one
-// event. A firing that is neither a start nor an end becomes an event of its own. msg says what is
-// wrong with the line. It is "" if nothing is wrong.
+// reached handles a firing. It keeps a start until its end is read, and makes one event of both. It makes an event of
+// each firing that is neither a start nor an end. msg says what is wrong with the line, or is "".
 func (r *Reader) reached(f firing) (msg string) {
 	what, begins, ends := r.halves(f.name)
 	key := opened{f.tid, what}
@@ -103,9 +102,8 @@ func (r *Reader) reached(f firing) (msg string) {
 	return ""
 }
 
-// moment returns the event of a firing that is not paired with another one. If the probe is the
-// start or the end of a park, say, the event is not a park that took no time: it is a plain firing
-// of this probe.
+// moment returns the event of a firing that is not paired with another one. For example, the start of a park whose end
+// was not recorded becomes a plain firing of its probe, and not a park without a duration.
 func (r *Reader) moment(f *firing) *event.Event {
 	e := r.event(f, nil, f.name)
 	if _, _, begins, ends := halves(f.name); (begins || ends) && e.Kind != event.JNI {
@@ -136,9 +134,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event of a start (from) and its end (to). The argument for the end is nil if the end is not in
-// the text, or if the probe is not one of a pair. Then the event has no duration. The last argument is the name that
-// the method halves returned, or the name of the probe.
+// event returns the event whose start is the firing from and whose end is the firing to. If the end is not in the
+// text, or the probe is not one of a pair, to is nil, and the event has no duration. The parameter what is the name
+// that the method halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -150,7 +148,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		what = strings.TrimSuffix(what, "__begin")
 	}
 	e.Kind, e.Name = kindOf(what), what
-	var used int // number of arguments, from the first one on, from which the name was made
+	var used int // the event's name was made from this number of arguments, beginning with the first
 	switch e.Kind {
 	case event.GC:
 		e.Name = collection(what, args)
@@ -191,9 +189,9 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 // reported the event. If a start and an end were joined, it is the probe of the start.
 const probeArgument = "probe"
 
-// Plain turns an event into a plain firing of its probe: its kind becomes event.Probe, and its name
-// that of the probe. If a JVM's events of the original kind also come from another source, this
-// keeps them from being counted twice.
+// Plain turns an event into a plain firing of its probe: the event gets the kind event.Probe and the probe's name.
+// Callers use it if a JVM's events of the original kind also come from another source. Otherwise these events would be
+// counted twice.
 func Plain(e *event.Event) {
 	for _, a := range e.Args {
 		if a.Name == probeArgument {
@@ -205,8 +203,8 @@ func Plain(e *event.Event) {
 // The pauses of the collector CMS have probes of their own. JDK 13 was the last release with CMS.
 const cmsMark, cmsRemark = PrivateProvider + ":cms__initmark", PrivateProvider + ":cms__remark"
 
-// kindOf returns the kind of the events that a probe reports. The argument is the name of the
-// probe. If the probe is paired with an __end, its name comes without __begin.
+// kindOf returns the kind of the events that a probe reports. The parameter what is the name of the probe, without
+// __begin if the probe is paired with an __end.
 func kindOf(what string) event.Kind {
 	if strings.HasPrefix(what, JNIProvider+":") {
 		return event.JNI
@@ -263,8 +261,8 @@ func className(a *argument) string {
 }
 
 // methodName returns the name of the method that was compiled, such as "org.acme.Svc::tiny". args are the compiler's
-// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns
-// its second argument.
+// name, and the method's class, name and signature. If the class or the name could not be read, methodName returns the
+// parameter otherwise.
 func methodName(args []argument, otherwise string) string {
 	if len(args) < 4 || !args[1].isText || !args[2].isText {
 		return otherwise
@@ -272,8 +270,8 @@ func methodName(args []argument, otherwise string) string {
 	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments returns the arguments with their names. It leaves out the first ones if the event's
-// name was made from them.
+// arguments returns the arguments with their names. It leaves out as many of the first arguments as used says, because
+// the event's name was made from them.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]
 	if len(parameters) != len(args) {

@@ -33,17 +33,16 @@ type Reader struct {
 }
 
 const (
-	// longestLine is the longest line that is read; a longer one is a SyntaxError. That could
-	// happen to a line with three texts of 64 kB in which every byte is escaped.
+	// longestLine is the maximum length of a line in bytes. A longer line is reported as a SyntaxError. A line can be
+	// longer if it has three texts of 64 kB in which every byte is escaped.
 	longestLine = 256 << 10
-	// mostOpen is the maximum number of starts whose end is still missing, in all threads of a JVM
-	// together. The line of any further start is a bad line.
+	// mostOpen is the maximum number of starts that wait for their end, in all threads of a JVM together. The line of any
+	// further start is a bad line.
 	mostOpen = 1 << 16
 	// mostArguments is the maximum number of arguments of a probe (SystemTap's notes allow 12). A
 	// line that has more is a bad line.
 	mostArguments = 32
-	// mostNames is the maximum number of names that Reader.names keeps. When another one comes, all
-	// of them are forgotten.
+	// mostNames is the maximum number of names in Reader.names. When it is reached, the Reader forgets all of them.
 	mostNames = 1 << 16
 )
 
@@ -233,11 +232,12 @@ func (r *Reader) allocated(mono int64, args []argument) (msg string) {
 	return ""
 }
 
-// countArgument is the name of an argument of allocation events. Its value is the number of
-// allocations that the event stands for.
+// countArgument is the name of an argument of allocation events. Its value is the number of allocations that the event
+// represents.
 const countArgument = "count"
 
-// Count returns how many allocations an event of a [Reader] stands for. For events other than allocations it returns 1.
+// Count returns the number of allocations that an event of a [Reader] represents. For events other than allocations it
+// returns 1.
 func Count(e *event.Event) int64 {
 	for _, a := range e.Args {
 		if a.Name == countArgument {

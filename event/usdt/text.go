@@ -1,7 +1,7 @@
 package usdt
 
-// Lines of a USDT log that are not about a firing of a probe, and words that stand in place of a probe's name. The
-// package comment has examples.
+// Fixed parts of a USDT log: how the first two lines begin, and the words that a line has in place of a probe's name
+// if it is not about a firing. The package comment has examples.
 const (
 	// TextHead is the first line.
 	TextHead = "# gasm usdt 1"

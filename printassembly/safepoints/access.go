@@ -8,11 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// An access is what an instruction does to an object: it reads or writes memory at an offset from the object's address.
+// An access says how an instruction accesses an object: it reads or writes memory at an offset from the object's
+// address.
 type access struct {
 	offset int // in bytes
 	store  bool
-	array  bool // the access is to an element of an array, so offset is not the offset of a field
+	array  bool // the access is to an element of an array, so the number in offset does not identify a field
 }
 
 // header is the size in bytes of the part that all objects have, if class pointers are compressed: the mark word and
@@ -46,7 +47,8 @@ func accessOf(in *printassembly.Instruction) (a access, ok bool) {
 	return a, ok
 }
 
-// accessATT reads an operand of x86-64 in AT&T's syntax: 0xc(%r12,%r10,8). open is the index of the parenthesis.
+// accessATT reads an operand of x86-64 in AT&T's syntax: 0xc(%r12,%r10,8). The parameter open is the index of the
+// parenthesis.
 func accessATT(name, operands string, open int) (a access, ok bool) {
 	length := strings.IndexByte(operands[open:], ')')
 	if length < 0 {

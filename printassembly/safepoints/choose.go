@@ -18,11 +18,11 @@ type nearby struct {
 	distance int32
 }
 
-// A guess is a guessed chain of frames. It has the frames of a record, except the innermost ones (cut). If method is
-// not "", there is one more frame inside them: this inlined method, at an unknown bytecode.
+// A guess is a guessed chain of frames: the frames of a record without the innermost ones (as many as cut says). If
+// method is not "", the chain has one more frame, the innermost: this inlined method, at an unknown bytecode.
 type guess struct {
 	record int32 // index of the instruction that has the record; none if there is no guess
-	cut    int   // how many inner frames to leave out
+	cut    int   // how many of the record's innermost frames to leave out
 	method string
 }
 
@@ -36,11 +36,11 @@ type guess struct {
 // The values come from measurements of programs whose JVMs kept all records. With these values, the fewest samples were
 // attributed to the wrong method. Values that differ by half have nearly the same results.
 type pace struct {
-	rest   int64 // from a record to the end of its method, of which only the beginning is known
+	rest   int64 // from a record to the end of its method, which is at an unknown bytecode
 	back   int64 // from the return of an inlined method to the end of its caller
 	common int64 // added to the part that is in the method that the records have in common
 	enter  int64 // added to the part in each method that is entered
-	near   int32 // at this distance or less, an instruction belongs to the next anchor
+	near   int32 // an instruction at this distance from the next anchor, or nearer, belongs to that anchor
 }
 
 // C1 generates code in the order of the bytecodes, and computes a value right before the code that uses it. So most of
@@ -50,13 +50,13 @@ var (
 	paceC2 = pace{rest: 6, back: 3, common: 3, enter: 6, near: 3}
 )
 
-// choose returns the best guess for an instruction. ahead is the next anchor that control reaches after the
-// instruction, and behind is the last anchor that it has passed before.
+// choose returns the best guess for an instruction. The parameter ahead is the next anchor that control reaches after
+// the instruction. The parameter behind is the last anchor that control has passed before the instruction.
 func (g *graph) choose(ahead, behind nearby, p pace) guess {
 	switch {
 	case ahead.record < 0:
 		return guess{record: behind.record}
-	case behind.record < 0 && ahead.distance > 1: // the method's entry, which sets up the frame and saves arguments
+	case behind.record < 0 && ahead.distance > 1: // in the method's entry, which sets up the frame and saves arguments
 		return guess{record: ahead.record, cut: len(g.insts[ahead.record].Frames) - 1}
 	case behind.record < 0:
 		return guess{record: ahead.record}
@@ -81,7 +81,7 @@ func (g *graph) between(ahead, behind nearby, p pace) guess {
 		whole += x.length
 	}
 	all := int64(ahead.distance) + int64(behind.distance) + 1
-	at := whole * (2*int64(behind.distance) + 1) / 2 // where the instruction is on the way, times all
+	at := whole * (2*int64(behind.distance) + 1) / 2 // position on the way in bytecodes, times all
 	for _, x := range parts {
 		if at -= x.length * all; at <= 0 {
 			return x.guess
@@ -90,8 +90,8 @@ func (g *graph) between(ahead, behind nearby, p pace) guess {
 	return guess{record: ahead.record}
 }
 
-// way appends the parts of the way between two records to the list parts, in order. Control goes from the record
-// behind, which is the first one, to the record ahead.
+// way appends the parts of the way between two records to the list parts, in order. Control goes from the first record,
+// the parameter behind, to the second one, the parameter ahead.
 func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	a, b := g.insts[ahead].Frames, g.insts[behind].Frames
 	same, shared := sharedFrames(a, b)
@@ -118,8 +118,8 @@ func (g *graph) way(parts []part, ahead, behind int32, p pace) []part {
 	return parts
 }
 
-// A part is a section of the way from one record to the next. The frames of the instructions in it are those of one of
-// these two records, without some of the innermost ones.
+// A part is a section of the way from one record to the next. An instruction in it has the frames of one of these two
+// records, except some of the innermost frames.
 type part struct {
 	guess
 	length int64 // in bytecodes
@@ -128,8 +128,8 @@ type part struct {
 // bytecode returns the number of a frame's bytecode, and 0 for the entry of a method, whose number is -1.
 func bytecode(f *printassembly.Frame) int64 { return int64(max(0, min(f.BCI, math.MaxUint16))) }
 
-// sharedFrames compares two chains from the outermost frame inwards. same is the number of frames that are equal.
-// shared is 1 if the next frames have the same method but different bytecodes, and otherwise 0.
+// sharedFrames compares two chains from the outermost frame inwards. The result same is the number of frames that are
+// equal. shared is 1 if the next frames have the same method but different bytecodes, and otherwise 0.
 func sharedFrames(a, b []printassembly.Frame) (same, shared int) {
 	for same < len(a) && same < len(b) {
 		fa, fb := &a[len(a)-1-same], &b[len(b)-1-same]

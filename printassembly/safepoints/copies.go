@@ -7,7 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxBack is how many instructions before a copy the computation of the copied value is searched for.
+// maxBack limits the search for the computation of a copied value: only so many instructions before the copy are looked
+// at.
 const maxBack = 40
 
 // definition returns the index of the instruction that has computed the value that instruction i copies from one
@@ -21,6 +22,7 @@ func (s *spreader) definition(i int) int {
 	register := copied(&s.insts[i])
 	for k := i - 1; register != "" && k >= 0 && k > i-maxBack; k-- {
 		in := &s.insts[k]
+		s.need(k, k)
 		switch {
 		case in.Hi != s.insts[k+1].Lo || in.Kind == disasm.Jump || in.Kind == disasm.Return:
 			return none
@@ -51,7 +53,7 @@ func copied(in *printassembly.Instruction) string {
 		return ""
 	}
 	first, second, _ := strings.Cut(operands, ",")
-	if !strings.Contains(first, "%") { // the other syntaxes have the destination first
+	if !strings.Contains(first, "%") { // in the other syntaxes, the destination comes first
 		first, second = second, first
 	}
 	if family(second) == "" {

@@ -13,6 +13,8 @@ const (
 	maxCounter = 60
 	// maxUnused is the maximum number of instructions between two accesses to a profile for the same update.
 	maxUnused = 8
+	// maxAfter is the maximum number of instructions after the last access that still belong to the update.
+	maxAfter = 3
 )
 
 // Counters returns, for each instruction of a method, the method whose profile it updates, or "" if it updates none.
@@ -23,18 +25,13 @@ const (
 //
 // If there are no updates, Counters returns nil.
 func Counters(insts []printassembly.Instruction) []string {
-	var methods []string
+	p := newProfiles(&graph{insts: insts})
+	if p == nil {
+		return nil
+	}
+	methods := make([]string, len(insts))
 	for i := range insts {
-		m := profiledMethod(&insts[i])
-		if m == "" {
-			continue
-		}
-		if methods == nil {
-			methods = make([]string, len(insts))
-		}
-		for k := i; k <= counterEnd(insts, i); k++ {
-			methods[k] = m
-		}
+		methods[i] = p.counter(i)
 	}
 	return methods
 }
@@ -48,6 +45,9 @@ func counterEnd(insts []printassembly.Instruction, i int) int {
 		if in.Lo != insts[k-1].Hi || in.Kind == disasm.Call || in.Kind == disasm.Return || profiledMethod(in) != "" {
 			break
 		}
+		if !mentions(in.Text, address) {
+			continue
+		}
 		if based(in, address) {
 			end = k
 		}
@@ -58,11 +58,17 @@ func counterEnd(insts []printassembly.Instruction, i int) int {
 	return overflowEnd(insts, end)
 }
 
+// mentions reports whether the text of an instruction may have the name of a part of a register. It takes less time
+// than reading the operands.
+func mentions(text, register string) bool {
+	return strings.Contains(text, strings.TrimPrefix(register, "x")) // x1 and w1 are parts of one register
+}
+
 // overflowEnd returns the index of the last instruction of an update whose last access to the MethodData is instruction
 // i. After the code has written the counter of calls, it checks whether the counter has reached a limit: it masks the
 // number, compares it and jumps.
 func overflowEnd(insts []printassembly.Instruction, i int) int {
-	for k := i + 1; k < len(insts) && k <= i+3; k++ {
+	for k := i + 1; k < len(insts) && k <= i+maxAfter; k++ {
 		name, _, _ := strings.Cut(insts[k].Text, " ")
 		switch {
 		case insts[k].Kind == disasm.CondJump && k > i+1:

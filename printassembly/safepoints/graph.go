@@ -1,6 +1,7 @@
 package safepoints
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -13,17 +14,18 @@ import (
 // record is what HotSpot says about the frames at one instruction.
 type graph struct {
 	insts   []printassembly.Instruction
-	records int    // how many instructions have a record of their own
-	out     []bool // the instruction is in a stub: code that ends in a call which does not return
-	from    edges  // from each instruction to those that may be executed next
-	into    edges  // from each instruction to those that may be executed before it
+	text    *printassembly.CodeText // has the texts that insts lack; nil if they have them all
+	records int                     // how many instructions have a record of their own
+	out     []bool                  // the instruction is in a stub: straight code that ends in a call that does not return
+	from    edges                   // lead from each instruction to those that may be executed next
+	into    edges                   // lead from each instruction to those that may be executed before it
 	anchor  []int32
 	// witnessed has the inlining chains of instructions that have no record, but whose method is known by the field
 	// that they access.
 	witnessed [][]printassembly.Frame
 	chain     []int32 // each instruction's own record as a node in the tree, or none
 	loop      []int32 // the innermost loop of each instruction; none outside loops
-	parent    []int32 // for each loop, the loop around it
+	parent    []int32 // the loop around each loop
 }
 
 const none = -1
@@ -39,8 +41,8 @@ type edge struct{ to, length int32 }
 
 func (e *edges) of(i int32) []edge { return e.all[e.start[i]:e.start[i+1]] }
 
-func newGraph(insts []printassembly.Instruction) *graph {
-	g := &graph{insts: insts}
+func newGraph(insts []printassembly.Instruction, text *printassembly.CodeText) *graph {
+	g := &graph{insts: insts, text: text}
 	for i := range insts {
 		if insts[i].OwnFrames {
 			g.records++
@@ -70,6 +72,17 @@ func newGraph(insts []printassembly.Instruction) *graph {
 	}
 	g.reverse()
 	return g
+}
+
+// need sets the texts of the instructions that have the indexes from first to last. If the code is an outline, this
+// must come before the text of an instruction is read, except to find out whether it pads or halts.
+func (g *graph) need(first, last int) {
+	if g.text == nil {
+		return
+	}
+	for i := max(first, 0); i <= min(last, len(g.insts)-1); i++ {
+		g.text.SetText(&g.insts[i])
+	}
 }
 
 // pads reports whether an instruction may be padding between blocks. Padding that no jump leads to is not executed, so
@@ -129,6 +142,9 @@ func (g *graph) falls(i int) bool {
 // halts reports whether an instruction stops the program. C2 puts such an instruction after a call that does not
 // return.
 func halts(in *printassembly.Instruction) bool {
+	if in.Text == "" || strings.IndexByte("huib.", in.Text[0]) < 0 {
+		return false
+	}
 	for _, op := range []string{"hlt", "ud2", "int3", "brk", "udf", ".inst"} {
 		if strings.HasPrefix(in.Text, op) {
 			return true
@@ -161,7 +177,7 @@ func (g *graph) at(address uint64) int {
 	return none
 }
 
-// comment returns the rest of the first comment that begins with prefix.
+// comment returns the rest of the instruction's first comment that begins with prefix.
 func comment(in *printassembly.Instruction, prefix string) (rest string, ok bool) {
 	for _, c := range in.Comments {
 		if rest, ok := strings.CutPrefix(c, prefix); ok {
@@ -185,12 +201,7 @@ func (g *graph) noReturn(i int) bool {
 	for k := 1; k <= 3 && !ok && i-k >= 0 && g.insts[i].Target == 0 && g.insts[i-k].Kind == disasm.Plain; k++ {
 		stub, ok = comment(&g.insts[i-k], runtimeCall)
 	}
-	for _, e := range endings {
-		if ok && strings.Contains(stub, e) {
-			return true
-		}
-	}
-	return false
+	return ok && slices.ContainsFunc(endings, func(e string) bool { return strings.Contains(stub, e) })
 }
 
 // findStubs marks the stubs: straight code that ends in a call which does not return.

@@ -73,15 +73,15 @@ func (g *graph) left(from, to int32) (n int32) {
 type finder struct {
 	*graph
 	in    []int32 // the number of each instruction's innermost loop so far, plus one; 0 if there is none
-	head  []bool  // the instruction is an entry of its innermost loop so far, so edges to it are ignored
+	head  []bool  // the instruction is an entry of its innermost loop so far; edges to it are ignored
 	index []int32 // the order in which instructions were reached, from 1 on; 0 if not reached yet
 	low   []int32
 	open  []bool
 	last  int32
 }
 
-// enter turns a strongly connected component into the loop with the number id. nodes are its instructions. enter also
-// finds out at which of them control enters the loop.
+// enter turns a strongly connected component into the loop with the number id. nodes are its instructions. The method
+// also finds out at which of them control enters the loop.
 func (f *finder) enter(nodes []int32, id int32) {
 	for _, v := range nodes {
 		f.in[v] = id + 1

@@ -20,7 +20,7 @@ type markKey struct {
 }
 
 // chain returns the frames of a guess. The records around the instruction agree on some outer frames, and agreed is the
-// tree's node for these frames. They are certain, and chain marks all other frames as guesses.
+// tree's node for these frames. They are certain; all other frames are marked as guesses.
 func (m *marker) chain(at guess, agreed int32) []printassembly.Frame {
 	if at.record < 0 {
 		return []printassembly.Frame{{Method: m.tree.method, BCI: -1, Guess: printassembly.GuessedLine}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/printassembly/safepoints"
 	"github.com/gasm-profiler/gasm/printassembly/safepoints/oracle"
 )
 
@@ -106,6 +107,45 @@ func TestOracle(t *testing.T) {
 			assert.Greater(t, share(flow.Samples, allFlow.Samples), 90.0, "the samples that are compared")
 			assert.Less(t, flow.Samples-flow.Line, next.Samples-next.Line, "the line is wrong more often than by address")
 			assert.GreaterOrEqual(t, share(flow.Certain, flow.Samples), 99.0, "what is certain is wrong too often")
+		})
+	}
+}
+
+// TestSpreadAt finds the frames of every third instruction, whose code is only an outline, and compares them with those
+// that Spread finds.
+func TestSpreadAt(t *testing.T) {
+	for _, name := range []string{"javac-17", "jruby-25"} {
+		t.Run(name, func(t *testing.T) {
+			log, _ := open(t, filepath.Join("testdata", name+".xz"))
+			compared, without := 0, 0
+			for i := range log.Blobs {
+				b := &log.Blobs[i]
+				full, err := log.Code(b, disasm.ATT)
+				require.NoError(t, err)
+				text, err := log.Text(b)
+				require.NoError(t, err)
+				outline, err := text.Outline(disasm.ATT)
+				require.NoError(t, err)
+				full, outline = oracle.Hide(full), oracle.Hide(outline)
+				require.Len(t, outline, len(full), b.Name)
+				var at []int
+				for k := range outline {
+					if outline[k].Text == "" {
+						without++
+					}
+					if k%3 == 0 {
+						at = append(at, k)
+					}
+				}
+				require.True(t, safepoints.Spread(b, full, &log.Bodies), b.Name)
+				require.True(t, safepoints.SpreadAt(b, outline, text, &log.Bodies, at), b.Name)
+				for _, k := range at {
+					require.Equal(t, full[k].Frames, outline[k].Frames, "%s, %#x: %s", b.Name, full[k].Lo, full[k].Text)
+					compared++
+				}
+			}
+			require.Greater(t, compared, 1000)
+			require.Greater(t, without, compared)
 		})
 	}
 }

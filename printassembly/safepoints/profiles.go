@@ -1,6 +1,7 @@
 package safepoints
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/printassembly"
@@ -11,14 +12,15 @@ import (
 // bytecode, even if the method is inlined. So an instruction between two updates for the same method is probably in
 // this method, even if no record mentions it.
 type profiles struct {
-	counters   []string   // the method whose profile each instruction updates; see Counters
-	last, next []profiled // of each instruction
+	*graph
+	updates []update // sorted by start
 }
 
-// A profiled is a method whose profile (MethodData) is updated near an instruction.
-type profiled struct {
-	method   string // "" if there is none
-	distance int    // in instructions
+// An update is the code that updates a profile once.
+type update struct {
+	start  int // index of the instruction that loads the address of the profile
+	end    int // index of the last instruction; 0 if not known yet
+	method string
 }
 
 // maxProfiled is the largest distance, in instructions, at which the update of a profile still says anything about an
@@ -26,31 +28,48 @@ type profiled struct {
 const maxProfiled = 60
 
 // newProfiles finds the methods whose profiles the code updates. It returns nil if there are none.
-func newProfiles(insts []printassembly.Instruction) *profiles {
-	updates := Counters(insts)
+func newProfiles(g *graph) *profiles {
+	var updates []update
+	for i := range g.insts {
+		if m := profiledMethod(&g.insts[i]); m != "" {
+			updates = append(updates, update{start: i, method: m})
+		}
+	}
 	if updates == nil {
 		return nil
 	}
-	p := &profiles{updates, make([]profiled, len(insts)), make([]profiled, len(insts))}
-	var now profiled
-	step := func(i int) profiled {
-		now.distance++
-		if updates[i] != "" {
-			now = profiled{updates[i], 0}
+	return &profiles{g, updates}
+}
+
+// maxOverlap is the number of updates that may begin before another one has ended. Up to the next update, an update
+// has the three instructions that overflowEnd looks at.
+const maxOverlap = 4
+
+// counter returns the method whose profile instruction i updates, or "" if it updates none.
+func (p *profiles) counter(i int) string {
+	next := sort.Search(len(p.updates), func(k int) bool { return p.updates[k].start > i })
+	for k := next - 1; k >= 0 && k >= next-1-maxOverlap; k-- {
+		u := &p.updates[k]
+		if u.end == 0 {
+			p.need(u.start, u.start+maxCounter+maxAfter)
+			u.end = counterEnd(p.insts, u.start)
 		}
-		if now.distance > maxProfiled {
-			return profiled{}
+		if i <= u.end {
+			return u.method
 		}
-		return now
 	}
-	for i := range insts {
-		p.last[i] = step(i)
+	return ""
+}
+
+// near returns the method whose profile is updated at instruction i or, if none is updated there, at the nearest
+// instruction after it (step is 1) or before it (step is -1). It returns "" if that is too far away.
+func (p *profiles) near(i, step int) string {
+	for k := i; k >= 0 && k < len(p.insts) && k != i+step*(maxProfiled+1); k += step {
+		if m := p.counter(k); m != "" {
+			return m
+		}
 	}
-	now = profiled{}
-	for i := len(insts) - 1; i >= 0; i-- {
-		p.next[i] = step(i)
-	}
-	return p
+	return ""
 }
 
 // profiledMethod returns the method whose profile an instruction refers to, in the form that frames have:
@@ -85,13 +104,13 @@ func (s *spreader) profiled(i int, at guess) guess {
 	if p == nil || at.record < 0 {
 		return at
 	}
-	if method := p.counters[i]; method != "" {
+	if method := p.counter(i); method != "" {
 		return s.inMethod(i, at, method)
 	}
-	if p.last[i].method != p.next[i].method || p.next[i].method == "" {
+	method, behind := p.near(i, 1), s.behind[i]
+	if method == "" || p.near(i, -1) != method {
 		return at
 	}
-	method, behind := p.next[i].method, s.behind[i]
 	if behind.record >= 0 {
 		_, check := comment(&s.insts[behind.anchor], "implicit exception")
 		if check && s.insts[behind.record].Frames[0].Method == method {

@@ -20,15 +20,21 @@
 //   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
 //     which inlined method an instruction is in, also if that method has no record.
 //   - The code that sets up and removes the stack frame belongs to the compiled method itself.
-//   - In C2's code, a copy of a register has the guess for the instruction that has computed the value.
-//   - An outer frame is certain if it is in the next two records on every way ahead, and in the last two on every way
-//     behind.
+//   - In C2's code, a copy of a register has the guess for the instruction that has computed the value. The comparison
+//     of a class has the record of the code that is executed if the type check fails. An instruction of a barrier of G1
+//     has the guess for the barrier's store.
+//   - An outer frame is certain if it is in the next two records on every way that control can take, and in the last
+//     two records on every way that can have led to the instruction.
 //
 // A certain frame was on the stack. But the innermost certain frame may have called a method that HotSpot has inlined
 // without a record.
 package safepoints
 
 import (
+	"iter"
+	"slices"
+	"strings"
+
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
 )
@@ -39,16 +45,38 @@ import (
 // be nonsense, because a damaged log may contain any bytes. bodies are those of the JVM, and may be nil.
 func Spread(b *printassembly.Blob, insts []printassembly.Instruction,
 	bodies *printassembly.Bodies) (safepointsOnly bool) {
-	switch g := newGraph(insts); {
+	return spread(b, insts, nil, bodies, everyIndex(len(insts)))
+}
+
+// SpreadAt does the same as Spread, but only for the instructions with the given indices. The frames of all others are
+// not changed. insts may be the outline of text, see [printassembly.CodeText.Outline].
+func SpreadAt(b *printassembly.Blob, insts []printassembly.Instruction, text *printassembly.CodeText,
+	bodies *printassembly.Bodies, indices []int) (safepointsOnly bool) {
+	return spread(b, insts, text, bodies, slices.Values(indices))
+}
+
+// spread sets the frames of the instructions with the given indices.
+func spread(b *printassembly.Blob, insts []printassembly.Instruction, text *printassembly.CodeText,
+	bodies *printassembly.Bodies, at iter.Seq[int]) (safepointsOnly bool) {
+	switch g := newGraph(insts, text); {
 	case b.Compiler != jvmci && g.detailed():
 		return false
 	case g.records == 0:
 	case Excerpt(insts):
-		guessAll(insts)
+		for i := range at {
+			insts[i].Frames = Guessed(insts[i].Frames)
+		}
 	default:
-		g.spread(b, bodies)
+		g.spread(b, bodies, at)
 	}
 	return true
+}
+
+func everyIndex(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < n && yield(i); i++ {
+		}
+	}
 }
 
 // jvmci is the Compiler of methods that a JVMCI compiler has made. Graal also keeps records at null checks and
@@ -56,9 +84,9 @@ func Spread(b *printassembly.Blob, insts []printassembly.Instruction,
 const jvmci = "jvmci"
 
 // detailed reports whether HotSpot has kept records of frames between safepoints, too, because DebugNonSafepoints was
-// on when it compiled the method. With this flag, most records are between safepoints; detailed returns true if more
-// than a quarter of them are. Without the flag, the only records that are neither at a call nor at a poll are those of
-// C1's throws.
+// on when it compiled the method. With this flag, most records are between safepoints; the result is true if more than
+// a quarter of them are. Without the flag, the only records that are neither at a call nor at a poll are those of C1's
+// throws.
 func (g *graph) detailed() bool {
 	between := 0
 	for i := range g.insts {
@@ -69,22 +97,22 @@ func (g *graph) detailed() bool {
 	return between > g.records/4 && !Excerpt(g.insts)
 }
 
-// spread sets the frames of the instructions without a record.
-func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies) {
+// spread sets the frames of those instructions that have no record.
+func (g *graph) spread(b *printassembly.Blob, bodies *printassembly.Bodies, at iter.Seq[int]) {
 	t := newTree(b.Name)
 	g.findChains(t)
 	g.findAnchors()
 	g.findLoops()
-	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g.insts), ahead: g.nearest(&g.into),
+	s := spreader{graph: g, pace: paceC2, profiles: newProfiles(g), ahead: g.nearest(&g.into),
 		behind: g.nearest(&g.from),
 		agreed: g.around(t), made: marker{graph: g, tree: t, made: map[markKey][]printassembly.Frame{}}}
 	if b.Compiler == "c1" {
 		s.c1, s.pace = true, paceC1
 	}
 	if bodies.Any() {
-		s.witnesses(bodies)
+		s.bodies, s.witness, s.numbers = bodies, make([]int32, len(g.insts)), map[candidate]int32{}
 	}
-	for i := range g.insts {
+	for i := range at {
 		if in := &g.insts[i]; !in.OwnFrames {
 			in.Frames = s.frames(i)
 		}
@@ -96,36 +124,51 @@ type spreader struct {
 	*graph
 	pace          pace
 	profiles      *profiles
-	ahead, behind []nearby // of each instruction
+	ahead, behind []nearby // the next and the last anchor of each instruction
 	agreed        []int32  // see around
 	made          marker
-	c1            bool // C1 has compiled the method
-	// the records of the instructions that witnesses has found; otherwise none. nil without bodies
-	witness []int32
-	numbers map[candidate]int32 // see witnessOf
+	c1            bool                  // C1 has compiled the method
+	bodies        *printassembly.Bodies // may be nil
+	witness       []int32               // see witnessAt; nil without bodies
+	numbers       map[candidate]int32   // see witnessOf
 }
 
 // frames returns the frames of an instruction without a record.
 func (s *spreader) frames(i int) []printassembly.Frame {
 	if s.polls(i) {
-		return s.insts[i-1].Frames // this is the poll's own record: see polls
+		return s.insts[i-1].Frames // at a poll, the previous instruction has the poll's record: see polls
 	}
 	if r := s.recordIn(i); s.out[i] && r >= 0 {
-		return s.insts[r].Frames // a stub only prepares its call
+		return s.insts[r].Frames // all other instructions of a stub only prepare its call
 	}
+	s.need(i-1, i+1)
 	if SetsUpFrame(s.insts, i) {
 		return s.made.chain(s.outermost(i), s.agreed[i])
 	}
 	if s.followsCall(i) {
 		return s.made.chain(guess{record: int32(i - 1)}, s.agreed[i])
 	}
-	if d := s.definition(i); d >= 0 && !s.c1 {
-		if s.insts[d].OwnFrames {
-			return s.made.chain(guess{record: int32(d)}, s.agreed[i])
-		}
-		return s.made.chain(s.guess(d), s.agreed[i])
+	if s.c1 || s.anchor[i] >= 0 {
+		return s.made.chain(s.guess(i), s.agreed[i])
+	}
+	if r := s.failure(i); r >= 0 {
+		return s.made.chain(guess{record: r}, s.agreed[i])
+	}
+	if k := s.guarded(i); k >= 0 {
+		return s.like(i, k)
+	}
+	if d := s.definition(i); d >= 0 {
+		return s.like(i, d)
 	}
 	return s.made.chain(s.guess(i), s.agreed[i])
+}
+
+// like returns the frames of instruction i if it belongs to the same bytecode as another instruction.
+func (s *spreader) like(i, other int) []printassembly.Frame {
+	if s.insts[other].OwnFrames {
+		return s.made.chain(guess{record: int32(other)}, s.agreed[i])
+	}
+	return s.made.chain(s.guess(other), s.agreed[i])
 }
 
 // outermost returns the guess that instruction i is in the compiled method itself, and not in an inlined one.
@@ -151,23 +194,20 @@ func (g *graph) followsCall(i int) bool {
 	return call.Kind == disasm.Call && call.OwnFrames && call.Hi == g.insts[i].Lo
 }
 
-// guessAll is for an excerpt, in which only sampled instructions have records. Each of them has the record at the next
-// higher address, and nothing says whether that record belongs to the instruction. So guessAll marks all frames as
-// guesses, except that the method of the outermost frame is certain.
-func guessAll(insts []printassembly.Instruction) {
-	for i := range insts {
-		in := &insts[i]
-		if len(in.Frames) == 0 {
-			continue
-		}
-		frames := make([]printassembly.Frame, len(in.Frames))
-		for k, f := range in.Frames {
-			f.Guess = printassembly.GuessedAll
-			frames[k] = f
-		}
-		frames[len(frames)-1].Guess = printassembly.GuessedLine // the method itself
-		in.Frames = frames
+// Guessed returns the frames of an instruction in an excerpt, in which only sampled instructions have records. Each
+// sampled instruction has the record at the next higher address, and nothing says whether that record belongs to the
+// instruction. So all frames are marked as guesses, except that the method of the outermost frame is certain.
+func Guessed(record []printassembly.Frame) []printassembly.Frame {
+	if len(record) == 0 {
+		return nil
 	}
+	frames := make([]printassembly.Frame, len(record))
+	for k, f := range record {
+		f.Guess = printassembly.GuessedAll
+		frames[k] = f
+	}
+	frames[len(frames)-1].Guess = printassembly.GuessedLine // the method itself
+	return frames
 }
 
 // excerptMark is the beginning of a comment in gasm's copies of code. The comment stands at the start of a method if
@@ -176,9 +216,10 @@ const excerptMark = "(only sampled instructions have lines"
 
 // Excerpt reports whether only the sampled instructions of a method have records.
 func Excerpt(insts []printassembly.Instruction) bool {
-	if len(insts) == 0 {
-		return false
-	}
-	_, ok := comment(&insts[0], excerptMark)
-	return ok
+	return len(insts) > 0 && IsExcerpt(insts[0].Comments)
+}
+
+// IsExcerpt does the same as Excerpt. It needs only the comments at the first instruction.
+func IsExcerpt(comments []string) bool {
+	return slices.ContainsFunc(comments, func(c string) bool { return strings.HasPrefix(c, excerptMark) })
 }

@@ -369,7 +369,7 @@ func TestLoops(t *testing.T) {
 		4 jcc 4
 		5 jcc 1
 		6 call | a@1
-		7 ret`))
+		7 ret`), nil)
 	g.findLoops()
 	assert.Equal(t, "-1 0 1 1 2 0 -1 -1", strings.Trim(fmt.Sprint(renumbered(g.loop)), "[]"))
 	assert.EqualValues(t, 2, g.left(g.loop[3], g.loop[6]))
@@ -405,7 +405,7 @@ func FuzzSpread(f *testing.F) {
 		}
 		for i := range insts {
 			in := &insts[i]
-			if records > 0 && len(in.Frames) == 0 && !newGraph(insts).detailed() {
+			if records > 0 && len(in.Frames) == 0 && !newGraph(insts, nil).detailed() {
 				t.Fatalf("instruction %d has no frames", i)
 			}
 			last := printassembly.GuessedAll

@@ -118,7 +118,7 @@ func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool
 	work := make([]int32, len(g.insts))
 	for i := range value {
 		value[i], waiting[i], work[i] = all, true, int32(i)
-		if !toStart { // the last instruction is at the end of work, so that it is taken first
+		if !toStart { // so that the last instruction is taken first, put it at the end of work
 			continue
 		}
 		work[i] = int32(len(value) - 1 - i)
@@ -142,7 +142,7 @@ func (g *graph) agreed(t *tree, chains []int32, along, back *edges, toStart bool
 		}
 		value[i] = v
 		if chains[i] >= 0 {
-			continue // the instructions before this one see only its own record
+			continue // its neighbours look only at its own record
 		}
 		for _, e := range back.of(i) {
 			if !waiting[e.to] {

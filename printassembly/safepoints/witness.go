@@ -6,33 +6,43 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// witnesses finds instructions whose method is known by the field that they access: often only one of the methods
-// between two records has a bytecode for a field at that offset. It sets s.witness.
-func (s *spreader) witnesses(bodies *printassembly.Bodies) {
-	s.witness, s.numbers = make([]int32, len(s.insts)), map[candidate]int32{}
-	for i := range s.insts {
-		s.witness[i] = none
-		a, ok := accessOf(&s.insts[i])
-		if !ok || s.out[i] || s.insts[i].OwnFrames || a.array && s.c1 {
-			continue
-		}
-		w := search{spreader: s, bodies: bodies, access: a}
-		switch behind := s.behind[i]; {
-		case s.anchor[i] >= 0:
-			w.called(s.anchor[i])
-		case a.store && !a.array && a.offset < header && behind.record >= 0 && behind.distance <= initializing:
-			s.witness[i] = behind.record
-		default:
-			w.between(s.ahead[i].record, behind.record)
-		}
-		if best := w.best(i); best != nil {
-			s.witness[i] = s.witnessOf(best)
-		}
+// unsearched is the value in s.witness of an instruction for which no witness has been searched yet.
+const unsearched = 0
+
+// witnessAt returns the record of an instruction whose method is known by the field that it accesses, or none if the
+// method is not known. The method is often known, because only one of the methods between two records has a bytecode
+// for a field at that offset. It searches only once for each instruction, and keeps the result in s.witness. Two is
+// added there, so that no result equals unsearched.
+func (s *spreader) witnessAt(i int) int32 {
+	if s.witness[i] == unsearched {
+		s.witness[i] = s.findWitness(i) + 2
 	}
+	return s.witness[i] - 2
 }
 
-// witnessOf returns the number of a candidate's chain in s.witnessed, plus that of the instructions. Candidates that
-// differ only in their bytecodes share a chain.
+func (s *spreader) findWitness(i int) int32 {
+	s.need(i, i)
+	a, ok := accessOf(&s.insts[i])
+	if !ok || s.out[i] || s.insts[i].OwnFrames || a.array && s.c1 {
+		return none
+	}
+	w := search{spreader: s, access: a}
+	switch behind := s.behind[i]; {
+	case s.anchor[i] >= 0:
+		w.called(s.anchor[i])
+	case a.store && !a.array && a.offset < header && behind.record >= 0 && behind.distance <= initializing:
+		return behind.record
+	default:
+		w.between(s.ahead[i].record, behind.record)
+	}
+	if best := w.best(i); best != nil {
+		return s.witnessOf(best)
+	}
+	return none
+}
+
+// witnessOf returns the number by which a record is named for a candidate's chain: the index of the chain in
+// s.witnessed plus the number of instructions. Candidates that differ only in their bytecodes share a chain.
 func (s *spreader) witnessOf(c *candidate) int32 {
 	shared := *c
 	shared.bci = 0
@@ -45,22 +55,25 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 	return n
 }
 
-// initializing is how many instructions after an allocation the code may still write the header of the new object. Such
-// an instruction gets the record of the allocation, which is in its slow path.
+// initializing is how many instructions after an allocation the code may still write the header of the new object. An
+// instruction that does so gets the record of the allocation, which is in the allocation's slow path.
 const initializing = 12
 
 // guess returns the guess for an instruction without a record. The code right before a field access mostly prepares it,
 // so it has the same guess. An instruction that updates a profile is in the method of that profile.
 func (s *spreader) guess(i int) guess {
-	counts := s.profiles != nil && s.profiles.counters[i] != ""
+	counts := s.profiles != nil && s.profiles.counter(i) != ""
 	if s.witness != nil && !counts {
-		if r := s.witness[i]; r >= 0 {
+		if r := s.witnessAt(i); r >= 0 {
 			return guess{record: r}
 		}
 		next := &s.ahead[i]
 		for _, e := range s.from.of(int32(i)) {
 			near := e.length <= 1 && (next.record < 0 || next.distance > 1 || next.anchor == e.to)
-			if r := s.witness[e.to]; r >= 0 && near {
+			if !near {
+				continue
+			}
+			if r := s.witnessAt(int(e.to)); r >= 0 {
 				return guess{record: r}
 			}
 		}
@@ -80,7 +93,6 @@ type candidate struct {
 // A search collects the candidates for an access.
 type search struct {
 	*spreader
-	bodies *printassembly.Bodies
 	access access
 	found  []candidate
 	seen   int // number of references examined
@@ -97,8 +109,9 @@ const (
 	endOfMethod = 1 << 16
 )
 
-// between looks for candidates on the way from the record behind to the record ahead: in the methods from which control
-// returns, in the innermost method that both records have in common, and in the methods that control enters.
+// between looks for candidates on the way between two records, from the one named behind to the one named ahead: in the
+// methods from which control returns, in the innermost method that both records have in common, and in the methods that
+// control enters.
 func (w *search) between(ahead, behind int32) {
 	var to, from []printassembly.Frame
 	if ahead >= 0 {
@@ -136,7 +149,7 @@ func (w *search) called(record int32) {
 	w.found = slices.DeleteFunc(w.found, func(c candidate) bool { return c.calls[0] == nil })
 }
 
-// in looks for candidates in a frame of a record, at the bytecodes first to last.
+// The method in looks for candidates in a frame of a record, at the bytecodes from first to last.
 func (w *search) in(record int32, cut, first, last int) {
 	for _, body := range w.bodies.Of(w.insts[record].Frames[cut].Method) {
 		if w.seen++; w.seen > maxSeen {
@@ -168,7 +181,7 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first
 }
 
 // best returns the first candidate in the method that would be the guess for the instruction if the instruction did not
-// access anything. If no candidate is in that method, best returns the first candidate, or nil if there are none.
+// access anything. If no candidate is in that method, the result is the first candidate, or nil if there are none.
 func (w *search) best(i int) *candidate {
 	if len(w.found) == 0 {
 		return nil

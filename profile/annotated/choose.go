@@ -15,7 +15,7 @@ const leastOfThreshold = 20
 
 // A Region is a region of code that may be annotated.
 type Region struct {
-	Source, Method string // of all of its method's regions
+	Source, Method string // the same for all regions of one method
 	Kind           printassembly.Kind
 	HasCode        bool // false if only the name of the code is known
 	Counts         tally.Counts
@@ -24,8 +24,8 @@ type Region struct {
 // A Rule says which regions are annotated.
 type Rule struct {
 	Threshold  float64 // the share of the profile that makes a region hot
-	Least      int     // how many regions are annotated if that many have enough samples
-	MinSamples int     // how many samples a region needs to be annotated although it is not hot
+	Least      int     // number of regions that are annotated if that many have enough samples
+	MinSamples int     // number of samples that a region needs to be annotated although it is not hot
 	// Share returns the share of the profile that some samples have, from 0 to 1.
 	Share func(tally.Counts) float64
 }
@@ -83,7 +83,7 @@ func (r *Rule) Choose(regions []Region) (chosen []bool, tooFew int) {
 		}
 		take(m.hottest)
 	}
-	if shown == 0 { // a report always has some code
+	if shown == 0 { // because a report always has some code
 		first := r.fallback(regions)
 		take(first)
 		few = slices.DeleteFunc(few, func(i int) bool { return i == first })

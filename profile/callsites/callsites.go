@@ -33,8 +33,8 @@ type Table struct {
 	// AllSites is its length before that. Calls about which nothing is known are left out.
 	Sites    []Site
 	AllSites int
-	// Pieces is the number of pieces of code that have calls, and Early the number of those that were compiled before
-	// the decisions were recorded.
+	// Pieces is the number of pieces of code that have calls. Early is the number of these pieces that were compiled
+	// before the decisions were recorded.
 	Pieces, Early int
 	// Inlined is the number of calls whose callee is part of the code. Outcomes counts the others, by outcome.
 	Inlined  int
@@ -50,7 +50,7 @@ type Piece struct {
 	CompileID      int
 	PID            int
 	Code           *decisions.Code
-	Lines          []code.Line // all of its instructions
+	Lines          []code.Line // all instructions of the code
 	// Called returns the samples in the callee of the call that returns to an address. Called is nil without call
 	// stacks.
 	Called func(returns uint64) tally.Counts

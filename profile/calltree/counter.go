@@ -22,7 +22,7 @@ const (
 // Stacks has all call stacks of a capture, and what is known about each of them.
 type Stacks struct {
 	*callstack.Tree
-	about []uint8 // by ID: an End, and hasJava if there is a Java method on the stack
+	about []uint8 // what is known about each stack, by ID: an End, and hasJava if there is a Java method on it
 	keys  int     // number of keys in all Counters
 }
 
@@ -114,7 +114,7 @@ const Folded = callstack.ID(math.MaxUint32)
 // 0, in contrast, means that the callers are not known.
 const NoCaller = callstack.ID(math.MaxUint32 - 1)
 
-// A Key says where samples were taken: in which code, process and context (the thread and its events), and below which
+// A Key says where samples were taken: in which code, process and context (the thread and its events), and with which
 // callers. S is the type that identifies a place in the code.
 type Key[S comparable] struct {
 	Spot         S
@@ -127,7 +127,7 @@ type Counter[S comparable] struct {
 	stacks *Stacks
 	index  map[Key[S]]int32 // in keys
 	keys   []Key[S]
-	values [][]int64 // by counter and key; may be shorter than keys
+	values [][]int64 // values[counter][i] counts the samples with keys[i]; missing values are 0
 	ends   [ends]tally.Counts
 	folded int64
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// A nodeFrame is one of the frames that a node of a tree stands for.
+// A nodeFrame is one of the frames that a node of a tree was made from.
 type nodeFrame struct {
 	node  int32
 	frame *callstack.Frame
 }
 
-// stackSamples counts the samples of one thread whose stack is a given stack, or has it as its outer part.
+// A stackSamples counts the samples of one thread that have a given stack as their whole stack, or as its outer part.
 type stackSamples struct {
-	node int32 // of the innermost frame of the stack
-	n    int64 // of all counters together
+	node int32 // the tree's node for the innermost frame of the stack
+	n    int64 // samples of all counters together
 }
 
-// addFrames sets the Frame of each node of a tree: of all frames that the node stands for, the one with the most
+// addFrames sets the Frame of each node of a tree: of all frames that the node was made from, the one with the most
 // samples. number maps the nodes of m to those of the tree.
 func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	best := make([]int64, len(tree.Nodes))
@@ -34,14 +34,14 @@ func (m *merged) addFrames(tree *Tree, number map[int32]int32) {
 	}
 }
 
-// weights returns, for each node and each frame that the node stands for, the number of samples with this frame.
+// weights returns, for each node and each frame that the node was made from, the number of samples with this frame.
 // Samples of all counters are added up.
 func (m *merged) weights() map[nodeFrame]int64 {
 	weights := map[nodeFrame]int64{}
 	stacks := make([][]stackSamples, m.stacks.Len()+1) // by ID
 	add := func(id callstack.ID, node int32, n int64) {
 		if int64(id) >= int64(len(stacks)) || id == 0 || m.nodes[node].parent <= 0 {
-			return // there is no such frame, or it is left out because of Limits.FromJava
+			return // the tree has no node for this frame, or Limits.FromJava leaves the frame out
 		}
 		for i := range stacks[id] {
 			if stacks[id][i].node == node {

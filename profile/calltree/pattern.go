@@ -65,7 +65,7 @@ func (p Pattern) Matches(c *Code) bool {
 type Under struct {
 	Matcher
 	stacks *Stacks
-	on     []bool // by ID: the method is on the stack
+	on     []bool // whether the method is on a stack, by the stack's ID
 }
 
 // A Matcher chooses code by its name.
@@ -115,7 +115,7 @@ func (u *Under) HasStack(id callstack.ID) bool {
 // code.
 type Filter[S comparable] struct {
 	*Under
-	spots map[S]bool // whether the method is one of those at a place
+	spots map[S]bool // whether the method is one of the frames at a spot
 }
 
 // NewFilter returns a Filter that does not know any place yet. It returns nil if u is nil.
@@ -130,8 +130,8 @@ func NewFilter[S comparable](u *Under) *Filter[S] {
 const maxSpots = 1 << 18
 
 // Has reports whether the method is among the frames of a sample. If the method is not on the stack, Has looks for it
-// in the frames of the sampled code. It calls leaf for these frames only if the place in the code (spot) is new. Has
-// returns true if the Filter is nil.
+// in the frames of the sampled code. It calls the function leaf for these frames only if the place in the code (spot)
+// is new. Has returns true if the Filter is nil.
 func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
 	if f == nil || f.HasStack(stack) {
 		return true

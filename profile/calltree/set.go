@@ -11,9 +11,9 @@ import (
 
 // Code is what a node of a tree stands for: a method, a function, a thread, or a mark for frames that are missing.
 type Code struct {
-	// Kind is Compiled for all Java methods, and Thread for a thread.
+	// Kind is Compiled for all Java methods and Thread for a thread.
 	Kind   callstack.Kind
-	Module string // of a native function
+	Module string // base name of a native function's library
 	Name   string
 }
 
@@ -48,7 +48,7 @@ func (c *Code) compare(other *Code) int {
 	return cmp.Or(cmp.Compare(c.Name, other.Name), cmp.Compare(c.Kind, other.Kind), cmp.Compare(c.Module, other.Module))
 }
 
-// foldedCode is the code that stands for the stack Folded.
+// foldedCode is the code in place of the callers in the stack Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
 // CodeOf returns the code of a frame. A frame of a Java method whose name is unknown does not become a Java method: its
@@ -79,11 +79,11 @@ type step struct {
 type leaf struct {
 	steps  []step
 	frames []*callstack.Frame
-	java   bool // one of them is a Java method
+	java   bool // one of the frames is a Java method
 }
 
-// A sample stands for all samples with the same thread, leaf and stack, and in the same part of the profile. Their
-// counts are in Set.counts.
+// A sample has the key of all samples with the same thread, leaf and stack that are in the same part of the profile.
+// Their counts are in Set.counts.
 type sample struct {
 	thread     int32 // index in Set.codes
 	leaf, part int32
@@ -96,11 +96,11 @@ type Set struct {
 	counters int
 	codes    []Code
 	index    map[Code]int32            // in codes
-	steps    map[*callstack.Frame]step // of the frames of stacks
+	steps    map[*callstack.Frame]step // the steps of the frames of stacks
 	leaves   []leaf
 	numbers  map[sample]int32 // index in samples
 	samples  []sample
-	counts   tally.Counts // for each sample and counter
+	counts   tally.Counts // those of samples[i] begin at i*counters
 	total    tally.Counts
 	parts    int        // 1 + the highest number of a part
 	merged   [2]*merged // see merge
@@ -115,7 +115,7 @@ func NewSet(stacks *Stacks, counters int) *Set {
 // Total returns the number of all samples.
 func (s *Set) Total() tally.Counts { return s.total }
 
-// Leaf adds code in which samples were taken, and returns a number that stands for this code in calls of Add. frames
+// Leaf adds code in which samples were taken, and returns the number by which calls of Add refer to this code. frames
 // are the code's frames, innermost first. There must be at least one.
 func (s *Set) Leaf(frames []LeafFrame) int32 {
 	var l leaf
@@ -201,11 +201,11 @@ func share(c, total tally.Counts) float64 {
 	return most
 }
 
-// Split divides all samples between methods. A sample counts for the first of these methods on the way from the sampled
-// code to its outermost caller. The last element of the result has the samples with none of the methods.
+// Split divides all samples between methods. A sample is attributed to the first of these methods on the way from the
+// sampled code to its outermost caller. The last element of the result has the samples with none of the methods.
 func (s *Set) Split(methods []Pattern) []tally.Counts {
 	split := tally.Zeros(len(methods)+1, s.counters)
-	found := make([]int, len(s.codes)) // by code: 1 + index of the first pattern that matches, or -1
+	found := make([]int, len(s.codes)) // by code: 1 + index of the first of methods that matches, or -1
 	match := func(code int32) int {
 		for len(found) <= int(code) {
 			found = append(found, 0)

@@ -8,17 +8,17 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// A merged is the whole tree from threads to sampled code. It has a node for each path, even if the path has few
+// The type merged is the whole tree from threads to sampled code. It has a node for each path, even if the path has few
 // samples, so its nodes are smaller than those of a Tree.
 type merged struct {
 	*Set
 	fromJava bool
 	from     Pattern // as in [Limits]
 	nodes    []mergedNode
-	sums     []int64 // for each node and counter, with everything below the node
-	selves   []int64 // for each node and counter
-	guesses  []int64 // for each node, the samples whose method is a guess, of all counters together
-	ends     []int32 // for each sample, the node at which its path ends
+	sums     []int64 // samples by node and counter, including everything below the node
+	selves   []int64 // samples by node and counter whose path ends at the node
+	guesses  []int64 // samples by node whose method is a guess, of all counters together
+	ends     []int32 // for each sample of the Set, the node at which its path ends
 	index    map[mergedKey]int32
 	onStack  map[threadStack]int32 // the nodes of stacks
 	path     []callstack.ID
@@ -71,7 +71,7 @@ func (s *Set) merge(fromJava bool, from Pattern) *merged {
 	return m
 }
 
-// allParts stands for all parts of a profile.
+// allParts is the argument of ending that makes the samples in all parts of a profile count.
 const allParts = -1
 
 // ending returns, for each node and counter, the number of samples whose path ends at the node. Only the samples in one
@@ -121,7 +121,7 @@ func (m *merged) child(parent int32, at step) int32 {
 }
 
 // below does the same as child, except if the tree begins with a certain method (Limits.From). Then frames outside of
-// that method get no nodes, and for such a frame, below returns the node start.
+// that method get no nodes: for such a frame, below returns the argument start.
 func (m *merged) below(parent, start int32, at step) int32 {
 	if m.from != "" && parent == start && !m.from.Matches(&m.codes[at.code]) {
 		return start
@@ -162,7 +162,7 @@ func (s *Set) Totals() map[Code]tally.Counts {
 	return m.totals(m.sums)
 }
 
-// totals returns the samples of each code. It leaves out the codes that stand for threads. For each node, sums has the
+// totals returns the samples of each code. It leaves out the codes that represent threads. For each node, sums has the
 // samples of the node itself and of all nodes below it.
 func (m *merged) totals(sums []int64) map[Code]tally.Counts {
 	totals := make([]tally.Counts, len(m.codes))
@@ -217,7 +217,7 @@ func (s *Set) TopDown(limits Limits) *Tree {
 	m := s.merge(limits.FromJava, limits.From)
 	kept := m.keep(limits)
 	tree := &Tree{Nodes: make([]Node, 0, len(kept))}
-	number := map[int32]int32{} // in tree, by the number in m
+	number := map[int32]int32{} // number of a node in tree, by its number in m
 	for _, i := range kept {
 		from := &m.nodes[i]
 		n := Node{Kinds: from.kinds, Line: int(from.line), Guessed: often(m.guesses[i], m.sum(i)), Parent: -1,

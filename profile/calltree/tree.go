@@ -30,7 +30,7 @@ type Node struct {
 	// number of these children.
 	Omitted tally.Counts
 	Others  int
-	// A node stands for several frames, and Frame is the one of them that has the most samples. It is nil for a thread,
+	// A node may be made from several frames; Frame is the one of them that has the most samples. It is nil for a thread,
 	// and for a mark in place of an unknown stack. Frame, SelfParts and OmittedParts are set only if Limits.Details is
 	// true.
 	Frame *callstack.Frame
@@ -51,7 +51,7 @@ const SeveralLines = -1
 // Only reports whether all frames of a node are of one kind.
 func (n *Node) Only(k callstack.Kind) bool { return n.Kinds == 1<<k }
 
-// add updates Line and Kinds for one more frame that the node stands for.
+// add updates Line and Kinds for one more frame that becomes part of the node.
 func (n *Node) add(at step) {
 	switch {
 	case n.Kinds == 0:
@@ -85,7 +85,7 @@ type Limits struct {
 	// stay if the stack is not whole, or if there is no Java method.
 	FromJava bool
 	// From is the method with which a tree of callees begins, in place of the threads. If the method calls itself, the
-	// outermost of its frames counts. Samples without the method count for the root. If From is "", the tree begins
+	// outermost of its frames counts. Samples without the method are added to the root. If From is "", the tree begins
 	// with the threads.
 	From Pattern
 	// Details asks for Node.Frame, Node.SelfParts and Node.OmittedParts. Only the trees that TopDown returns have them.
@@ -132,14 +132,14 @@ func (s *Set) Callers(n int, limits Limits) []*Tree {
 	return trees
 }
 
-// A cursor is at a frame of a sample.
+// A cursor points to a frame of a sample.
 type cursor struct {
 	sample int32
 	leaf   int32        // index of the frame in the sample's leaf; -1 for a frame on the stack
-	stack  callstack.ID // the stack whose innermost frame this is, if it is on the stack
+	stack  callstack.ID // for a frame on the stack: the stack whose innermost frame it is
 }
 
-// sum returns the number of samples of cursors.
+// sum adds up the samples that have a cursor pointing to one of their frames.
 func (s *Set) sum(cursors []cursor) tally.Counts {
 	sum := make(tally.Counts, s.counters)
 	for _, c := range cursors {
@@ -153,11 +153,11 @@ type callerTree struct {
 	*Set
 	limits  Limits
 	tree    *Tree
-	cursors [][]cursor // of each node
+	cursors [][]cursor // the cursors of each node, by its index
 	depths  []int
 }
 
-// add adds a node for frames of the same code. cursors are at these frames.
+// add adds a node for frames of the same code. The cursors point to these frames.
 func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Counts) {
 	n := Node{Code: b.codes[code], Parent: parent, Counts: counts, Self: make(tally.Counts, b.Set.counters),
 		Omitted: make(tally.Counts, b.Set.counters)}
@@ -181,7 +181,7 @@ func (b *callerTree) add(parent, code int32, cursors []cursor, counts tally.Coun
 	b.depths = append(b.depths, depth)
 }
 
-// at returns the frame that a cursor is at.
+// at returns the frame that a cursor points to.
 func (b *callerTree) at(c cursor) step {
 	if c.leaf >= 0 {
 		return b.leaves[b.samples[c.sample].leaf].steps[c.leaf]
@@ -190,7 +190,7 @@ func (b *callerTree) at(c cursor) step {
 	return at
 }
 
-// next returns a cursor at the caller of the frame that c is at. It returns false if there is no caller.
+// next returns a cursor to the caller of the frame that c points to. It returns false if there is no caller.
 func (b *callerTree) next(c cursor) (cursor, bool) {
 	k := b.samples[c.sample]
 	l := &b.leaves[k.leaf]

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/wildcard"
 )
 
-// A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them stands
-// for any text.
+// A WindowPattern names methods as --window-method does: a class with its package, and a method. Each * in them matches
+// any text.
 type WindowPattern struct{ class, method string }
 
 // ParseWindowPattern parses a WindowPattern.

@@ -13,7 +13,7 @@ type Place struct {
 	Frames []callstack.Frame
 	// Unknown is true if nothing is known about the code, and it may be Java code.
 	Unknown bool
-	// Lasting is true if no other code is at the address at another time.
+	// Lasting is true if the address never holds other code, earlier or later.
 	Lasting bool
 	// Frameless is true if the code has not set up a frame of its own at a sampled address. Then its caller is missing
 	// from the chain.
@@ -109,7 +109,7 @@ func (s *Stacks) Of(x Sample) callstack.ID {
 // A made is a stack that was made from a chain of return addresses.
 type made struct {
 	stack      callstack.ID
-	distrusted bool // it had to be cut at its innermost Java frame
+	distrusted bool // the stack had to be cut at its innermost Java frame
 }
 
 // count returns the stack of a sample. If the stack had to be cut because it was not trusted, it counts the sample.
@@ -143,12 +143,12 @@ type walk struct {
 	*Stacks
 	cut        bool // the chain says that addresses are missing
 	java       bool // there was a Java frame, or code that may be Java
-	passing    bool // other code may be at one of the addresses at another time
+	passing    bool // one of the addresses may hold other code at another time
 	distrusted bool
 }
 
-// perfDepth is the number of addresses that perf records of a chain, the sampled one included, unless
-// kernel.perf_event_max_stack is changed.
+// perfDepth is the maximum length of a chain that perf records, in addresses. The sampled address counts. The sysctl
+// kernel.perf_event_max_stack can change this maximum.
 const perfDepth = 127
 
 // frames sets w.stack to the frames of the stack, innermost first. It returns a mark that says why outer frames are
@@ -175,7 +175,7 @@ func (w *walk) frames() (mark callstack.Kind) {
 		case f.Kind == callstack.Code:
 			find := w.code.Called
 			if w.Kernel && (i == 0 || w.chain[i-1].Kind == callstack.Kernel) {
-				find = w.code.Sampled // the kernel was entered at this address
+				find = w.code.Sampled // a sample in the kernel: the kernel was entered at this address
 			}
 			at := w.at(find, f.PC)
 			w.stack = append(w.stack, at.Frames...)
@@ -199,8 +199,8 @@ func (w *walk) frames() (mark callstack.Kind) {
 	return callstack.Unwalked
 }
 
-// at calls find for an address, and returns the Place that find has returned. It also notes in w whether other code may
-// be at the address at another time, and whether there may be Java code.
+// The method at calls the function find for an address, and returns the Place that find returns. It also notes in w
+// whether other code may be at the address at another time, and whether there may be Java code.
 func (w *walk) at(find func(int, uint64, int64) Place, pc uint64) Place {
 	p := find(w.PID, pc, w.MonoNanos)
 	w.passing = w.passing || !p.Lasting

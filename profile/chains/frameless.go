@@ -16,7 +16,7 @@ import (
 // code, epilogue, more code, and what is jumped to at the end.
 func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 	var without map[uint64]bool
-	var targets map[uint64]bool // of jumps from code without a frame
+	var targets map[uint64]bool // targets of the jumps in code without a frame
 	x86 := false
 	for i := range insts {
 		in := &insts[i]
@@ -46,7 +46,7 @@ func Frameless(insts []printassembly.Instruction, framed bool) map[uint64]bool {
 		case (mnemonic == "pop" || mnemonic == "popp") && operands == "%rbp", mnemonic == "leave", mnemonic == "leaveq":
 			framed = false
 		case in.Kind == disasm.Return, in.Kind == disasm.Jump:
-			framed = true // code with a frame jumps to what follows, unless that is one of targets
+			framed = true // framed code jumps to what follows, unless frameless code does (targets)
 		}
 	}
 	if !x86 {

@@ -14,7 +14,7 @@ import (
 type Block struct {
 	From, To int // lines [From, To)
 	Counts   tally.Counts
-	Loop     int // index of the innermost loop around it, or -1
+	Loop     int // index of the innermost loop around the block, or -1
 }
 
 // Cold reports whether a block has no samples.

@@ -18,7 +18,8 @@ type Hit struct {
 const LeastGap = 3
 
 // Excerpt chooses which of n instructions an excerpt shows: those around the hottest instructions, hottest first, until
-// there are about most of them. It shows as many instructions as margin before and after a hot one.
+// there are about as many as the parameter most says. It shows as many instructions as margin before and after a hot
+// one.
 func Excerpt(n int, hits []Hit, most, margin int) (keep []bool) {
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.At, b.At)) })
 	keep = make([]bool, n)

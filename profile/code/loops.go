@@ -14,7 +14,7 @@ type Loop struct {
 	Head   int // index of the block
 	Blocks []int
 	Tails  []int // the blocks that lead back to the head
-	Parent int   // index of the loop around it, or -1
+	Parent int   // index of the loop around this one, or -1
 	Depth  int   // 1 for a loop that is in no other loop
 	Counts tally.Counts
 	Lines  int
@@ -114,10 +114,10 @@ func FindLoops(lines []Line, blocks []Block, counters int) ([]Loop, bool) {
 type flow struct {
 	next, before [][]int
 	order        []int  // blocks in reverse postorder, the root (-1) left out
-	position     []int  // by block: its index in order plus 1, because the root has position 0
+	position     []int  // position[b] is the index of block b in order plus 1; the root has position 0
 	root         []bool // the blocks that the root leads to
-	entry        []int  // by block: the number of the root's successor from which it was reached first
-	dominator    []int  // by position: the position of the immediate dominator
+	entry        []int  // entry[b] is the number of the root's successor from which block b was reached first
+	dominator    []int  // dominator[p] is the position of the immediate dominator of the block at position p
 	work         int    // number of visits to blocks so far
 }
 
@@ -252,10 +252,10 @@ func (g *flow) dominates(a, b int) bool {
 }
 
 // loops returns all loops. A block is the head of a loop if an edge leads back to it from a block that it dominates.
-// loops returns nil if there is too much work (maxLoopWork).
+// The result is nil if there is too much work (maxLoopWork).
 func (g *flow) loops() []Loop {
 	var all []Loop
-	in := make([]int, len(g.next)) // by block: number of the last loop that contains it, from 1 on; 0 for none
+	in := make([]int, len(g.next)) // in[b] is the number of the last loop that contains block b, from 1 on; 0 for none
 	for head := range g.next {
 		if g.work > maxLoopWork {
 			return nil

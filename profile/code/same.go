@@ -38,16 +38,21 @@ func sameText(a, b *printassembly.Instruction) bool {
 }
 
 // normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
-// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers.
+// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers. {no_reloc}
+// and {other} only fill gaps between such comments.
 func normalText(in *printassembly.Instruction) string {
-	digits := 5
 	for _, c := range in.Comments {
-		if strings.HasPrefix(c, "{") {
-			digits = 1
+		if strings.HasPrefix(c, "{") && c != "{no_reloc}" && c != "{other}" {
+			return withoutNumbers(in.Text, 1)
 		}
 	}
+	return withoutNumbers(in.Text, 5)
+}
+
+// withoutNumbers returns a text with # for hexadecimal numbers of at least this many digits.
+func withoutNumbers(text string, digits int) string {
 	var out strings.Builder
-	rest := in.Text
+	rest := text
 	for {
 		before, after, ok := strings.Cut(rest, "0x")
 		if !ok {

@@ -24,6 +24,7 @@ func TestNormalText(t *testing.T) {
 	check("cmp    $0x6c28,%r11d", "{metadata({type array int})}", "cmp    $#,%r11d")
 	check("cmp    $0x6c28,%r11d", "*ifeq {reexecute=0}", "cmp    $0x6c28,%r11d")
 	check("call   0x1000", "{runtime_call x}", "call   #")
+	check("mov    0x10(%rsi),%eax", "{no_reloc}", "mov    0x10(%rsi),%eax")
 	check("ret", "", "ret")
 	check("0x", "", "0x")
 }

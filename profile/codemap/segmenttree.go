@@ -12,7 +12,7 @@ import (
 // not cover completely.
 type segmentTree struct {
 	leaves int
-	first  []int32 // for each node, where its ranks begin in ranks; one extra element marks the end
+	first  []int32 // first[n] is the index in ranks at which the ranks of node n begin; one extra element marks the end
 	ranks  []int32 // ascending at each node
 }
 
@@ -62,8 +62,8 @@ func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	}
 }
 
-// around looks at the ranks of the ranges that cover a piece. It returns the highest of these ranks below limit, and
-// the lowest of them from limit on. Either is -1 if there is no such rank.
+// around looks at the ranks of the ranges that cover a piece. It returns the highest of these ranks that is lower than
+// limit, and the lowest of them that is not. Either is -1 if there is no such rank.
 func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	below, from = -1, -1
 	for node := piece + t.leaves; node >= 1; node /= 2 {

@@ -30,7 +30,7 @@ func (o Outcome) String() string { return outcomes[o] }
 // A Call is an instruction that calls a Java method.
 type Call struct {
 	Lo uint64 // the address of the instruction
-	Hi uint64 // the address after it, to which the callee returns
+	Hi uint64 // the address after the instruction, to which the callee returns
 	// Frames are the frames at the call, innermost first: the first frame is that of the method whose bytecode makes
 	// the call.
 	Frames []printassembly.Frame
@@ -93,7 +93,8 @@ func (c *Call) dispatch() string {
 	return "virtual"
 }
 
-// receivers says which receivers the call has had. If that is not known, it returns the given text.
+// receivers returns a text about the receivers that the call has had. If they are not known, it returns the text
+// unknown.
 func (c *Call) receivers(unknown string) string {
 	if c.Note == nil || len(c.Note.Types) == 0 {
 		return unknown

@@ -81,11 +81,12 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 	return c
 }
 
-// A shape knows what is inlined in a piece of code.
+// A shape knows what is inlined in a piece of code. A chain is a chain of inlined frames, named by its number in
+// chains.
 type shape struct {
 	chains  printassembly.Chains
-	inlined map[int]bool         // chains at whose innermost frame a call was inlined
-	callers map[int]map[int]bool // by the number of a method: the chains at which it is inlined, or 0
+	inlined map[int]bool         // chains whose innermost frame has a call that was inlined
+	callers map[int]map[int]bool // by number of a method: its callers' chains; 0 if it has none
 }
 
 // add adds the frames of an instruction.
@@ -116,7 +117,8 @@ func (s *shape) mayBeElsewhere(in *printassembly.Instruction) bool {
 	return !s.inlined[n] && len(s.callers[s.chains.Innermost(n).Method]) > 1
 }
 
-// A place is a bytecode. Overloaded methods have the same name, so a place may stand for bytecodes of several methods.
+// A place is a bytecode. Overloaded methods have the same name, so bytecodes of several methods may have the same
+// place.
 type place struct {
 	method string
 	bci    int
@@ -188,7 +190,7 @@ func (f *finder) add(c *Call, d *event.Inlined) {
 }
 
 // about returns the decisions that name the given method as the callee. If none does, it returns all decisions, because
-// those about a method handle name the method that the handle stands for.
+// those about a method handle name the method that the handle refers to.
 func about(all []*event.Inlined, callee string) []*event.Inlined {
 	var named []*event.Inlined
 	for _, d := range all {

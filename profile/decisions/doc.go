@@ -8,7 +8,7 @@
 //     exceeds, and [Call.Change] says what would make the compiler decide otherwise.
 //   - If C2 has no likely receiver for a call, it leaves the call virtual without a decision, so there is no event. So
 //     a call without a decision that looks up the method of the receiver's class is such a call.
-//   - If C2 has inlined the methods of the likely receivers, the call is for the others.
+//   - If C2 has inlined the methods of the likely receivers, the remaining call is for all other receivers.
 //
 // If a method is inlined at several places, there are several decisions about each of its calls, and the events do not
 // say which place they are about. If these decisions about a call disagree, the [Call] has the reasons of all of them.

@@ -9,7 +9,7 @@ import (
 // (print_inlining_failure in callGenerator.cpp).
 const notConstant = "method handle is not constant"
 
-// noReason is for a decision without a message.
+// noReason is the reason in a report for a decision without a message.
 const noReason = "the compiler gives no reason"
 
 // A reason says what is known about one of the messages of a compiler.
@@ -20,7 +20,7 @@ type reason struct {
 	part  int64
 	// sized is true if the limit is for the size of the callee's bytecode.
 	sized  bool
-	change string // what would change it; %s stands for the callee, in the form of CompileCommand
+	change string // what would make the compiler inline; %s is replaced with the callee, as in CompileCommand
 }
 
 const (

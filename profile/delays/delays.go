@@ -22,7 +22,7 @@ type Delay struct {
 	// no such region.
 	Region int
 	Counts tally.Counts
-	Lines  []Line // of compiled code, hottest first; at most maxLines
+	Lines  []Line // the sampled instructions of compiled code, hottest first; at most maxLines
 }
 
 // A Line is an instruction of a Delay.
@@ -31,11 +31,11 @@ type Line struct {
 	Counts tally.Counts
 }
 
-// maxDelays limits the number of delays of a profile, and maxLines the number of lines of a delay. The first few
+// maxDelays limits the number of delays of a profile. maxLines limits the number of lines of a delay. The first few
 // already show what delays safepoints.
 const maxDelays, maxLines = 100, 8
 
-// A delayed is a Delay with the samples at each PC of its code.
+// The type delayed is a Delay, together with the samples at each PC of its code.
 type delayed struct {
 	Delay
 	ref  jvmcode.Ref
@@ -84,8 +84,8 @@ func (c *Counts) AddNative(f numbers.Function, counts tally.Counts) {
 	d.Counts.Add(counts)
 }
 
-// Delays returns the delays, those with the most samples first. regionOf returns the Region of a delay in the code of a
-// JVM, which is the index of the Ref.
+// Delays returns the delays, those with the most samples first. The function regionOf returns the value of the field
+// Region for a delay. Its argument jvm is the JVM that the delay was in, as in Ref.JVM.
 func (c *Counts) Delays(regionOf func(d *Delay, jvm int) int) []Delay {
 	slices.SortFunc(c.all, func(a, b *delayed) int {
 		return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.Method, b.Method),

@@ -23,10 +23,9 @@ type Total struct {
 	// Tool is true if the events were caused by Flight Recorder or an agent and not by the program, see
 	// [event.Event.OfTool].
 	Tool bool
-	// Count is the number of events that began in the windows, which are the times when the trial was measured. An
-	// event that stands for several allocations counts as several. Nanos is how long these events took together, and
-	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no
-	// length.
+	// Count is the number of events that began in the windows, which are the times when the trial was measured. If an
+	// event reports several allocations at once, each of them counts. Nanos is how long these events took together, and
+	// LongestNanos is how long the longest of them took. They are 0 if that is unknown, or if such events have no length.
 	Count               int
 	Nanos, LongestNanos int64
 	// WaitNanos is the time until threads had stopped for safepoints, see [event.Event].
@@ -42,13 +41,13 @@ const Others = "(others)"
 // OfTool is the Name of events that Flight Recorder caused, if all events of their kind are summed up together.
 const OfTool = "(Flight Recorder's own)"
 
-// A Set has a bit for each kind and name of events. One bit, whose number is the constant waiting, has no name: it is
-// set while some threads still run and others wait for them to come to a safepoint.
+// A Set has a bit for each kind and name of events. One more bit (waiting, below) is set while some threads still run
+// and others wait for them to come to a safepoint.
 type Set uint64
 
 const (
 	waiting  = 63
-	maxNames = 63 // bits for kinds and names; HotSpot uses about 40 names of pauses and safepoints
+	maxNames = 63 // number of bits for kinds and names; HotSpot has about 40 names of pauses and safepoints
 )
 
 func (s Set) has(bit int) bool { return s>>bit&1 != 0 }
@@ -65,8 +64,8 @@ func (s Set) Named() Set { return s.without(waiting) }
 // An Index finds the events that were going on at a given time. A lookup takes at most two binary searches: one for the
 // JVM, and one for the thread.
 type Index struct {
-	totals []Total     // by bit, with only Kind, Name and Tool
-	bits   map[key]int // of kinds and names
+	totals []Total     // the total of each bit, with only Kind, Name and Tool set
+	bits   map[key]int // the bit for each kind and name of events
 	lines  map[threadID]*timeline
 }
 

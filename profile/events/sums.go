@@ -10,7 +10,7 @@ import (
 
 // Sums sum up the events of one trial, and the samples that were taken during these events.
 type Sums struct {
-	totals []Total        // by bit, without Counts; nil if no event was added
+	totals []Total        // the total of each bit, without Counts; nil if no event was added
 	during []tally.Counts // by bit: the samples that were taken while such events were going on
 }
 
@@ -27,8 +27,8 @@ func (s *Sums) Add(x *Index, e *event.Event) {
 	t.LongestWaitNanos = max(t.LongestWaitNanos, e.WaitNanos)
 }
 
-// AddSample counts a sample for the events that were going on when it was taken. counter is the index of the sample's
-// counter.
+// AddSample adds a sample to the counts of the events that were going on when it was taken. counter is the index of the
+// sample's counter.
 func (s *Sums) AddSample(lasted Set, counter int) {
 	for bit, rest := 0, lasted.Named(); rest != 0; bit, rest = bit+1, rest>>1 {
 		if rest.has(0) {

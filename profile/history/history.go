@@ -15,11 +15,11 @@ import (
 // A Doing is what a JVM was doing when a sample was taken.
 type Doing int
 
-// The values of Doing. They are also the indexes of the counts in each bin of a History. The values before RanJIT stand
+// The values of Doing. They are also the indexes of the counts in each bin of a History. The values before RanJIT are
 // for code in the code cache, in all threads except those of RanJIT, RanGC and RanService.
 const (
 	RanInterpreter Doing = iota // interpreted a method
-	RanC1Profiled               // ran code of C1 that counts for C2 (levels 2 and 3)
+	RanC1Profiled               // ran code of C1 that collects a profile for C2 (levels 2 and 3)
 	RanC1                       // ran code of C1 that C2 does not replace (level 1)
 	RanC2                       // ran code of C2, or of another compiler in its place
 	RanCompiled                 // ran code of a compiler that is not known
@@ -79,7 +79,7 @@ type History struct {
 // A JVM is the history of one process.
 type JVM struct {
 	PID  int
-	Bins []Counts // samples that are in a profile, and NotCounted for those that are not
+	Bins []Counts // counts of samples; NotCounted is for samples that are in no profile
 	// All has all samples, even those that are in no profile. Only the samples that were taken while HotSpot printed
 	// code for gasm are missing.
 	All []Counts

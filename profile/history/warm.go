@@ -5,8 +5,8 @@ package history
 //
 // Work is the samples in the code cache and in the threads of the JIT compilers. The garbage collector and the other
 // threads of the JVM, native code and the kernel are left out. Cold work is the part of it in the interpreter, in code
-// of C1 that counts for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the first
-// moment after which less than [MaxCold] of the work is cold in each of these ranges:
+// of C1 that collects a profile for C2 (levels 2 and 3), or in the threads of the JIT compilers. A JVM is warm from the
+// first moment after which less than [MaxCold] of the work is cold in each of these ranges:
 //
 //   - the first bin,
 //   - every range that begins at that moment and has at least [leastPart] samples, and
@@ -79,8 +79,8 @@ func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
 // A work has sums over the bins of a JVM: cold[i] and work[i] are the cold work and all work before bin i.
 type work struct {
 	cold, work []int64
-	unknown    int64 // samples in code of an unknown compiler
-	unnamed    int64 // the samples in threads without names, minus those in other native code
+	unknown    int64 // number of samples in code of an unknown compiler
+	unnamed    int64 // number of samples in threads without names, minus those in other native code
 }
 
 func workOf(bins []Counts) work {

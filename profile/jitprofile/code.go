@@ -17,8 +17,7 @@ type Code struct {
 	// Loose is set if the code has no frames, so that a note can't be assigned to an instruction. It has the notes
 	// about the calls of the method and of the methods inlined into it, the most frequent calls first.
 	Loose []*Note
-	// Traps are those of the methods in the code in which deoptimizations happened before the code was copied, the most
-	// frequent first.
+	// Traps has the methods in the code that had deoptimizations before the code was copied, those with the most first.
 	Traps []MethodTraps
 }
 
@@ -95,7 +94,7 @@ func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
 		for _, t := range m.Traps {
 			m.Count += t.Count
 		}
-		if named[p.Method] { // a later reading, or an overloaded method
+		if named[p.Method] { // p is a later reading, or the method is overloaded
 			continue
 		}
 		named[p.Method] = true
@@ -112,7 +111,7 @@ func sitesOf(profiles []*printassembly.MethodProfile,
 	for _, p := range profiles {
 		for i := range p.Sites {
 			s := &p.Sites[i]
-			if at := chains.Place(p.Method, s.BCI, s.Line); sites[at] == nil { // the first reading is nearest to the compilation
+			if at := chains.Place(p.Method, s.BCI, s.Line); sites[at] == nil { // keep the first, nearest to the compilation
 				sites[at] = s
 			}
 		}
@@ -129,7 +128,7 @@ func sitesOf(profiles []*printassembly.MethodProfile,
 type finder struct {
 	chains *printassembly.Chains
 	sites  map[printassembly.FramePlace]*printassembly.ProfileSite
-	known  []chain // by the numbers of chains
+	known  []chain // known[n] describes the chain with the number n
 	mixed  func(string) bool
 	// callers has the first place at which each method was inlined. The map several has the methods that were also
 	// inlined at another place. Methods are identified by the numbers of their places.
@@ -139,14 +138,14 @@ type finder struct {
 
 // A chain is what is known about a chain of inlined methods.
 type chain struct {
-	collected bool  // true if the calls in it are known
-	call      *call // the call at its innermost frame; nil if the code does not show it
-	note      *Note // the note about its innermost frame; nil if it was not needed yet
+	collected bool  // true if the calls in the chain are known
+	call      *call // the call at the chain's innermost frame; nil if the code does not show it
+	note      *Note // the note about the chain's innermost frame; nil if it was not needed yet
 }
 
 // A call is what the code shows of a call at one place in it.
 type call struct {
-	inlined            []string // may have a method several times
+	inlined            []string // methods that were inlined at the call; may have a method several times
 	dispatched, direct bool
 	callee             string // the name of the method that the bytecode calls; "" if it is unknown
 }

@@ -51,7 +51,7 @@ func (c *ChainCode) Sampled(pid int, pc uint64, monoNanos int64) chains.Place {
 
 // Called implements [chains.Code].
 func (c *ChainCode) Called(pid int, pc uint64, monoNanos int64) chains.Place {
-	// The byte before the return address belongs to the call. The address itself may be in other code.
+	// The byte before the return address is the last byte of the call. The address itself may be in other code.
 	ref, p, ok := c.find(pid, pc-1, monoNanos)
 	switch {
 	case ok:
@@ -75,7 +75,8 @@ func (c *ChainCode) find(pid int, pc uint64, monoNanos int64) (ref Ref, p chains
 	return ref, p, ok
 }
 
-// frames returns the frames of an instruction, innermost first. next is the address at which execution continues.
+// frames returns the frames of an instruction, innermost first. The parameter next is the address at which execution
+// continues.
 func (c *ChainCode) frames(ref Ref, pc, next uint64) []callstack.Frame {
 	at := calledAt{ref, pc, next}
 	frames, ok := c.called[at]

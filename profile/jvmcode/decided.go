@@ -44,8 +44,8 @@ func (s *JVMs) ReadInlining(c *capture.Capture, sampled map[Ref]bool) (notes []s
 const inCompilationNanos = inCompilation * 1e6
 
 // Decided returns what is known about the calls in the code of a blob. It returns nil if no decisions of its JVM were
-// recorded, for native code, and for code of C1 that counts for C2, because that is soon replaced. It also returns nil
-// for code of a JVMCI compiler that has no decisions: such a compiler need not report any.
+// recorded, for native code, and for code of C1 that collects a profile for C2, because C2's code soon replaces it. It
+// also returns nil for code of a JVMCI compiler that has no decisions: such a compiler need not report any.
 func (c *Reader) Decided(r Ref) *decisions.Code {
 	b := c.Blob(r)
 	if !b.Kind.Java() || b.Compiler == "" || b.Compiler == "c1" && b.Level > 1 {

@@ -18,7 +18,7 @@ type JVM struct {
 
 	byName  map[string][]int32 // indexes of the log's blobs by method; made by Compiled
 	decided *decided           // nil if no decisions about calls were recorded
-	sizes   map[string][]int   // of the bytecode of compiled methods; made by bytecodeSizes
+	sizes   map[string][]int   // bytecode sizes of compiled methods, by name; made by bytecodeSizes
 	// of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
 	callers map[string][]string
 }
@@ -31,7 +31,7 @@ type Ref struct{ JVM, Index int }
 type JVMs struct {
 	List   []*JVM
 	Native *Native     // the native functions whose code is known; nil if there are none
-	index  map[int]int // in List, by process id
+	index  map[int]int // index of each JVM in List, by process id
 }
 
 // Add adds a JVM, whose Log is not nil.
@@ -51,8 +51,8 @@ func (s *JVMs) Of(pid int) *JVM {
 	return nil
 }
 
-// Find returns the blob that a sample's PC was in. pid is the JVM that the sample counts for, which may differ from the
-// sample's own process id. Find returns false if the PC was in no blob, or if there is no such JVM.
+// Find returns the blob that a sample's PC was in. pid is the JVM to which the sample is attributed; it may differ from
+// the sample's own process id. Find returns false if the PC was in no blob, or if there is no such JVM.
 func (s *JVMs) Find(pid int, sample *sampler.Sample) (r Ref, ok bool) {
 	i, ok := s.index[pid]
 	if !ok {
@@ -81,7 +81,7 @@ func newJVM(j capture.JVM) *JVM {
 
 // find returns the index of the blob that a sample's PC was in. It returns false if the PC was in no blob.
 func (j *JVM) find(s *sampler.Sample) (index int, ok bool) {
-	uptime := int64(1) << 60 // a sample without a time counts for the last code at its address
+	uptime := int64(1) << 60 // a sample without a time is attributed to the last code at its address
 	if s.MonoNanos >= 0 {
 		uptime = (s.MonoNanos - j.StartMonoNanos) / 1e6
 	}

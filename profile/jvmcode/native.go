@@ -65,7 +65,7 @@ func (n *Native) instructions(function int, syntax disasm.Syntax) ([]printassemb
 	}
 	insts := make([]printassembly.Instruction, len(decoded))
 	var row *nativecode.Row
-	var frames []printassembly.Frame // those of row
+	var frames []printassembly.Frame // the frames of row
 	for i, in := range decoded {
 		insts[i] = printassembly.Instruction{Lo: in.Addr, Hi: in.Addr + uint64(in.Len), Text: in.Text, Kind: in.Kind,
 			Target: in.Target, Bad: in.Bad}

@@ -25,9 +25,9 @@ type Reader struct {
 	syntax disasm.Syntax
 	warnf  func(format string, args ...any) // adds a warning to the profile
 
-	listings  map[Ref][]printassembly.Instruction // of the blobs that were read recently
+	listings  map[Ref][]printassembly.Instruction // the blobs that were read recently
 	listed    int                                 // number of instructions in listings
-	debugInfo map[Ref]*printassembly.DebugInfo    // of the blobs whose debug info was read without a listing
+	debugInfo map[Ref]*printassembly.DebugInfo    // for blobs whose debug info was read without a listing
 	placed    map[Ref]map[uint64]placed           // what is known about sampled instructions, by PC; see sparse
 	unread    map[Ref]bool                        // blobs whose code could not be read completely
 	guessed   map[Ref]bool                        // see SafepointsOnly
@@ -35,8 +35,8 @@ type Reader struct {
 	decided   map[Ref]*decisions.Code             // see Decided
 }
 
-// NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls warnf for each
-// blob whose code can't be read completely.
+// NewReader returns a Reader of the code of these JVMs, with instructions in the given syntax. It calls the function
+// warnf for each blob whose code can't be read completely.
 func NewReader(jvms *JVMs, syntax disasm.Syntax, warnf func(format string, args ...any)) *Reader {
 	return &Reader{jvms: jvms.List, native: jvms.Native, syntax: syntax, warnf: warnf,
 		listings:  map[Ref][]printassembly.Instruction{},
@@ -53,15 +53,15 @@ func (c *Reader) Blob(r Ref) *printassembly.Blob {
 	return c.jvms[r.JVM].Code.Blob(r.Index)
 }
 
-// A placed is what a Reader still knows about a sampled instruction after it has dropped the instructions of the
-// blob.
+// The type placed holds what a Reader still knows about a sampled instruction after it has dropped the instructions of
+// the blob.
 type placed struct {
 	frames []printassembly.Frame
 	end    uint64 // the address after the instruction
 }
 
 // read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
-// frames of the other instructions, and read returns true.
+// frames of the other instructions, and the result is true.
 func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
 	insts, err = c.instructions(r, c.syntax)
 	if !c.sparse(r) {
@@ -97,12 +97,47 @@ func (c *Reader) sparse(r Ref) bool {
 // records at safepoints only.
 const inCompilation = 1000
 
-// place returns the frames and the end of the instruction at each of these PCs. insts are all instructions of the blob.
-func place(pcs iter.Seq[uint64], insts []printassembly.Instruction) map[uint64]placed {
-	known := map[uint64]placed{}
+// readAt returns what is known about the instructions at these PCs of a blob that may have records of frames at
+// safepoints only. It returns nil if not all of the blob's code can be read. safepointsOnly is true if frames are
+// guesses.
+func (c *Reader) readAt(r Ref, pcs iter.Seq[uint64]) (known map[uint64]placed, safepointsOnly bool) {
+	j := c.jvms[r.JVM]
+	text, err := j.Log.Text(c.Blob(r))
+	if err != nil {
+		return nil, false
+	}
+	if safepoints.IsExcerpt(text.Lead()) {
+		if info := text.DebugInfo(c.syntax); info != nil {
+			return placeExcerpt(pcs, info), true
+		}
+	}
+	insts, err := text.Outline(c.syntax)
+	if err != nil {
+		return nil, false
+	}
+	known = map[uint64]placed{}
+	at := map[uint64]int{}
+	var indices []int
 	for pc := range pcs {
 		if i := Index(insts, pc); i >= 0 {
-			known[pc] = placed{insts[i].Frames, insts[i].Hi}
+			at[pc] = i
+			indices = append(indices, i)
+		}
+	}
+	safepointsOnly = safepoints.SpreadAt(c.Blob(r), insts, text, &j.Log.Bodies, indices)
+	for pc, i := range at {
+		known[pc] = placed{insts[i].Frames, insts[i].Hi}
+	}
+	return known, safepointsOnly
+}
+
+// placeExcerpt does the same as readAt for an excerpt, which is code in which only the sampled instructions have
+// records (see package safepoints). It takes the frames from the debug info, so the instructions need not be decoded.
+func placeExcerpt(pcs iter.Seq[uint64], info *printassembly.DebugInfo) map[uint64]placed {
+	known := map[uint64]placed{}
+	for pc := range pcs {
+		if end, ok := info.End(pc); ok {
+			known[pc] = placed{safepoints.Guessed(info.Frames(pc)), end}
 		}
 	}
 	return known
@@ -138,12 +173,12 @@ func (c *Reader) Listing(r Ref) []printassembly.Instruction {
 	return insts
 }
 
-// ReadAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
-// methods, but only the hottest of them are shown. If the debug info can't be read without the code, ReadAhead reads
-// the listing instead, as long as all listings together have fewer than maxListed instructions. If a blob has records
-// of frames at safepoints only, all of its code must be decoded to find the frames of an instruction. ReadAhead does
-// that once, and keeps what it finds about the instructions at pcs(i), where blob i has samples. It ignores errors,
-// because Listing reads such code again and warns.
+// ReadAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands
+// of methods, but only the hottest of them are shown. If the debug info can't be read without the code, ReadAhead
+// reads the listing instead, as long as all listings together have fewer than maxListed instructions. If a blob has
+// records of frames at safepoints only, most often all of its code must be decoded to find the frames of an
+// instruction (see readAt). ReadAhead does that once, and keeps what it finds about the instructions at pcs(i), where
+// blob i has samples. It ignores errors, because Listing reads such code again and warns.
 func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 	infos := make([]*printassembly.DebugInfo, len(blobs))
 	insts := make([][]printassembly.Instruction, len(blobs))
@@ -156,9 +191,7 @@ func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 			for i := int(next.Add(1)) - 1; i < len(blobs); i = int(next.Add(1)) - 1 {
 				r := blobs[i]
 				if c.sparse(r) {
-					if code, safepointsOnly, err := c.read(r); err == nil {
-						known[i], guessed[i] = place(pcs(i), code), safepointsOnly
-					}
+					known[i], guessed[i] = c.readAt(r, pcs(i))
 					continue
 				}
 				log := c.jvms[r.JVM].Log
@@ -195,7 +228,7 @@ func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 // blob's listing.
 func (c *Reader) ReadDebugInfo(r Ref) {
 	if _, ok := c.debugInfo[r]; !ok && !c.sparse(r) {
-		c.debugInfo[r], _ = c.jvms[r.JVM].Log.DebugInfo(c.Blob(r), c.syntax) // the listing has the error, too
+		c.debugInfo[r], _ = c.jvms[r.JVM].Log.DebugInfo(c.Blob(r), c.syntax) // Listing meets the same error, and warns
 	}
 }
 

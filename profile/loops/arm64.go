@@ -34,7 +34,7 @@ func countARM(f *Facts, text string) {
 			f.Reloads++
 		}
 	}
-	// A copy of an array loads and stores whole registers: ldp q0, q1, [x10].
+	// A loop that copies an array loads and stores whole registers: ldp q0, q1, [x10].
 	if (strings.HasPrefix(name, "ld") || strings.HasPrefix(name, "st")) &&
 		strings.HasPrefix(strings.TrimSpace(text[len(name):]), "q") && f.Vector >= 0 {
 		f.Vector = max(f.Vector, 128)

@@ -17,7 +17,7 @@ type Bound struct {
 	Cycles, Newest float64
 	Ports          float64 // minimum number of cycles for which a round occupies the execution units, or the front end
 	Busiest        string  // the instructions that occupy a unit for that time: "16 loads"
-	Instructions   int     // on the path through the loop that has most samples
+	Instructions   int     // number of instructions on the path that has most samples
 	// Usual is true if parts of the loop were left out, because they have calls or hardly any samples. So the bound
 	// does not hold for rounds that go through these parts.
 	Usual bool
@@ -26,8 +26,8 @@ type Bound struct {
 // A Link is an instruction of a chain.
 type Link struct {
 	Addr uint64
-	Line int    // its index in the code
-	Name string // its mnemonic, or "load" if it loads the next address or value of the chain; "" if it takes no cycles
+	Line int    // index of the instruction's line in the code
+	Name string // mnemonic, or "load" if it loads the next address or value of the chain; "" if it takes no cycles
 }
 
 // Limited reports whether the chain is what limits the loop, and not the execution units.
@@ -37,7 +37,7 @@ const (
 	// maxBoundBlocks limits the blocks of a loop with a bound, because each needs some 13 kB while the bound is computed.
 	maxBoundBlocks = 2048
 	// maxBoundLines limits the number of instructions of a loop with a bound. That limits the time for computing it to
-	// some tenths of a second. It is also not determined how often a larger loop is unrolled.
+	// some tenths of a second. The method unrolling does not examine larger loops either.
 	maxBoundLines = 50_000
 	// maxBody limits the instructions that Assembly writes.
 	maxBody = 2000
@@ -89,7 +89,7 @@ func (c *Code) bound(f *Facts, l *code.Loop) {
 	f.Bound = b
 }
 
-// carried returns the cycle of registers that limits a loop, and the cycles that it takes.
+// carried returns the cycle of registers (see graph) that limits a loop, and the number of clock cycles that it takes.
 func (c *Code) carried(s *subset, head int, m model) ([]reg, int) {
 	return worst(c.round(s, head, m))
 }
@@ -102,12 +102,12 @@ func mean(cycle []reg, cycles int) float64 {
 	return float64(cycles) / float64(len(cycle))
 }
 
-// longer reports whether a cycle of registers takes longer for a round than another one.
+// longer reports whether a cycle of registers takes more clock cycles per round than another one does.
 func longer(a []reg, aCycles int, b []reg, bCycles int) bool {
 	return mean(a, aCycles) > mean(b, bCycles)
 }
 
-// unknownIn returns the first line of a subset whose instruction is not in the table, or -1.
+// unknownIn returns the first line of a subset whose instruction is not in the table operations, or -1.
 func (c *Code) unknownIn(s *subset) int {
 	for _, b := range s.order {
 		for i := c.blocks[b].From; i < c.blocks[b].To; i++ {

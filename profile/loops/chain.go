@@ -18,7 +18,8 @@ func (d *delays) start() {
 	}
 }
 
-// meet joins the delays at a place that is reached from two sides. It keeps the delays that hold for both sides.
+// meet joins the delays of two ways that lead to the same place. It keeps the shorter delay of each pair of registers,
+// because only that is a lower bound for both ways.
 func (d *delays) meet(other *delays) {
 	for to := range d {
 		for from := range d[to] {
@@ -27,7 +28,7 @@ func (d *delays) meet(other *delays) {
 	}
 }
 
-// step executes an instruction. result is room for its result.
+// step changes the delays as the execution of an instruction does. result is scratch memory.
 func (d *delays) step(e *effect, m model, result *[registers]int32) {
 	if e.unknown {
 		for to := range d {
@@ -131,7 +132,7 @@ type trace struct {
 	prev *trace
 }
 
-// A delayed is a register's value while a single chain is traced.
+// The type delayed is a register's value while a single chain is traced.
 type delayed struct {
 	cycles int32
 	by     *trace

@@ -4,7 +4,7 @@ package loops
 // the value that the first had one round earlier.
 type graph struct {
 	regs   []reg
-	delays [][]int32 // by the index of the register that depends on another one, then of the other one; never for no edge
+	delays [][]int32 // delays[to][from], with indexes in regs; never if there is no edge
 }
 
 // newGraph returns the graph of the delays over a round. It leaves out the registers that a loop does not change.
@@ -31,8 +31,8 @@ func newGraph(d *delays) *graph {
 // worst returns the cycle of registers that limits the rounds of a loop: the one with the largest mean of delays. A
 // value may need several rounds to come back to the register in which it was. The cycle is a list of registers, each of
 // which depends on the value that the one before it had one round earlier. The first register depends on the last in
-// the same way. It is empty if no value that takes time is carried from round to round. worst also returns the cycles
-// that all rounds of the cycle take together.
+// the same way. It is empty if no value that takes time is carried from round to round. The second result is the number
+// of clock cycles that all rounds of this cycle take together.
 func worst(d *delays) (cycle []reg, cycles int) {
 	g := newGraph(d)
 	num, den := g.largestMean()

@@ -12,13 +12,13 @@ type effect struct {
 	writes, clears []reg
 	latency        [models]int
 	load           int
-	// What it needs.
+	// The execution units that the instruction needs.
 	reads, stores bool // memory
 	wideRead      bool // into a vector register
 	unit          unit
 	busy          int
-	free          bool // needs no unit: a nop
-	idiom         bool // its result does not depend on its operands: xor %eax,%eax
+	free          bool // the instruction needs no unit: a nop
+	idiom         bool // the result does not depend on the operands: xor %eax,%eax
 }
 
 // effectOf returns the effect of an instruction.
@@ -73,7 +73,7 @@ func effectOf(in *inst) effect {
 		e.data, e.writes = append(e.data, rax), append(e.writes, rdx)
 	case signRAX:
 		e.data, e.writes = append(e.data, rax), append(e.writes, rax)
-	case pushed, popped: // the stack pointer is renamed without an addition
+	case pushed, popped: // changing the stack pointer takes no time
 		if e.stores, e.reads = o.form == pushed, o.form == popped; e.reads {
 			e.address, e.load = append(e.address, rsp), loadLatency
 			e.write(last)
@@ -89,7 +89,7 @@ func effectOf(in *inst) effect {
 	}
 	e.flags(o.flags)
 	e.partial(in)
-	if in.prefix == "lock" { // takes longer than the table says, and all later instructions wait for it
+	if in.prefix == "lock" { // the prefix makes it slower than in the table, and later instructions wait for it
 		e.clears = append(e.clears, e.writes...)
 	}
 	return e

@@ -24,13 +24,13 @@ type Facts struct {
 	// and from the number of instructions that were made from one bytecode. It is 1 for a loop that is not unrolled,
 	// and 0 if nothing is known.
 	Unrolled int
-	// Copied is the mnemonic of which there are Unrolled copies.
+	// Copied is the mnemonic of an instruction that occurs as often as Unrolled says.
 	Copied      string
 	RangeChecks int // comparisons after which a jump leads out of the loop, to a trap
 	Polls       int // safepoint polls
 	Calls       int
 	Reloads     int // instructions that read the stack's frame
-	Spills      int // instructions that write to it
+	Spills      int // instructions that write to the stack's frame
 	Bound       *Bound
 	Unbounded   string // why there is no Bound: "it calls other code"; "" if there is one, or none was computed
 	Modelled    *Model // the result of another program; nil if none was asked
@@ -42,14 +42,14 @@ type Facts struct {
 type Model struct {
 	Tool    string // "llvm-mca -mcpu=znver3"
 	Verdict string // "40 cycles a round; 4.5 by ports alone", or why there is none
-	Text    string // what it printed; may be ""
+	Text    string // what the program printed; may be ""
 }
 
 // known says which instruction set a piece of code has, as far as this package knows it.
 type known int8
 
 const (
-	foreign known = iota // of an instruction set that this package does not know
+	foreign known = iota // the code has an instruction set that this package does not know
 	amd64
 	arm64
 )
@@ -59,13 +59,13 @@ type Code struct {
 	lines   []code.Line
 	blocks  []code.Block
 	loops   []code.Loop
-	next    [][]int // by block: those that can follow
-	outer   []bool  // by loop: whether other loops are in it
+	next    [][]int // next[b] lists the blocks that can follow block b
+	outer   []bool  // outer[i] is true if other loops are in loop i
 	isa     known
 	effects map[int]*effect
 	parsed  map[int]*inst
 	chains  printassembly.Chains
-	counted []*Facts // by block: the facts about its lines, from the method count; nil if they were not needed yet
+	counted []*Facts // counted[b] has the facts about block b, from the method count; nil if they were not needed yet
 }
 
 // New returns code with its blocks and loops, as [code.BlocksOf] and [code.FindLoops] have found them.

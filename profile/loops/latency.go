@@ -6,16 +6,16 @@ import "strings"
 type model int
 
 const (
-	// usual stands for Zen to Zen 4, and Skylake to Ice Lake, including their server versions.
+	// The model usual includes Zen to Zen 4, and Skylake to Ice Lake, with the server versions of all these.
 	usual model = iota
-	// newest stands for Zen 5, Golden Cove (Alder Lake, Sapphire Rapids) and later processors. They add floating-point
-	// numbers in 2 cycles, and some small constants in 0 cycles.
+	// The model newest includes Zen 5, Golden Cove (Alder Lake, Sapphire Rapids) and later processors. They add
+	// floating-point numbers in 2 cycles, and some small constants in 0 cycles.
 	newest
 	models
 )
 
 // Latencies of loads that hit the L1 cache, from the address to the result, in cycles. They are a part of the time of a
-// chain, and the same for both models.
+// chain. Both models have the same ones.
 const (
 	loadLatency       = 4 // into a general register
 	vectorLoadLatency = 5
@@ -56,11 +56,11 @@ const (
 	writesBoth = writesCarry | writesFlags
 )
 
-// A unit is a kind of execution unit, of which a processor has only a few.
+// A unit is a kind of execution unit. A processor has only a few units of each kind.
 type unit int8
 
 const (
-	anyUnit   unit = iota // an ALU of general registers, or nothing special
+	anyUnit   unit = iota // any ALU of general registers, or no special unit
 	vectorAny             // any of the vector units
 	floatAdd
 	floatMultiply
@@ -68,7 +68,7 @@ const (
 	divider
 )
 
-// An operation is what the table has about an instruction.
+// An operation is the entry of an instruction in the table.
 type operation struct {
 	form    form
 	latency [models]int8 // cycles from an input to the result, for each model: the lowest of its processors
@@ -77,7 +77,8 @@ type operation struct {
 	busy    int8 // cycles for which the divider is busy
 }
 
-// operations has the instructions by mnemonic, without the v of AVX and without a suffix of AT&T's for the size.
+// operations is the table of instructions. Its keys are mnemonics, without the v of AVX and without a suffix of AT&T's
+// for the size.
 var operations = tabulate()
 
 // tabulate returns the table. Latencies are from the manuals of AMD and Intel and from published measurements. If an
@@ -219,7 +220,7 @@ func conditions(t map[string]operation) {
 	}
 }
 
-// lookUp finds what the table has about an instruction. It sets name to the mnemonic in the table, and vex if the
+// lookUp finds the table's entry for an instruction. It sets name to the mnemonic in the table, and vex if the
 // instruction is one of AVX, which may have an additional operand.
 func (in *inst) lookUp() {
 	in.name = in.mnemonic

@@ -70,7 +70,7 @@ func TestLarge(t *testing.T) {
 		fmt.Fprintf(&diamonds, " test %%ecx,%%ecx\n je other%d\n imul %%ebx,%%eax\n jmp end%d\nother%d:\n imul %%edx,%%eax\nend%d:\n", i, i, i, i)
 	}
 	diamonds.WriteString(" jmp top\n")
-	assert.Equal(t, "no faster than 1800 cycles a round: a chain of 600 imul; ports would allow 200",
+	assert.Equal(t, "no faster than 1800 cycles a round: a chain of 600 imul; ports would allow 200 cycles",
 		describe(assemble(diamonds.String()))[0].Limit())
 
 	// All branches stay open until the end.

@@ -161,23 +161,23 @@ func hottestLoop(t testing.TB, name string) *Facts {
 func TestCompiledLoops(t *testing.T) {
 	for _, c := range []struct{ name, words, limit string }{
 		{"chase", "scalar, unrolled 8 times, 8 range checks, no polls, calls or spills",
-			"no faster than 32 cycles a round: a chain of 8 loads; ports would allow 2.2"},
+			"no faster than 32 cycles a round: a chain of 8 loads; ports would allow 2.2 cycles"},
 		{"sum", "scalar floating point, unrolled 16 times, no range checks, polls, calls or spills",
-			"no faster than 48 cycles a round (32 on Zen 5 and Golden Cove): a chain of 16 vaddsd; ports would allow 8"},
+			"no faster than 48 cycles a round (32 on Zen 5 and Golden Cove): a chain of 16 vaddsd; ports would allow 8 cycles"},
 		{"hash", "scalar, unrolled 8 times, no range checks, polls, calls or spills",
-			"no faster than 24 cycles a round: a chain of 8 add, 8 shl and 8 sub; ports would allow 5.7"},
+			"no faster than 24 cycles a round: a chain of 8 add, 8 shl and 8 sub; ports would allow 5.7 cycles"},
 		{"hashInts", "scalar, unrolled 8 times, no range checks, polls, calls or spills",
-			"no faster than 24 cycles a round: a chain of 8 add, 8 shl and 8 sub; ports would allow 4.2"},
+			"no faster than 24 cycles a round: a chain of 8 add, 8 shl and 8 sub; ports would allow 4.2 cycles"},
 		{"saxpy", "vectors of 256 bits (ymm), unrolled 8 times, no range checks, polls, calls or spills",
-			"no faster than 5.3 cycles a round: 16 vector loads; the longest chain takes 1"},
+			"no faster than 5.3 cycles a round: 16 vector loads; the longest chain takes 1 cycle"},
 		{"find", "scalar, 1 range check, 1 poll, no calls or spills",
-			"no faster than 3 cycles a round (2 on Zen 5 and Golden Cove): a chain of 2 lea and 1 shr; ports would allow 1.5"},
+			"no faster than 3 cycles a round (2 on Zen 5 and Golden Cove): a chain of 2 lea and 1 shr; ports would allow 1.5 cycles"},
 		{"list", "scalar, 1 poll, no range checks, calls or spills",
-			"no faster than 5 cycles a round: a chain of 1 lea and 1 load; ports would allow 1"},
+			"no faster than 5 cycles a round: a chain of 1 lea and 1 load; ports would allow 1 cycle"},
 		{"lcg", "scalar, no range checks, polls, calls or spills", // C2 has joined 16 rounds into one
-			"no faster than 4 cycles a round: a chain of 1 imul and 1 add; ports would allow 0.5"},
+			"no faster than 4 cycles a round: a chain of 1 imul and 1 add; ports would allow 0.5 cycles"},
 		{"div", "scalar, unrolled 2 times, no range checks, polls, calls or spills", // no check for -1
-			"on its usual path, no faster than 18 cycles a round: a chain of 2 cqto, 2 idiv and 2 add; ports would allow 8"},
+			"on its usual path, no faster than 18 cycles a round: a chain of 2 cqto, 2 idiv and 2 add; ports would allow 8 cycles"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := hottestLoop(t, c.name)

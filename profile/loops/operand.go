@@ -21,7 +21,7 @@ const (
 	vector0   reg = 16             // xmm0, ymm0, zmm0
 	mask0     reg = vector0 + 32   // k0
 	carry     reg = mask0 + 8      // the carry flag
-	flags     reg = carry + 1      // the other flags
+	flags     reg = carry + 1      // all flags except the carry flag
 	registers     = int(flags) + 1 // number of all these
 	noReg     reg = -1
 )
@@ -39,13 +39,13 @@ const (
 // An operand is an operand of an x86-64 instruction.
 type operand struct {
 	kind kind
-	reg  reg  // noReg if it is not a register that is known
+	reg  reg  // noReg if the operand is not a known register
 	bits int  // width of a register: 8 to 512
 	high bool // ah, bh, ch or dh
 	// base and index are the registers of an address, or noReg.
 	base, index reg
-	value       int64  // of an immediate or a displacement
-	text        string // as in the instruction
+	value       int64  // value of an immediate or a displacement
+	text        string // the operand's text in the instruction
 }
 
 // vector reports whether an operand is a vector register.
@@ -55,10 +55,10 @@ func (o *operand) vector() bool { return o.kind == register && o.reg >= vector0 
 // the last one.
 type inst struct {
 	mnemonic string
-	prefix   string // lock or rep…; "" for most
+	prefix   string // lock or rep…; "" if there is no prefix
 	ops      []operand
-	masked   bool // has a mask register in braces
-	// The entry of the table for the instruction, see lookUp. known is false if there is no entry.
+	masked   bool // an operand has a mask register in braces
+	// The table's entry for the instruction. lookUp sets these fields. If there is no entry, known is false.
 	name      string
 	operation operation
 	vex       bool
@@ -207,7 +207,7 @@ func parseNumber(text string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// A registerName is the register that a name stands for, and the part of it.
+// A registerName says which register a name refers to, and which part of the register.
 type registerName struct {
 	reg  reg
 	bits int

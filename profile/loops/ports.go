@@ -8,9 +8,10 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// The maximum that the widest of both models' processors does in a cycle.
+// How much work of each kind a processor does at most in one cycle. Each number is that of the widest processor in both
+// models.
 const (
-	perCycle        = 8 // instructions; a comparison and the jump after it are one
+	perCycle        = 8 // instructions; a comparison and the jump after it count as one
 	loadsPerCycle   = 4
 	wideLoads       = 3 // loads into vector registers
 	storesPerCycle  = 2
@@ -25,8 +26,8 @@ type use struct {
 }
 
 // ports returns the minimum number of cycles for which a round occupies the units of a processor, and the instructions
-// that need that long. If there are several ways through the subset, it takes for each kind of unit the way that needs
-// it least.
+// that occupy them for that long. If there are several ways through the subset, it takes for each kind of unit the way
+// that needs it least.
 func (c *Code) ports(s *subset) (float64, string) {
 	n := c.least(s)
 	best, what := float64(n.instructions)/perCycle, plural(n.instructions, "instruction")

@@ -59,7 +59,7 @@ func (f *Facts) Words() string {
 }
 
 // Limit returns how fast a round can be, and why: "no faster than 48 cycles a round (32 on Zen 5 and Golden Cove): a
-// chain of 16 vaddsd; ports would allow 8". If there is no bound, it returns the reason, or "" if no bound was
+// chain of 16 vaddsd; ports would allow 8 cycles". If there is no bound, it returns the reason, or "" if no bound was
 // computed.
 func (f *Facts) Limit() string {
 	b := f.Bound
@@ -70,21 +70,26 @@ func (f *Facts) Limit() string {
 		return ""
 	case b.Limited():
 		return b.usually() + "no faster than " + b.Fastest() + ": a chain of " + b.Links() + "; ports would allow " +
-			Cycles(b.Ports)
+			inCycles(b.Ports)
 	case b.Cycles > 0:
 		return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; the longest chain takes " +
-			Cycles(b.Cycles)
+			inCycles(b.Cycles)
 	}
 	return b.usually() + "no faster than " + b.Fastest() + ": " + b.Busiest + "; no chain"
+}
+
+// inCycles returns a number of cycles with its unit: "8 cycles", "1 cycle".
+func inCycles(n float64) string {
+	if text := Cycles(n); text != "1" {
+		return text + " cycles"
+	}
+	return "1 cycle"
 }
 
 // Fastest returns the bound in cycles: "48 cycles a round (32 on Zen 5 and Golden Cove)".
 func (b *Bound) Fastest() string {
 	usual, newest := max(b.Cycles, b.Ports), max(b.Newest, b.Ports)
-	text := Cycles(usual) + " cycles a round"
-	if usual == 1 {
-		text = "1 cycle a round"
-	}
+	text := inCycles(usual) + " a round"
 	if Cycles(newest) != Cycles(usual) {
 		text += " (" + Cycles(newest) + " on Zen 5 and Golden Cove)"
 	}

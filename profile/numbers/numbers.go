@@ -70,8 +70,8 @@ type Contexts struct {
 }
 
 // maxContexts limits the number of contexts. A context is the thread of a sample with the events that were going on.
-// Once the limit is reached, a sample whose context is new counts for its thread without any events. If the table does
-// not have that context either, the sample counts for the first context.
+// Once the limit is reached, a sample whose context is new gets the context of its thread without any events. If the
+// table does not have that context either, the sample gets the first context.
 const maxContexts = 1 << 12
 
 // NewContexts returns a table that has only the context without a thread and without events. Its number is 0.

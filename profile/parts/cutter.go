@@ -31,7 +31,7 @@ type Sample struct {
 	JVM       int32 // index of the process in the measurement's PIDs
 	Label     int32 // number of the thread's name in the table of threads
 	Counter   int32
-	MonoNanos int64 // negative for a sample without a time
+	MonoNanos int64 // time of the sample; negative if it is unknown
 }
 
 // A Cutter cuts the samples of a measurement into parts, by time and by thread.
@@ -49,7 +49,7 @@ type Cut struct {
 	Slices  []TimeSlice
 	Threads []ThreadGroup
 	List    []Part   // the parts that have samples
-	Spots   []Counts // by the spot's number
+	Spots   []Counts // the counts of each spot, by its number
 	partOf  func(s *Sample) int
 }
 
@@ -59,7 +59,7 @@ func (c *Cut) PartOf(s *Sample) int { return c.partOf(s) }
 // A timeCut is one way to cut the time of a measurement into slices.
 type timeCut struct {
 	slices []TimeSlice
-	of     func(s *Sample) int // returns the index in slices of a sample's slice
+	of     func(s *Sample) int // returns the index in slices of the slice that a sample is in
 }
 
 // Cut cuts all samples into parts, as finely as MaxParts and maxCounts permit. If there would be fewer than two parts,

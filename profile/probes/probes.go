@@ -23,7 +23,7 @@ type Probe struct {
 	Threads   []Thread // the thread with the most time first
 }
 
-// Counts are the counts of a probed method. For locks, Entries counts how often a lock was taken, and Returns
+// Counts are the counts of a probed method. For locks, Entries counts how often a lock was taken, and Returns counts
 // how often a lock was released. For allocations, Entries counts the objects.
 type Counts struct {
 	Entries, Returns, Throws int64
@@ -81,7 +81,7 @@ func Of(all []capture.Probes, pids []int) []Probe {
 		if !slices.Contains(pids, of.PID) {
 			continue
 		}
-		index := map[int]int{} // index in probes, by the id of the site
+		index := map[int]int{} // index in probes of each site, by the site's id
 		for _, s := range of.Sites {
 			if s.Kind == rings.SDT { // sites of this kind are for other tracers, which count the calls
 				continue

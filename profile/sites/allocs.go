@@ -13,7 +13,7 @@ type Alloc struct {
 	Frame  event.Frame // without Method if the recording has no stacks
 	Class  string
 	Events int   // how many events were recorded: one for each allocation, or for a sample of the allocations
-	Bytes  int64 // how many bytes the events stand for
+	Bytes  int64 // how many bytes were allocated, estimated if the events are only a sample
 	// Code is the instruction that allocates; nil if the events do not have it.
 	Code *AllocCode
 	// Stacks are the stacks of the threads that allocated there, those with the most bytes first. Their Weight is in
@@ -28,7 +28,7 @@ type AllocCode struct {
 	Source, Method string // Method may also be the name of a stub or codelet
 	CompileID      int    // 0 for code that is not compiled
 	PC             uint64
-	Text           string // "" if the code is not in the capture
+	Text           string // text of the instruction; "" if the code is not in the capture
 }
 
 // An allocKey tells allocation sites apart.
@@ -36,7 +36,7 @@ type allocKey struct {
 	frame event.Frame
 	class string
 	code  jvmcode.Ref // the code that pc is in
-	pc    uint64      // the address after the instruction; 0 if it is unknown
+	pc    uint64      // the address after the allocating instruction; 0 if it is unknown
 }
 
 // maxBytes limits the sum of bytes, because it could otherwise overflow in a damaged capture.

@@ -31,7 +31,8 @@ type stackCounts map[stackKey]*Stack
 // different stacks. The events of further stacks have none, so they are missing in the trees of callers.
 const maxStacks = 1 << 18
 
-// addStack counts an event for its stack. The parameter to has the stacks of all events at the event's place.
+// addStack adds an event to the counts of its stack. The parameter to has the stacks of all events at the event's
+// place.
 func (t *Counter) addStack(to *stackCounts, frames []event.Frame, cut bool, weight int64, count int) {
 	if len(frames) == 0 {
 		return
@@ -90,8 +91,8 @@ type callerTree struct {
 	stacks []Stack
 	limits calltree.Limits
 	tree   *calltree.Tree
-	of     [][]int32 // of each node: the stacks that it is on, as indexes
-	depths []int     // of each node: its index in Stack.Frames
+	of     [][]int32 // for each node: the indexes of the stacks that it is on
+	depths []int     // for each node: the index of its frame in Stack.Frames
 }
 
 // A caller is a frame that several stacks have at the same depth.
@@ -103,7 +104,7 @@ type caller struct {
 
 // A step tells frames apart.
 type step struct {
-	frame event.Frame // without BCI; empty if frames are missing from here on
+	frame event.Frame // the frame without its BCI; empty if frames are missing from here on
 	cut   bool
 }
 

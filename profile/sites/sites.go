@@ -17,7 +17,7 @@ import (
 type Counter struct {
 	locks, parks map[waitKey]*Wait
 	allocs       map[allocKey]*Alloc
-	stacks       int // number of Stacks in all of them
+	stacks       int // number of Stacks of all places together
 }
 
 // Counts reports whether a Counter counts an event: a wait or an allocation of the program itself, and not of Flight

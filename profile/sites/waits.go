@@ -11,10 +11,10 @@ import (
 // A Wait is a place in the program at which threads waited for a lock that another thread had, or were parked.
 type Wait struct {
 	Frame event.Frame // where threads waited; without Method if the recording has no stacks
-	Class string      // of what they waited for
+	Class string      // the class of what they waited for
 	Owner string      // name of the thread that most often held the lock during a wait, without its number; "" if unknown
 	Count int
-	// Nanos is the sum of all waits, and LongestNanos the longest wait.
+	// Nanos is the sum of all waits, and LongestNanos is the longest wait.
 	Nanos, LongestNanos int64
 	// Stacks are the stacks of the threads that waited there, those with the longest time first. Their Weight is in ns.
 	Stacks []Stack
@@ -32,7 +32,7 @@ type waitKey struct {
 // maxOwners limits the number of threads whose waits are counted separately for a lock.
 const maxOwners = 10
 
-// addWait counts an event for its place, which is the first frame of stack.
+// addWait adds an event to the Wait of its place, which is the first frame of stack.
 func (t *Counter) addWait(waits *map[waitKey]*Wait, e *event.Event, stack []event.Frame) {
 	key := waitKey{byLine(first(stack)), e.Name}
 	s := (*waits)[key]

@@ -16,7 +16,7 @@ type Account struct {
 	OutsideMethod int64 // in the windows, but taken while the thread was not in the chosen method
 	NotUnder      int64 // in the windows, but without the chosen method among their frames
 	Printing      int64 // in the windows, but taken while HotSpot printed code for gasm, see package profile/printing
-	Lost          int64 // dropped by the sampler, according to the sampler
+	Lost          int64 // dropped by the sampler, as the sampler itself reports
 	Profiled      int64 // in the profile
 
 	Compiled    int64 // compiled Java methods, and the wrappers of native methods

@@ -6,10 +6,10 @@ import "slices"
 // so that these can be compared. When the profile would have more than maxCompared values in such counts, PerJVM and
 // PerSlice return nil.
 type Comparison struct {
-	PIDs     []int // of the profile, ascending
+	PIDs     []int // the process ids of the profile, ascending
 	Slices   int   // number of slices; 0 in a trial that is not cut
 	Counters int
-	numbers  int // how many values the counts have so far
+	numbers  int // how many values have been allocated in counts so far
 }
 
 // maxCompared is the maximum number of values in a profile's counts by JVM and by slice. A profile of 10,000 functions
@@ -48,8 +48,8 @@ func (c *Comparison) AddJVM(to []Counts, pid int, counts Counts) {
 	}
 }
 
-// AddSlices adds the counts of one JVM, which has an element of over for each of its time slices, to the counts that
-// PerSlice made. There, the JVM's slices begin at the index first.
+// AddSlices adds the counts of one JVM to the counts that PerSlice made. over has an element for each of the JVM's time
+// slices; the first of these slices has the index first in to.
 func AddSlices(to []Counts, first int, over []Counts) {
 	if to == nil {
 		return

@@ -11,7 +11,7 @@ import "slices"
 // Counts holds the number of samples of each counter.
 type Counts []int64
 
-// Add adds other counts to c, element by element. c must be at least as long as other.
+// Add adds the counts in other to c, element by element. c must be at least as long as other.
 func (c Counts) Add(other Counts) {
 	for i, n := range other {
 		c[i] += n

@@ -36,7 +36,8 @@ func (t *Table) nameOf(pid, tid int, kernel string) string {
 	return kernel
 }
 
-// shortens reports whether the kernel's name for a thread is the whole name, as HotSpot shortens it for the kernel.
+// shortens reports whether the kernel's name for a thread is the one that HotSpot gives the kernel for the whole name:
+// the name itself if it is short, and otherwise a shortened form.
 func shortens(kernel, whole string) bool {
 	if len(whole) <= keptName {
 		return kernel == whole

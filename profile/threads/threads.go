@@ -23,7 +23,7 @@ type KindTotal struct {
 }
 
 // A Total sums up the samples of all threads with the same name. The number at the end of a name is left out: "GC
-// Thread#3" counts for "GC Thread#".
+// Thread#3" is summed up under "GC Thread#".
 type Total struct {
 	Name   string // "http-nio-8080-exec-"; if only the kernel's name is known, its first 15 bytes: "C2 CompilerThre"
 	Counts tally.Counts
@@ -73,7 +73,7 @@ func KindOf(name string) string {
 
 // A Thread is what the Table knows about a sample's thread.
 type Thread struct {
-	Label  int32 // the number of the thread's label, for [Table.Label]
+	Label  int32 // number of the thread's label, for [Table.Label]
 	Kind   string
 	Chosen bool
 }
@@ -81,22 +81,22 @@ type Thread struct {
 // A Table numbers the labels of all samples' threads. Label 0 is "".
 type Table struct {
 	choice Choice
-	known  map[string]Thread // by full name
+	known  map[string]Thread // the threads that were found, by full name
 	labels []string
 	kinds  []string                 // of labels
 	index  map[string]int32         // in labels
 	whole  map[int]map[int][]string // names by process and thread id; see AddNames
 
-	// What Find was last asked for, and its answer. Most samples are of the thread of the sample before.
+	// The last argument of Find and its result, because most samples are of the same thread as the sample before.
 	last      sampled
 	lastFound Thread
 	lastNamed bool
 }
 
-// A sampled identifies a thread by what a sample says about it.
+// The type sampled identifies a thread by what a sample says about it.
 type sampled struct {
 	pid, tid int
-	kernel   string // the kernel's name for it
+	kernel   string // the kernel's name for the thread
 }
 
 // MaxNames is the maximum number of thread names that a Table remembers. Threads with further names get no label.

@@ -2,10 +2,10 @@
 // serve the interpreter, and so on.
 //
 // The work of a thread of a JIT compiler or of the collector is clear from its name. For other threads, the sampled
-// function and its callers in the library decide, from the innermost one outwards: the first function that belongs to a
-// [Work] counts. So the loading of a class on behalf of the interpreter is class loading, and not the interpreter's
-// runtime. The search ends at the first Java frame. The functions were collected from samples of JDK 8 to 28; unknown
-// functions are ignored.
+// function and its callers in the library decide, from the innermost one outwards: the first function that is known to
+// belong to a [Work] decides. So the loading of a class on behalf of the interpreter is class loading, and not the
+// interpreter's runtime. The search ends at the first Java frame. The functions were collected from samples of JDK 8 to
+// 28; unknown functions are ignored.
 package vmwork
 
 import (
@@ -136,14 +136,14 @@ func ofFunction(symbol string) Work {
 type Classifier struct {
 	stacks    *callstack.Tree // nil if there are none
 	functions map[string]Work
-	callers   []known // by the ID of a stack
+	callers   []known // what is known about each stack, by its ID
 }
 
-// A known is what is known about a stack: the Work of the functions of libjvm at its inner end, up to the first Java
-// frame.
+// The type known holds what is known about a stack: the Work of the functions of libjvm at its inner end, up to the
+// first Java frame.
 type known struct {
 	work         Work
-	named, found bool // named: one of the functions has a name; found: the other fields are set
+	named, found bool // named: one of these functions has a name; found: the other fields are set
 }
 
 // maxFunctions is the maximum number of functions that a Classifier remembers. A libjvm.so has about 60,000 symbols.

@@ -33,13 +33,16 @@ type Counter struct {
 	locks   []Lock
 	details index
 	trees   callstack.Tree   // the stacks of all files
+	most    int              // the maximum number of nodes in trees
 	stacks  *calltree.Stacks // made from trees after the last file
 	jvms    map[int]*recorded
 	trials  []*trial
 	spans   spanBudget
 	virtual []virtuals
-	cells   int   // number of cells in all trials
-	full    int64 // ns that are counted without their stack, because there were too many cells
+	// virtualCounts are the counts of all virtual threads.
+	virtualCounts []virtualCount
+	cells         int   // number of cells in all trials
+	full          int64 // time in ns that was counted without its stack, because there were too many cells
 }
 
 // A thread holds what a Counter knows of a thread.
@@ -49,15 +52,15 @@ type thread struct {
 	chosen   bool
 	kind     string
 	javaID   int64
-	first    int64 // the beginning of its first spell
+	first    int64 // when the thread's first spell began
 	last     wait
 }
 
-// A recorded holds what the file of a JVM says about the recording.
+// The type recorded holds what the file of a JVM says about the recording.
 type recorded struct {
 	hertz    int
 	from, to int64
-	total    int64 // the sum of all threads' times
+	total    int64 // the sum of the times of all threads
 	end      *wall.End
 }
 
@@ -65,7 +68,7 @@ type recorded struct {
 type cell struct {
 	thread       int32
 	stack        callstack.ID
-	lock, detail int32 // 1 + the index; 0 if there is none
+	lock, detail int32 // 1 + the index of the lock or the detail; 0 if there is none
 	state        wall.State
 }
 
@@ -73,14 +76,14 @@ type cell struct {
 type trial struct {
 	account Account
 	cells   map[cell]int64
-	spans   map[int32][]Span // by index of the thread; sorted by time
+	spans   map[int32][]Span // the spans of each thread, by its index; sorted by time
 }
 
 const (
 	// maxThreads is the maximum number of threads whose time is counted separately.
 	maxThreads = 1 << 20
-	// maxCells is the maximum number of cells of all trials together. Time for which a new cell would be needed beyond
-	// it counts without its stack, lock and detail. A cell takes about 60 bytes.
+	// maxCells is the maximum number of cells of all trials together. When there are that many, time that needs a new cell
+	// counts without its stack, lock and detail. A cell takes about 60 bytes.
 	maxCells = 1 << 20
 	// maxTreeNodes is the maximum number of nodes in the tree of all files' stacks.
 	maxTreeNodes = 4 * callstack.MaxNodes
@@ -88,7 +91,8 @@ const (
 
 // NewCounter returns a Counter that has not read a file yet.
 func NewCounter(c Config) *Counter {
-	x := &Counter{config: c, names: threads.NewTable(c.Threads), jvms: map[int]*recorded{}, details: newIndex()}
+	x := &Counter{config: c, names: threads.NewTable(c.Threads), jvms: map[int]*recorded{}, details: newIndex(),
+		most: maxTreeNodes}
 	for range c.Trials {
 		x.trials = append(x.trials, &trial{cells: map[cell]int64{}, spans: map[int32][]Span{}})
 	}
@@ -98,17 +102,17 @@ func NewCounter(c Config) *Counter {
 // A file is a wall-<pid>.txt that is being read.
 type file struct {
 	*Counter
-	pid           int // in the capture
+	pid           int // the JVM's process id in the capture
 	first         int // the process's own id, which is also that of its first thread
 	jvm           *recorded
 	timeline      *windows.Timeline
-	numbers       []int32      // index in Counter.threads by the thread's number in the file - 1, or -1
+	numbers       []int32      // index in Counter.threads, or -1, by the thread's number in the file minus 1
 	firstLock     int          // index in Counter.locks of the file's first lock
-	firstStack    callstack.ID // add this to a stack's number in the file
+	firstStack    callstack.ID // the ID in Counter.trees is this plus the stack's number in the file
 	stacks        *callstack.Tree
 	under, inside *calltree.Under
-	bad           int
-	firstBad      error
+	bad           wall.Damage
+	more          bool // counts of virtual threads were left out
 }
 
 // Read counts the time in a JVM's file. The notes say what could not be read. If a file ends early because gasm was
@@ -132,21 +136,16 @@ func (x *Counter) Read(r *wall.Reader, pid int) (notes []string) {
 	for r.Scan() {
 		f.add(r.Record())
 	}
-	if _, ok := x.trees.Append(f.stacks, maxTreeNodes); !ok {
+	if _, ok := x.trees.Append(f.stacks, x.most); !ok {
 		f.dropStacks()
 		notes = append(notes, fmt.Sprintf("there are more than %d stacks of waiting threads: those of JVM %d are left out",
-			maxTreeNodes, pid))
+			x.most, pid))
 	}
-	switch {
-	case r.Err() != nil:
-		notes = append(notes, fmt.Sprintf("what the threads of JVM %d did could not be read to the end: %v", pid, r.Err()))
-	case f.bad == 1:
-		notes = append(notes, fmt.Sprintf("a line about the threads of JVM %d could not be read: %v", pid, f.firstBad))
-	case f.bad > 1:
-		notes = append(notes, fmt.Sprintf("%d lines about the threads of JVM %d could not be read, the first: %v", f.bad, pid,
-			f.firstBad))
+	if f.more {
+		notes = append(notes, fmt.Sprintf("there are more than %d counts of virtual threads: the later ones of JVM %d are left out",
+			maxVirtuals, pid))
 	}
-	return notes
+	return append(notes, f.bad.Notes(r, pid)...)
 }
 
 // ReadFiles counts the time in the files of a capture.
@@ -186,14 +185,14 @@ func (f *file) add(record any) {
 		f.lock(r)
 	case *wall.Spell:
 		f.spell(r)
+	case *wall.VirtualCount:
+		f.addVirtualCount(r)
 	case *wall.Virtuals:
 		f.addVirtuals(r)
 	case *wall.End:
 		f.jvm.end, f.jvm.to = r, max(f.jvm.to, r.ToMonoNanos)
 	case *wall.SyntaxError:
-		if f.bad++; f.bad == 1 {
-			f.firstBad = r
-		}
+		f.bad.Add(r)
 	}
 }
 
@@ -288,7 +287,7 @@ func (f *file) count(to *trial, i int32, s *wall.Spell, part capture.Span) {
 		at.detail = f.details.of(s.Detail)
 	}
 	has := func(u *calltree.Under, known bool) bool { return u == nil || known && u.HasStack(s.Stack) }
-	counted := func(at cell, n int64) bool { // adds n ns to a cell, unless they are not chosen
+	counted := func(at cell, n int64) bool { // adds n ns to a cell, unless Inside or Under excludes its stack
 		known := at.stack != 0
 		switch {
 		case n == 0:
@@ -346,8 +345,19 @@ func (x *Counter) bump(to *trial, at cell, n int64) {
 	to.account.Profiled += n
 }
 
-// dropStacks removes the stacks from the time of the file that was counted so far.
+// dropStacks removes the stacks from everything that was read from the file so far, because their numbers would refer
+// to the stacks of the next file.
 func (f *file) dropStacks() {
+	for i := range f.threads {
+		if f.threads[i].pid == f.pid {
+			f.threads[i].last.stack = 0
+		}
+	}
+	for i := range f.virtual {
+		if f.virtual[i].pid == f.pid {
+			f.virtual[i].stack = 0
+		}
+	}
 	for i := range f.locks[f.firstLock:] {
 		f.locks[f.firstLock+i].Taken = 0
 	}

@@ -418,3 +418,42 @@ func TestBadLines(t *testing.T) {
 	assert.Contains(t, notes[0], "2 lines about the threads of JVM 4711 could not be read, the first: wall-4711.txt:2: ")
 	assert.Empty(t, x.Read(wall.NewReader(bytes.NewBufferString("bad\n"), "again"), pid), "a JVM has one file")
 }
+
+// TestDroppedStacks reads two files whose stacks do not fit together. Nothing may refer to the second one's stacks.
+func TestDroppedStacks(t *testing.T) {
+	r := record()
+	first, second := r.thread("first", 1), r.thread("second", 1)
+	stack := r.stack("A::run", "A::wait")
+	a := r.Lock(wall.Lock{Kind: wall.MonitorLock, Class: "A", Address: 1, Owner: second, Taken: stack})
+	b := r.Lock(wall.Lock{Kind: wall.MonitorLock, Class: "B", Address: 2, Owner: first, Taken: stack})
+	r.spell(first, 1, 100, wall.Monitor, stack, a, "")
+	r.spell(second, 1, 100, wall.Monitor, stack, b, "")
+	r.Virtual(&wall.Virtuals{MonoNanos: 50, Count: 3, State: wall.Park, Stack: stack})
+	r.End(wall.End{ToMonoNanos: 100})
+	require.NoError(t, r.Flush())
+	timelines, _ := windows.Timelines([]windows.Measurement{{PIDs: []int{pid}}})
+	for name, most := range map[string]int{"dropped": 1, "kept": 2} {
+		x := NewCounter(Config{Trials: 1, Timelines: timelines})
+		x.most = most
+		notes := x.Read(wall.NewReader(bytes.NewReader(r.text.Bytes()), "wall"), pid)
+		table := x.Table(0, []int{pid}, event.SiteOwn)
+		require.Len(t, table.Deadlocks, 1)
+		require.Len(t, table.Virtual, 1)
+		want := ""
+		if most == 2 {
+			want = "A::wait"
+		}
+		assert.Equal(t, most == 1, len(notes) == 1, notes)
+		assert.Equal(t, want, table.Virtual[0].Frame.Method, name)
+		for _, d := range table.Deadlocks[0].Threads {
+			assert.Equal(t, want, d.Frame.Method, name)
+			assert.Equal(t, most == 2, d.Lock.Taken != 0, name)
+		}
+		for i := range x.threads {
+			assert.Equal(t, most == 2, x.threads[i].last.stack != 0, name)
+		}
+		for i := range x.virtual {
+			assert.Equal(t, most == 2, x.virtual[i].stack != 0, name)
+		}
+	}
+}

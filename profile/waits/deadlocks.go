@@ -12,7 +12,7 @@ import (
 // of the first one. Deadlocks are found in the whole recording, whatever the windows are.
 type Deadlock struct {
 	PID                        int
-	FromMonoNanos, ToMonoNanos int64 // when all threads of the cycle waited
+	FromMonoNanos, ToMonoNanos int64 // the time for which all threads of the cycle waited
 	Threads                    []Deadlocked
 }
 
@@ -25,16 +25,16 @@ type Deadlocked struct {
 	Frame event.Frame // where it waits; without Method if that is not known
 }
 
-// A wait holds what a thread waited for last.
+// A wait says what a thread last waited for.
 type wait struct {
-	lock     int32 // 1 + the index in Counter.locks; 0 if it did not wait for a lock
+	lock     int32 // 1 + the index in Counter.locks; 0 if the thread did not wait for a lock
 	from, to int64
 	state    wall.State
 	stack    callstack.ID // in Counter.trees
 }
 
 // follow adds the next spell of the thread. lock and stack are the spell's, as numbers of the Counter. A spell about
-// which nothing is known changes nothing, such as the one after the last look.
+// which nothing is known, such as the one after the last look, changes nothing.
 func (w *wait) follow(lock int32, stack callstack.ID, s *wall.Spell) {
 	if s.State == wall.Unseen {
 		return
@@ -60,7 +60,7 @@ func (b *builder) addDeadlocks() {
 		}
 		return -1
 	}
-	visited := make([]int, len(all)) // 1 + the thread from which it was reached first
+	visited := make([]int, len(all)) // for each thread: 1 + the index of the start from which it was reached first
 	for start := range all {
 		at := start
 		for at >= 0 && visited[at] == 0 {

@@ -19,10 +19,10 @@
 //
 // # Idle threads
 //
-// A thread is idle if it was blocked the whole time in the queue from which the threads of its pool take their work. It
-// may have run for a thousandth of its time, because threads with a timeout wake up to check their queue. It may have
-// waited for a processor, or not been seen, for a twentieth of its time. The JVM's own threads, such as those of a
-// collector and the one that started the JVM, count as in their queue whenever they are blocked. For other threads, the
-// frames of the stack decide (queueFrames). Idle threads are counted like others; reports leave them out by default,
-// and say how many there are.
+// A thread is idle if it was blocked all the time in the queue from which the threads of its pool take their work, or
+// where it waits for connections or requests. Small exceptions are allowed. It may have run for a thousandth of its
+// time, because threads with a timeout wake up to check their queue. It may have waited for a processor, or not been
+// seen, for a twentieth of its time. The JVM's own threads, such as those of a collector and the one that started the
+// JVM, count as in their queue whenever they are blocked. For other threads, the frames of the stack decide
+// (queueFrames). Idle threads are counted like others. Reports leave them out by default, and say how many there are.
 package waits

@@ -18,10 +18,10 @@ type Lock struct {
 	Kind    wall.LockKind
 	Class   string
 	Of      string // the class that the object represents if it is a java.lang.Class, or else ""
-	Address uint64 // of the object, when it was read
+	Address uint64 // the object's address when it was read
 	// Owner is the Counter's index of the owning thread; -1 if the owner is not known, or if there was none.
 	Owner int
-	Taken callstack.ID // the stack where the owner got it; 0 if that is not known
+	Taken callstack.ID // the stack where the owner got the lock; 0 if that is not known
 }
 
 // Name returns the class of the lock: "com.acme.Pool", or "class com.acme.Pool" for a java.lang.Class.
@@ -40,22 +40,22 @@ func (t *Table) OwnerOf(l *Lock) string {
 	return t.owners[l.Owner].name
 }
 
-// A Holder is a thread that had a lock for which other threads waited. If it got several locks of one class in one
-// method, they are one Holder.
+// A Holder is a thread that had a lock for which other threads waited. If the thread got several locks of one class in
+// the same method, they share one Holder.
 type Holder struct {
 	PID     int
 	Kind    wall.LockKind
 	Class   string // Lock.Name
-	Address uint64 // 0 if there are several locks
+	Address uint64 // the lock's address; 0 if there are several locks
 	Objects int    // number of different addresses; objects move, so one lock may have had several
-	Owner   string // the name of the thread
+	Owner   string // the name of the lock's owner
 	TID     int
-	// Taken is the frame that held the lock, at the line where it was for most of the time. It has no Method if it is
-	// not known.
+	// Taken is the frame of the owner that had got the lock, at the line where this frame was for most of the time. It has
+	// no Method if it is not known.
 	Taken event.Frame
 	// Threads is how many threads waited, and Most is how many of them waited at once.
 	Threads, Most int
-	Nanos         int64 // how long they waited, all together
+	Nanos         int64 // how long all these threads waited, together
 	// HeldNanos is for how long at least one of them waited. Meanwhile says what the owner did in that time, longest
 	// first.
 	HeldNanos int64
@@ -67,7 +67,7 @@ type Holder struct {
 // A Meanwhile is what the owner of a lock did while others waited for the lock.
 type Meanwhile struct {
 	State wall.State
-	Frame event.Frame // without Method if it is not known
+	Frame event.Frame // where the owner was; without Method if that is not known
 	For   string
 	Nanos int64
 }
@@ -77,7 +77,7 @@ type holderKey struct {
 	owner int
 	kind  wall.LockKind
 	class string
-	taken string // the name of the method that got the lock
+	taken string // the name of the method in which the owner got the lock
 }
 
 // mostMeanwhile is the number of Holders, those with the longest waits, whose owners' activity is determined.
@@ -89,7 +89,7 @@ type holding struct {
 	key       holderKey
 	addresses map[uint64]bool
 	waiters   map[int32]bool
-	lines     map[event.Frame]int64 // ns by line of Taken
+	lines     map[event.Frame]int64 // the times of the lines of Taken, in ns
 	spans     []capture.Span
 }
 
@@ -176,7 +176,7 @@ func compareFrames(x, y event.Frame) int {
 	return cmp.Or(cmp.Compare(x.Method, y.Method), cmp.Compare(x.Line, y.Line), cmp.Compare(x.BCI, y.BCI))
 }
 
-// takenAt returns the frame of a lock's owner that held the lock.
+// takenAt returns the frame in which the lock's owner got the lock.
 func (b *builder) takenAt(l *Lock) event.Frame { return byLine(b.places.frame(l.Taken, wall.Monitor)) }
 
 // addMeanwhile determines how many threads waited at once, and what the owner did meanwhile.
@@ -222,7 +222,8 @@ func (b *builder) addMeanwhile(h *holding, byLock map[int32]*holding, index map[
 	}
 }
 
-// overlaps joins overlapping spans. most is the largest number of spans at one moment. overlaps sorts its argument.
+// overlaps joins overlapping spans. The result most is the largest number of spans at one moment. The function sorts
+// its argument.
 func overlaps(spans []capture.Span) (joined []capture.Span, most int) {
 	slices.SortFunc(spans, func(a, b capture.Span) int { return cmp.Compare(a.FromMonoNanos, b.FromMonoNanos) })
 	ends := make([]int64, len(spans))

@@ -141,4 +141,22 @@ func TestVirtual(t *testing.T) {
 	assert.Equal(t, []any{"A::a", 200.0, 300}, []any{table.Virtual[0].Frame.Method, table.Virtual[0].Mean,
 		table.Virtual[0].Most})
 	assert.InDelta(t, 20.0/3, table.Virtual[1].Mean, 1e-9)
+	assert.Zero(t, table.VirtualSum)
+}
+
+// TestVirtualCounts checks that counts without threads lower the means, and that counts during a collection do not.
+func TestVirtualCounts(t *testing.T) {
+	r := record()
+	n := r.thread("main", 0)
+	r.spell(n, 0, 100, wall.Sleep, 0, 0, "")
+	sleep := r.stack("A::a", "java.lang.Thread::sleep")
+	r.VirtualCount(&wall.VirtualCount{MonoNanos: 1, Threads: 1000, Looked: 100, Mounted: 1, Unread: 2, Untracked: 6})
+	r.Virtual(&wall.Virtuals{MonoNanos: 1, Count: 970, State: wall.Sleep, Stack: sleep})
+	r.VirtualCount(&wall.VirtualCount{MonoNanos: 2, Threads: 900})
+	r.VirtualCount(&wall.VirtualCount{MonoNanos: 3})
+	table := r.table(t)
+	require.Len(t, table.Virtual, 1)
+	assert.Equal(t, []any{485.0, 970}, []any{table.Virtual[0].Mean, table.Virtual[0].Most})
+	assert.Equal(t, VirtualSum{Counts: 3, Moved: 1, Threads: 500, Looked: 50, Mounted: 0.5, Unread: 1, Untracked: 3},
+		table.VirtualSum)
 }

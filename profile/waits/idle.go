@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// queueFrames are the methods in which the threads of a pool wait for work.
+// queueFrames are the methods in which the threads of a pool wait for work, and those in which a server's threads wait
+// for connections and requests.
 var queueFrames = []string{
 	"java.util.concurrent.ThreadPoolExecutor::getTask",
 	"java.util.concurrent.ForkJoinPool::awaitWork",
@@ -19,19 +20,32 @@ var queueFrames = []string{
 	"org.apache.tomcat.util.threads.TaskQueue::poll",
 	"org.eclipse.jetty.util.thread.QueuedThreadPool::idleJobPoll",
 	"org.eclipse.jetty.util.thread.QueuedThreadPool$Runner::idleJobPoll",
+	"org.eclipse.jetty.util.thread.ReservedThreadExecutor$ReservedThread::waitForTask",
 	"org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode::park",
 	"org.jboss.threads.EnhancedQueueExecutor$PoolThreadNode::waitForTask",
 	"io.netty.channel.nio.NioEventLoop::select",
 	"io.netty.channel.epoll.EpollEventLoop::epollWait",
 	"io.netty.util.concurrent.SingleThreadEventExecutor::takeTask",
+	"java.net.ServerSocket::accept",
+	"sun.nio.ch.ServerSocketChannelImpl::accept",
+	"org.eclipse.jetty.io.ManagedSelector::nioSelect",
+	"org.eclipse.jetty.io.ManagedSelector::select",
+	"org.apache.tomcat.util.net.NioEndpoint$Poller::run",
+	"jdk.internal.net.http.HttpClientImpl$SelectorManager::run",
 	"java.lang.ref.ReferenceQueue::remove",
 	"java.lang.ref.Reference::waitForReferencePendingList",
 }
 
-// workFrames are methods that a pool calls when it has work. Frames that they call belong to the work, even if one of
-// queueFrames is further out, as ForkJoinPool::runWorker is.
-var workFrames = []string{"java.util.concurrent.ForkJoinTask::doExec",
-	"java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec"}
+// workFrames are methods that a pool calls when it has work. What these methods call is work, even if one of
+// queueFrames, such as ForkJoinPool::runWorker, is further out on the stack.
+var workFrames = []string{
+	"java.util.concurrent.ForkJoinTask::doExec",
+	"java.util.concurrent.ForkJoinPool$WorkQueue::topLevelExec",
+	"org.apache.tomcat.util.net.NioEndpoint$Poller::events",
+	"org.apache.tomcat.util.net.NioEndpoint$Poller::processKey",
+	"org.apache.tomcat.util.net.NioEndpoint$Poller::timeout",
+	"jdk.internal.net.http.HttpClientImpl$SelectorManager::handleEvent",
+}
 
 // queued reports whether a thread was blocked in its pool's queue.
 func (b *builder) queued(c *counted) bool {
@@ -70,7 +84,7 @@ func (p *placeFinder) findQueue(stack callstack.ID) bool {
 
 // isIdle reports whether a thread is idle; see the package comment.
 func isIdle(t *Thread) bool {
-	const ran, unknown = 1000, 20 // divisors: the largest parts of a thread's time
+	const ran, unknown = 1000, 20 // it may run for 1/ran of its time, and be runnable or unseen for 1/unknown
 	all := t.Times.Sum()
 	return t.Queued > 0 && t.Queued == t.Times.Blocked() &&
 		t.Times[wall.OnProcessor]*ran <= all && (t.Times[wall.Runnable]+t.Times[wall.Unseen])*unknown <= all

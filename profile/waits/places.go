@@ -16,13 +16,13 @@ import (
 // A Place is where threads of a pool waited, in one state, for things of one kind.
 type Place struct {
 	Pool    string
-	Kind    string // of thread, as in package threads
+	Kind    string // kind of the threads, as in package threads
 	State   wall.State
 	Frame   event.Frame // the frame that the rule for places chose; without Method if the stack is not known
 	For     string      // the class of the lock, or another thing: "read from socket to 127.0.0.1:5432"; may be ""
-	Queue   bool        // it is the pool's queue
+	Queue   bool        // the place is the pool's queue
 	Threads int         // number of threads
-	Idle    int         // how many of them are idle
+	Idle    int         // how many of these threads are idle
 	Nanos   int64
 	// IdleNanos is the part of Nanos that belongs to idle threads.
 	IdleNanos int64

@@ -11,7 +11,7 @@ import (
 type Span struct {
 	capture.Span
 	State        wall.State
-	Stack        callstack.ID // 0 if it is not known
+	Stack        callstack.ID // the thread's stack; 0 if it is not known
 	Lock, Detail int32        // 1 + the index in Table.Locks and in Table.Details; 0 for none
 }
 
@@ -26,7 +26,7 @@ var maxSpans = 1 << 20
 // A spanBudget holds the number of spans, and the length below which spans are joined.
 type spanBudget struct {
 	n    int
-	step int64 // in ns; 0 as long as no spans are joined
+	step int64 // spans shorter than this are joined, in ns; 0 as long as none are joined
 }
 
 // firstStep is the length in ns below which spans are joined when there are too many for the first time. Later, the
@@ -41,7 +41,7 @@ func (x *Counter) addSpan(to *trial, thread int32, s Span) {
 		return
 	}
 	if x.spans.step >= maxStep && x.spans.n > maxSpans/4*3 {
-		return // there are so many threads that joining their spans does not help
+		return // joining spans does not help if there are too many threads
 	}
 	to.spans[thread] = append(list, s)
 	if x.spans.n++; x.spans.n <= maxSpans {
@@ -66,11 +66,11 @@ func (x *Counter) joinSpans() {
 }
 
 // Coarsen joins each span that is shorter than step (in ns) with those that follow it without a gap, until together
-// they are at least as long as step. A joined span has the state and place of the longest one. Coarsen changes list in
-// place, and returns the shortened list.
+// they are at least as long as step. A joined span has the state and place of the longest one. Coarsen changes the list
+// in place, and returns the shortened list.
 func Coarsen(list []Span, step int64) []Span {
 	out := list[:0]
-	longest := int64(0) // length of the longest span that the last one in out was joined from
+	longest := int64(0) // if the last span in out was joined from several, the length of the longest of these
 	for _, s := range list {
 		length := length64(s.Span)
 		if n := len(out); n > 0 && out[n-1].ToMonoNanos == s.FromMonoNanos {

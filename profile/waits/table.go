@@ -22,7 +22,7 @@ func (t *Times) Sum() (sum int64) {
 	return sum
 }
 
-// Add adds other times.
+// Add adds the times in other.
 func (t *Times) Add(other *Times) {
 	for s, n := range other {
 		t[s] += n
@@ -31,10 +31,10 @@ func (t *Times) Add(other *Times) {
 
 // A Table says what the threads of a trial did. Times are in ns.
 type Table struct {
-	// JVMs are the JVMs of the trial for which it was recorded what their threads did.
+	// JVMs are those JVMs of the trial whose threads were recorded.
 	JVMs    []JVM
 	Account Account
-	Times   Times // of all threads; adds up to Account.Profiled
+	Times   Times // times of all threads; their sum is Account.Profiled
 	// Threads are the threads with time in the trial, by JVM, pool and name.
 	Threads []Thread
 	// Pools have the times of threads whose names differ only in the number at the end. The pools that waited longest,
@@ -51,6 +51,8 @@ type Table struct {
 	// Virtual are the places where virtual threads were that were not mounted on a thread. Those with the most threads
 	// come first.
 	Virtual []VirtualPlace
+	// VirtualSum says how these threads were counted.
+	VirtualSum VirtualSum
 
 	// Sums are the times of threads by state and stack.
 	Sums []Sum
@@ -64,7 +66,7 @@ type Table struct {
 // A JVM says how a JVM was recorded.
 type JVM struct {
 	PID   int
-	Hertz int // looks at each thread per second
+	Hertz int // how often per second the recorder looked at each thread
 	// FromMonoNanos and ToMonoNanos are the recorded time.
 	FromMonoNanos, ToMonoNanos int64
 	// End has the counts of looks; nil if the recording was cut off.
@@ -86,10 +88,10 @@ type Thread struct {
 	PID, TID int
 	Name     string // its last name
 	Pool     string // see PoolOf
-	Kind     string // as in package threads
-	JavaID   int64  // 0 for the JVM's own threads
+	Kind     string // kind of the thread, as in package threads
+	JavaID   int64  // the thread's id in Java; 0 for the JVM's own threads
 	Times    Times  // add up to the thread's wall clock in the windows
-	Queued   int64  // the part of Times for which it was blocked in its pool's queue
+	Queued   int64  // the part of Times for which the thread was blocked in its pool's queue
 	Idle     bool   // see the package comment
 	Spans    []Span // sorted by time; they must not be changed
 }
@@ -105,7 +107,7 @@ type Pool struct {
 	Threads, Idle int // number of threads, and how many of them are idle
 	Times         Times
 	Queued        int64
-	IdleNanos     int64 // all time of its idle threads
+	IdleNanos     int64 // all time of the pool's idle threads
 }
 
 // Waited returns how long the pool's threads waited outside of the pool's queue.
@@ -123,7 +125,7 @@ type Sum struct {
 	PID   int
 	Pool  string
 	State wall.State
-	Stack callstack.ID // 0 if it is not known
+	Stack callstack.ID // the stack at which the time was spent; 0 if it is not known
 	Idle  bool         // true if the time is that of idle threads
 	Nanos int64
 }
@@ -138,7 +140,7 @@ func PoolOf(name string) string {
 }
 
 // Table returns the table of the trial with the given number. pids are the JVMs of the trial, and rule chooses the
-// frames that name places. Table returns nil if nothing was recorded of these JVMs.
+// frames that name places. Table returns nil if nothing was recorded about these JVMs.
 func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
 	x.finish()
 	from := x.trials[number]
@@ -166,7 +168,7 @@ func (x *Counter) Table(number int, pids []int, rule event.SiteRule) *Table {
 	return t
 }
 
-// finish makes what all tables share. Only its first call does something.
+// finish makes what all tables share. All calls after the first do nothing.
 func (x *Counter) finish() {
 	if x.stacks == nil {
 		x.stacks = calltree.NewStacks(&x.trees)
@@ -177,11 +179,11 @@ func (x *Counter) finish() {
 type builder struct {
 	*Counter
 	*Table
-	of     map[int32]int32 // index in Counter.threads → index in Table.Threads
+	of     map[int32]int32 // index of a thread in Table.Threads, by its index in Counter.threads
 	places *placeFinder
 }
 
-// A counted is a cell with its sum of times.
+// The type counted is a cell together with the sum of its times.
 type counted struct {
 	cell
 	nanos int64

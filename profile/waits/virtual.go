@@ -15,12 +15,30 @@ type VirtualPlace struct {
 	State wall.State
 	Frame event.Frame
 	For   string // the class of the lock; may be ""
-	// Mean is the mean number of threads there over all counts of their JVMs, and Most is the largest number.
+	// Mean is the mean number of threads there over all counts of their JVMs, and Most is the largest number. If not
+	// all threads were looked at, both are estimates.
 	Mean float64
 	Most int
 }
 
-// A virtuals is one count of virtual threads at a place.
+// A VirtualSum says how virtual threads were counted.
+type VirtualSum struct {
+	Counts int // how often virtual threads were counted, in all JVMs together
+	Moved  int // number of counts that found no places, because a collector moved objects
+	// Threads is the mean number of virtual threads, and Looked is how many of them were looked at for a count on
+	// average. Of these, Mounted were mounted on a thread, and Unread could not be read. Untracked is the mean number
+	// of virtual threads that can't be looked at, because the JVM has no list of them; they are not in Threads. The
+	// means are those of the counts that found places.
+	Threads, Looked, Mounted, Unread, Untracked float64
+}
+
+// A virtualCount is a count of all virtual threads of a JVM.
+type virtualCount struct {
+	trial, pid int
+	wall.VirtualCount
+}
+
+// The type virtuals is one count of virtual threads at a place.
 type virtuals struct {
 	trial, pid int
 	at         int64
@@ -30,14 +48,24 @@ type virtuals struct {
 	state      wall.State
 }
 
-// maxVirtuals is the maximum number of counts that are kept. Further ones are ignored.
+// maxVirtuals is the maximum number of counts that are kept. Further ones are left out, and a note says so.
 const maxVirtuals = 1 << 20
+
+// addVirtualCount adds a count of all virtual threads, if its time is in a window.
+func (f *file) addVirtualCount(c *wall.VirtualCount) {
+	f.timeline.Cut(capture.Span{FromMonoNanos: c.MonoNanos, ToMonoNanos: c.MonoNanos + 1},
+		func(trial int, _ capture.Span) {
+			if f.more = f.more || len(f.virtualCounts) >= maxVirtuals || len(f.virtual) >= maxVirtuals; !f.more {
+				f.virtualCounts = append(f.virtualCounts, virtualCount{trial, f.pid, *c})
+			}
+		})
+}
 
 // addVirtuals adds a count, if its time is in a window.
 func (f *file) addVirtuals(v *wall.Virtuals) {
 	f.timeline.Cut(capture.Span{FromMonoNanos: v.MonoNanos, ToMonoNanos: v.MonoNanos + 1},
 		func(trial int, _ capture.Span) {
-			if len(f.virtual) < maxVirtuals {
+			if f.more = f.more || len(f.virtual) >= maxVirtuals; !f.more {
 				f.virtual = append(f.virtual, virtuals{trial, f.pid, v.MonoNanos, v.Count, f.stack(v.Stack), f.lockOf(v.Lock),
 					v.State})
 			}
@@ -46,16 +74,12 @@ func (f *file) addVirtuals(v *wall.Virtuals) {
 
 // addVirtual sums up the counts of virtual threads by place.
 func (b *builder) addVirtual(trial int, pids []int) {
-	type moment struct {
-		pid int
-		at  int64
-	}
 	type key struct {
 		state wall.State
 		frame event.Frame
 		about string
 	}
-	moments := map[moment]bool{}
+	moments := b.sumVirtual(trial, pids)
 	sums, counts := map[key]int{}, map[key]map[moment]int{}
 	for _, v := range b.virtual {
 		if v.trial != trial || !slices.Contains(pids, v.pid) {
@@ -81,4 +105,40 @@ func (b *builder) addVirtual(trial int, pids []int) {
 		return cmp.Or(cmp.Compare(y.Mean, x.Mean), cmp.Compare(x.State, y.State), compareFrames(x.Frame, y.Frame),
 			cmp.Compare(x.For, y.For))
 	})
+}
+
+// A moment is the time of a count in a JVM.
+type moment struct {
+	pid int
+	at  int64
+}
+
+// sumVirtual sums up how virtual threads were counted. It returns the times of the counts that found places, or that
+// found that there were no virtual threads.
+func (b *builder) sumVirtual(trial int, pids []int) map[moment]bool {
+	moments := map[moment]bool{}
+	s := &b.VirtualSum
+	for i := range b.virtualCounts {
+		c := &b.virtualCounts[i]
+		if c.trial != trial || !slices.Contains(pids, c.pid) {
+			continue
+		}
+		s.Counts++
+		if c.Looked == 0 && c.Threads > 0 {
+			s.Moved++
+			continue
+		}
+		moments[moment{c.pid, c.MonoNanos}] = true
+		s.Threads += float64(c.Threads)
+		s.Looked += float64(c.Looked)
+		s.Mounted += float64(c.Mounted)
+		s.Unread += float64(c.Unread)
+		s.Untracked += float64(c.Untracked)
+	}
+	if n := float64(s.Counts - s.Moved); n > 0 {
+		for _, sum := range []*float64{&s.Threads, &s.Looked, &s.Mounted, &s.Unread, &s.Untracked} {
+			*sum /= n
+		}
+	}
+	return moments
 }

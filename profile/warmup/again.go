@@ -16,7 +16,7 @@ type Repetition struct {
 	Compiler string // as in a Compilation
 	OSR      bool
 	Count    int
-	Nanos    int64 // of those with a known time
+	Nanos    int64 // total time of the compilations whose time is known
 	// Versions are the compilations, the earliest first. If there are many, only the last of them are kept.
 	Versions []Compilation
 	// Causes say why HotSpot stopped using the versions, the most frequent reason first.
@@ -25,15 +25,15 @@ type Repetition struct {
 
 // A Cause is a reason for which HotSpot stopped using code, and how often it occurred.
 type Cause struct {
-	Reason string // of a trap: "unstable_if", else HotSpot's: "not used"; "" if it is unknown
+	Reason string // reason of the trap ("unstable_if"), or else HotSpot's reason ("not used"); "" if it is unknown
 	Count  int
 }
 
 // maxVersions is the maximum number of versions that a Repetition keeps.
 const maxVersions = 20
 
-// repetitions returns the methods that were compiled several times in the same way, how many such ways there are, and
-// the number of methods.
+// repetitions returns the first [Most] repetitions (those that took longest), the number of all repetitions, and the
+// number of different methods in them.
 func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 	type way struct {
 		pid, level                 int

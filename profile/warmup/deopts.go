@@ -12,7 +12,7 @@ import (
 // happened to the code.
 type Deopt struct {
 	Method string // the method at the place, which may have been inlined
-	BCI    int    // of the bytecode; -1 if it is unknown
+	BCI    int    // bci of the deoptimized bytecode; -1 if it is unknown
 	Line   int    // 0 if it is unknown
 	// Instruction is the bytecode: "if_icmpgt". Reason and Action are HotSpot's: "unstable_if", "reinterpret".
 	Instruction, Reason, Action string
@@ -136,12 +136,12 @@ func (c *collector) left(e *event.Event) *Compilation {
 // maxFollowing is the number of a method's compilations after a deoptimization that the method follow examines.
 const maxFollowing = 100
 
-// follow adds how long after a deoptimization the first compilation of the method at each level began. list has the
-// compilations of the method in the order of time. It looks until the level of the code that was left is reached, and
-// reports whether it was.
+// follow adds to waits, for each level, the time from a deoptimization (at mono) to the start of the method's first
+// compilation at that level. list has the compilations of the method in the order of time. follow stops at the first
+// compilation at the level of the code that was left, or at a higher one, and reports whether there was one.
 func follow(list []Compilation, mono int64, left *Compilation, waits map[int][]int64) bool {
 	from := sort.Search(len(list), func(i int) bool { return list[i].MonoNanos > mono })
-	seen := 0 // a bit for each level
+	seen := 0 // has a bit for each level that was found
 	for i := range list[from:min(from+maxFollowing, len(list))] {
 		n := &list[from+i]
 		if n.OSR != left.OSR || n.Level < 0 || n.Failed || seen>>n.Level&1 != 0 {

@@ -20,14 +20,15 @@ type Sampled struct {
 }
 
 // Hottest returns the methods that have the most samples in all tiers and JVMs, hottest first, with the JVM that has
-// the most samples of the method. The function share returns the share of the profile that some samples have.
+// the most samples of the method. The parameter share is a function that returns the share of the profile that some
+// samples have.
 func Hottest(all []Sampled, share func(tally.Counts) float64, counters int) []Sampled {
 	type inJVM struct {
 		method string
 		jvm    int
 	}
 	sums, in := map[string]tally.Counts{}, map[inJVM]tally.Counts{}
-	most := map[string]tally.Counts{} // the method's samples in the JVM that has the most
+	most := map[string]tally.Counts{} // the method's samples in the JVM that has most of them
 	jvms := map[string]int{}
 	for i := range all {
 		s := &all[i]

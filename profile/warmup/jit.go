@@ -26,7 +26,7 @@ type JIT struct {
 	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for each
 	// level and each JVM.
 	MethodsAgain int
-	// Deoptimizations is the number of all deoptimizations, and DeoptimizationsInside the number of those in the
+	// Deoptimizations is the number of all deoptimizations. DeoptimizationsInside is the number of deoptimizations in the
 	// windows.
 	Deoptimizations, DeoptimizationsInside int
 }
@@ -38,10 +38,10 @@ const Most = 100
 // another compiler in its place, and UnknownLevel.
 type Level struct {
 	Level  int
-	Count  int // compilations, also those that failed
-	OSR    int // compilations that replace a method while it runs in a loop
-	Inside int // those that began within a window
-	Failed int // those that the compiler gave up
+	Count  int // number of compilations, including those that failed
+	OSR    int // number of compilations that replace a method while it runs in a loop
+	Inside int // compilations that began within a window
+	Failed int // compilations that the compiler gave up
 	// Discarded is the number of compilations that HotSpot stopped using, as far as its log says so.
 	Discarded int
 	// Timed is how many compilations have a known time. Nanos is the sum of their times.
@@ -98,18 +98,18 @@ type Compilation struct {
 	Compiler  string
 	MonoNanos int64 // when it began
 	Nanos     int64 // 0 if it is unknown
-	Size      int   // of the code, in bytes; 0 if it is unknown
+	Size      int   // size of the code in bytes; 0 if it is unknown
 	Inlined   int   // bytes of bytecode that were inlined; 0 if there were none, or if it is unknown
 	Failed    bool  // the compiler gave up
-	Inside    bool  // it began within a window
-	in        int   // the number of the trial whose window it is, from 1; 0 for none
+	Inside    bool  // the compilation began within a window
+	in        int   // number of the trial in whose window it began, from 1; 0 for none
 	End       *End  // nil if HotSpot uses the code to the end, or if nothing is known about its end
 }
 
 // An End says when HotSpot stopped using the code of a compilation, and why.
 type End struct {
 	MonoNanos int64
-	Reason    string // HotSpot's: "uncommon trap"; "" if the log does not have it
+	Reason    string // HotSpot's reason: "uncommon trap"; "" if the log does not have it
 	// Trap and Action are the reason and the action of the deoptimization that caused it; "" if there was none, or if it
 	// is unknown.
 	Trap, Action string
@@ -118,10 +118,10 @@ type End struct {
 // A Method sums up the compilations of a method, by all compilers.
 type Method struct {
 	Name           string
-	C1, C2, Other  int // numbers of compilations; Other are those of unknown compilers
-	Timed          int // how many have a known time
+	C1, C2, Other  int // numbers of compilations by C1, by C2 and by unknown compilers
+	Timed          int // how many of the compilations have a known time
 	Nanos          int64
-	C1Nanos        int64 // those parts of Nanos that C1 and C2 took
+	C1Nanos        int64 // C1Nanos and C2Nanos are the parts of Nanos that C1 and C2 took
 	C2Nanos        int64
 	LongestNanos   int64
 	FailedAttempts int
@@ -210,7 +210,7 @@ func methods(all []Compilation) (first []Method, number int) {
 	byName := map[string]*Method{}
 	for i := range all {
 		c := &all[i]
-		if c.Level == 0 { // a wrapper, which no compiler has made
+		if c.Level == 0 { // it is a wrapper, which no compiler has made
 			continue
 		}
 		m := byName[c.Method]

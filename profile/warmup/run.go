@@ -11,7 +11,7 @@ import (
 type Events struct {
 	byPID   map[int][]*event.Event
 	trialOf func(*event.Event) (trial int, in bool)
-	runs    map[string]*Run // by the pids; nil for a run without compilations and deoptimizations
+	runs    map[string]*Run // one Run for each set of pids; nil for a run without compilations and deoptimizations
 }
 
 // Collect returns those of the given events that are about the JIT compilers. The function trialOf returns the trial in
@@ -53,7 +53,7 @@ func (all *Events) run(pids []int) *Run {
 	if len(c.compilations) == 0 && len(c.deoptimizations) == 0 {
 		return nil
 	}
-	r := &Run{ends: c.joinedEnds(), trials: c.trials()}
+	r := &Run{ends: c.joinedEnds(), trials: c.trials(), times: c.times()}
 	j := &r.whole
 	j.Deoptimizations = len(c.deoptimizations)
 	j.Levels = levels(c.compilations)
@@ -66,8 +66,9 @@ func (all *Events) run(pids []int) *Run {
 
 // A Run is what the JIT compilers of some JVMs did in their whole run.
 type Run struct {
-	whole  JIT // nothing in it is marked as within a window
+	whole  JIT // the JIT without marks for what was within windows
 	ends   map[codeKey]*End
+	times  map[codeKey]compileTime
 	trials map[int]*trialCounts // by the number of the trial, from 1
 }
 
@@ -77,7 +78,7 @@ type trialCounts struct {
 	deoptimizations map[place]int
 }
 
-// Trial returns what the compilers did in the whole run, with everything marked that began within the trial's windows.
+// Trial returns what the compilers did in the whole run. Everything that began within the trial's windows is marked.
 // The results for several trials share what they have in common, and must not be changed.
 func (r *Run) Trial(trial int) *JIT {
 	if r == nil {
@@ -145,6 +146,31 @@ func (r *Run) EndOf(pid, id int, osr bool) *End {
 	return r.ends[codeKey{pid, id, osr}]
 }
 
+// A compileTime says when a compilation began and how long it took. nanos is 0 if that is unknown.
+type compileTime struct{ monoNanos, nanos int64 }
+
+// times returns when the compilations that have an id ran.
+func (c *collector) times() map[codeKey]compileTime {
+	times := map[codeKey]compileTime{}
+	for key, i := range c.found {
+		times[key] = compileTime{c.compilations[i].MonoNanos, c.compilations[i].Nanos}
+	}
+	return times
+}
+
+// TimeOf returns when a compilation began, and when it ended. The end is 0 if it is unknown. ok is false if the events
+// do not have the compilation.
+func (r *Run) TimeOf(pid, id int, osr bool) (beginMonoNanos, endMonoNanos int64, ok bool) {
+	if r == nil {
+		return 0, 0, false
+	}
+	t, ok := r.times[codeKey{pid, id, osr}]
+	if ok && t.nanos > 0 {
+		endMonoNanos = t.monoNanos + t.nanos
+	}
+	return t.monoNanos, endMonoNanos, ok
+}
+
 // A codeKey identifies a compilation of a JVM. JDK 8 numbers on-stack replacements separately.
 type codeKey struct {
 	pid, id int
@@ -204,8 +230,8 @@ func (c *collector) trials() map[int]*trialCounts {
 	return all
 }
 
-// joinedEnds finds the compilations whose code HotSpot stopped using. The deoptimization that caused it is one of the
-// same code at about the same time.
+// joinedEnds returns when and why HotSpot stopped using the code of compilations, and sets their field End. The
+// deoptimization that caused such an end is one in the same code at about the same time.
 func (c *collector) joinedEnds() map[codeKey]*End {
 	ends := map[codeKey]*End{}
 	const together = 20e6 // ns; the log's line follows the trap within some ms even on a busy machine

@@ -21,8 +21,9 @@ type Version struct {
 	// Moved is how often HotSpot has moved the code.
 	Moved int
 	// MadeMillis is when the code was made, in milliseconds since the JVM's start. It is 0 if that is unknown, because
-	// the code was there when gasm attached to the JVM.
-	MadeMillis int64
+	// the code was there when gasm attached to the JVM. If the time is not exactly known, MadeMillis is the earliest
+	// time, and MadeByMillis the latest one. Otherwise, both are the same.
+	MadeMillis, MadeByMillis int64
 	// Ended says when and why the JVM stopped using the code. It is nil if the JVM did not stop, or if the log does not
 	// say so.
 	Ended *printassembly.End
@@ -33,6 +34,19 @@ type Version struct {
 
 // MadeBefore reports whether the code was there when gasm attached to the JVM, so that nobody knows when it was made.
 func (v *Version) MadeBefore() bool { return v.MadeMillis == 0 }
+
+// Narrow takes into account that the code was made at the end of a compilation that began at beginMillis and ended at
+// endMillis. endMillis is 0 if only the beginning is known. Times that contradict what is known already are ignored.
+func (v *Version) Narrow(beginMillis, endMillis int64) {
+	if beginMillis > v.MadeByMillis {
+		return
+	}
+	v.MadeMillis = max(v.MadeMillis, beginMillis)
+	if endMillis >= v.MadeMillis { // HotSpot installs the code shortly before the compilation's end
+		v.MadeByMillis = min(v.MadeByMillis, endMillis)
+		v.MadeMillis = v.MadeByMillis
+	}
+}
 
 // Joined joins the versions of a JVM's method that are the same compilation at several addresses.
 func Joined(versions []Version) (joined []Version) {
@@ -50,7 +64,7 @@ func Joined(versions []Version) (joined []Version) {
 		w.Counts = slices.Clone(w.Counts)
 		w.Counts.Add(v.Counts)
 		if v.MadeMillis < w.MadeMillis {
-			w.MadeMillis, w.MadeInside = v.MadeMillis, v.MadeInside
+			w.MadeMillis, w.MadeByMillis, w.MadeInside = v.MadeMillis, v.MadeByMillis, v.MadeInside
 		}
 	}
 	return joined

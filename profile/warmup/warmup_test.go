@@ -203,3 +203,25 @@ func TestBounds(t *testing.T) {
 		window).Of([]int{7}).Trial(0)
 	assert.Equal(t, []Level{{Level: UnknownLevel, Count: 1}}, j.Levels)
 }
+
+// Narrow makes the time at which code was made exact, but never contradicts what is known already.
+func TestNarrow(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		made, by         int64
+		begin, end       int64
+		wantMade, wantBy int64
+	}{
+		{"a compilation within the time", 100, 350, 200, 300, 300, 300},
+		{"one that began before", 100, 350, 20, 300, 300, 300},
+		{"one that ended after the code was seen", 100, 350, 200, 360, 350, 350},
+		{"its end is unknown", 100, 350, 200, 0, 200, 350},
+		{"it ended too early: another clock, or another compilation", 100, 350, 20, 90, 100, 350},
+		{"it began too late", 100, 350, 400, 500, 100, 350},
+		{"an exact time", 100, 100, 20, 110, 100, 100},
+	} {
+		v := Version{MadeMillis: c.made, MadeByMillis: c.by}
+		v.Narrow(c.begin, c.end)
+		assert.Equal(t, []int64{c.wantMade, c.wantBy}, []int64{v.MadeMillis, v.MadeByMillis}, c.name)
+	}
+}

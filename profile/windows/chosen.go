@@ -2,12 +2,12 @@ package windows
 
 import "github.com/gasm-profiler/gasm/event"
 
-// Chosen finds the events that an [EventChoice] chooses. Such an event counts if it began while its JVM was measured.
+// Chosen finds the events that an [EventChoice] chooses. A chosen event counts if it began while its JVM was measured.
 // An event whose thread or duration is unknown counts, too, although it can't narrow a window. For example, if a
 // request was being handled when a recording began, its duration is unknown.
 type Chosen struct {
 	choice    EventChoice
-	timelines map[int]*Timeline // of the windows as they were before they were narrowed
+	timelines map[int]*Timeline // timelines of the windows as they were before Narrow
 }
 
 // Chosen returns a Chosen for the windows of the measurements. It must be called before Narrow, which changes these
@@ -20,9 +20,9 @@ func (w EventChoice) Chosen(measured []Measurement) *Chosen {
 	return &Chosen{w, lines}
 }
 
-// Find reports whether an event is a chosen one, and returns the trial that it counts for. If in is false, the event
-// counts for no trial: either it is outside of all windows, or the user has chosen the times outside of the events. c
-// may be nil.
+// Find reports whether an event is a chosen one, and returns the trial to which it is attributed. If in is false, the
+// event is attributed to no trial: either it is outside of all windows, or the user has chosen the times outside of the
+// events. c may be nil.
 func (c *Chosen) Find(e *event.Event) (trial int, in, chosen bool) {
 	if c == nil || !c.choice.has(e) {
 		return 0, false, false

@@ -18,7 +18,7 @@ import (
 // no name, these are the JVMs of one program, or of all programs if programs are merged.
 type Measurement struct {
 	capture.Trial
-	PIDs         []int // ascending; if there are no Windows, these JVMs are measured all the time
+	PIDs         []int // process ids, ascending; if there are no Windows, these JVMs are measured all the time
 	Program, JDK string
 }
 

@@ -26,7 +26,7 @@ func Program(main string) string {
 // further programs share one profile.
 const maxPrograms = 100
 
-// OtherPrograms stands for all programs beyond maxPrograms in Measurement.Program.
+// OtherPrograms is the value of Measurement.Program for all programs beyond maxPrograms together.
 const OtherPrograms = "(other programs)"
 
 // A programKey identifies a program. Two JVMs run the same program if they have the same key.
@@ -57,7 +57,7 @@ func (m *Measurement) ByProgram(jvms []capture.JVM) []Measurement {
 			add(known[j.PID], j.PID)
 		}
 	}
-	for _, pid := range m.PIDs { // in a damaged capture this JVM may be missing from the list
+	for _, pid := range m.PIDs { // a JVM of a damaged capture may be missing from the list
 		if _, ok := known[pid]; !ok {
 			add(programKey{}, pid)
 		}

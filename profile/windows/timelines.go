@@ -19,8 +19,8 @@ const SlicesPerJVM = 5
 // cut into slices. They should behave the same from beginning to end, but other programs have
 // phases.
 type Timeline struct {
-	windows []slicedWindow // ascending, without overlaps; no windows for a JVM that is measured all the time
-	trial   int            // if the JVM has no windows, its trial
+	windows []slicedWindow // windows, ascending, without overlaps; none for a JVM that is measured all the time
+	trial   int            // the trial of a JVM that has no windows
 	out     bool           // true if the JVM is in no trial
 	named   bool           // true if the JVM is in a trial with a name
 }
@@ -29,9 +29,9 @@ type Timeline struct {
 type slicedWindow struct {
 	capture.Span
 	trial         int    // index in the measurements
-	name          string // of the trial; only a trial with a name is cut into slices
+	name          string // the trial's name; only a trial with a name is cut into slices
 	first         int    // the number of the JVM's first slice
-	before, whole int64  // length in ns of the JVM's windows in this trial: of those before this one; of all
+	before, whole int64  // ns in this trial's windows of the JVM: in those before this one, and in all
 }
 
 // lastTime is a time in ns that is later than any sample. To get there, a machine would have to run

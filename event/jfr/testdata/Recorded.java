@@ -1,3 +1,4 @@
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.*;
 
@@ -112,11 +113,16 @@ public class Recorded {
     /** Makes the JVM's own events: collections, contended locks, exceptions, classes, threads, compilations. */
     static void busy() throws Exception {
         Object lock = new Object();
+        CountDownLatch held = new CountDownLatch(1);
+        Thread main = Thread.currentThread();
         Thread holder = new Thread(() -> {
             for (int i = 0; i < 20; i++) {
                 synchronized (lock) {
+                    held.countDown();
                     try {
-                        Thread.sleep(1);
+                        do {
+                            Thread.sleep(1);
+                        } while (i == 0 && main.getState() != Thread.State.BLOCKED);
                     } catch (InterruptedException e) {
                         return;
                     }
@@ -124,6 +130,7 @@ public class Recorded {
             }
         }, "Fäden \u4e2d");
         holder.start();
+        held.await(); // so that the lock is contended, even if the holder starts late
         for (int i = 0; i < 20; i++) {
             synchronized (lock) {
                 sink = new byte[1 << 20];

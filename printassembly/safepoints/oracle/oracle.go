@@ -21,10 +21,10 @@ import (
 // A Score says for how many samples a rule has found the right frames.
 type Score struct {
 	Samples int
-	Method  int // the innermost method is right
+	Method  int // the innermost method that the rule found is right
 	Line    int // the innermost method and its line are right
-	Chain   int // all methods and lines are right
-	Certain int // what is said to be certain is right
+	Chain   int // all methods and lines of the chain are right
+	Certain int // everything that the rule calls certain is right
 }
 
 // Add counts the samples of an instruction. want are the frames that HotSpot has recorded for it, and got are the
@@ -51,8 +51,8 @@ func (s *Score) Add(samples int, want, got []printassembly.Frame) {
 	}
 }
 
-// certainlyRight reports whether all that is not a guess agrees with the record: the method of each frame whose method
-// is not guessed, and the line of each frame that is certain.
+// certainlyRight reports whether got agrees with the record want in all that is not a guess: the method of each frame
+// whose method is not guessed, and the line of each frame that is certain.
 func certainlyRight(want, got []printassembly.Frame) bool {
 	for k, f := range got {
 		if f.Guess == printassembly.GuessedAll {
@@ -99,7 +99,7 @@ func callsAtSafepoint(relocation string) bool {
 }
 
 // ByAddress gives each instruction without a record the frames of the record at the next higher address. HotSpot and
-// older versions of gasm do the same.
+// older versions of gasm use this rule, too.
 func ByAddress(insts []printassembly.Instruction) {
 	var frames []printassembly.Frame
 	for i := len(insts) - 1; i >= 0; i-- {
@@ -124,10 +124,10 @@ type Sampled struct {
 	Nameless bool
 }
 
-// Compare hides the records of a method between safepoints. Then it lets both rules guess them: the rule of the next
-// address, and that of package safepoints. samples has the number of samples by address. Compare calls the function
-// each for every instruction that has samples and recorded frames. It returns false if there is nothing to compare,
-// because the method is an excerpt.
+// Compare hides the records of a method between safepoints. Then it lets two rules guess them: ByAddress, and the rule
+// of package safepoints. samples has the number of samples by address. Compare calls the function each for every
+// instruction that has samples and recorded frames. It returns false if there is nothing to compare, because the method
+// is an excerpt.
 func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies,
 	samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {

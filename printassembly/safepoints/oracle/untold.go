@@ -27,9 +27,9 @@ const (
 	Counter Reason = "counter"
 )
 
-// A judge finds the records of a method that describe other code than the instruction they are at.
+// A judge finds those records of a method that describe other code than the instructions at their addresses.
 type judge struct {
-	insts     []printassembly.Instruction // with all records of HotSpot
+	insts     []printassembly.Instruction // the method's code with all records of HotSpot
 	c2        bool
 	counters  []string // see safepoints.Counters
 	leftovers map[string]bool
