@@ -23,6 +23,7 @@ PERFASM_JAR := $(PERFASM)/target/perfasm.jar
 PERFASM_SOURCES := $(PERFASM)/pom.xml $(shell find $(PERFASM)/src -name '*.java')
 BROWSERTEST := report/page/browsertest
 PACKAGING := packaging
+COLLECTORTEST := push/otlp/collectortest
 GO_THERE = $(if $(findstring /,$(GO)),$(abspath $(GO)),$(GO)) # for BROWSERTEST and PACKAGING, modules of their own
 # Of a release's packages: the tag v1.2.3 of the commit, or what is in front of all versions.
 RELEASE ?= $(shell git describe --exact-match --match 'v[0-9]*' 2>/dev/null | sed 's/^v//' | grep . || \
@@ -58,7 +59,7 @@ build: ## build bin/gasm
 	$(call step,building bin/gasm)
 	@CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o bin/gasm ./cmd/gasm
 
-dist: ## build all of a release in dist/: archives, .deb, .rpm, sums, an SBOM, a Homebrew formula (RELEASE=1.2.3)
+dist: ## build all of a release in dist/: archives, .deb, .rpm, sums, an SBOM, an image, a Homebrew formula (RELEASE=1.2.3)
 	$(call step,building dist/ for $(RELEASE))
 	@cd $(PACKAGING) && $(GO_THERE) run . -go $(GO_THERE) -version "$(RELEASE)" -time "$$(git log -1 --format=%ct)" -out ../dist
 
@@ -153,6 +154,8 @@ lint: ## stage 1: gofmt, go vet and staticcheck, and builds for all platforms
 	$(call step,go vet)
 	@export CGO_ENABLED=0; $(GO) vet ./...; \
 	for dir in $(BROWSERTEST) $(PACKAGING); do (cd $$dir && $(GO_THERE) vet ./...) || exit 1; done
+	@# The collector takes minutes to compile. This fails if its go.mod does not match ours any more.
+	@cd $(COLLECTORTEST) && $(GO_THERE) list -m all >/dev/null
 	$(call step,go vet for darwin/arm64)
 	@GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	$(call step,go vet for linux/arm64)

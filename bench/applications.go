@@ -59,7 +59,7 @@ func (j installedJDK) java(options string, args ...string) []string {
 	return slices.Concat([]string{j.tool("java"), "-Xmx1g", "-cp", classPath}, strings.Fields(options), args)
 }
 
-// A running is a running program.
+// The type running is a program that runs.
 type running struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -104,7 +104,8 @@ func (r *running) stop() {
 	_ = r.cmd.Wait() // it was killed
 }
 
-// run starts the application with more options for its JVM and, if it is a server, its load. The caller must call stop.
+// run starts the application with more options for its JVM and, if it is a server, its load. The caller must call the
+// returned function stop.
 func (a *application) run(ctx context.Context, j installedJDK, options string) (pid int, stop func(), err error) {
 	app, err := start(ctx, j.java(options, a.args()...))
 	if err != nil {

@@ -50,7 +50,7 @@ func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, c
 type profiledStacks struct {
 	samples []stackSample // those with Java methods
 	all     int           // the number of all samples
-	broken  int           // of these, samples whose stack the profiler says it did not walk to the end
+	broken  int           // how many of these have a stack that the profiler did not walk to its end
 }
 
 // inlinedSuffix is what async-profiler's option ann adds to the names of inlined Java methods. javaSuffixes are the

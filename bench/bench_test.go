@@ -188,11 +188,13 @@ func TestPick(t *testing.T) {
 	require.NotEmpty(t, measurements)
 	all, err := pick("")
 	require.NoError(t, err)
-	assert.Len(t, all, len(measurements)-2)
-	apart, err := pick("stacks,lines")
+	assert.Len(t, all, len(measurements)-5)
+	apart, err := pick("stacks,inlining,lines,wall-tools,wall-latency")
 	require.NoError(t, err)
-	require.Len(t, apart, 2)
-	assert.True(t, apart[0].apart && apart[1].apart)
+	require.Len(t, apart, 5)
+	for _, m := range apart {
+		assert.True(t, m.apart, m.name)
+	}
 	two, err := pick("small,log-hex")
 	require.NoError(t, err)
 	require.Len(t, two, 2)

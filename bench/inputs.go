@@ -21,7 +21,7 @@ const (
 )
 
 // openPacked opens a gzip-compressed file of a capture and returns a reader of the uncompressed bytes. The caller must
-// call closeFile afterwards.
+// call the returned function closeFile afterwards.
 func openPacked(capture, file string) (r io.Reader, closeFile func(), err error) {
 	path := filepath.Join(capturesFolder, capture, file+".gz")
 	f, err := os.Open(path)
@@ -61,9 +61,9 @@ func (s *setup) writeFile(name string, write func(io.Writer) error) (path string
 	return path, nil
 }
 
-// logFile writes a file with the log of a capture, repeated until the file has at least size bytes. If size is 0, the
-// file has the log once. logFile unpacks the log for each repetition instead of keeping it in memory, because bench
-// must stay small (see run).
+// logFile writes a file with the log of a capture, repeated until the file has at least as many bytes as the parameter
+// size says. If size is 0, the file has the log once. logFile unpacks the log for each repetition instead of keeping it
+// in memory, because bench must stay small (see run).
 func (s *setup) logFile(capture string, size int64) (path string, err error) {
 	if err := s.needRoom(size); err != nil {
 		return "", err

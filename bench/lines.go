@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/printassembly/safepoints/oracle"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // allRecords has HotSpot keep records of frames between safepoints, too.
@@ -137,7 +138,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		dir := filepath.Join(s.dir, "lines")
 		if s.differences != "" {
 			dir = filepath.Join(s.differences, strings.ToLower(strings.Fields(name)[0])+"-"+strconv.Itoa(j.feature)+".capture")
-			if err := os.RemoveAll(dir); err != nil { // of an earlier round
+			if err := os.RemoveAll(dir); err != nil { // the folder of an earlier round
 				return all, err
 			}
 		}
@@ -183,7 +184,7 @@ func (s *setup) addLines(all []figure, j installedJDK, name string, record func(
 		figure{"  left out, in excerpts", left, inShare, ""}), nil
 }
 
-// wrong returns the share of samples that were guessed wrong. right is the number of those that were guessed right.
+// wrong returns the share of samples that were guessed wrong, given the number of samples that were guessed right.
 func wrong(s *oracle.Score, right int) float64 {
 	return float64(s.Samples-right) / float64(max(1, s.Samples))
 }
@@ -194,7 +195,7 @@ var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 // A linesScore says how often the guesses for a capture are right, by each of the two rules.
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
-	recordedAddress, recordedFlow oracle.Score          // compared with all records of HotSpot, even those of other code
+	recordedAddress, recordedFlow oracle.Score          // compared with all HotSpot records, even those about other code
 	otherAddress, otherFlow       oracle.Score          // only instructions whose record HotSpot has made itself
 	untold                        map[oracle.Reason]int // number of samples that are missing in byAddress and byFlow
 	nameless                      int                   // number of samples in inlined methods that no record mentions
@@ -210,7 +211,7 @@ func scoreLines(dir string) (linesScore, error) {
 		return score, err
 	}
 	defer c.Close()
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Locations, o.SkipLines = true, true
 	all, err := profile.Of(c, o)
 	if err != nil {

@@ -24,12 +24,18 @@
 //	sdt        the cost of a call of a method that other tracers could watch (--probe-sdt)
 //	latency    the time from the last output of a JMH run under gasm to gasm's exit
 //	walks      gasm's CPU time with call stacks, and what they cost the program that is sampled
+//	wall       what --wall costs with 5000 threads, and with threads that switch all the time
 //	probes     the cost of a call of a probed method, and of a method next to it
 //	usdt       the cost of a USDT probe that gasm records
+//	fleet      what 10, 100 and 1000 hosts with gasm watch send to a server: requests, bytes, series
 //	stacks     how many call stacks of large programs are whole, and how far they agree with async-profiler's; only if
 //	           -only names it, because it fetches these programs ('make applications') and takes a minute for each
 //	lines      how often methods and lines are right without DebugNonSafepoints; only if -only names it, for the same
 //	           reasons
+//	inlining   the share of a long javac's CPU time that --events inlining takes; only if -only names it
+//	wall-tools  what gasm attach --wall, async-profiler's wall mode and Flight Recorder say about threads that know what
+//	           they do, and how many signals they send; only if -only names it, because it needs the applications
+//	wall-latency  how long a server takes to answer with and without --wall; only if -only names it, for the same reason
 //
 // The table is written to stdout, and progress messages to stderr. All files are in one temporary directory, which is
 // removed at the end.
@@ -81,11 +87,16 @@ var measurements = []measurement{
 	{"steady", measureSteady, false},
 	{"latency", measureLatency, false},
 	{"walks", measureWalks, false},
+	{"wall", measureWall, false},
 	{"sdt", measureSDT, false},
 	{"probes", measureProbes, false},
 	{"usdt", measureUSDT, false},
+	{"fleet", measureFleet, false},
 	{"stacks", measureStacks, true},
+	{"inlining", measureInlining, true},
 	{"lines", measureLines, true},
+	{"wall-tools", measureWallTools, true},
+	{"wall-latency", measureWallLatency, true},
 }
 
 // A setup contains what the measurements share: the flags, the JDKs and the temporary directory.

@@ -17,7 +17,7 @@ type sampleText struct {
 // A sampleLine is a line of the text, split at the sample's time.
 type sampleLine struct {
 	before, after []byte
-	// The sample's time. It is -1 if the line is not a sample, and then before is the whole line.
+	// The sample's time. It is -1 if the line is not a sample. Then the field before has the whole line.
 	nanos int64
 }
 

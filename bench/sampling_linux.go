@@ -18,8 +18,8 @@ import (
 const samplingBenchmark = "MapWalk"
 
 // measureSampling compares the CPU time that gasm needs to sample a JMH run with that of perf record and perf script,
-// which sample the same run at the same time. It runs gasm's sampler in this process, because gasm itself also copies
-// code and makes a report.
+// which sample the same run at the same time. It runs gasm's sampler in this process, because a gasm process would also
+// copy code and make a report.
 func measureSampling(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJMH(); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // profilerLibrary is the library of async-profiler. Samples in this library are not the program's: gasm has sampled
@@ -127,7 +128,7 @@ func (s *setup) bothStacks(ctx context.Context, a *application, j installedJDK) 
 	dir := filepath.Join(s.dir, "stacks")
 	if s.differences != "" {
 		dir = filepath.Join(s.differences, a.file(j)+".capture")
-		if err := os.RemoveAll(dir); err != nil { // of an earlier round
+		if err := os.RemoveAll(dir); err != nil { // the folder of an earlier round
 			return nil, account, nil, err
 		}
 	} else {
@@ -154,7 +155,7 @@ func capturedStacks(dir string) (*profiledStacks, profile.Account, error) {
 	if err != nil {
 		return nil, profile.Account{}, err
 	}
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Locations, o.Stacks, o.SkipLines = true, true, true
 	all, err := profile.Of(c, o)
 	if err != nil {

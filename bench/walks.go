@@ -122,7 +122,7 @@ func (s *setup) rest(ctx context.Context, p *running, seconds int64) (speed floa
 // An attachedCost is what one recording cost.
 type attachedCost struct {
 	speed   float64 // the program's rounds in a second of its CPU time
-	cpu     float64 // of gasm, in seconds
+	cpu     float64 // CPU time of gasm, in seconds
 	samples float64
 	end     float64 // seconds from the end of the sampling to the end of gasm
 }

@@ -33,7 +33,7 @@ func (k Kind) Java() bool { return k >= Compiled && k <= Interpreted }
 // place, and why.
 func (k Kind) Mark() bool { return k >= Cut && k <= Chain }
 
-// Unknown is the BCI or the Line of a frame that has none.
+// Unknown is the value of a frame's BCI or Line that is not known.
 const Unknown = -1
 
 // A Frame describes one frame of a stack. A Writer writes equal frames only once.
@@ -43,7 +43,7 @@ type Frame struct {
 	// a mark. An inlined method has the PC of the compiled method that contains it. In a stack with the mark Chain (see
 	// the package comment), the PC of a native function may be an address in the library's file.
 	PC        uint64
-	CompileID int // of a compiled or inlined method; 0 for all others
+	CompileID int // the compile id of a compiled or inlined method; 0 for all other frames
 	// BCI is the index of the bytecode that the frame executes, and Line is the line of that bytecode in the source.
 	// Each may be Unknown.
 	BCI, Line int
@@ -57,5 +57,5 @@ type Frame struct {
 // At returns a frame without a bci and a line. For a mark, pc is 0.
 func At(kind Kind, pc uint64) Frame { return Frame{Kind: kind, PC: pc, BCI: Unknown, Line: Unknown} }
 
-// An ID stands for a stack: a frame and all its callers. 0 is the stack without frames.
+// An ID identifies a stack: a frame and all its callers. 0 is the stack without frames.
 type ID uint32

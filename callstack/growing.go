@@ -9,7 +9,7 @@ import (
 // A Growing reads the text of a [Writer] while it is written. It is not safe for use by several goroutines.
 type Growing struct {
 	Tree   Tree // the stacks so far
-	number int  // of lines
+	number int  // number of lines read so far
 	rest   []byte
 	failed error
 }

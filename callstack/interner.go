@@ -8,7 +8,7 @@ type interner struct {
 
 func newInterner() interner { return interner{map[Frame]FrameID{}, map[uint64]ID{}} }
 
-// A FrameID stands for a frame in a Writer or a Tree.
+// A FrameID identifies a frame in a Writer or a Tree.
 type FrameID uint32
 
 // noFrame is the FrameID of a frame that is not interned because there are MaxNodes already.
@@ -23,8 +23,8 @@ type node struct {
 // key returns both parts of a node as one number, because a map finds a number faster than a struct.
 func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
-// frame returns the number of a frame. A new frame gets the number that next says, or noFrame if there is no room for
-// it.
+// frame returns the number of a frame. The parameter next is the number for a new frame, or noFrame if there is no room
+// for one.
 func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	if id, known := x.frames[*f]; known {
 		return id, false
@@ -36,8 +36,8 @@ func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	return FrameID(next), true
 }
 
-// node returns the number of a node. A new node gets the number that next says, or NoRoom if there is no room for it.
-// It also gets NoRoom if there was no room for its parent or its frame.
+// node returns the number of a node. The parameter next is the number for a new node, or NoRoom if there is no room for
+// one. A node also gets the number NoRoom if its parent or its frame got none.
 func (x *interner) node(n node, next int) (id ID, isNew bool) {
 	if n.parent == NoRoom || n.frame == noFrame {
 		return NoRoom, false

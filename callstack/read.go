@@ -66,7 +66,7 @@ func (t *Tree) AddLine(line []byte) string {
 	if !ok {
 		return "neither a frame nor a node"
 	}
-	if len(t.frames) >= MaxNodes { // a Writer writes each frame for the node that needs it
+	if len(t.frames) >= MaxNodes { // a Writer writes no more frames than nodes
 		return fmt.Sprintf("there are more than %d frames", MaxNodes)
 	}
 	f, err := parseFrame(rest, len(t.frames)+1)
@@ -77,8 +77,8 @@ func (t *Tree) AddLine(line []byte) string {
 	return ""
 }
 
-// addNode adds the node that a line describes. rest is the line without its first letter. It returns what is wrong with
-// the line, or "". Most lines are nodes, so it allocates nothing for a line.
+// addNode adds the node that a line describes. The parameter rest is the line without its first letter. The result says
+// what is wrong with the line; it is "" if nothing is. Most lines are nodes, so it allocates nothing for a line.
 func (t *Tree) addNode(rest []byte) string {
 	var n [3]uint64
 	for i := range n {

@@ -69,7 +69,7 @@ func compareCalls(a, b []Call) []comparedCall {
 	}
 	index := map[key]int{}
 	add := func(calls []Call, to func(*comparedCall) *Call) {
-		number := make([]int, len(calls)) // in all
+		number := make([]int, len(calls)) // for each call, its number in the result
 		for i := range calls {
 			c := &calls[i]
 			k := key{-1, c.callKey}

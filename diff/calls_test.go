@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -24,7 +25,7 @@ func stackReport(t *testing.T, thread string) *schema.Report {
 	c, err := capture.Open(gasmtest.UnpackFolder(t, "stacks"))
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Stacks, o.SkipLines = true, true
 	o.Threads, err = threads.ParseChoice(thread)
 	require.NoError(t, err)

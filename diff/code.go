@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// regions writes the table of the regions that changed. A region is a run of sampled instructions. Below the table,
-// regions writes the aligned code of each region that has a listing.
+// regions writes the table of the regions that changed. A region is a run of sampled instructions. Below the table, it
+// writes the aligned code of each region that has a listing.
 func (t *textDiff) regions() {
 	rows := t.c.Regions
 	if len(rows) == 0 {

@@ -124,7 +124,7 @@ func (r *Result) note(a, b *TrialSide) {
 		say("A has samples of " + a.Event + ", B of " + b.Event + ": their shares can't be compared")
 	}
 	if a.JDK != b.JDK && a.JDK != "" && b.JDK != "" {
-		say("A ran on JDK " + a.JDK + ", B on JDK " + b.JDK + ": stubs and native functions may only have other names")
+		say("A ran on JDK " + a.JDK + ", B on JDK " + b.JDK + ": a stub or native function may be the same under another name")
 	}
 	if r.A.Chosen != r.B.Chosen {
 		say("A is a report of other samples (" + cmp.Or(r.A.Chosen, "all") + ") than B (" + cmp.Or(r.B.Chosen, "all") +

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/noise"
 )
 
 func TestNoise(t *testing.T) {
@@ -21,8 +23,8 @@ func TestNoise(t *testing.T) {
 	assert.InDelta(t, 0.01, n.threshold(0, 1, 0), 1e-9, "the least change")
 	assert.InDelta(t, 2*2.576*0.1, n.threshold(0, 1, 0.1), 2*0.0005*0.1, "the spread over forks")
 	// Student's table has 5.041. The expansion's terms in 1/n^3 and smaller are left out.
-	assert.InDelta(t, 5.041, studentFactor(3.291, 8), 0.15, "99.9 %, both tails")
-	assert.InDelta(t, 3.291, studentFactor(3.291, 1e6), 0.0005)
+	assert.InDelta(t, 5.041, noise.SpreadFactor(3.291, 8), 0.15, "99.9 %, both tails")
+	assert.InDelta(t, 3.291, noise.SpreadFactor(3.291, 1e6), 0.0005)
 
 	a.Forks = []int64{1000, 1000}
 	b.Forks = []int64{2000}
@@ -56,9 +58,9 @@ func TestNoFalseAlarms(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d comparisons show a change", alarms, runs)
-	// There are fewer alarms than falseAlarms allows, because the rows depend on each other, and because small changes
-	// are not shown however unlikely they are.
-	assert.LessOrEqual(t, float64(alarms), falseAlarms*runs)
+	// There are fewer alarms than noise.FalseAlarms allows, because the rows depend on each other, and because small
+	// changes are not shown however unlikely they are.
+	assert.LessOrEqual(t, float64(alarms), noise.FalseAlarms*runs)
 }
 
 func TestTrials(t *testing.T) {

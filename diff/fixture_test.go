@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/sampler"
 )
@@ -49,7 +50,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 	if trial != "" {
 		trials = append(trials, benchmark)
 	}
-	b := profile.NewBuilder(profile.Config{JVMs: jvms, Trials: trials})
+	b := profile.NewBuilder(choice.Config{JVMs: jvms, Trials: trials})
 	for i := range samples {
 		pid := samples[i].PID
 		for fork := range forks {
@@ -59,7 +60,7 @@ func profiles(t *testing.T, name, trial string, forks int) *profile.Profiles {
 			}
 		}
 	}
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.HotThreshold, o.MergeMargin = 0.01, MergeMargin
 	built := b.Build(o)
 	require.NotEmpty(t, built)

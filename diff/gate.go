@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/internal/noise"
 	"github.com/gasm-profiler/gasm/internal/student"
 )
 
@@ -85,8 +86,7 @@ func (r *Result) Judge(percent float64) *Gate {
 	return g
 }
 
-// failed reports whether the time or share grew by more than percent even after the noise is
-// subtracted.
+// failed reports whether the time or share grew by more than the given percentage even after the noise is subtracted.
 func (r *GateRow) failed(percent float64) bool { return r.NoiseKnown && r.Change-r.Noise > percent }
 
 // A measure is a time per operation on both sides, in ns: JMH's score, or the CPU time from samples.
@@ -117,20 +117,20 @@ func (c *Comparison) measures() (m []measure) {
 // a billionth of a nanosecond to 30 years.
 func isTime(nanos float64) bool { return nanos > 1e-9 && nanos < 1e18 }
 
-// timeRow judges a benchmark by a measure. judged is the number of measures that are judged in the whole Result. The
-// more there are, the larger the noise gets, because each of them could be a false alarm.
+// timeRow judges a benchmark by a measure. The parameter judged is the number of measures that are judged in the whole
+// Result. The more there are, the larger the noise gets, because each of them could be a false alarm.
 func (c *Comparison) timeRow(m measure, judged int) GateRow {
 	row := GateRow{Trial: c.A.Title(), Before: m.a, After: m.b, Change: 100 * (m.b - m.a) / m.a, CPU: m.cpu}
-	var noise float64
-	switch probability := 1 - falseAlarms/float64(max(judged, 1)); {
+	var chance float64
+	switch probability := 1 - noise.FalseAlarms/float64(max(judged, 1)); {
 	case !m.cpu:
-		noise, row.NoiseKnown = c.scoreNoise(probability)
+		chance, row.NoiseKnown = c.scoreNoise(probability)
 	case len(c.A.CPURuns) > 1 && len(c.B.CPURuns) > 1:
-		noise, row.NoiseKnown = max(groupNoise(probability, c.A.CPURuns, c.B.CPURuns), c.sampledNoise()), true
+		chance, row.NoiseKnown = max(groupNoise(probability, c.A.CPURuns, c.B.CPURuns), c.sampledNoise()), true
 	default:
-		noise, row.NoiseKnown = c.sampledNoise(), len(c.A.Forks) > 1 && len(c.B.Forks) > 1
+		chance, row.NoiseKnown = c.sampledNoise(), len(c.A.Forks) > 1 && len(c.B.Forks) > 1
 	}
-	row.Noise = 100 * noise / m.a
+	row.Noise = 100 * chance / m.a
 	return row
 }
 
@@ -143,7 +143,7 @@ func groupNoise(probability float64, a, b []float64) float64 {
 // scoreNoise returns by how much JMH's times can differ by chance, in ns. It is estimated from the
 // differences among a side's captures, among its forks and among its iterations; the largest
 // estimate counts. probability is chosen so that all judgements together give a false alarm with
-// the probability falseAlarms.
+// the probability noise.FalseAlarms.
 //
 // The second result is true only if both sides have several captures, or both have several forks.
 // Iterations alone are not enough. The iterations of one JVM share its code, its heap and the same
@@ -226,10 +226,10 @@ func meanVariance(values []float64) float64 {
 	return squares / (n - 1) / n
 }
 
-// shareRows returns the methods of a program whose shares grew by more than percent. It judges
-// frames rather than compiled methods, because a compiled method's share also changes when HotSpot
-// inlines it into a different caller. It also judges native functions, stubs and the interpreter,
-// which have no frames. If there are no frames at all, it judges every method.
+// shareRows returns the methods of a program whose shares grew by more than the given percentage. It judges frames
+// rather than compiled methods, because a compiled method's share also changes when HotSpot inlines it into a different
+// caller. It also judges native functions, stubs and the interpreter, which have no frames. If there are no frames at
+// all, it judges every method.
 func (c *Comparison) shareRows(percent float64) []GateRow {
 	var rows []GateRow
 	judge := func(r *Row) {

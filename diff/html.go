@@ -229,7 +229,7 @@ func (c *Comparison) htmlFacts() []htmlFact {
 		return escaped(facts)
 	}
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
-		facts = append(facts, htmlFact{"CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a),
+		facts = append(facts, htmlFact{"CPU time", fmt.Sprintf("A %s, B %s per operation: %+.1f %%", nanosText(a),
 			nanosText(b), 100*(b-a)/a)})
 	}
 	if text := c.scoreText(false); text != "" {

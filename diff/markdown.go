@@ -205,7 +205,7 @@ func (r *Result) markdownNotes() string {
 	return ""
 }
 
-// markdown writes what changed in a trial, with its tables and listings folded.
+// markdown writes what changed in a trial. The tables and listings are folded.
 func (c *Comparison) markdown(m *markdown) {
 	if c.unchanged() {
 		return
@@ -320,8 +320,7 @@ func longestRun(text string, of rune) int {
 	return longest
 }
 
-// codeSpan returns text as a code span. Nothing in the text can end the span, or the cell of a
-// table.
+// codeSpan returns the text as a code span. Nothing in the text can end the span, or the cell of a table.
 func codeSpan(text string) string {
 	text = cut(layout.Escape(text))
 	if strings.TrimSpace(text) == "" {
@@ -335,10 +334,10 @@ func codeSpan(text string) string {
 	return ticks + strings.ReplaceAll(text, "|", `\|`) + ticks
 }
 
-// markdownText returns text that is not code. Punctuation marks are escaped with backslashes. Text that GitHub would
-// turn into a link is broken up: a web address by an entity, and the name of a user by a code span around the @. An
-// entity is not enough for a name, because GitHub finds names even if the @ is written as an entity, and would notify
-// the user.
+// markdownText returns the Markdown for a text that is not code. Punctuation marks are escaped with backslashes. Text
+// that GitHub would turn into a link is broken up: a web address by an entity, and the name of a user by a code span
+// around the @. An entity is not enough for a name, because GitHub finds names even if the @ is written as an entity,
+// and would notify the user.
 func markdownText(text string) string {
 	var out strings.Builder
 	runes := []rune(cut(layout.Escape(text)))
@@ -364,7 +363,7 @@ func markdownText(text string) string {
 	return out.String()
 }
 
-// summaryText returns text for use within HTML, in which Markdown still interprets its own marks.
+// summaryText returns a text for use within HTML, in which Markdown still interprets its own marks.
 func summaryText(text string) string {
 	var out strings.Builder
 	for _, c := range cut(layout.Escape(text)) {

@@ -1,10 +1,10 @@
 package diff
 
-import "math"
+import (
+	"math"
 
-// falseAlarms is the probability that the comparison of two runs of the same program
-// shows any row as changed.
-const falseAlarms = 0.01
+	"github.com/gasm-profiler/gasm/internal/noise"
+)
 
 // Noise says how large a change must be to be shown.
 type Noise struct {
@@ -27,32 +27,20 @@ type Noise struct {
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 
-	samplesA, samplesB int64 // in the profiles
+	samplesA, samplesB int64 // numbers of samples in the profiles
 }
 
 func newNoise(a, b *TrialSide, rows int, minChange float64) Noise {
 	n := Noise{Rows: rows, MinChange: minChange, Forks: len(a.Forks) > 1 && len(b.Forks) > 1,
 		Slices: len(a.Slices) > 1 && len(b.Slices) > 1, samplesA: a.Samples, samplesB: b.Samples}
-	// The quantile of the normal distribution at which both tails together have the
-	// probability falseAlarms/rows.
-	n.Factor = math.Sqrt2 * math.Erfinv(1-falseAlarms/float64(max(rows, 1)))
-	n.SpreadFactor = studentFactor(n.Factor, spreadDegrees(a)+spreadDegrees(b))
+	n.Factor = noise.Factor(rows)
+	n.SpreadFactor = noise.SpreadFactor(n.Factor, spreadDegrees(a)+spreadDegrees(b))
 	n.At10 = n.threshold(a.Samples/10, b.Samples/10, 0)
 	return n
 }
 
 // spreadDegrees returns the degrees of freedom of a side's spread over forks or slices.
 func spreadDegrees(t *TrialSide) int { return max(len(t.Slices), len(t.Forks), 1) - 1 }
-
-// studentFactor returns the quantile of Student's t distribution that has the same
-// probability as the quantile z of the normal distribution. It uses the first terms of the
-// expansion in 1/degrees (Abramowitz and Stegun, 26.7.5). The result is at most 2z, because
-// with the real quantile for two forks no change would ever be shown.
-func studentFactor(z float64, degrees int) float64 {
-	n := float64(max(degrees, 1))
-	z3, z5 := math.Pow(z, 3), math.Pow(z, 5)
-	return min(2*z, z+(z3+z)/(4*n)+(5*z5+16*z3+3*z)/(96*n*n))
-}
 
 // threshold returns the smallest change of a share that is shown for a row with these counts.
 // spreadError is the standard error of the change, estimated from forks or slices. It is 0 if there
@@ -64,9 +52,7 @@ func (n *Noise) threshold(countA, countB int64, spreadError float64) float64 {
 // samplingError returns the standard error that random sampling causes in the difference of
 // two shares, if the true shares of both sides are equal.
 func (n *Noise) samplingError(countA, countB int64) float64 {
-	a, b := float64(n.samplesA), float64(n.samplesB)
-	p := float64(countA+countB) / (a + b)
-	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
+	return noise.SamplingError(countA, n.samplesA, countB, n.samplesB)
 }
 
 // spreadError returns the standard error of the difference of two shares. It is estimated from forks or from slices,
@@ -84,25 +70,15 @@ func (t *TrialSide) shareVariance(item *Item) float64 {
 	return max(varianceOver(t.Forks, item.Forks), varianceOver(t.Slices, item.Slices))
 }
 
-// varianceOver returns the variance of the share sum(parts)/sum(wholes), estimated from how
-// much parts[i]/wholes[i] differs from group to group (the variance of a ratio estimator).
-// It returns 0 for a single group, or if the parts are not known by group.
+// varianceOver returns the variance of the share sum(parts)/sum(wholes), estimated from how much parts[i]/wholes[i]
+// differs from group to group. It returns 0 for a single group, or if the parts are not known by group.
 func varianceOver(wholes, parts []int64) float64 {
-	if len(wholes) < 2 || len(parts) != len(wholes) {
+	if len(parts) != len(wholes) {
 		return 0
 	}
-	var whole, part int64
+	var groups noise.Groups
 	for i := range wholes {
-		whole, part = whole+wholes[i], part+parts[i]
+		groups.Add(wholes[i], parts[i])
 	}
-	if whole == 0 {
-		return 0
-	}
-	share, groups := float64(part)/float64(whole), float64(len(wholes))
-	var sum float64
-	for i, n := range wholes {
-		off := float64(parts[i]) - share*float64(n)
-		sum += off * off
-	}
-	return groups / (groups - 1) * sum / (float64(whole) * float64(whole))
+	return groups.Variance()
 }

@@ -14,9 +14,9 @@ type methodRegions struct {
 	a, b []*Region
 }
 
-// A regionPair has the regions of one method that are compared with each other. Usually that is one
-// region of each side, but a side may have more. If by chance no sample fell in the middle of some
-// code, that run has two regions where the other run has one.
+// A regionPair has the regions of one method that are compared with each other. Usually that is one region of each
+// side, but a side may have more. For example, no sample may by chance have fallen in the middle of a piece of code in
+// one of the runs. Then this code is two regions in that run, and one region in the other.
 type regionPair struct {
 	method *methodRegions
 	a, b   []*Region
@@ -39,9 +39,8 @@ func newPairing(a, b *TrialSide, minChange float64) *pairing {
 	return &pairing{maxUnlisted: [2]int64{limit(a), limit(b)}, alignments: map[[2]*Region][]asm.Match{}}
 }
 
-// matches aligns two regions and returns the lines that match. The regions are one of A and one of
-// B, or two of the same side. matches remembers each result for the next call with the same
-// regions.
+// matches aligns two regions and returns the lines that match. The regions are one of A and one of B, or two of the
+// same side. Each result is remembered for the next call with the same regions.
 func (p *pairing) matches(a, b *Region) []asm.Match {
 	key := [2]*Region{a, b}
 	matches, ok := p.alignments[key]
@@ -293,7 +292,7 @@ func (p *pairing) unmatched(q *regionPair) (a, b int64) {
 	return missing(q.a), missing(q.b)
 }
 
-// maxListed limits the search of unmatched for instructions: it looks at so many regions of a method on each side.
+// maxListed is the maximum number of regions of a method, on each side, in which unmatched searches for instructions.
 const maxListed = 64
 
 // listed returns the hottest regions that have code. It returns at most maxListed regions.

@@ -44,7 +44,7 @@ func TestNanosPerOp(t *testing.T) {
 	assert.InDelta(t, 1500, stub.NanosB, 1e-6)
 	var text bytes.Buffer
 	require.NoError(t, r.WriteText(&text, TextOptions{}))
-	assert.Contains(t, text.String(), "CPU time:  A 4 us, B 2 us an operation: -50.0 %\n")
+	assert.Contains(t, text.String(), "CPU time:  A 4 us, B 2 us per operation: -50.0 %\n")
 	assert.Contains(t, text.String(), "1 us -> 1.5 us per op")
 
 	assert.Zero(t, sideOf(8000, 0, "cpu-clock", 1000).Trials[0].NanosPerOp, "no operations")

@@ -10,7 +10,7 @@ import (
 // A RegionRow is a pair of regions whose share or code changed.
 type RegionRow struct {
 	Row
-	CompileIDA int `json:"compile_id_a,omitempty"` // of A's hottest region in the pair
+	CompileIDA int `json:"compile_id_a,omitempty"` // the compile id of A's hottest region in the pair
 	CompileIDB int `json:"compile_id_b,omitempty"`
 	RegionsA   int `json:"regions_a"` // the number of A's regions in the pair
 	RegionsB   int `json:"regions_b"`

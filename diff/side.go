@@ -31,13 +31,13 @@ type Side struct {
 // A TrialSide is one side's profile of a trial, which is a benchmark or a whole program. All its
 // counts are of one event.
 type TrialSide struct {
-	Name string // of the benchmark; "" if the program is not a benchmark
+	Name string // the name of the benchmark; "" if the program is not a benchmark
 	// Program and JDK are set if the program is not a benchmark. Each of them is "" if it is
 	// unknown, or not the same for all JVMs.
 	Program, JDK string
 
 	Event   string  // the first event that was sampled
-	Samples int64   // in the profile
+	Samples int64   // number of samples in the profile
 	Seconds float64 // how long the trial was measured; 0 if unknown
 	// NanosPerOp is the CPU time of one operation of the benchmark, in ns; 0 if unknown.
 	NanosPerOp float64
@@ -217,7 +217,7 @@ func newRegion(r *schema.Region, event string) Region {
 	return out
 }
 
-// frameText returns the innermost frame of an inlining chain, with its line.
+// frameText returns the innermost frame of an inlining chain: its method and its line.
 func frameText(frames []schema.Frame) string {
 	switch {
 	case len(frames) == 0:

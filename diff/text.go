@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
+	"github.com/gasm-profiler/gasm/internal/noise"
 )
 
 // TextOptions are the options of WriteText.
@@ -144,7 +145,7 @@ func (t *textDiff) trial(number, trials int) {
 		return
 	}
 	if a, b := c.A.NanosPerOp, c.B.NanosPerOp; a > 0 && b > 0 {
-		t.field("CPU time", fmt.Sprintf("A %s, B %s an operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
+		t.field("CPU time", fmt.Sprintf("A %s, B %s per operation: %+.1f %%", nanosText(a), nanosText(b), 100*(b-a)/a))
 	}
 	if text := c.scoreText(t.ASCII); text != "" {
 		t.field("Score", text)
@@ -199,8 +200,8 @@ func (c *Comparison) noiseText() string {
 			strings.Join(over, " or "), n.SpreadFactor)
 	}
 	text +=
-		fmt.Sprintf("Of %.0f comparisons of a program with itself, one shows such a change by chance, in any of the %s that are "+
-			"large enough. Rows whose machine code differs are shown too.", 1/falseAlarms, layout.Plural(n.Rows, "row"))
+		fmt.Sprintf("If a program is compared with itself %.0f times, one comparison shows such a change by chance, in any of the "+
+			"%s that are large enough. Rows whose machine code differs are shown too.", 1/noise.FalseAlarms, layout.Plural(n.Rows, "row"))
 	if !n.Forks {
 		text +=
 			" Differences between one JVM and the next are not taken into account, because that needs several forks on each side."

@@ -3,16 +3,18 @@ package diff
 import (
 	"math"
 	"slices"
+
+	"github.com/gasm-profiler/gasm/internal/noise"
 )
 
-// If another job on the machine disturbs one of several recordings, the mean and the spread of its
-// side become so large that no change is beyond noise. So a benchmark that is not slower beyond
-// noise is judged a second time. This time the slowest third of each side's times is left out,
-// because a disturbance only makes times longer. What counts is the gap between the fastest time of
-// B and the slowest remaining time of A. It is compared with the spread of the remaining times.
+// If another job on the machine disturbs one of several recordings, the mean and the spread of its side become so large
+// that no change is beyond noise. So a benchmark that is not slower beyond noise is judged a second time. This time the
+// slowest third of each side's times is left out, because a disturbance only makes times longer. What counts is the gap
+// between the fastest time of B and the slowest remaining time of A. It is compared with the spread of the remaining
+// times.
 //
-// Even if nothing changed, there is often such a gap by chance: in one of five cases with three
-// times on each side. So the gap must be many times as wide as the spread (see gapFactors).
+// Even if nothing changed, there is often such a gap by chance: in one of five cases with three times on each side. So
+// the gap must be wide in comparison with the spread. The fewer times there are, the wider it must be (see gapFactors).
 
 // leastTimes is the minimum number of measured times that each side must have for the second judgement. If a side has
 // fewer, the slowest times are not left out.
@@ -31,9 +33,9 @@ var gapFactors = map[int]float64{3: 8.3, 4: 1.6}
 // mostGap is the factor if each side has five or more measured times; gapFactors has no such entries.
 const mostGap = 0.6
 
-// gapFactor returns the factor for the number of times that each side has. judged is the number of measures that are
-// judged together. The larger it is, the more likely is a gap by chance in one of the measures, so the factor is
-// larger, too: the probability of a gap falls with the power 1.7 of its width.
+// gapFactor returns the factor for the number of times that each side has. The parameter judged is the number of
+// measures that are judged together. The larger it is, the more likely is a gap by chance in one of the measures, so
+// the factor is larger, too: the probability of a gap falls with the power 1.7 of its width.
 func gapFactor(times, judged int) float64 {
 	factor, ok := gapFactors[times]
 	if !ok {
@@ -78,7 +80,7 @@ func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 		if len(a) < 2 || len(b) < 2 {
 			continue
 		}
-		slower := mean(b) - mean(a) - groupNoise(1-falseAlarms/float64(max(judged, 1)), a, b)
+		slower := mean(b) - mean(a) - groupNoise(1-noise.FalseAlarms/float64(max(judged, 1)), a, b)
 		if without := leastSlowdown(a, b, judged); without > slower { // false for NaN
 			slower = without
 		}

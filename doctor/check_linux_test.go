@@ -99,7 +99,7 @@ func TestNoSampler(t *testing.T) {
 	assert.False(t, r.CanProfile)
 	native := finding(t, r.Checks, "native", "sampling")
 	assert.Equal(t, Finding{"native", "sampling", Problem,
-		"perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)",
+		"perf_event_open is blocked, for example by a container's seccomp filter (operation not permitted)",
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"}, native)
 	if stacks := finding(t, r.Checks, "jdk", "stacks"); runtime.GOARCH == "amd64" {
 		assert.Equal(t, Finding{stacks.Area, "stacks", Note, "no call stacks: " + native.Text, native.Fix}, stacks)

@@ -161,9 +161,9 @@ func (r *Report) judge(tried triedTools, options, temp Finding) {
 	}
 }
 
-// notNeeded returns the findings about a sampler. other is true if another sampler works. If so, and if this sampler
-// does not work, its problems become notes. Each note ends with a text that says why the sampler is not needed, for
-// example "gasm samples without it".
+// notNeeded returns the findings about a sampler. The parameter other is true if another sampler works. If so, and if
+// this sampler does not work, its problems become notes. Each note ends with a text that says why the sampler is not
+// needed, for example "gasm samples without it".
 func (s *samplerResult) notNeeded(other bool, text string) []Finding {
 	checks := slices.Clone(s.checks)
 	for i := range checks {

@@ -118,7 +118,7 @@ const patienceAtEnd = 5 * time.Second
 //
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //
-// known is false for users other than root, and on macOS.
+// The result known is false for users other than root, and on macOS.
 func dtraceUprobes() (file string, lines []string, known bool) {
 	for _, tracefs := range []string{"/sys/kernel/tracing", "/sys/kernel/debug/tracing"} {
 		file = filepath.Join(tracefs, "uprobe_events")
@@ -168,8 +168,8 @@ func isDTrace(pid string) bool {
 }
 
 // awaitRelease waits until the stopped DTrace has removed its uprobes, which takes less than a second. If DTrace were
-// killed earlier, its uprobes would remain in the kernel. before has the uprobes that existed before this DTrace was
-// started, for which awaitRelease does not wait.
+// killed earlier, its uprobes would remain in the kernel. The parameter before has the uprobes that existed before this
+// DTrace was started; awaitRelease does not wait for them.
 func awaitRelease(ctx context.Context, before []string) {
 	for ctx.Err() == nil {
 		_, now, _ := dtraceUprobes()

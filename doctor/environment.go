@@ -185,7 +185,7 @@ func checkTerminal(o Options) Finding {
 	}
 	if 0 < o.Columns && o.Columns < wideEnough {
 		c.Status = Note
-		c.Text += fmt.Sprintf(": names are shortened, and lines of code run over; reports look best in %d and more",
+		c.Text += fmt.Sprintf(": names are shortened, and lines of code run over; reports look best in %d columns or more",
 			wideEnough)
 	}
 	return c

@@ -137,7 +137,7 @@ func homeOnPath(ctx context.Context) (string, error) {
 		return m[1], nil
 	}
 	return "", fmt.Errorf("%s, on PATH, does not run: %s", path,
-		cmp.Or(firstLine(stderr), "it does not tell its java.home"))
+		cmp.Or(firstLine(stderr), "it does not print its java.home"))
 }
 
 // homeProperty matches the line with the JDK's home in the output of java -XshowSettings:properties:
@@ -195,5 +195,5 @@ func (j *foundJDK) java() string { return filepath.Join(j.home, "bin/java") }
 // feature returns the feature release (17), or 0 if it is unknown.
 func (j *foundJDK) feature() int { return jdk.Feature(j.version) }
 
-// hotspot reports whether the JVM is HotSpot. If the JDK does not say which JVM it has, hotspot returns true.
+// hotspot reports whether the JVM is HotSpot. It also returns true if the JDK does not say which JVM it has.
 func (j *foundJDK) hotspot() bool { return j.variant == "" || strings.EqualFold(j.variant, "hotspot") }

@@ -233,7 +233,7 @@ func TestWorkingPlugin(t *testing.T) {
 		require.NoError(t, second, "without -DNO_STYLES: %v", err)
 	}
 	home, code, hsdis := tryPlugin(t, path)
-	assert.Equal(t, "with --code print, HotSpot prints text by hsdis", code.Text)
+	assert.Equal(t, "with --code print, HotSpot prints text with hsdis", code.Text)
 	assert.Equal(t, Finding{"jdk " + home, "hsdis", OK, path + " has decode_instructions_virtual and is used", ""}, hsdis)
 }
 

@@ -87,15 +87,15 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 	return r
 }
 
-// judgeCode decides how a profile gets the code of this JDK. printed and err are the results of printCode. copied is
-// true if gasm can copy the code from the memory of a JVM of this JDK.
+// judgeCode decides how a profile gets the code of this JDK. printed and err are the results of printCode. The
+// parameter copied is true if gasm can copy the code from the memory of a JVM of this JDK.
 func (j *foundJDK) judgeCode(area string, printed codeForm, err error, copied bool) Finding {
 	c := Finding{Area: area, Name: "code"}
 	switch {
 	case err != nil:
 		c.Status, c.Text = Problem, err.Error()
 	case printed == codeText:
-		c.Status, c.Text = OK, "with --code print, HotSpot prints text by hsdis"
+		c.Status, c.Text = OK, "with --code print, HotSpot prints text with hsdis"
 	case printed == codeBytes:
 		c.Status, c.Text =
 			OK, fmt.Sprintf("with --code print, HotSpot prints bytes, which gasm decodes: no hsdis needed from JDK %d on",

@@ -135,8 +135,8 @@ func (k *kernel) unbound() bool {
 	return !k.namespaced && (k.has(capPerfmon) || k.has(capSysAdmin))
 }
 
-// checkKernelSettings judges the kernel's settings. works is true if gasm's own sampler works. notes are the sampler's
-// notes about what it could not sample.
+// checkKernelSettings judges the kernel's settings. The parameter works is true if gasm's own sampler works. notes are
+// the sampler's notes about what it could not sample.
 func checkKernelSettings(k kernel, works bool, notes []fix.Note) []Finding {
 	checks := []Finding{k.checkParanoid(works, notes), k.checkKernelNames(notes), k.checkCapabilities(), k.checkSeccomp()}
 	if rate, err := strconv.Atoi(k.maxRate); err == nil && rate < collect.DefaultFrequency {

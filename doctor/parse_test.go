@@ -166,7 +166,7 @@ func TestTerminal(t *testing.T) {
 	check(Options{}, OK, "none: reports are not cut and have no colour")
 	check(Options{Terminal: true, Columns: 120, Color: true}, OK, "120 columns, colour")
 	check(Options{Terminal: true, Columns: 80}, Note,
-		"80 columns, no colour (NO_COLOR is set): names are shortened, and lines of code run over; reports look best in 100 and more")
+		"80 columns, no colour (NO_COLOR is set): names are shortened, and lines of code run over; reports look best in 100 columns or more")
 	check(Options{Terminal: true}, OK, "of unknown width, no colour (NO_COLOR is set)")
 }
 

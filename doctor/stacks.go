@@ -98,7 +98,7 @@ func (t *stackTrial) judge(area string) Finding {
 		return note(fmt.Sprintf("%s, %d cut: there is room for only %d KiB of a stack in the kernel's buffers", c.Text, t.cut,
 			t.size>>10), moreLocked())
 	case !t.enoughWhole():
-		return note(c.Text+": the callers of the others were not found, as in a JVM that this gasm does not know", without)
+		return note(c.Text+": the callers of the others were not found, as in a JVM of a version that this gasm does not know", without)
 	case 2*t.deep < t.whole:
 		c.Status, c.Fix = Problem, without
 		c.Text += fmt.Sprintf(", but only %d with all calls of the program; please report this", t.deep)

@@ -55,7 +55,8 @@ func hasFrameInfo(path string) bool {
 	return f.Section(".eh_frame") != nil
 }
 
-// tryStacks runs the known program with the command java. It samples the program until there are enough stacks.
+// tryStacks runs the known program. The parameter java is the command for that. It samples the program until there are
+// enough stacks.
 func tryStacks(ctx context.Context, java, dir string) (t stackTrial) {
 	if t.err = os.WriteFile(filepath.Join(dir, "KnownStack.class"), knownStack, 0o600); t.err != nil {
 		return t

@@ -180,7 +180,7 @@ func TestJudgeStacks(t *testing.T) {
 		{"no sample", stackTrial{size: 65528}, Finding{"jdk", "stacks", Note, "not tried: a busy program gave no samples",
 			""}},
 		{"the kernel copies nothing", stackTrial{size: 65528, samples: 120}, Finding{"jdk", "stacks", Note,
-			"0 of 120 whole: the callers of the others were not found, as in a JVM that this gasm does not know",
+			"0 of 120 whole: the callers of the others were not found, as in a JVM of a version that this gasm does not know",
 			"gasm profile --stacks off ..."}},
 		{"no .eh_frame", stackTrial{size: 65528, samples: 120, whole: 3, noFrameInfo: true}, Finding{"jdk", "stacks", Note,
 			"3 of 120 whole: libjvm has no .eh_frame, by which gasm finds the callers of its functions", install}},

@@ -17,12 +17,13 @@ import (
 	"github.com/gasm-profiler/gasm/profile/loops"
 )
 
-// Limits on what a program may take for a loop, for all loops of a report, and on what it may print.
+// Limits on the time that the modelling program may take for one loop and for all loops of a report, on what it may
+// print, and on its memory.
 const (
 	timeForLoop = time.Minute // OSACA takes some seconds
 	timeForAll  = 5 * time.Minute
 	maxOutput   = 64 << 10
-	maxMemory   = 4 << 30 // of addresses, in bytes; llvm-mca needs 0.3 GB, and OSACA with one thread 1 GB
+	maxMemory   = 4 << 30 // bytes of address space; llvm-mca needs 0.3 GB, and OSACA with one thread 1 GB
 )
 
 // limitedCommand returns a command that runs the program with at most maxMemory and, even if gasm is killed,
@@ -31,14 +32,14 @@ func limitedCommand(ctx context.Context, path string, args ...string) *exec.Cmd 
 	limits := fmt.Sprintf(`{ ulimit -v %d; ulimit -t %d; } 2>/dev/null; exec "$@"`, maxMemory>>10,
 		int(timeForLoop.Seconds()))
 	cmd := tool.Command(ctx, "/bin/sh", append([]string{"-c", limits, "sh", path}, args...)...)
-	// OSACA's numpy would reserve memory for a thread on each processor.
+	// Without these variables, OSACA's numpy reserves memory for one thread per processor.
 	cmd.Env = append(cmd.Env, "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 	return cmd
 }
 
-// Ask asks the program about the hottest loops of all profiles, as far as they have a path for it, several at a time.
-// It sets Modelled of each of these loops. Ask returns when all have an answer, at the latest after some minutes, or
-// soon after ctx is done.
+// Ask asks the program about the hottest loops of all profiles, except loops without a path that the program can read;
+// it asks about several at a time. It sets Modelled of each of these loops. Ask returns when all have an answer, at the
+// latest after some minutes, or soon after ctx is done.
 func (t *Tool) Ask(ctx context.Context, ps *profile.Profiles) {
 	var all []*loops.Facts
 	for i := range ps.Trials {

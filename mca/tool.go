@@ -10,14 +10,14 @@ import (
 	"github.com/gasm-profiler/gasm/internal/fix"
 )
 
-// Auto is the choice of the first program that is installed, and of this machine's processor.
+// Auto is the argument of Find that chooses the first program that is installed, for this machine's processor.
 const Auto = "auto"
 
-// A Tool is an installed program, and the processor that it shall model.
+// A Tool is an installed program, with the processor that it shall model.
 type Tool struct {
 	name string // llvm-mca or osaca
 	path string
-	cpu  string // "" for the program's own choice
+	cpu  string // the processor to model; "" for the program's own choice
 }
 
 // A ChoiceError is the error of a choice that does not name a program.
@@ -30,7 +30,7 @@ func (e *ChoiceError) Error() string {
 // errMissing is the cause of the error of Find if the program is not installed.
 var errMissing = errors.New("neither llvm-mca nor OSACA is installed")
 
-// choice matches what Find takes.
+// choice matches the valid arguments of Find.
 var choice = regexp.MustCompile(`^(auto|llvm-mca|osaca)(?::([A-Za-z0-9][A-Za-z0-9._-]{0,40}))?$`)
 
 const (
@@ -38,9 +38,9 @@ const (
 	oldestLLVM = 10
 )
 
-// Find finds the program that a choice names: "auto", "llvm-mca" or "osaca", which a colon and the name of a processor
-// may follow. llvm-mca knows processors as "znver3" and "skylake", OSACA as "ZEN3" and "SKX". Find returns a
-// ChoiceError if the choice is something else, and a *fix.Error if the program is not installed.
+// Find finds the program that a choice names: "auto", "llvm-mca" or "osaca". The choice may continue with a colon and
+// the name of a processor. llvm-mca knows processors as "znver3" and "skylake", OSACA as "ZEN3" and "SKX". Find returns
+// a ChoiceError if the choice is something else, and a *fix.Error if the program is not installed.
 func Find(chosen string) (*Tool, error) {
 	m := choice.FindStringSubmatch(chosen)
 	if m == nil {

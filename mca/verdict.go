@@ -50,7 +50,7 @@ func osacaVerdict(output string) string {
 	ports, longest, chain := -1.0, 0.0, "no carried chain"
 	for line := range strings.Lines(output) {
 		if fields := strings.Fields(line); len(fields) > 2 && ports < 0 {
-			ports = largest(fields[:len(fields)-2]) // the last two are the critical path and the longest chain
+			ports = largest(fields[:len(fields)-2]) // the last two fields are the critical path and the longest chain
 		}
 		if m := carried.FindStringSubmatch(line); m != nil {
 			if cycles, err := strconv.ParseFloat(m[1], 64); err == nil && cycles > longest {
@@ -79,8 +79,8 @@ func largest(fields []string) float64 {
 	return most
 }
 
-// shortened returns what is worth showing of OSACA's output: the processor and the reports, without a time and the name
-// of a file.
+// shortened returns the part of OSACA's output that is worth showing: the processor and the reports, but neither the
+// time nor the name of the file.
 func shortened(output string) string {
 	i := strings.Index(output, "Combined Analysis Report")
 	if i < 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/report/perfetto"
 )
 
@@ -26,10 +27,10 @@ type EventFormat struct {
 type EventOptions struct {
 	Look  layout.Look
 	Sites event.SiteRule // chooses the frame that the formats text and perfetto show for each event; "" is event.SiteOwn
-	// Capture has the samples for the format perfetto, and Samples says which of them count. If Capture is nil, the
-	// trace has no samples. If Note is not nil, it is called with a note about each thing that the trace lacks.
+	// Capture has the samples for the format perfetto, and Samples chooses some of them. If Capture is nil, the trace has
+	// no samples. If Note is not nil, it is called with a note about each thing that the trace lacks.
 	Capture *capture.Capture
-	Samples profile.Options
+	Samples choice.Options
 	Note    func(text string)
 }
 
@@ -49,8 +50,7 @@ func EventFormatNames() []string {
 	return names
 }
 
-// tableRows is the number of rows whose columns are aligned together. Because of this limit, laying out a long list
-// takes no more memory than a short one.
+// tableRows is the number of rows whose columns are aligned together. It limits the memory for laying out a long list.
 const tableRows = 4096
 
 // writeEventText writes a row for each event. Times are relative to the time of the first event.
@@ -162,7 +162,7 @@ func writeJSONLine(out *bufio.Writer, value any) error {
 	return nil
 }
 
-// writeTrace writes a trace for Perfetto. It also has the samples.
+// writeTrace writes a trace for Perfetto, with the events and the samples.
 func writeTrace(w io.Writer, events []event.Event, o EventOptions) error {
 	t := perfetto.Trace{Capture: &capture.Description{}, Events: events, Sites: o.Sites,
 		SourceFile: func(string) string { return "" }}

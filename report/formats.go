@@ -7,21 +7,22 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/stacks"
 	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// Options are the choices that a caller has for reports. WriteText uses Gasm and all of text.Options. WriteHTML uses
-// Gasm, the fields for the page, and Counts, Top and Idle of text.Options. The other formats use at most Gasm, Wall and
+// Options are the choices that a caller has for reports. WriteText uses Gasm and all of view.Options. WriteHTML uses
+// Gasm, the fields for the page, and Counts, Top and Idle of view.Options. The other formats use at most Gasm, Wall and
 // Idle.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
-	text.Options
+	view.Options
 	// Wall lets WriteCollapsed write what threads did by the wall clock, in place of samples.
 	Wall bool
 
-	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and
-	// a line number in it, and returns the source file and the line in that file. For line 0, it returns the file of
-	// the method's class. FileLines returns all lines of a file, or nil if there is no such file. Both functions are
-	// nil if there are no sources.
+	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and a
+	// line number in it, and returns the source file and the line in that file. For line 0, it returns the file of the
+	// method's class. FileLines returns all lines of a file, or nil if there is no such file. Both functions are nil if
+	// there are no sources.
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string

@@ -20,11 +20,14 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
@@ -92,13 +95,13 @@ func FuzzHostileNames(f *testing.F) {
 		ps := hostileProfiles(t, name)
 		width = max(width%200, 40)
 		for _, o := range []Options{
-			{Gasm: "gasm " + name, Options: text.Options{Look: layout.Look{Color: true, ASCII: ascii}, DrawIntraJumps: true,
-				Callers: 5, SiteCallers: 3, Idle: true}},
-			{Options: text.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: text.Raw, Top: 2, Callers: 5,
+			{Gasm: "gasm " + name, Options: view.Options{Look: layout.Look{Color: true, ASCII: ascii},
+				Callers: 5, SiteCallers: 3, Idle: true, Code: listing.Options{DrawIntraJumps: true}}},
+			{Options: view.Options{TableWidth: width, Look: layout.Look{Width: width}, Counts: counts.Raw, Top: 2, Callers: 5,
 				Tree: 0.01,
-				Source: func(_ string, line int) text.SourceLine {
-					return text.SourceLine{File: name, Number: line + 1, Text: "int x; // " + name}
-				}}},
+				Code: listing.Options{Source: func(_ string, line int) listing.SourceLine {
+					return listing.SourceLine{File: name, Number: line + 1, Text: "int x; // " + name}
+				}}}},
 		} {
 			var b bytes.Buffer
 			require.NoError(t, WriteText(&b, ps, o))
@@ -149,11 +152,11 @@ func TestExactNames(t *testing.T) {
 	log, err := printassembly.NewLog(strings.NewReader(lettersLog), int64(len(lettersLog)), "asm.log")
 	require.NoError(t, err)
 	jvm := capture.JVM{PID: 1, Log: log, StartMonoNanos: 1e9}
-	b := profile.NewBuilder(profile.Config{JVMs: []capture.JVM{jvm}, Counters: []string{"cpu-clock"}})
+	b := profile.NewBuilder(choice.Config{JVMs: []capture.JVM{jvm}, Counters: []string{"cpu-clock"}})
 	for _, pc := range []uint64{0x2004, 0x2004, 0x1104} {
 		b.Add(&sampler.Sample{PID: 1, MonoNanos: 4e9, PC: pc, Event: "cpu-clock", Thread: "t\x1b]0;\a"})
 	}
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Locations = true
 	built := b.Build(o)
 	ps := reporttest.Profiles(capture.Description{Sampler: "perf", Events: []string{"cpu-clock"}, Frequency: 1001,

@@ -8,15 +8,15 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/names"
 	"github.com/gasm-profiler/gasm/report/page"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/counts"
 )
 
-// WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which profile.Options
+// WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which choice.Options
 // asked for listings.
 func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
 	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines,
 		NativeLines: o.NativeLines, Top: o.Top, Idle: o.Idle, Intel: o.Intel, Command: names.Command(ps.Capture.Command),
-		Unit: [...]string{text.Percent: "percent", text.Raw: "raw", text.Norm: "norm"}[o.Counts]}
+		Unit: [...]string{counts.Percent: "percent", counts.Raw: "raw", counts.Norm: "norm"}[o.Counts]}
 	in.PerOperation = func(p *profile.Profile, event int) (float64, int, string, bool) {
 		if p.Operations == 0 {
 			return 0, 0, "", false

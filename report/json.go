@@ -37,7 +37,7 @@ func WriteJSON(w io.Writer, ps *profile.Profiles, o Options) error {
 	return out.Flush()
 }
 
-// JSON returns the JSON report as a value. The report names the given version of gasm as the one that made it.
+// JSON returns the JSON report as a value. gasm is the version of gasm that the report names.
 func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 	about := &ps.Capture
 	return &schema.Report{
@@ -56,7 +56,8 @@ func JSON(ps *profile.Profiles, gasm string) *schema.Report {
 // processes returns all JVMs of the capture, with the number of samples that were taken in each of them.
 func processes(ps *profile.Profiles) []schema.Process {
 	all := each(ps.Capture.JVMs, func(j *capture.JVM) schema.Process {
-		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, SafepointsOnly: j.SafepointsOnly}
+		return schema.Process{PID: j.PID, Main: j.Main, Version: j.Version, Fork: j.Fork, Host: j.Host,
+			SafepointsOnly: j.SafepointsOnly}
 	})
 	for i, taken := range ps.Taken {
 		all[i].Taken = schema.Counts{Events: ps.Trials[0].Counters, Values: taken}
@@ -95,6 +96,7 @@ func (p jsonProfile) profile() schema.Profile {
 			}
 			return share
 		}),
+		Hosts:   each(p.Hosts, p.host),
 		Slices:  p.slices(p.Profile.Slices),
 		Regions: each(p.Regions, p.region),
 		Methods: each(p.Methods, func(m *profile.Method) schema.Method {
@@ -164,7 +166,7 @@ func (p jsonProfile) delay(d *delays.Delay) schema.Delay {
 		})}
 }
 
-// counts returns counts together with the names of the events that they belong to.
+// counts returns counts together with the names of their events.
 func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Counters, Values: c}
 }
@@ -193,7 +195,7 @@ func (p jsonProfile) slices(over []tally.Counts) schema.Slices {
 
 func (p jsonProfile) region(r *profile.Region) schema.Region {
 	lines := r.Lines
-	if r.TooBig > 0 { // a reader would think that these lines are the whole region
+	if r.TooBig > 0 { // without this, a reader would think that these lines are the whole region
 		lines = nil
 	}
 	return schema.Region{
@@ -253,9 +255,8 @@ func (p jsonProfile) guessed(c tally.Counts) *schema.Counts {
 
 func (p jsonProfile) compilation(c *warmup.Version) schema.Compilation {
 	out := schema.Compilation{Method: c.Method, Source: c.Source, CompileID: c.CompileID, Tier: c.Level, OSR: c.OSR,
-		PID:        c.PID,
-		MadeMillis: c.MadeMillis, MadeInWindow: c.MadeInside, MadeBefore: c.MadeBefore(), Moved: c.Moved,
-		Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
+		PID: c.PID, MadeMillis: c.MadeMillis, MadeByMillis: c.MadeByMillis, MadeInWindow: c.MadeInside,
+		MadeBefore: c.MadeBefore(), Moved: c.Moved, Counts: p.counts(c.Counts), Share: p.shares(c.Counts)}
 	if c.OSR {
 		out.OSRBCI = &c.OSRBCI
 	}

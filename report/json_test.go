@@ -28,11 +28,13 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 func options() Options {
-	return Options{Gasm: "0.1.0", Options: text.Options{Top: 20, DrawIntraJumps: true, DrawInterJumps: true}}
+	return Options{Gasm: "0.1.0", Options: view.Options{Top: 20,
+		Code: listing.Options{DrawIntraJumps: true, DrawInterJumps: true}}}
 }
 
 // c returns counts, one for each event.
@@ -82,14 +84,14 @@ func small() profile.Profile {
 				Counts: c(1, 0),
 			}}}},
 		Compilations: []warmup.Version{
-			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81,
+			{Source: "c1, level 3", Method: "Workload::<init>", CompileID: 12, Level: 3, PID: 25134, MadeMillis: 81, MadeByMillis: 81,
 				Counts: c(0, 0),
 				Ended:  &printassembly.End{UptimeMillis: 104}},
 			{Source: "c2, level 4", Method: "Workload::<init>", CompileID: 99, Level: 4, PID: 25134, MadeMillis: 104,
-				Counts: c(1, 0),
-				Ended:  &printassembly.End{UptimeMillis: 2040, Reason: "uncommon trap", Trap: "unstable_if"}, EndedInside: true},
+				MadeByMillis: 104, Counts: c(1, 0),
+				Ended: &printassembly.End{UptimeMillis: 2040, Reason: "uncommon trap", Trap: "unstable_if"}, EndedInside: true},
 			{Source: "c2, level 4, osr", Method: "Workload::<init>", CompileID: 145, Level: 4, OSR: true, PID: 25134,
-				MadeMillis: 2051, MadeInside: true, Counts: c(6, 0)},
+				MadeMillis: 2051, MadeByMillis: 2090, MadeInside: true, Counts: c(6, 0)},
 		},
 		Warnings: []string{"one"},
 	}

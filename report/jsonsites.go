@@ -62,8 +62,8 @@ func (p jsonProfile) allocations() []schema.Allocation {
 	return list
 }
 
-// callers converts the callers of a place where threads waited or the program allocated. The function set stores the
-// weight of a caller in the right field: as a time or as a number of bytes.
+// callers converts the callers of a place where threads waited or the program allocated. set stores the weight of a
+// caller as a time or as a number of bytes.
 func (p jsonProfile) callers(stacks []sites.Stack, set func(c *schema.SiteCaller, weight int64)) []schema.SiteCaller {
 	tree := sites.Callers(stacks, calltree.Limits{Least: leastSiteCaller, Nodes: mostSiteCallers})
 	if tree == nil {

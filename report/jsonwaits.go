@@ -42,6 +42,10 @@ func (p jsonProfile) waitsTable() *schema.Waits {
 			return schema.VirtualWaits{State: v.State.String(), At: p.site(v.Frame), For: v.For, Mean: v.Mean, Most: v.Most}
 		}),
 	}
+	if v := &w.VirtualSum; v.Counts > 0 {
+		out.VirtualCounts = &schema.VirtualCounts{Counts: v.Counts, Moved: v.Moved, Threads: v.Threads, Looked: v.Looked,
+			Mounted: v.Mounted, Unread: v.Unread, Untracked: v.Untracked}
+	}
 	for i := range out.Places[:min(len(out.Places), mostSiteTrees)] {
 		out.Places[i].Callers = p.callers(w.Places[i].Stacks,
 			func(c *schema.SiteCaller, nanos int64) { c.TotalMS = float64(nanos) / 1e6 })
@@ -63,6 +67,7 @@ func waitsJVM(j *waits.JVM) schema.WaitsJVM {
 	out := schema.WaitsJVM{PID: j.PID, Hertz: j.Hertz, FromNS: j.FromMonoNanos, ToNS: j.ToMonoNanos, CutOff: j.End == nil}
 	if e := j.End; e != nil {
 		out.Looks, out.Moved, out.Unread, out.LeftOut, out.ClampedNS = e.Looks, e.Moved, e.Unread, e.Left, e.Clamped
+		out.Unrecorded, out.Reopened, out.Full, out.BPFIterator = e.Unrecorded, e.Reopened, e.Full, e.Together
 	}
 	return out
 }

@@ -85,8 +85,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes lines for sampled PCs at which the log has no code. These are the PCs at the start of the sorted list
-// that are lower than the given address. unlisted returns the rest of the list.
+// unlisted writes lines for the sampled PCs that are lower than the address below. The log has no code at these PCs.
+// pcs is sorted, and unlisted returns the rest of it.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])
@@ -106,7 +106,11 @@ func blobHeading(b *printassembly.Blob) string {
 	}
 	fmt.Fprintf(&s, ", [%#016x, %#016x), %d bytes", b.Lo, b.Hi, b.Hi-b.Lo)
 	if b.Stamped {
-		fmt.Fprintf(&s, ", at %.3f s", float64(b.UptimeMillis)/1000)
+		fmt.Fprintf(&s, ", at %.3f", float64(b.UptimeMillis)/1000)
+		if b.SeenMillis > b.UptimeMillis {
+			fmt.Fprintf(&s, " to %.3f", float64(b.SeenMillis)/1000)
+		}
+		s.WriteString(" s")
 	}
 	return s.String()
 }

@@ -155,9 +155,9 @@ func (e Event) CountsCycles() bool { return e.Name == "cycles" || e.Name == "cpu
 // otherCycles are events that count the cycles of clocks other than the CPU's own.
 var otherCycles = []string{"ref-cycles", "bus-cycles"}
 
-// CPUNanos returns the CPU time that one sample stands for, in ns, if the event is sampled at the given frequency in
-// Hz. It returns 0 if the frequency is 0, which means unknown. It also returns 0 for an event that does not advance
-// with CPU time, such as page-faults.
+// CPUNanos returns the CPU time between two samples, in ns, if the event is sampled at the given frequency in Hz. It
+// returns 0 if the frequency is 0, which means unknown. It also returns 0 for an event that does not advance with CPU
+// time, such as page-faults.
 //
 // A clock and a counter of cycles advance as long as the CPU works. So one sample of such an event is taken every
 // 1/frequency seconds, whatever the program does.

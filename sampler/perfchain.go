@@ -19,7 +19,7 @@ type stackParser struct {
 	first int  // index of the first caller in chunk.calls
 	leaf  leafState
 	cut   bool // callers are missing
-	call  Call // the caller in the line that is being parsed
+	call  Call // the caller on the line that is being parsed
 }
 
 // A leafState says what a stackParser knows about the sampled code.

@@ -30,7 +30,7 @@ func parseSymbol(text string) string {
 
 // A module is what parseModule finds out from the name that perf prints for a mapping.
 type module struct {
-	name string // as in Sample.Module
+	name string // the value of Sample.Module
 	user bool   // the module is not the kernel, whatever the PC is
 }
 

@@ -81,7 +81,7 @@ func (p *perfParser) parse(line []byte, in place, s *Sample) outcome {
 	var stack callstack.ID
 	if n := len(rest); n > 0 && rest[n-1] != ')' {
 		if rest, stack = cutStack(rest); in.cut {
-			stack = 0 // the last digits of the ID may be missing
+			stack = 0 // the sampler was stopped, so digits at the end of the ID may be missing
 		}
 	}
 	at, ok := p.function(rest)

@@ -74,7 +74,7 @@ func (t *PerfText) DropStacks() {
 	for rest := t.lines; len(rest) > 0; {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
 		line, _ = cutStack(line)
-		kept = append(append(kept, line...), '\n') // never longer than what was read
+		kept = append(append(kept, line...), '\n') // overwrites only text that was already read
 		rest = after
 	}
 	t.lines = kept

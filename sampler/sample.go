@@ -7,7 +7,7 @@ import (
 
 // A Sample is one sample: a program counter, and the thread and the time at which a sampler saw it.
 type Sample struct {
-	MonoNanos int64  // CLOCK_MONOTONIC; -1 if the text has no time
+	MonoNanos int64  // time on CLOCK_MONOTONIC; -1 if the text has no time
 	PID, TID  int    // NoPID if the text has none; 0 is the idle task, -1 a task that perf could not name
 	Thread    string // the thread's name, of 15 bytes at most; "" if the text has none
 	PC        uint64
@@ -17,7 +17,7 @@ type Sample struct {
 	// the kernel and its modules, and "" for memory without a file, such as the code
 	// cache.
 	Module string
-	Stack  callstack.ID // the callers; 0 if the sampler did not record them for gasm
+	Stack  callstack.ID // the stack of the callers; 0 if the sampler did not record it for gasm
 	// Caller is an address in a compiled method on this sample's stack. It is set if the method has been a caller in so
 	// many samples that its code is worth copying, and otherwise 0. Only samples that are delivered during the
 	// recording have it; it is not saved.

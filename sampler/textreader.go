@@ -24,7 +24,8 @@ const (
 // A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for a name that it
 // has seen before. Each goroutine that parses has a lineParser of its own.
 type lineParser interface {
-	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, parse fills in s.
+	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, the function fills in
+	// s.
 	parse(line []byte, in place, s *Sample) outcome
 	// parseCall parses a line of a stack, without the blanks around it. It returns what is wrong with the line, or "".
 	parseCall(line []byte, c *Call) (fault string)
@@ -80,12 +81,12 @@ type textReader struct {
 	line       int                         // the number of lines before the current chunk
 	err        error
 
-	record any // what Record returns: a sample of current, &lost or &bad
+	record any // what the method Record returns: a sample of current, &lost or &bad
 	lost   Lost
 	bad    SyntaxError
 
 	samples      bool // there was a sample
-	kernelEvents bool // one of the samples belongs to an event that includes the kernel
+	kernelEvents bool // at least one sample belongs to an event that includes the kernel
 
 	lostFirst, lostAgain, lostTotal int64 // sums of perf's first reports, of its second ones, and of Lost.Count
 }
@@ -98,9 +99,9 @@ type chunk struct {
 	tooLong bool // the chunk is one line that is longer than maxLine, and its text was dropped
 	lines   int
 	samples []Sample
-	calls   []Call // of all chains
+	calls   []Call // the calls of all chains
 	chains  []Chain
-	kernel  bool // one of the samples belongs to an event that includes the kernel
+	kernel  bool // at least one sample belongs to an event that includes the kernel
 	others  []otherLine
 	err     error         // the I/O error that came after text
 	parsed  chan struct{} // gets a value when the chunk has been parsed
@@ -109,8 +110,8 @@ type chunk struct {
 // An otherLine is a line that is not a sample.
 type otherLine struct {
 	outcome
-	line int // in the chunk, from 0
-	at   int // how many samples of the chunk come before it
+	line int // number of the line in the chunk, from 0
+	at   int // how many samples of the chunk come before the line
 }
 
 func newTextReader(in io.Reader, name string, newParser func() lineParser) textReader {
@@ -181,8 +182,8 @@ func (r *textReader) read(jobs chan<- *chunk) {
 }
 
 // fill reads until the chunk has at least half of chunkSize, and at least one whole sample: a line, and the lines of
-// its stack. It moves the text after the last whole sample to buf, and returns it as rest. ended is true if this is the
-// last chunk.
+// its stack. It moves the text after the last whole sample to buf, and returns it as rest. The result ended is true if
+// this is the last chunk.
 func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 	last := lastEnd(c.text) // the end of the last whole sample, or -1
 	for {
@@ -200,7 +201,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		from := max(have-1, 0) // the line that ended there may be a sample's last one
+		from := max(have-1, 0) // the line that ends at from may be the last one of a sample
 		if i := lastEnd(c.text[from:]); i >= 0 {
 			last = from + i
 		}

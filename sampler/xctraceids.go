@@ -57,9 +57,9 @@ type xcValue struct {
 type xcFlags uint8
 
 const (
-	xcKnown   xcFlags = 1 << iota // the field number is set
-	xcMore                        // the field more is set
-	xcInlined                     // for a frame: the function was inlined into that of the next frame
+	xcKnown   xcFlags = 1 << iota // the field named number is set
+	xcMore                        // the field named more is set
+	xcInlined                     // for a frame: the function was inlined into the function of the next frame
 	xcRunning                     // for a thread's state
 )
 
@@ -107,8 +107,7 @@ type xcNames struct {
 
 func newXCNames() xcNames { return xcNames{known: map[string]uint32{"": 0}, all: []string{""}} }
 
-// add returns the index of a name. It returns 0, which stands for no name, if keeping the name would
-// exceed the limits.
+// add returns the index of a name. If keeping the name would exceed the limits, it returns 0, the index for no name.
 func (n *xcNames) add(name []byte) uint32 {
 	if i, ok := n.known[string(name)]; ok {
 		return i

@@ -32,7 +32,7 @@ type XCTraceReader struct {
 	bad     SyntaxError
 	err     error
 	ended   bool
-	told    bool // a SyntaxError has said that there are too many values
+	told    bool // a SyntaxError has already said that there are too many values
 	samples bool
 	kernel  bool // there was a sample of the kernel
 	scratch []byte
@@ -50,7 +50,7 @@ type xcOpen struct {
 	xcValue
 	id     uint64
 	stored bool // the value must be kept under its id
-	frames int  // for a backtrace: how many frames were read
+	frames int  // for a backtrace: how many of its frames were read
 }
 
 // maxXCDepth is the maximum depth of nested elements. Elements that are nested more deeply are ignored. An export needs

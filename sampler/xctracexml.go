@@ -15,7 +15,7 @@ type xmlReader struct {
 	in   io.Reader
 	buf  []byte // the text from the start of the current tag on
 	next int    // index in buf after the current tag
-	line int    // of the current tag, from 1
+	line int    // number of the line with the current tag, from 1
 	err  error  // the error that ended the reading; io.EOF at the end of the file
 
 	text []byte // the first keptText bytes of the text before the current tag, without blanks around them
@@ -28,15 +28,15 @@ const (
 	// maxTag is the maximum length in bytes of a tag that is read. Tags can be long because they contain the names of
 	// functions.
 	maxTag = maxLine
-	// keptText is the maximum number of bytes that are kept of the text before a tag. The texts that matter are numbers
+	// keptText is the maximum number of bytes of the text before a tag that are kept. The texts that matter are numbers
 	// and single words.
 	keptText = 256
 )
 
 func newXMLReader(in io.Reader) *xmlReader { return &xmlReader{in: in, line: 1} }
 
-// scan reads the next tag. If the tag is too long or incomplete, scan sets bad to a text that says so. scan returns
-// false at the end of the file and on an I/O error.
+// scan reads the next tag. If the tag is too long or incomplete, the field bad is set to a text that says so. The
+// result is false at the end of the file and on an I/O error.
 func (x *xmlReader) scan() bool {
 	x.bad, x.text = "", x.text[:0]
 	for {
@@ -141,7 +141,7 @@ func (x *xmlReader) fill() bool {
 	if cap(x.buf)-len(x.buf) < xmlBuffer/2 {
 		x.buf = append(make([]byte, 0, 2*cap(x.buf)+xmlBuffer), x.buf...)
 	}
-	for range 100 { // like bufio: a reader that returns nothing again and again is broken
+	for range 100 { // as in bufio: a reader that returns nothing 100 times is broken
 		n, err := x.in.Read(x.buf[len(x.buf):cap(x.buf)])
 		x.buf = x.buf[:len(x.buf)+n]
 		if err != nil {

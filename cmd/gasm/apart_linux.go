@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gasm-profiler/gasm/internal/foreign"
 	"github.com/gasm-profiler/gasm/top/terminal"
 )
 
@@ -55,9 +56,12 @@ func leave(code int) {
 }
 
 // mayNotEnd reports whether gasm has to look at other processes in a child ([runApart]), because it might never end if
-// it did so in this process. That can happen only to root, because only root can look at the memory and files of other
-// users' processes.
-func mayNotEnd() bool { return ownProcess && apart == nil && os.Geteuid() == 0 }
+// it did so in this process.
+func mayNotEnd() bool { return ownProcess && apart == nil && seesOthers() }
+
+// seesOthers reports whether gasm can look at the memory and files of other users' processes: if it is root, or has
+// CAP_SYS_PTRACE.
+func seesOthers() bool { return os.Geteuid() == 0 || foreign.MayTrace() }
 
 // endTime is how long a child may take to end after it has reported its exit code. Usually it takes a millisecond.
 const endTime = time.Second
@@ -84,9 +88,9 @@ func mayWatch() bool { return ownProcess && apart == nil }
 // isWatched reports whether this process is the child of runWatched or runApart.
 func isWatched() bool { return apart != nil }
 
-// shellHasTerminal reports whether the parent of this process is gone, and the shell uses the terminal again, with
-// modes of its own. The shell takes the terminal back as soon as it notices the parent's end, so shellHasTerminal waits
-// a moment for that.
+// shellHasTerminal reports whether the parent of this process is gone and the shell uses the terminal again. In that
+// case, the shell has already set the terminal's modes. The shell takes the terminal back as soon as it notices the
+// parent's end, so shellHasTerminal waits a moment for that.
 func shellHasTerminal(out *os.File) bool {
 	if !isWatched() || os.Getppid() == guardPID {
 		return false
@@ -102,9 +106,9 @@ const shellTime = 30 * time.Millisecond
 // guardPID is the id of the process that has started this one.
 var guardPID = os.Getppid()
 
-// runChild runs the command line of this process in a child. The parameter death is the signal that the child gets
-// when this process ends. When the child has ended, runChild calls over(killed). killed is true if the child has not
-// reported that it ended by itself.
+// runChild runs the command line of this process in a child. The parameter death is the signal that the child gets when
+// this process ends. When the child has ended, runChild calls the function over. Its argument is true if the child has
+// not reported that it ended by itself.
 func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
@@ -120,8 +124,8 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	child.Stdin, child.Stdout, child.Stderr = s.in, s.out, s.err
 	child.ExtraFiles = []*os.File{said} // descriptor 3 of the child
 	child.Env = append(os.Environ(), apartEnv+"=3")
-	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: death}
-	runtime.LockOSThread() // Pdeathsig is sent when the thread that started the child ends
+	endWithThread(child, death)
+	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err = child.Start()
 	said.Close()
@@ -149,7 +153,7 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 			select {
 			case <-ended:
 			case <-time.After(endTime):
-				say(s.err, "gasm: the JVM keeps gasm's process %d in the kernel, by a file system that does not answer; the process ends when that file system does", child.Process.Pid)
+				say(s.err, "gasm: gasm's process %d can't end yet: in the kernel, it waits for a file system of the JVM that does not answer; it ends when that file system does", child.Process.Pid)
 			}
 			return exitOf(c)
 		case <-ended:
@@ -168,6 +172,15 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 			return exitOf(status.ExitStatus())
 		}
 	}
+}
+
+// endWithThread makes the kernel send a signal to a process when the thread that starts it ends, and so also when this
+// process ends. Until the process has ended, the caller must lock its goroutine to the thread.
+func endWithThread(cmd *exec.Cmd, sig syscall.Signal) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = sig
 }
 
 // exitOf returns nil for the exit code 0 of a child, and otherwise an *exitError without a message, because the child

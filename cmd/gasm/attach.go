@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +48,7 @@ are listed. Linux only.`,
 			if mayNotEnd() {
 				return runApart(s)
 			}
-			if apart == nil || os.Geteuid() == 0 { // otherwise the parent of this child has already called tellLeft
+			if apart == nil || seesOthers() { // otherwise the parent of this child has already called tellLeft
 				tellLeft(s)
 			}
 			if list {
@@ -63,7 +62,7 @@ are listed. Linux only.`,
 	}
 	own.register(cmd.Flags())
 	cmd.Flags().BoolVar(&list, "list-probes", false,
-		"with a JVM and CLASS::METHOD as arguments, list what --probe-sdt could show other tracers of the classes that are loaded; changes nothing")
+		"with a JVM and CLASS::METHOD as arguments, list the probes that --probe-sdt could add to the loaded classes for other tracers; changes nothing")
 	cmd.Flags().BoolVar(&own.debugInfo, "debug-info", false,
 		"switch DebugNonSafepoints on in the JVMs while they are sampled, so that what they compile from then on has exact lines; the only thing that gasm ever writes into the memory of a JVM")
 	cmd.Flags().StringVar(&own.kinds, "events", "none",

@@ -47,13 +47,7 @@ func startJVM(t *testing.T, ready, java string, args ...string) *runningJVM {
 	t.Helper()
 	j := &runningJVM{cmd: exec.Command(java, args...), out: newLineWaiter(ready)}
 	j.cmd.Stdout, j.cmd.Stderr = j.out, &j.stderr
-	require.NoError(t, j.cmd.Start())
-	t.Cleanup(func() {
-		if j.cmd.ProcessState == nil {
-			_ = j.cmd.Process.Kill()
-			_ = j.cmd.Wait()
-		}
-	})
+	gasmtest.Start(t, j.cmd)
 	j.out.wait(t)
 	return j
 }
@@ -342,10 +336,10 @@ func TestAttachBlocked(t *testing.T) {
 	j := spinning(t)
 	temp := t.TempDir()
 	for what, want := range map[string]string{
-		"all": `gasm: native sampling: perf_event_open is blocked, as by a container's seccomp filter \(operation not permitted\); .+`,
+		"all": `gasm: native sampling: perf_event_open is blocked, for example by a container's seccomp filter \(operation not permitted\); .+`,
 		"memory": `gasm: JVM ` + j.pid() +
 			` \(Spin, [^)]+\) can't be read: the system call process_vm_readv is refused here: operation not permitted, ` +
-			`as by a container's seccomp filter: allow it there, or run gasm outside`,
+			`for example by a container's seccomp filter: allow it there, or run gasm outside`,
 	} {
 		r := runGasm(t, []string{"attach", "--length", "1s", j.pid()}, withBlocked(t, what), withEnv("TMPDIR="+temp))
 		assert.Equal(t, 1, r.code)

@@ -198,7 +198,7 @@ func TestNoSampler(t *testing.T) {
 	if _, err := os.Stat("/usr/sbin/dtrace"); err == nil {
 		t.Skip("has a dtrace that is found without PATH")
 	}
-	const cause = "gasm: native sampling: perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); " +
+	const cause = "gasm: native sampling: perf_event_open is blocked, for example by a container's seccomp filter (operation not permitted); " +
 		"in a container: docker run --cap-add PERFMON --security-opt seccomp=unconfined"
 	for _, sampler := range []string{"auto", "native"} {
 		dir := t.TempDir()
@@ -306,7 +306,7 @@ func TestBadFiles(t *testing.T) {
 		{"empty folder", "is not a capture", []string{emptyDir}, 1},
 		{"a share after a blank", "a share of --tree comes after an equals sign: --tree=5%",
 			[]string{emptyDir, "--tree", "5%"}, 2},
-		{"a folder and more", "is a capture folder; name no other file with it", []string{emptyDir, log}, 2},
+		{"a folder and more", "name folders only", []string{emptyDir, log}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := runGasm(t, append([]string{"report"}, c.args...))

@@ -17,6 +17,7 @@ import (
 // TestCodeOfCallers checks that gasm also copies the code of methods that only call the hot code. The page must have
 // this code, so that a frame of the flame graph leads to its call.
 func TestCodeOfCallers(t *testing.T) {
+	t.Parallel()
 	needStacks(t)
 	classes, dir := t.TempDir(), filepath.Join(t.TempDir(), "capture")
 	gasmtest.CompileJava(t, classes, 8, gasmtest.Testdata("programs", "Relay.java"))

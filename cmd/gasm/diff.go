@@ -14,7 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/diff"
 	"github.com/gasm-profiler/gasm/internal/regular"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/report"
 )
 
@@ -71,7 +71,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 		flags.AddFlag(all.Lookup(name))
 	}
 	flags.Lookup("hot-threshold").Usage =
-		"show the code of changed regions with at least this `share` of a side, as 0.05 or 5%"
+		"show the code of changed regions with at least this `share` of a side, such as 0.05 or 5%"
 	flags.Lookup("no-pager").Usage = "do not show the comparison with $GASM_PAGER, $PAGER or less on a terminal"
 	flags.Lookup("jvm").Usage = "compare only JVMs whose main class or jar matches `REGEX`"
 	flags.Lookup("thread").Usage =
@@ -85,7 +85,7 @@ func (f *diffFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.after, "after", nil, "captures or JSON reports of the side after, separated by `commas`")
 	flags.Float64Var(&f.failAbove, "fail-above", 0,
 		"exit with code 3 if a benchmark takes more time per operation, or a method a larger share of a program, by more than this `percent` and the noise")
-	flags.Var((*share)(&f.minChange), "min-change", "show no change below this `share` of the profile, as 0.01 or 1%")
+	flags.Var((*share)(&f.minChange), "min-change", "show no change below this `share` of the profile, such as 0.01 or 1%")
 }
 
 // checkArguments returns an error unless the arguments and flags name both sides of the comparison.
@@ -147,7 +147,7 @@ func (f *diffFlags) check() error {
 
 // profileOptions returns the options for the profile of a capture. They ask for the code of every region that is hot
 // enough to be shown as changed.
-func (f *diffFlags) profileOptions() profile.Options {
+func (f *diffFlags) profileOptions() choice.Options {
 	o := f.report.profileOptions()
 	o.HotThreshold = min(f.minChange, o.HotThreshold)
 	o.Regions = 1 // code of at most one region that is not hot; diff itself chooses which regions it shows
@@ -206,7 +206,8 @@ func loadSide(s streams, flags *diffFlags, path string) (*diff.Side, error) {
 	if info.IsDir() {
 		side, err = captureSide(s, flags, path)
 	} else if choice := flags.choice(); choice != "" {
-		return nil, usage("%s is for captures, but %s is a report, whose samples are fixed; 'gasm report --format json' has this flag too", choice, path)
+		return nil,
+			usage("%s is for captures, but %s is a report, whose samples are fixed; 'gasm report --format json' has this flag too", choice, path)
 	} else {
 		side, err = jsonSide(path)
 	}

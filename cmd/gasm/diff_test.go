@@ -189,7 +189,8 @@ func TestDiffErrors(t *testing.T) {
 // change by chance.
 func TestDiffSameBenchmark(t *testing.T) {
 	gasmtest.NeedNative(t)
-	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "1", "-i", "2", "-r", "500ms", "VectorSum")
+	command := jmhCommand(t, "java", "-f", "4", "-wi", "1", "-w", "500ms", "-i", "2", "-r", "500ms",
+		"VectorSum")
 	run := func(name string) string {
 		dir := filepath.Join(t.TempDir(), name)
 		r := runGasm(t, append([]string{"profile", "-o", dir, "--report", os.DevNull, "--"}, command...))

@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/internal/progress"
-	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/report"
 )
 
@@ -81,7 +81,7 @@ func runEvents(s streams, flags *eventsFlags, dir string) error {
 		return err
 	}
 	defer c.Close()
-	chosen := profile.Options{PID: flags.report.pid}
+	chosen := choice.Options{PID: flags.report.pid}
 	if err := addRecordings(c, flags.recordings, chosen.Chooses); err != nil {
 		return err
 	}

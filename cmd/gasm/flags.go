@@ -15,12 +15,14 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/mca"
-	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // reportFlags holds the values of the flags that profile, attach and report share.
@@ -80,10 +82,10 @@ type reportFlags struct {
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
 	f.files = new(outputFiles)
-	d := profile.DefaultOptions()
+	d := choice.DefaultOptions()
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold",
-		"annotate regions with at least this `share` of the profile, as 0.05 or 5%")
+		"annotate regions with at least this `share` of the profile, such as 0.05 or 5%")
 	flags.IntVar(&f.regions, "regions", d.Regions,
 		"annotate at least this `number` of regions: the hottest ones of the hottest methods (1: only those that --hot-threshold asks for)")
 	flags.IntVar(&f.minSamples, "min-samples", d.MinSamples,
@@ -93,7 +95,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.comments, "comments", "folded",
 		"`how` HotSpot's comments are shown: folded, full (as in perfasm), or none")
 	flags.IntVar(&f.width, "width", 0,
-		"write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; names are whole in files)")
+		"write for a terminal of this many `columns` (default: the terminal's, else $COLUMNS; in files, names are not shortened)")
 	flags.IntVar(&f.top, "top", 20, "show this `number` of rows in each table")
 	flags.IntVar(&f.tooBig, "too-big-threshold", d.TooBigThreshold,
 		"of regions with more `instructions` than this, annotate only the code around the hottest ones")
@@ -121,23 +123,23 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeJVMs, "merge-jvms", false,
 		"one report for all programs that the command started, not one for each main class and JDK")
 	flags.StringVar(&f.windowEvent, "window-event", "",
-		"count only samples that were taken during `EVENT`s: gc, safepoint, or jfr:com.acme.Request for one of the program's own, on its thread; a ! before it selects all other samples")
+		"count only samples that were taken during `EVENT`s: gc, safepoint, or an event of the program's own on the sample's thread, such as jfr:com.acme.Request; a ! before it selects all other samples")
 	flags.StringVar(&f.windowMethod, "window-method", "",
 		"count only samples whose thread was in `CLASS::METHOD`, or in what it calls; found in the call stacks (--stacks), or else in what an agent has recorded of its calls")
 	flags.StringVar(&f.under, "under", "",
 		"count only samples with `CLASS::METHOD` on their call stack, or inlined at the sample")
 	flags.StringVar(&f.by, "by", "",
-		"divide the samples between callers: a list of `METHODS`, as 'A::x,B::y'; the innermost one counts")
+		"divide the samples between callers: a list of `METHODS`, such as 'A::x,B::y'; the innermost one counts")
 	flags.BoolVar(&f.eachThread, "each-thread", false,
 		"in the table of threads, have a row for each name, not for each kind")
 	flags.BoolVar(&f.uncertainty, "uncertainty", true,
-		"say in tables how far shares may be off for the number of samples (±, 95 %)")
+		"show in tables how far shares may be off, given the number of samples (±, 95 %)")
 	flags.IntVar(&f.callers, "callers", 5, "show the callers of this `number` of the hottest frames (0: none)")
 	flags.Var((*share)(&f.tree), "tree",
-		"show the tree of calls, without those that have less than this `share` of the samples, as --tree=5%")
+		"show the tree of calls, without those that have less than this `share` of the samples, for example --tree=5%")
 	flags.Lookup("tree").NoOptDefVal = "1%"
 	flags.StringVar(&f.mca, "mca", "",
-		"ask `PROGRAM`, llvm-mca or osaca, how fast the hottest loops are, on this machine's processor or on another one, as --mca=llvm-mca:znver3")
+		"ask `PROGRAM`, llvm-mca or osaca, how fast the hottest loops are, on this machine's processor or on another one, for example --mca=llvm-mca:znver3")
 	flags.Lookup("mca").NoOptDefVal = mca.Auto
 	flags.StringVar(&f.sites, "sites", string(event.SiteOwn),
 		"name the places of locks, parks and allocations by this `frame` of the stack: own (the innermost one outside the JDK) or innermost")
@@ -193,7 +195,7 @@ func (f *reportFlags) check() error {
 		if number.value < 0 {
 			return usage("--%s is %d; it can't be negative", number.flag, number.value)
 		}
-		if limit, ok := profile.Limits[number.flag]; ok && number.value > limit {
+		if limit, ok := choice.Limits[number.flag]; ok && number.value > limit {
 			return usage("--%s is %d; it can be %d at most", number.flag, number.value, limit)
 		}
 	}
@@ -261,10 +263,10 @@ func oneOf(name, value string, allowed ...string) error {
 }
 
 // profileOptions returns the options of the profile that the flags ask for.
-func (f *reportFlags) profileOptions() profile.Options {
+func (f *reportFlags) profileOptions() choice.Options {
 	locations := report.FormatOf(f.format).Locations // such a format has locations instead of annotated code
 	html := f.format == "html"                       // the page has the code of whole methods instead of regions
-	o := profile.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples,
+	o := choice.Options{HotThreshold: f.hotThreshold, Regions: f.regions, MinSamples: f.minSamples,
 		PrintMargin: f.printMargin, MergeMargin: f.mergeMargin, MergeMethods: f.mergeMethods,
 		TooBigThreshold: f.tooBig, SkipLines: f.skipAsm || locations || html, History: !locations, Parts: html,
 		SkipInterpreter: f.skipInterpreter, SkipStubs: f.skipStubs, SkipNative: f.skipNative,
@@ -293,15 +295,16 @@ const leastWidth, mostWidth = 40, 10_000
 // width, they depend on out, the stream that gets the report. If the report goes to a file (--report), method names are
 // not shortened.
 func (f *reportFlags) reportOptions(out *os.File) report.Options {
-	o := report.Options{Gasm: version, Intel: f.intel, Options: text.Options{
-		Look: layout.LookOf(out), Top: f.top, DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
-		Counts:   map[string]text.Counts{"raw": text.Raw, "norm": text.Norm}[f.showCounts],    // otherwise percentages
-		Comments: map[string]text.Comments{"full": text.Full, "none": text.None}[f.comments]}} // otherwise folded
+	o := report.Options{Gasm: version, Intel: f.intel, Options: view.Options{
+		Look: layout.LookOf(out), Top: f.top,
+		Counts: map[string]counts.Unit{"raw": counts.Raw, "norm": counts.Norm}[f.showCounts], // otherwise percentages
+		Code: listing.Options{DrawIntraJumps: f.drawIntra, DrawInterJumps: f.drawInter,
+			Comments: map[string]listing.Comments{"full": listing.Full, "none": listing.None}[f.comments]}}} // otherwise folded
 	o.Threads, o.Margins, o.Callers, o.SiteCallers, o.Idle, o.Tree, o.TreeFrom =
 		f.eachThread, f.uncertainty, f.callers, f.siteCallers, f.idleThreads, f.tree, f.underMethod
 	o.Wall = f.what == "wall"
 	if f.sort == "total" {
-		o.Sort = text.ByTotal
+		o.Sort = view.ByTotal
 	}
 	if f.file != "" { // a file needs neither colours nor a width
 		o.Color, o.Width = false, 0

@@ -68,8 +68,12 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	gasmtest.ProtectTmp()
-	if signal.Ignored(syscall.SIGHUP) { // because of nohup; SIGHUP does not end a JVM that inherits this
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// nohup ignores SIGHUP, and a shell ignores SIGINT and SIGQUIT for what it runs in the background. These signals
+	// would not end a JVM that inherits this.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "gasm-test-")

@@ -19,6 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/callsites"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/decisions"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -45,7 +46,8 @@ func TestInlined(t *testing.T) {
 			assert.Equal(t, "hot method too big: 398 bytecodes, FreqInlineSize 325", found["big"])
 			assert.Regexp(t, `^recursive inlining (is )?too deep: MaxRecursiveInlineLevel 1$`, found["recursive"])
 			assert.Equal(t, "native method", found["freeMemory"])
-			assert.Regexp(t, `^interface call: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
+			assert.Regexp(t,
+				`^interface call: receivers while profiled: Inlined\$(Circle|Square|Triangle) 33 %, Inlined\$(Circle|Square|Triangle) 33 %, others 33 %$`, found["area"])
 			assert.NotContains(t, found, "small")
 			assert.NotContains(t, found, "legs")
 			assert.GreaterOrEqual(t, checkDecisions(t, p.Calls, log), 4)
@@ -57,7 +59,8 @@ func TestInlined(t *testing.T) {
 }
 
 // TestInliningOfApplications compares the decisions about the calls of large programs with HotSpot's log of the same
-// compilations. It takes minutes.
+// compilations. It takes minutes. The programs run until they have done some work, however long that takes: within some
+// seconds of a busy machine C2 may compile next to nothing, and then there is nothing to compare.
 func TestInliningOfApplications(t *testing.T) {
 	gasmtest.NeedNative(t)
 	if !gasmtest.Long() {
@@ -67,9 +70,10 @@ func TestInliningOfApplications(t *testing.T) {
 	ruby := gasmtest.Testdata("applications", "src", "main", "ruby", "work.rb")
 	for _, j := range gasmtest.NeedJDKs(t, func(j gasmtest.JDK) bool { return j.Feature == 17 || j.Feature == 25 }) {
 		for name, args := range map[string][]string{
-			"JRuby": {"-cp", lib, "org.jruby.Main", "-e", "Thread.new { sleep 40; java.lang.System.exit(0) }; load '" + ruby +
-				"'"},
-			"H2":    {"-Dsec=30", "-cp", javaPrograms(t) + ":" + lib, "Database"},
+			"JRuby": {"-cp", lib, "org.jruby.Main", "-e", "main = java.lang.Thread.currentThread.getId; " +
+				"threads = java.lang.management.ManagementFactory.getThreadMXBean; " +
+				"Thread.new { sleep 1 until threads.getThreadCpuTime(main) > 30e9; java.lang.System.exit(0) }; load '" + ruby + "'"},
+			"H2":    {"-Dsec=1", "-Drounds=300", "-cp", javaPrograms(t) + ":" + lib, "Database"},
 			"javac": {"-Dclasses=200", "-cp", programsOf(t, 17, "Compile", "MemoryFile", "MemoryFiles"), "Compile"},
 		} {
 			t.Run(j.Name()+" "+name, func(t *testing.T) {
@@ -79,7 +83,9 @@ func TestInliningOfApplications(t *testing.T) {
 				t.Logf("%d of %d calls have a decision: %d inlined, %v; %d of %d pieces were early", known, calls, p.Calls.Inlined,
 					p.Calls.Outcomes, p.Calls.Early, p.Calls.Pieces)
 				assert.GreaterOrEqual(t, float64(known), 0.95*float64(calls))
-				t.Logf("%d decisions equal HotSpot's log", checkDecisions(t, p.Calls, log))
+				same := checkDecisions(t, p.Calls, log)
+				t.Logf("%d decisions equal HotSpot's log", same)
+				assert.GreaterOrEqual(t, same, 10, "too few calls that were not inlined to compare")
 			})
 		}
 	}
@@ -110,7 +116,7 @@ func profileInlining(t *testing.T, j gasmtest.JDK, args ...string) (p *profile.P
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	ps, err := profile.Of(c, profile.Options{Stacks: true, Locations: true, HotThreshold: 0.1})
+	ps, err := profile.Of(c, choice.Options{Stacks: true, Locations: true, HotThreshold: 0.1})
 	require.NoError(t, err)
 	require.NotNil(t, ps.Trials[0].Calls, ps.Capture.Notes)
 	return &ps.Trials[0], readInliningLog(t, log), dir

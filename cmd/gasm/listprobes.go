@@ -21,7 +21,7 @@ const listTime = time.Minute
 // listProbes lists the probes that --probe-sdt could add to a JVM for other tracers. It only reads the JVM's memory.
 func listProbes(s streams, args []string) error {
 	if len(args) != 2 {
-		return usage("--list-probes: say which JVM and which methods, as in gasm attach --list-probes 4711 'org.acme.Svc::*'")
+		return usage("--list-probes: say which JVM and which methods, for example gasm attach --list-probes 4711 'org.acme.Svc::*'")
 	}
 	spec, err := probe.ParseMethod(args[1], probe.SDT)
 	if err != nil {
@@ -56,8 +56,8 @@ func listProbes(s streams, args []string) error {
 // dotted returns a class's name with dots instead of slashes.
 func dotted(class string) string { return strings.ReplaceAll(class, "/", ".") }
 
-// probeRows returns a row of the table for each method that matches spec. A row has the method, and either its probes
-// or the reason why it can't have any.
+// probeRows returns a row of the table for each method that matches the probe spec. A row has the method, and either
+// its probes or the reason why it can't have any.
 func probeRows(spec *probe.Spec, found []loaded.Class) (rows [][]string) {
 	for i := range found {
 		c := &found[i]

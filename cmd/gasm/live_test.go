@@ -55,8 +55,15 @@ func TestShares(t *testing.T) {
 func profileShares(t *testing.T, java, sampler string) {
 	temp := t.TempDir()
 	p, own := sharesRun{sampler: sampler, inline: "dontinline", java: []string{java}}.profile(t, withEnv("TMPDIR="+temp))
-	own.compare(t, methodsOfShares(p))
-	assert.Equal(t, "Shares::heavy", p.Methods[0].Name, "the hottest method: it has half of the time")
+	got := methodsOfShares(p)
+	own.compare(t, got)
+	// On a busy machine there may be so few samples that another method has more of them by chance. The difference of
+	// two counts a and b has the standard error sqrt(a+b).
+	samples := float64(got["heavy"] + got["middle"] + got["light"])
+	heavy, next := own.share["heavy"], max(own.share["middle"], own.share["light"])
+	if (heavy-next)*samples > sigmas*math.Sqrt((heavy+next)*samples) {
+		assert.Equal(t, "Shares::heavy", p.Methods[0].Name, "the hottest method: it has half of the time")
+	}
 	unresolvedAtMost(t, p, 0.005)
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
@@ -264,20 +271,21 @@ func TestJMHWithDTrace(t *testing.T) {
 // runJMH profiles JMH, and returns JMH's command and its output.
 func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	t.Helper()
-	command = jmhCommand(t, java, "-f", "2", "-wi", "1", "-w", "1", "-i", "3", "-r", "1", "VectorSum")
+	const iterations = 2 * 2
+	command = jmhCommand(t, java, "-f", "2", "-wi", "1", "-w", "1", "-i", "2", "-r", "1", "VectorSum")
 	woken := gasmtest.Lateness(t)
-	p, jmh, iterations := profileJMH(t, sampler, command)
+	p, jmh, measured := profileJMH(t, sampler, command)
 	// JMH's own JVM, gasm and this test pass each line on, and each of them must be woken up for it.
 	hops := 3 * woken().Seconds()
 	t.Logf("window: %.3f s, JMH's iterations: %.3f s, CPU time in them: %.2f s", p.WindowSeconds,
-		iterations.total.Seconds(), iterations.cpu.Seconds())
+		measured.total.Seconds(), measured.cpu.Seconds())
 	// The test knows only when JMH's lines arrive. The first line of each of the two forks comes up to 70 ms late
 	// (record/windows/jmhlink.go), and twice as late on a busy machine. gasm corrects this by asking the kernel. Some
 	// of the other lines are as late as the line after them.
-	late := p.WindowSeconds - iterations.total.Seconds()
-	assert.Greater(t, late, -0.01*p.WindowSeconds, "what lies between an iteration's line and its result")
+	late := p.WindowSeconds - measured.total.Seconds()
+	assert.Greater(t, late, -0.01*p.WindowSeconds-hops, "what lies between an iteration's line and its result")
 	assert.Less(t, late, 0.01*p.WindowSeconds+2*0.14+hops, "what lies between an iteration's line and its result")
-	checkIterations(t, p, 6, 0)
+	checkIterations(t, p, iterations, 0)
 	assert.Equal(t, "org.gasm.bench.VectorSum.sum (size=4096)", p.Trial)
 	require.Len(t, p.PIDs, 2, "two forks")
 	a := p.Account.Of(hottestEvent(p))
@@ -287,15 +295,14 @@ func runJMH(t *testing.T, java, sampler string) (command []string, jmh string) {
 	}
 	t.Logf("%+v", a)
 	assert.Greater(t, a.OutsideWindow, a.Profiled/4,
-		"the warm-up of both forks, a third as long as the measurement, and what is before it")
-	// In each of six iterations, the CPU time is read twice from /proc/PID/stat, whose clock ticks are 10 ms, sometimes
-	// a moment late. 6000 samples have a standard error of 1.3 %. On a busy machine, the JVMs may get a tenth of that
-	// CPU time; then four standard errors of the samples and a tick per iteration are more than 6 %.
-	expected := iterations.cpu.Seconds() * 1001
-	most := max(0.06, sigmas/math.Sqrt(expected)+6*0.01/iterations.cpu.Seconds())
+		"the warm-up of both forks, half as long as the measurement, and what is before it")
+	// In each iteration, the CPU time is read twice from /proc/PID/stat, whose clock ticks are 10 ms, sometimes a moment
+	// late. 4000 samples have a standard error of 1.6 %. On a busy machine, the JVMs may get a tenth of that CPU time.
+	expected := measured.cpu.Seconds() * 1001
+	most := max(0.06, sigmas/math.Sqrt(expected)+iterations*0.01/measured.cpu.Seconds())
 	assert.InEpsilon(t, expected, a.Profiled, most+hops/p.WindowSeconds, "samples of the JVMs' CPU time in the iterations")
 	perOp := p.WindowSeconds * 1e9 / p.Operations
-	score := meanOfIterations(t, jmh, 6)
+	score := meanOfIterations(t, jmh, iterations)
 	t.Logf("JMH: %.1f ns/op, gasm: %.1f ns", score, perOp)
 	// The score of an iteration has at least four digits. The variable late is how much longer the window is than the
 	// iterations.

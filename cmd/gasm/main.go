@@ -98,7 +98,7 @@ func gasm(s streams, args []string) int {
 	return code
 }
 
-// say writes a message for the user as a line, with its arguments escaped.
+// say writes a message for the user as a line. It escapes the message's arguments.
 func say(w io.Writer, format string, args ...any) { fmt.Fprintln(w, layout.Message(format, args...)) }
 
 func rootCommand(s streams) *cobra.Command {

@@ -122,8 +122,8 @@ func manFlags(b *strings.Builder, c *cobra.Command) {
 	})
 }
 
-// manParagraphs escapes text for troff and puts the request .PP between its paragraphs. If text is empty, it uses
-// fallback.
+// manParagraphs escapes a text for troff and puts the request .PP between its paragraphs. If the text is empty, it uses
+// the parameter fallback instead.
 func manParagraphs(text, fallback string) string {
 	if text == "" {
 		text = fallback

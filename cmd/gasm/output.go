@@ -53,7 +53,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	defer src.close()
 	ps.Capture.Notes.Add(src.notes(ps.Capture.JVMs)...)
 	o := f.reportOptions(s.out)
-	src.findLines(ps, &o.Options)
+	src.findLines(ps, &o.Code)
 	src.findFiles(&o)
 	f.askModel(ps)
 	format := report.FormatOf(f.format) // check has accepted this format

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // recordChains profiles Stacks.java with perf and call stacks, until perf has written the given number of bytes. It
@@ -44,7 +45,7 @@ func recordChains(t *testing.T, size int64, jvmFlags ...string) (*profile.Profil
 	require.NoError(t, err)
 	defer c.Close()
 	assert.Equal(t, capture.ChainsVersion, c.Stacks)
-	ps, err := profile.Of(c, profile.Options{Stacks: true, Locations: true})
+	ps, err := profile.Of(c, choice.Options{Stacks: true, Locations: true})
 	require.NoError(t, err)
 	return ps, slices.Clone(c.JVMs[0].Log.Blobs)
 }

@@ -19,6 +19,7 @@ import (
 // without stacks, and with the fields that gasm asks for. The report must have the same code in all three cases. If
 // the text has stacks, the report must have them as well, and all formats must have the same totals.
 func TestPerfStacks(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedPerf(t)
 	dir := t.TempDir()
 	data, log := filepath.Join(dir, "perf.data"), filepath.Join(dir, "asm.log")

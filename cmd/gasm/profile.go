@@ -34,7 +34,7 @@ func (f *profileFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Sudo, "sudo", false, "run dtrace with sudo -n, so that gasm itself need not be root")
 	flags.StringVar(&f.windowStart, "window-start", "", "measure from each line of output that matches `RE`")
 	flags.StringArrayVar(&o.Methods, "method", nil,
-		"print only the code of methods that match `PATTERN`, as java.util.HashMap::*; may be given several times")
+		"print only the code of methods that match `PATTERN`, such as java.util.HashMap::*; may be given several times")
 	flags.StringVar(&f.code, "code", string(record.CodeAuto),
 		"`how` gasm gets the code: copy reads it out of the JVM's memory, which costs very little; print has HotSpot print it; auto copies if that is possible")
 	flags.StringVar(&f.kinds, "events", defaultKinds,

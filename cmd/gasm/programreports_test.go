@@ -230,7 +230,7 @@ func TestFlagErrors(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ args, want string }{
 		{"--top many", `report: --top is "many"; it is a whole number`},
-		{"--hot-threshold much", `report: --hot-threshold is "much"; it is a share, as 0.05 or 5%`},
+		{"--hot-threshold much", `report: --hot-threshold is "much"; it is a share such as 0.05 or 5%`},
 		{"--hot-threshold 150%", "--hot-threshold is 1.5; it is a share from 0 to 1"},
 		{"--ops x", `report: --ops is "x"; it is a number`},
 		{"--merge-methods=perhaps", `report: --merge-methods is "perhaps"; it is true or false`},
@@ -248,7 +248,7 @@ func TestFlagErrors(t *testing.T) {
 	}
 	r := runGasm(t, []string{"profile", "--delay", "soon", "--", "java"})
 	assert.Equal(t, 2, r.code)
-	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time, as 500ms, 10s or 2m`)
+	assert.Contains(t, r.stderr, `profile: --delay is "soon"; it is a time such as 500ms, 10s or 2m`)
 }
 
 // TestHottestLines checks that the table of lines has the same sums as the JSON report, and shows the text of each

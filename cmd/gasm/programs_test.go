@@ -50,22 +50,35 @@ type sampleCount map[[2]string]int64 // by pid and thread
 
 var sampleOfThread = regexp.MustCompile(`^\s*(.+?)\s+(\d+)/(\d+)\s+\d+\.\d+: `)
 
+var notJava = regexp.MustCompile("^(GC Thread#|G1 |VM (Thread|Periodic))")
+
 func countSamples(t *testing.T, dir string) (counts sampleCount, all int64) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "samples.txt"))
 	require.NoError(t, err)
-	byThread, names := sampleCount{}, map[[2]string]string{}
+	type thread struct{ pid, tid string }
+	byName, last := map[thread]map[string]int64{}, map[thread]string{}
 	for line := range strings.Lines(string(text)) {
 		if m := sampleOfThread.FindStringSubmatch(line); m != nil {
-			thread := [2]string{m[2], m[3]}
-			names[thread] = m[1] // the last name counts: a new thread first has its creator's
-			byThread[thread]++
+			th := thread{m[2], m[3]}
+			if byName[th] == nil {
+				byName[th] = map[string]int64{}
+			}
+			byName[th][m[1]]++
+			last[th] = m[1]
 			all++
 		}
 	}
 	counts = sampleCount{}
-	for thread, n := range byThread {
-		counts[[2]string{thread[0], names[thread]}] += n
+	for th, samples := range byName {
+		for name, n := range samples {
+			// A new thread first has its creator's name. The JVM knows the name of a Java thread; of another thread, only
+			// the sample has a name.
+			if !notJava.MatchString(last[th]) {
+				name = last[th]
+			}
+			counts[[2]string{th.pid, name}] += n
+		}
 	}
 	require.NotZero(t, all)
 	return counts, all

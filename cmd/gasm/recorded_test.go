@@ -116,7 +116,7 @@ func checkRecordedFormats(t *testing.T, dir string) {
 			-1)
 	require.Len(t, heading, 2)
 	late :=
-		regexp.MustCompile(`the recording of JVM \d+ began ([0-9.]+) s after`).FindStringSubmatch(strings.Join(strings.Fields(text.stdout), " "))
+		regexp.MustCompile(`Flight Recorder began ([0-9.]+) s after the start of JVM`).FindStringSubmatch(strings.Join(strings.Fields(text.stdout), " "))
 	for _, h := range heading {
 		want := ""
 		if late != nil {

@@ -33,7 +33,7 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.frequency, "frequency", 0,
 		"about how many samples of each event are taken per second and CPU, in `Hz` (default: 1001, or 501, 301, 201 or 101 if more would take over 1 % of the time)")
 	flags.BoolVar(&f.fixed, "fixed-frequency", false,
-		"sample exactly as often as --frequency says; without it, a frequency near that is drawn, so that no program is in step with the samples")
+		"sample at exactly the frequency of --frequency; without this flag, gasm takes a random frequency near it, so that no program runs in step with the samples")
 	flags.StringVar(&f.stacks, "stacks", string(record.StacksAuto),
 		"`whether` to record the call stack of each sample, without an option or an agent in the JVM: auto (where it is possible, but not in JMH's benchmarks), on, or off (x86-64 and aarch64; with --sampler perf only where the JVM keeps frame pointers)")
 	flags.Lookup("stacks").NoOptDefVal = "on"
@@ -44,7 +44,7 @@ func (f *recordFlags) register(flags *pflag.FlagSet) {
 		"`event`s to sample as perf names them, separated by commas (default: cycles:P, else cycles, else cpu-clock)")
 	flags.StringVar(&f.from, "events-from", string(record.EventsAuto),
 		"`where` events come from: log (HotSpot's -Xlog), jfr (Flight Recorder), usdt (HotSpot's probes), dtrace (the same, with DTrace), or auto: the cheapest source that has them")
-	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, as 5s or 500ms")
+	flags.DurationVar(&f.delay, "delay", 0, "begin to measure this `time` after the start, such as 5s or 500ms")
 	flags.DurationVar(&f.length, "length", 0, "measure for this `time`")
 	f.probes.register(flags)
 }
@@ -63,7 +63,7 @@ func (f *recordFlags) counters() ([]sampler.Event, error) {
 		return nil, usage("--frequency is %d; it is in Hz, from 1 to %d", f.frequency, maxFrequency)
 	}
 	if f.given("wall") && f.wall <= 0 {
-		return nil, usage("--wall is %d; it is in Hz, as --wall or --wall=%d", f.wall, record.DefaultWallHertz)
+		return nil, usage("--wall is %d; it is in Hz, for example --wall or --wall=%d", f.wall, record.DefaultWallHertz)
 	}
 	if err := oneOf("stacks", f.stacks, choices["stacks"]...); err != nil {
 		return nil, err

@@ -12,20 +12,27 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/progress"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 func reportCommand(s streams) *cobra.Command {
 	var flags reportFlags
 	var recordings []string
 	cmd := &cobra.Command{
-		Use:   "report [flags] DIR | SAMPLES ASMLOG...",
-		Short: "Report from a saved capture, or from a sampler's text and HotSpot's logs",
+		Use:   "report [flags] DIR... | SAMPLES ASMLOG...",
+		Short: "Report from saved captures, or from a sampler's text and HotSpot's logs",
 		Long: `Report from files: a folder that 'gasm profile -o DIR' kept, or the text of
 'perf script --ns -F comm,pid,tid,time,event,ip,sym,dso' or of dtrace's probe,
 and the logs that HotSpot wrote under -XX:+PrintAssembly -XX:+LogVMOutput (JMH's
-perfasm and dtraceasm can save both).`,
+perfasm and dtraceasm can save both).
+
+Several folders, of many hosts or times, become one report: JVMs of the same
+program and JDK have one profile, equal code is one region, and a table says
+which host differs from all others. Other programs and JDKs have profiles of
+their own.`,
 		Example: `  gasm report capture
   gasm report --format json --report report.json capture
+  gasm report host-a host-b host-c
   gasm report samples.txt asm-4711.log`,
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -53,7 +60,7 @@ perfasm and dtraceasm can save both).`,
 	}
 	flags.register(cmd.Flags())
 	cmd.Flags().StringArrayVar(&flags.methods, "method", nil,
-		"have --save-log write only the code of what matches `PATTERN`, as java.util.HashMap::*; may be given several times")
+		"have --save-log write only the code of what matches `PATTERN`, such as java.util.HashMap::*; may be given several times")
 	registerRecordings(cmd.Flags(), &recordings)
 	return cmd
 }
@@ -61,7 +68,7 @@ perfasm and dtraceasm can save both).`,
 // registerRecordings registers --jfr, the flag for recordings that are not part of the capture.
 func registerRecordings(flags *pflag.FlagSet, recordings *[]string) {
 	flags.StringArrayVar(recordings, "jfr", nil,
-		"take the events of `FILE`, a recording of your own by Flight Recorder, of a JVM of the capture; may be given several times")
+		"take the events of a JVM of the capture from `FILE`, which you have recorded yourself with Flight Recorder; may be given several times")
 }
 
 // addRecordings adds the recordings that --jfr names to a capture. chosen reports whether the flags choose a JVM.
@@ -102,14 +109,23 @@ func openArguments(args []string) (*capture.Capture, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("opening the capture: %w", err)
-	case info.IsDir() && len(args) > 1:
-		return nil, usage("report: %s is a capture folder; name no other file with it", args[0])
 	case info.IsDir():
-		return capture.Open(args[0])
+		return openFolders(args)
 	case len(args) == 1:
 		return nil, usage("report: %s is a file; after the samples file name at least one assembly log", args[0])
 	}
 	return capture.OpenFiles(args[0], args[1:])
+}
+
+// openFolders opens one capture folder, or several as one capture.
+func openFolders(paths []string) (*capture.Capture, error) {
+	for _, path := range paths[1:] {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return nil, usage("report: %s is a capture folder, and %s is a file; name folders only, or a samples file and assembly logs",
+				paths[0], path)
+		}
+	}
+	return capture.OpenAll(paths)
 }
 
 // looseShare returns an error for an argument that is a share and not a file. The 5% in "--tree 5%" is such an
@@ -126,7 +142,7 @@ func looseShare(arg string) error {
 
 // profileOf makes the profiles of a capture. It says which logs could not be read. On a terminal, it also shows its
 // progress, after a text such as "reading the samples".
-func profileOf(s streams, c *capture.Capture, doing string, o profile.Options) (*profile.Profiles, error) {
+func profileOf(s streams, c *capture.Capture, doing string, o choice.Options) (*profile.Profiles, error) {
 	for _, err := range c.Unread {
 		say(s.err, "gasm: %v", err)
 	}

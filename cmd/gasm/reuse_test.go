@@ -30,15 +30,19 @@ import (
 
 // TestReusedAddresses runs a program with a code cache that is much too small. HotSpot then puts many methods at the
 // same address, one after another. HotSpot's own probes in libjvm.so report when each method was there. A sample must
-// be attributed to the method that was at its address at the sample's time.
+// be attributed to the method that was at its address at the sample's time. A run takes ten seconds of CPU time, so the
+// JDKs take turns to be launched and attached to; as a whole, the test does both with each.
 func TestReusedAddresses(t *testing.T) {
 	gasmtest.NeedPerf(t)
 	classes := javaPrograms(t)
-	for name, java := range jdks(t) {
-		t.Run(name, func(t *testing.T) {
-			probes := addProbes(t, filepath.Join(filepath.Dir(java), "..", "lib", "server", "libjvm.so"))
-			for _, how := range []string{"launched", "attached"} {
-				t.Run(how, func(t *testing.T) { reusedAddresses(t, java, classes, probes, how == "attached") })
+	found := gasmtest.NeedJDKs(t, gasmtest.WholeJDK17)
+	for i, jdk := range found {
+		t.Run(jdk.Name(), func(t *testing.T) {
+			probes := addProbes(t, jdk.LibJVM())
+			for k, how := range []string{"launched", "attached"} {
+				if gasmtest.Whole() || len(found) == 1 || (i+k)%2 == 0 {
+					t.Run(how, func(t *testing.T) { reusedAddresses(t, jdk.Java(), classes, probes, how == "attached") })
+				}
 			}
 		})
 	}

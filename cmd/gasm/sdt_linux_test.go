@@ -115,13 +115,7 @@ func (s *svc) publish(t *testing.T) (gasm *exec.Cmd, said *lineWaiter, object st
 	gasm, said = exec.Command(binary, "attach", "--no-pager", "--report", filepath.Join(t.TempDir(), "report"),
 		"--probe-sdt", "Svc::*", s.pid()), newLineWaiter("Ctrl-C ends it")
 	gasm.Stderr = said
-	require.NoError(t, gasm.Start())
-	t.Cleanup(func() {
-		if gasm.ProcessState == nil {
-			_ = gasm.Process.Kill()
-			_ = gasm.Wait()
-		}
-	})
+	gasmtest.Start(t, gasm)
 	said.wait(t)
 	jvm, object := probesTold(t, said)
 	assert.Equal(t, s.jvm, jvm)
@@ -211,13 +205,7 @@ func startTracer(t *testing.T, command, home string) *tracer {
 	tr := &tracer{cmd: exec.Command("sh", "-c", "exec "+command)}
 	tr.cmd.Stdout, tr.cmd.Stderr, tr.cmd.Dir = &tr.out, &tr.out, home
 	tr.cmd.Env = append(os.Environ(), "HOME="+home)
-	require.NoError(t, tr.cmd.Start())
-	t.Cleanup(func() {
-		if tr.cmd.ProcessState == nil {
-			_ = tr.cmd.Process.Kill()
-			_ = tr.cmd.Wait()
-		}
-	})
+	gasmtest.Start(t, tr.cmd)
 	return tr
 }
 
@@ -341,11 +329,11 @@ func TestProbeSDT(t *testing.T) {
 	const calls = 1000
 	hash := s.call(t, calls)
 	if dtrace != nil {
-		assert.Equal(t, map[string]string{"even": "500", "odd": "500"}, counts(dtrace.end(t), `(?m)^ +(even|odd) +(\d+)$`))
+		assert.Equal(t, map[string]string{"even": "500", "odd": "500"}, countsIn(dtrace.end(t), `(?m)^ +(even|odd) +(\d+)$`))
 	}
 	if bpftrace != nil {
 		assert.Equal(t, map[string]string{"": "800", "java.lang.IllegalStateException": "200"},
-			counts(bpftrace.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+			countsIn(bpftrace.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
 	}
 	if perf != nil {
 		_ = perf.cmd.Process.Signal(syscall.SIGINT)
@@ -374,8 +362,8 @@ func TestProbeSDT(t *testing.T) {
 //	WARNING: Dynamic loading of agents will be disallowed by default in a future release
 var agentWarning = regexp.MustCompile(`(?m)^WARNING: (A Java agent has been loaded dynamically|If a serviceability tool is|Dynamic loading of agents) .*\n`)
 
-// counts returns what a tracer has counted.
-func counts(out, row string) map[string]string {
+// countsIn returns what a tracer has counted.
+func countsIn(out, row string) map[string]string {
 	found := map[string]string{}
 	for _, m := range regexp.MustCompile(row).FindAllStringSubmatch(out, -1) {
 		found[m[1]] = m[2]
@@ -407,7 +395,8 @@ func (s *svc) killedTracer(t *testing.T, watched semaphore, home string) {
 	t.Run("killed", func(t *testing.T) {
 		gasmtest.NeedBPFTrace(t)
 		killed :=
-			startTracer(t, "bpftrace -p "+s.pid()+" -e 'usdt:*:java:Svc_tiny__return { @[arg2 != 0 ? str(arg2) : \"\"] = count(); }'", home)
+			startTracer(t,
+				"bpftrace -p "+s.pid()+" -e 'usdt:*:java:Svc_tiny__return { @[arg2 != 0 ? str(arg2) : \"\"] = count(); }'", home)
 		watched.await(t, true)
 		s.call(t, 100)
 		require.NoError(t, killed.cmd.Process.Kill())
@@ -466,5 +455,5 @@ func (s *svc) traced(t *testing.T, script, object string) {
 	s.call(t, 100_000)
 	assert.Equal(t, map[string]string{"entry, even": "50000", "entry, odd": "50000", "return, ": "80000",
 		"thrown, java.lang.IllegalStateException": "20000", "init, last": "1"},
-		counts(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
+		countsIn(tracer.end(t), `(?m)^@\[(.*)\]: (\d+)$`))
 }

@@ -35,8 +35,8 @@ func (s *share) Set(text string) error {
 var kinds = map[string]string{
 	"int":      "a whole number",
 	"float64":  "a number",
-	"share":    "a share, as 0.05 or 5%",
-	"duration": "a time, as 500ms, 10s or 2m",
+	"share":    "a share such as 0.05 or 5%",
+	"duration": "a time such as 500ms, 10s or 2m",
 	"bool":     "true or false",
 }
 

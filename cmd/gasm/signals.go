@@ -32,12 +32,12 @@ func catchSignals() *signalWatch {
 	return w
 }
 
-// during runs a function that records and reports. While the function runs, during hands signals to the recording. It
+// during runs a function that records and reports. While that function runs, signals are handed to the recording. It
 // returns the function's error.
 //
-// If a signal to stop comes when the recording is over, during does not wait for the function. It removes the files
-// that are half written, says where the capture is, and returns an error with the exit code. The function still runs
-// then, so the caller must end the process at once.
+// If a signal to stop comes when the recording is over, the method does not wait until the function has returned. It
+// removes the files that are half written, says where the capture is, and returns an error with the exit code. The
+// function still runs then, so the caller must end the process at once.
 func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles,
 	work func() error) error {
 	go w.handTo(rec)

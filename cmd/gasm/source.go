@@ -13,7 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/javasource"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/listing"
 )
 
 // sources holds the opened folders and archives that --source names.
@@ -38,7 +38,7 @@ func openSources(values []string) (*sources, error) {
 }
 
 // findLines lets a report find the lines of source. It does nothing without --source.
-func (s *sources) findLines(ps *profile.Profiles, o *text.Options) {
+func (s *sources) findLines(ps *profile.Profiles, o *listing.Options) {
 	if s.finder == nil {
 		return
 	}
@@ -55,10 +55,11 @@ func (s *sources) findLines(ps *profile.Profiles, o *text.Options) {
 	}
 	s.finder.Know(ps.SourceFiles, classPath)
 	s.addJDK(versions)
-	o.Source = func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
-	o.NativeSource = func(file string, line int) text.SourceLine {
-		return text.SourceLine(s.finder.NativeLine(file,
-			line))
+	o.Source = func(method string, line int) listing.SourceLine {
+		return listing.SourceLine(s.finder.Line(method, line))
+	}
+	o.NativeSource = func(file string, line int) listing.SourceLine {
+		return listing.SourceLine(s.finder.NativeLine(file, line))
 	}
 }
 
@@ -99,9 +100,10 @@ func (s *sources) sayMissing(stderr io.Writer) {
 		say(stderr, "gasm: --source: %s", cause)
 	}
 	if missing > 0 && len(s.closed) > 0 {
-		say(stderr, "gasm: --source: as root, gasm did not open the class path of pid %d%s, which another user or a container has chosen, "+
-			"so lines of Kotlin's inline functions may be missing: have that user make the report "+
-			"(gasm report --source %s DIR, with a copy of the capture that -o DIR keeps)",
+		say(stderr,
+			"gasm: --source: as root, gasm did not open the class path of pid %d%s, which another user or a container has chosen, "+
+				"so lines of Kotlin's inline functions may be missing: have that user make the report "+
+				"(gasm report --source %s DIR, with a copy of the capture that -o DIR keeps)",
 			s.closed[0], andMore(len(s.closed)-1), strings.Join(s.paths, ":"))
 	}
 }
@@ -141,9 +143,9 @@ func (s *sources) notes(jvms []capture.JVM) []string {
 	return notes
 }
 
-// live returns a function that finds source lines for gasm top. files and classPaths are the files of classes and the
-// class paths of the JVMs, as far as they are known now.
-func (s *sources) live(files map[string]string, classPaths []string) func(method string, line int) text.SourceLine {
+// live returns a function that finds source lines for gasm top. files has the names of the source files of classes, and
+// classPaths has the class paths of the JVMs, as far as they are known now.
+func (s *sources) live(files map[string]string, classPaths []string) func(method string, line int) listing.SourceLine {
 	var paths []string
 	for _, p := range classPaths {
 		if !slices.Contains(s.told, p) {
@@ -151,5 +153,7 @@ func (s *sources) live(files map[string]string, classPaths []string) func(method
 		}
 	}
 	s.finder.Know(files, paths)
-	return func(method string, line int) text.SourceLine { return text.SourceLine(s.finder.Line(method, line)) }
+	return func(method string, line int) listing.SourceLine {
+		return listing.SourceLine(s.finder.Line(method, line))
+	}
 }

@@ -55,7 +55,9 @@ func TestSource(t *testing.T) {
 	assert.False(t, strings.Contains(runGasm(t, args).stdout, "is for JDK"))
 
 	folded := runGasm(t, append([]string{"report"}, args[3:]...)).stdout
-	assert.Regexp(t, `\n +;; Workload::roots in Workload::main:37\n +;; :13  static double roots\(double\[\] a\) \{ double t = 0; for`, folded)
+	assert.Regexp(t,
+		`\n +;; Workload::roots in Workload::main:37\n +;; :13  static double roots\(double\[\] a\) \{ double t = 0; for`,
+		folded)
 	assert.Regexp(t, `;; :\d+  // line [a-z]   of HashMap\n`, folded)
 
 	plain := runGasm(t, append([]string{"report", "--format", "json"}, args[5:]...))
@@ -107,8 +109,8 @@ func TestClassPathOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		defer src.close()
 		var o report.Options
-		src.findLines(&profile.Profiles{Capture: c.Description}, &o.Options)
-		require.NotNil(t, o.Source)
+		src.findLines(&profile.Profiles{Capture: c.Description}, &o.Code)
+		require.NotNil(t, o.Code.Source)
 		src.finder.Line("a.NoSuch", 1)
 		var said strings.Builder
 		src.sayMissing(&said)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -82,9 +83,18 @@ func TestWindowMethodByStack(t *testing.T) {
 	assert.Contains(t, r.stderr, "no sample is of a thread that was in the method (--thread background --window-method Calls::handle)")
 
 	j := startJVM(t, "READY", gasmtest.NeedJava(t), "-Dsec=60", "-cp", classes, "Calls")
-	attached, r := attachJSON(t, "--stacks", "on", "--window-method", "Calls::handle", "--length", "500ms", "-o",
-		filepath.Join(filepath.Dir(dir), "attached"), "--skip-asm", j.pid())
-	require.Len(t, attached.Profiles, 1, r.stderr)
+	file := filepath.Join(t.TempDir(), "report.json")
+	gasm := exec.Command(binary, "attach", "--format", "json", "--report", file, "--stacks", "on", "--window-method",
+		"Calls::handle", "--skip-asm", j.pid())
+	stderr := newLineWaiter("sampling pid")
+	gasm.Stderr = stderr
+	require.NoError(t, gasm.Start())
+	stderr.wait(t)
+	gasmtest.AwaitWork(t, j.cmd.Process.Pid, 500*time.Millisecond) // on a busy machine that takes longer
+	require.NoError(t, gasm.Process.Signal(os.Interrupt))
+	require.Equal(t, 0, exitCode(t, gasm), stderr)
+	attached := readReport(t, readFile(t, file))
+	require.Len(t, attached.Profiles, 1, stderr)
 	assert.Positive(t, attached.Profiles[0].Account.Of(hottestEvent(&attached.Profiles[0])).OutsideMethod)
 	maps := string(readFile(t, "/proc/"+j.pid()+"/maps"))
 	assert.Contains(t, maps, "libjvm.so")

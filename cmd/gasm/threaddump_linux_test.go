@@ -13,6 +13,7 @@ import (
 
 // TestStacksOfStopped prints the stacks of a JVM that was stopped by SIGSTOP, as text and as JSON.
 func TestStacksOfStopped(t *testing.T) {
+	t.Parallel()
 	gasmtest.NeedNative(t)
 	j := spinning(t)
 	require.NoError(t, j.cmd.Process.Signal(unix.SIGSTOP))

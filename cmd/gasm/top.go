@@ -124,7 +124,7 @@ func (f *topFlags) run(s streams, args []string) error {
 			return fmt.Errorf("%s; --batch prints text", why)
 		}
 		f.batch = true
-		if !isWatched() { // otherwise the process that waits for this one has printed it
+		if !isWatched() { // otherwise the gasm process that started this one has printed it
 			say(s.err, "gasm: %s: printing text, as with --batch; Ctrl-C ends it", why)
 		}
 	}
@@ -207,7 +207,7 @@ type topView struct {
 	flags   *topFlags
 	streams streams
 	sources *sources
-	known   int // the number of what sources was given; see top.Model.SourceFiles
+	known   int // the number that Model.SourceFiles returned when sources got its files last
 	model   *top.Model
 	session *live.Session
 	state   view.State
@@ -233,7 +233,8 @@ func (t *topView) tick() {
 	}
 }
 
-// maxAwaited is by how many seconds the first text may be delayed, so that it has the code of the hottest method.
+// maxAwaited is the maximum number of seconds by which the first text is delayed until the code of the hottest method
+// is known.
 const maxAwaited = 3
 
 // print prints text every few seconds.

@@ -43,13 +43,7 @@ func startPhases(t *testing.T, options ...string) *phasesJVM {
 	out, err := j.cmd.StdoutPipe()
 	require.NoError(t, err)
 	j.out = bufio.NewReader(out)
-	require.NoError(t, j.cmd.Start())
-	t.Cleanup(func() {
-		if j.cmd.ProcessState == nil {
-			_ = j.cmd.Process.Kill()
-			_ = j.cmd.Wait()
-		}
-	})
+	gasmtest.Start(t, j.cmd)
 	j.expect(t, "READY")
 	return j
 }
@@ -467,25 +461,17 @@ func TestTopLong(t *testing.T) {
 	x.keys("6")
 	worker, _ := topProcesses(t, j.pid())
 	time.Sleep(time.Minute) // in the first minute, code is decoded and caches are filled
-	memory := func() (kib int) {
-		m := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(readFile(t, fmt.Sprintf("/proc/%d/status", worker)))
-		require.NotNil(t, m)
-		kib, _ = strconv.Atoi(string(m[1]))
-		return kib
+	used := func() resources {
+		u := resourcesOf(worker)
+		require.Positive(t, u.memory, "it has ended")
+		return u
 	}
-	cpu := func() time.Duration {
-		stat := string(readFile(t, fmt.Sprintf("/proc/%d/stat", worker)))
-		fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
-		user, _ := strconv.Atoi(fields[11])
-		system, _ := strconv.Atoi(fields[12])
-		return time.Duration(user+system) * 10 * time.Millisecond
-	}
-	began, took, first, most := time.Now(), cpu(), memory(), 0
+	began, start, most := time.Now(), used(), 0
 	for time.Since(began) < 10*time.Minute {
 		time.Sleep(10 * time.Second)
-		most = max(most, memory())
+		most = max(most, used().memory)
 	}
-	share := float64(cpu()-took) / float64(time.Since(began))
+	share, first := float64(used().cpu-start.cpu)/float64(time.Since(began)), start.memory
 	t.Logf("%.2f %% of a processor; memory after a minute %d KiB, at most %d KiB later", 100*share, first, most)
 	assert.Less(t, share, 0.02)
 	assert.Less(t, most, first+first/4+16<<10)

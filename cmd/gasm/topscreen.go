@@ -25,7 +25,7 @@ func (t *topView) show(ctx context.Context) (err error) {
 	if t.screen, err = terminal.Open(color, look.ASCII || t.flags.ascii); err != nil {
 		return fmt.Errorf("the terminal can't be used: %w (--batch prints text)", err)
 	}
-	abandoned := false // a shell uses the terminal again
+	abandoned := false // true if a shell uses the terminal again
 	defer func() {
 		if !abandoned {
 			t.screen.Close()
@@ -79,7 +79,7 @@ func (t *topView) draw(fresh bool) {
 	t.screen.Show(t.state.Draw(t.picture, t.screen.Look()))
 }
 
-// obey does what a key stands for. It reports whether gasm should end.
+// obey carries out the action of a key. It reports whether gasm should end.
 func (t *topView) obey(action view.Action) (quit bool) {
 	switch action {
 	case view.Quit:
@@ -158,7 +158,7 @@ func (t *topView) report(dir, format, file string) error {
 	}
 	defer src.close()
 	o := flags.reportOptions(t.streams.out)
-	src.findLines(ps, &o.Options)
+	src.findLines(ps, &o.Code)
 	src.findFiles(&o)
 	return flags.files.write(file, func(w io.Writer) error { return report.FormatOf(format).Write(w, ps, o) })
 }

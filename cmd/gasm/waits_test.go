@@ -150,7 +150,7 @@ func TestWaitingProgram(t *testing.T) {
 		`(?m)^ +http-1 waited for java\.util\.concurrent\.locks\.ReentrantLock\$NonfairSync@[0-9a-f]+, held by\s+writer$`,
 		`(?m)^2 threads wait for one another, for \d+\.\d\d s until the recording ended:$`,
 		`(?m)^  left waits for java\.lang\.Object@[0-9a-f]+, held by right at Waiting::lockBoth:170$`,
-		`Without 30 idle threads`,
+		`Without 31 idle threads`,
 		`(?m)^ main +1 +- +3\.00 .*100\.0 *$`,
 	} {
 		assert.Regexp(t, want, text)

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,16 +20,25 @@ import (
 	pprof "github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/record/processend"
 )
 
 // A profileServer accepts profiles as Pyroscope does, after some time in which it is in turn down, busy and broken.
 type profileServer struct {
+	service  string // the service name that profiles must have
 	mu       sync.Mutex
 	requests int
 	ids      map[string]int
 	sums     map[string]map[string]int64 // by process id and sample type: sums of the values
 	stacks   map[string]map[string]int64 // by process id and innermost frame: samples
 	bad      []string
+}
+
+func newProfileServer(service string) *profileServer {
+	return &profileServer{service: service, ids: map[string]int{}, sums: map[string]map[string]int64{},
+		stacks: map[string]map[string]int64{}}
 }
 
 func (s *profileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +81,7 @@ func (s *profileServer) take(r *http.Request) error {
 		for _, l := range series.Labels {
 			labels[l.Name] = l.Value
 		}
-		if r.URL.Path != "/push.v1.PusherService/Push" || labels["service_name"] != "Phases" ||
+		if r.URL.Path != "/push.v1.PusherService/Push" || labels["service_name"] != s.service ||
 			labels["__name__"] != "process_cpu" || labels["team"] != "x" || labels["host_name"] == "" {
 			return fmt.Errorf("%s %v", r.URL.Path, labels)
 		}
@@ -104,12 +114,48 @@ func (s *profileServer) samples(pid string) int64 {
 	return s.sums[pid]["samples"]
 }
 
+// writtenSums adds up the profiles that gasm watch has written to its standard output. It returns their number, and the
+// sums of their values by process id and sample type.
+func writtenSums(t *testing.T, r io.Reader) (profiles int, sums map[string]map[string]int64) {
+	t.Helper()
+	sums = map[string]map[string]int64{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<26)
+	for ; lines.Scan(); profiles++ {
+		var line struct {
+			From, To time.Time
+			Labels   map[string]string
+			Samples  int64
+			CPU      int64 `json:"cpu_nanoseconds"`
+			Stacks   []struct {
+				Samples int64
+				Frames  []string
+			}
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
+		pid := line.Labels["process.pid"]
+		if sums[pid] == nil {
+			sums[pid] = map[string]int64{}
+		}
+		sums[pid]["samples"] += line.Samples
+		sums[pid]["cpu"] += line.CPU
+		assert.True(t, line.From.Before(line.To))
+		sum := int64(0)
+		for _, stack := range line.Stacks {
+			sum += stack.Samples
+		}
+		assert.Equal(t, line.Samples, sum)
+	}
+	require.NoError(t, lines.Err())
+	return profiles, sums
+}
+
 // TestWatch profiles JVMs that come and go, for a server that is down at first. Each sample must arrive once, with the
 // right JVM and line: the sums at the server are those that gasm writes to its standard output. At the end no files are
 // left.
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	s := &profileServer{ids: map[string]int{}, sums: map[string]map[string]int64{}, stacks: map[string]map[string]int64{}}
+	s := newProfileServer("Phases")
 	web := httptest.NewServer(s)
 	defer web.Close()
 	first := startPhases(t, exactLines...)
@@ -119,13 +165,7 @@ func TestWatch(t *testing.T) {
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp)
 	var out, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &stderr
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		if cmd.ProcessState == nil {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	})
+	gasmtest.Start(t, cmd)
 	arrive := func(pid string, more int64) {
 		t.Helper()
 		before := s.samples(pid)
@@ -140,36 +180,7 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait(), "%s", &stderr)
 
-	written := map[string]map[string]int64{}
-	lines := bufio.NewScanner(&out)
-	lines.Buffer(nil, 1<<26)
-	profiles := 0
-	for ; lines.Scan(); profiles++ {
-		var line struct {
-			From, To time.Time
-			Labels   map[string]string
-			Samples  int64
-			CPU      int64 `json:"cpu_nanoseconds"`
-			Stacks   []struct {
-				Samples int64
-				Frames  []string
-			}
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line))
-		pid := line.Labels["process.pid"]
-		if written[pid] == nil {
-			written[pid] = map[string]int64{}
-		}
-		written[pid]["samples"] += line.Samples
-		written[pid]["cpu"] += line.CPU
-		assert.True(t, line.From.Before(line.To))
-		sum := int64(0)
-		for _, stack := range line.Stacks {
-			sum += stack.Samples
-		}
-		assert.Equal(t, line.Samples, sum)
-	}
-	require.NoError(t, lines.Err())
+	profiles, written := writtenSums(t, &out)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	assert.Equal(t, written, s.sums, "%s", &stderr)
@@ -209,6 +220,40 @@ func TestWatchClosedOutput(t *testing.T) {
 	assert.Contains(t, stderr.String(), "gasm: writing to the standard output: ")
 }
 
+// TestWatchEnds checks that gasm ends when all JVMs that were named by their ids have ended, but not before.
+func TestWatchEnds(t *testing.T) {
+	t.Parallel()
+	first, second := startPhases(t), startPhases(t)
+	cmd := exec.Command(binary, "watch", "--every", "5s", first.pid(), second.pid())
+	var stdout, stderr lockedBuffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	gasmtest.Start(t, cmd)
+	profiles := func(n int) {
+		t.Helper()
+		label := `"process.pid":"` + second.pid() + `"`
+		require.Eventually(t, func() bool { return strings.Count(stdout.String(), label) >= n }, 3*time.Minute,
+			10*time.Millisecond, "%s", &stderr)
+	}
+	profiles(1)
+	require.NoError(t, first.cmd.Process.Kill())
+	profiles(2)
+	require.NoError(t, second.cmd.Process.Kill())
+	require.NoError(t, cmd.Wait(), "%s", &stderr)
+	assert.Contains(t, stderr.String(), "gasm: all 2 processes have ended\n")
+}
+
+// zombie returns the id of a process that has ended, and that its parent does not wait for until the end of the test.
+func zombie(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("true")
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Wait() })
+	ticks := processend.StartTicks(cmd.Process.Pid)
+	require.Eventually(t, func() bool { return processend.HasEnded(cmd.Process.Pid, ticks) }, time.Minute,
+		time.Millisecond)
+	return cmd.Process.Pid
+}
+
 func TestWatchUsage(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "none")
@@ -222,18 +267,24 @@ func TestWatchUsage(t *testing.T) {
 		{[]string{"--frequency", "5000"}, 2, "--frequency is 5000; it is in Hz, from 1 to 1001"},
 		{[]string{"--dir-limit", "0"}, 2, "--dir-limit is 0; it is in MB, from 1 to 1099511"},
 		{[]string{"--stacks=some"}, 2, "--stacks"},
-		{[]string{"--share", "0%"}, 2, `--share is "0%"; it is a percentage of the JVMs, as 10%`},
-		{[]string{"--share", "10"}, 2, `--share is "10"; it is a percentage of the JVMs, as 10%`},
+		{[]string{"--share", "0%"}, 2, `--share is "0%"; it is a percentage of the JVMs, such as 10%`},
+		{[]string{"--share", "10"}, 2, `--share is "10"; it is a percentage of the JVMs, such as 10%`},
+		{[]string{"--events", "lock,gc"}, 2, `--events is "lock,gc"; it can be lock, alloc, lock,alloc or none`},
+		{[]string{"--events", ""}, 2, `--events is ""; it can be lock, alloc, lock,alloc or none`},
 		{[]string{"--label", "x"}, 2, `--label is "x"; it has the form NAME=VALUE`},
 		{[]string{"--to", "kafka://x"}, 2,
-			`--to is "kafka://x"; it can be pyroscope+https://HOST, pyroscope+http://HOST, dir:PATH or -`},
+			`--to is "kafka://x"; it can be pyroscope+https://HOST, otlp+https://HOST, either with http, dir:PATH or -`},
+		{[]string{"--to", "https://me:secret@host"}, 2, `--to is "https:…"; it can be`},
 		{[]string{"--to", "dir:"}, 2, `--to is "dir:"; it can be`},
 		{[]string{"--to", "-", "--tenant", "t"}, 2,
-			"--tenant, --token-file, --basic-auth-file and --ca-file are for --to pyroscope+https://HOST"},
+			"--tenant, --token-file, --basic-auth-file and --ca-file are for --to pyroscope+… and otlp+…"},
 		{[]string{"--to", "pyroscope+https://me:secret@host"}, 1,
 			"--to pyroscope+https: the URL must not contain a user's name or password"},
 		{[]string{"--to", "pyroscope+https://host", "--token-file", secret}, 1, "no such file"},
 		{[]string{""}, 2, "the name of a JVM is empty"},
+		{[]string{"4194305"}, 1, "gasm: no process has the id 4194305: `gasm attach` lists the JVMs that run\n"},
+		{[]string{"Phases", "4194305"}, 1, "gasm: no process has the id 4194305: `gasm attach` lists the JVMs that run\n"},
+		{[]string{strconv.Itoa(zombie(t))}, 1, " has ended\n"},
 	} {
 		r := runGasm(t, append([]string{"watch"}, c.args...))
 		assert.Equal(t, c.code, r.code, "%q", c.args)

@@ -10,7 +10,7 @@ import (
 type Line struct {
 	Addr  uint64
 	Count int64
-	Text  string // the instruction, with everything replaced that differs from run to run: "cmp $<metadata>,0x8(%rsi)"
+	Text  string // the instruction; what differs from run to run is replaced: "cmp $<metadata>,0x8(%rsi)"
 	Frame string // the innermost Java frame; "" if there is none
 	// InRegion is true for a line of the listed region, and false for a line of the code around it.
 	InRegion bool
@@ -102,8 +102,8 @@ func (r *Raw) normal(beforeMovk bool) Line {
 }
 
 // destination returns the text that replaces the target of a branch. It is "<name>" if the target has a name, "<up>" or
-// "<down>" if the branch stays in the same code, and otherwise "<addr>". In the second case, destination also sets
-// l.jumpsTo.
+// "<down>" if the branch stays in the same code, and otherwise "<addr>". If the branch stays in the same code,
+// destination also sets l.jumpsTo.
 func (r *Raw) destination(hex string, l *Line) string {
 	if r.Target != "" {
 		return "<" + r.Target + ">"

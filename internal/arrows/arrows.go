@@ -29,7 +29,7 @@ type Glyphs struct {
 // strokes are the heavy characters that replace the usual ones in an arrow that closes a loop.
 type strokes struct{ startDown, startUp, join, pass rune }
 
-// The two sets of characters.
+// Unicode and ASCII are the two sets of characters with which arrows can be drawn.
 var (
 	Unicode = Glyphs{
 		startDown: '╭', startUp: '╰', join: '├', Pass: '│', fromAbove: '↘', fromBelow: '↗',
@@ -67,7 +67,7 @@ const maxTracks = 1 << 14
 // the code.
 func Layout(n int, arrows []Arrow, maxColumns int, g Glyphs) Gutter {
 	tracks, leaving := tracksOf(n, arrows)
-	var columns [][]track // from the code outwards
+	var columns [][]track // the columns of tracks, from the code outwards
 	out := Gutter{}
 	for _, t := range tracks[min(len(tracks), maxTracks):] {
 		out.Dropped += len(t.sources)

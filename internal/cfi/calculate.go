@@ -59,7 +59,7 @@ func combine(op byte, a, b uint64) uint64 {
 	return uint64(int64(a) >> b) // dwShra
 }
 
-// compare returns 1 if the comparison op holds for a and b, and otherwise 0.
+// compare returns 1 if the comparison op is true for a and b, and otherwise 0.
 func compare(op byte, a, b int64) uint64 {
 	is := false
 	switch op {

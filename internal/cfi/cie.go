@@ -9,12 +9,12 @@ import (
 // A cie is a common information entry (CIE): the part of the call frame information that many functions share.
 type cie struct {
 	err          error // why it can't be used
-	encoding     byte  // of the addresses of its functions
-	augmented    bool  // an FDE has augmentation data, after its length
+	encoding     byte  // how the addresses of its functions are encoded
+	augmented    bool  // each FDE has augmentation data, which begins with the data's length
 	signal       bool  // its functions are called by the kernel when a signal arrives
 	codeAlign    uint64
 	dataAlign    int64
-	returnColumn byte   // the register that stands for the return address
+	returnColumn byte   // the column (register number) of the return address
 	instructions cursor // the first instructions of each function
 }
 

@@ -73,7 +73,7 @@ const (
 	encodingRelative = 0x70
 	relativeToItself = 0x10 // DW_EH_PE_pcrel
 	alignedPointer   = 0x50 // DW_EH_PE_aligned
-	encodingIndirect = 0x80 // the address of the pointer
+	encodingIndirect = 0x80 // the number is not the pointer itself, but the pointer's address
 )
 
 // number reads a number in the format of an encoding. It sets bad if there is no such format.

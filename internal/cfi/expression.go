@@ -99,7 +99,7 @@ func (m *machine) pop() uint64 {
 	return m.stack[m.depth]
 }
 
-// fail ends the expression. The first failure counts.
+// fail ends the expression. If it fails several times, the first failure is the result.
 func (m *machine) fail(r Result) {
 	if m.result == Caller {
 		m.result = r
@@ -206,7 +206,7 @@ func (m *machine) pick(n int) {
 	m.push(m.stack[m.depth-1-n])
 }
 
-// branch jumps to another operation. dwSkip jumps always, and dwBra only if the word that it pops is not 0.
+// branch jumps to another operation. dwSkip always jumps. dwBra jumps only if the word that it pops is not 0.
 func (m *machine) branch(op byte) {
 	to := int64(m.in.signed(2))
 	if op == dwBra && m.pop() == 0 {

@@ -151,8 +151,8 @@ func (p *program) remember(save bool) error {
 }
 
 // defineCFA sets the rule of the CFA, or a part of it. DW_CFA_def_cfa_register sets only the register. If the CFA was
-// computed by an expression until then, the offset is that of the last rule before the expression. libgcc does the
-// same, and libgcrypt relies on it.
+// computed by an expression until then, the offset is that of the last rule before the expression. libgcc keeps the
+// offset in this case, too, and libgcrypt relies on it.
 func (p *program) defineCFA(op byte) {
 	cfa := &p.state.cfa
 	switch op {

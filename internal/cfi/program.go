@@ -15,7 +15,7 @@ const (
 	undefined                // the caller's value is lost
 	sameValue                // the register has the caller's value
 	offset                   // the value is in memory at the CFA plus an offset
-	valueOffset              // the value is the CFA, or for a CFA a register, plus an offset
+	valueOffset              // the value is the CFA plus an offset; for a CFA, it is a register plus an offset
 	inRegister               // another register has the value
 	expression               // an expression computes the address of the value
 	valueExpression          // an expression computes the value
@@ -58,7 +58,7 @@ type state struct {
 type row struct {
 	cfa, returnAddress rule
 	signal             bool
-	registers          []rule // of all other registers that have rules
+	registers          []rule // the rules of all other registers that have one
 	err                error  // why there are no rules: the record is damaged or unsupported
 }
 
@@ -78,7 +78,7 @@ const (
 	cheapRow  = 2 << 10
 	maxCost   = 1 << 28 // about a second
 	refill    = 256
-	stateCost = 16 // of copying a state
+	stateCost = 16 // the cost of copying a state
 )
 
 var errCost = errors.New("the functions of this file have too many instructions")

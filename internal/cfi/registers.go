@@ -56,7 +56,7 @@ func (m Memory) read(addr uint64) (uint64, Result) {
 // An arch is what this package knows about an instruction set.
 type arch struct {
 	sp byte // the number of the stack pointer
-	// general is the number of registers in Registers, and pc the number that the program counter has in expressions.
+	// general is the number of registers in Registers. pc is the number that the program counter has in expressions.
 	general, pc byte
 	// preserved has the callee-saved registers: bit n for register n.
 	preserved uint32

@@ -33,7 +33,7 @@ type Table struct {
 	functions []function // sorted by lo
 	cies      map[uint32]*cie
 	damage    error
-	rows      map[uint64]*row // by the address that was looked up
+	rows      map[uint64]*row // the rows that were computed, by address
 	program   program         // kept so that its memory is reused
 	spare     int             // the budget that is left; see maxCost
 }

@@ -34,9 +34,9 @@ var results = [...]string{Caller: "caller", Interrupted: "interrupted", Bottom: 
 
 func (r Result) String() string { return results[r] }
 
-// Unwind replaces the registers of a thread in a function with those in the function's caller. addr is r.PC as an
-// address in the file: without the difference between the file's addresses and those at which it is loaded. exact is
-// false if r.PC is a return address, and true if it is the address of the instruction that was about to be executed.
+// Unwind replaces the registers of a thread in a function with those in the function's caller. addr is r.PC converted
+// to an address in the file, without the load bias. The parameter exact is false if r.PC is a return address, and true
+// if it is the address of the instruction that was about to be executed.
 //
 // Registers whose value in the caller cannot be found become unknown, which is not a failure. If the result is neither
 // Caller nor Interrupted, r is unchanged. The error is nil unless the result is Damaged. On aarch64, the PC and saved
@@ -137,7 +137,7 @@ func (f *frame) unwind(u *row) (result Result) {
 		}
 	}
 	if column := u.returnAddress.column; column < a.general {
-		next.Known &^= 1 << column // the caller has used it for its call
+		next.Known &^= 1 << column // the call has overwritten this register with the return address
 	}
 	*f.registers = next
 	if u.signal {
@@ -208,8 +208,8 @@ func (f *frame) same(column uint64) (uint64, Result) {
 }
 
 // slot returns the word at the address where the function has saved a register. If the address is below the stack
-// pointer, the function has already restored the register, so slot returns the register's own value. On x86-64, no
-// register has the return address, and slot returns Wrong if its address is below the stack pointer.
+// pointer, the function has already restored the register, so the result is the register's own value. On x86-64, no
+// register has the return address, and the result is Wrong if its address is below the stack pointer.
 func (f *frame) slot(addr uint64, column byte) (uint64, Result) {
 	if sp, ok := f.registers.Get(int(f.table.arch.sp)); ok && addr < sp {
 		if column >= f.table.arch.general {

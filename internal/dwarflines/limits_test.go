@@ -64,3 +64,25 @@ func TestNameLimits(t *testing.T) {
 	f.named = mostNamed
 	assert.Empty(t, add(dwarf.AttrName, "work"))
 }
+
+// TestPath checks that relative paths begin in the unit's folder, and that the paths of all files together are limited.
+func TestPath(t *testing.T) {
+	for _, c := range []struct{ dir, name, want string }{
+		{"/build", "a/b.c", "/build/a/b.c"},
+		{"/build", "/usr/b.c", "/usr/b.c"},
+		{"/build", "/build/b.c", "/build/b.c"},
+		{"src", "src/b.c", "src/b.c"},
+		{"src", "srcs/b.c", "src/srcs/b.c"},
+		{"", "b.c", "b.c"},
+	} {
+		f := finder{dir: c.dir, paths: map[*dwarf.LineFile]string{}}
+		assert.Equal(t, c.want, f.path(&dwarf.LineFile{Name: c.name}))
+	}
+	f := finder{dir: "/build", paths: map[*dwarf.LineFile]string{}, named: mostNamed - 1}
+	file := &dwarf.LineFile{Name: "b.c"}
+	for range 2 {
+		assert.Equal(t, "/build/b.c", f.path(file))
+		assert.Equal(t, mostNamed-1+len("/build/b.c"), f.named, "each path is put together once")
+	}
+	assert.Empty(t, f.path(&dwarf.LineFile{Name: "c.c"}))
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
@@ -25,17 +26,17 @@ const (
 	// mostFrames is the maximum number of frames in the rows of all functions together. Functions beyond it have no
 	// lines. The limit is necessary because a few lines inside a few nested functions can make very many frames.
 	mostFrames = 4 * nativecode.MaxFrames
-	// longestName is the maximum length of a function's name, and mostNamed is that of all names together, in bytes.
-	// Functions beyond these limits have no name.
+	// longestName is the maximum length of a function's name and of a unit's folder, and mostNamed is that of all names
+	// and paths together, in bytes. Functions beyond these limits have no name, and lines no file.
 	longestName, mostNamed = 1 << 14, 64 << 20
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
 )
 
-// Of returns the rows of each of the functions, which must be sorted and must not overlap. Rows are nil if the lines of
-// a function are not known. info is the section .debug_info from which d was made. The parameter name converts a
-// mangled name. If stop returns an error, or if the data is damaged, Of returns the rows that it has so far, and the
-// error.
+// Of returns the rows of each of the functions, which must be sorted and must not overlap. The rows of a function are
+// nil if its lines are not known. info is the section .debug_info from which d was made. The parameter name is a
+// function that demangles a name. If stop returns an error, or if the data is damaged, Of returns the rows that it has
+// so far, and the error.
 func Of(d *dwarf.Data, info []byte, functions []Range, name func(mangled string) string,
 	stop func() error) (rows [][]nativecode.Row, err error) {
 	f := &finder{data: d, ends: unitEnds(info, d.Reader().ByteOrder()), wanted: make([]function, len(functions)),
@@ -75,27 +76,29 @@ type line struct {
 	line int
 }
 
-// An inlined is a range of code in a wanted function. The code belongs to a function that was inlined there, or to the
-// wanted function itself.
+// The type inlined is a range of code in a wanted function. The code belongs to a function that was inlined there, or
+// to the wanted function itself.
 type inlined struct {
 	Range
 	depth    int // 0 for the function itself
 	name     string
-	callFile string // the place in the caller
+	callFile string // the file that has the call; callLine is the line there
 	callLine int
 }
 
 // A finder reads debug information.
 type finder struct {
 	data     *dwarf.Data
-	ends     []dwarf.Offset // of the units, ascending
+	ends     []dwarf.Offset // the ends of the units, ascending
 	wanted   []function
 	demangle func(string) string
 	stop     func() error
 	names    map[dwarf.Offset]string
-	files    []*dwarf.LineFile // of the current unit
-	lined    int               // lines and inlined ranges of all functions
-	named    int               // bytes of all names of functions
+	files    []*dwarf.LineFile          // the files of the current unit
+	dir      string                     // the folder in which the current unit was compiled; "" if unknown or too long
+	paths    map[*dwarf.LineFile]string // the paths of these files; see path
+	lined    int                        // lines and inlined ranges of all functions
+	named    int                        // bytes of all functions' names and of all paths that f has put together
 }
 
 // within returns the wanted functions that overlap a range.
@@ -113,7 +116,8 @@ func (f *finder) within(lo, hi uint64) []function {
 	return f.wanted[first:last]
 }
 
-// overlap reports whether an entry has code of a wanted function. It returns the ranges of its code.
+// overlap reports whether an entry has code of a wanted function. It also returns the ranges of all code that the entry
+// describes.
 func (f *finder) overlap(e *dwarf.Entry) (ranges [][2]uint64, wanted bool) {
 	ranges, err := f.data.Ranges(e)
 	if err != nil {
@@ -150,7 +154,7 @@ func (f *finder) units() error {
 	}
 }
 
-// skipUnit moves r to the end of the unit in which e is: to its last byte, which is 0 and ends the list of the unit's
+// skipUnit moves r to the last byte of the unit that contains e. That byte is 0 and ends the list of the unit's
 // children. From there, r reads the next unit.
 func (f *finder) skipUnit(r *dwarf.Reader, e *dwarf.Entry) {
 	i, _ := slices.BinarySearch(f.ends, e.Offset+1)
@@ -206,7 +210,10 @@ func (f *finder) skip(r *dwarf.Reader, e *dwarf.Entry) error {
 
 // unit reads a unit: its lines, and its functions.
 func (f *finder) unit(r *dwarf.Reader, e *dwarf.Entry) error {
-	f.files = nil
+	f.files, f.paths = nil, map[*dwarf.LineFile]string{}
+	if f.dir, _ = e.Val(dwarf.AttrCompDir).(string); len(f.dir) > longestName {
+		f.dir = ""
+	}
 	lines, err := f.data.LineReader(e)
 	if err != nil {
 		return err
@@ -226,7 +233,7 @@ func (f *finder) unit(r *dwarf.Reader, e *dwarf.Entry) error {
 // lines reads the line program of a unit.
 func (f *finder) lines(r *dwarf.LineReader) error {
 	var last, next dwarf.LineEntry
-	open := false // last is the start of a row
+	open := false // true if last is the start of a row
 	for n := 0; ; n++ {
 		if n%1024 == 0 {
 			if err := f.stop(); err != nil {
@@ -245,7 +252,7 @@ func (f *finder) lines(r *dwarf.LineReader) error {
 	}
 }
 
-// line adds a row that ends at hi.
+// line adds the row that begins at e and ends at hi to each wanted function that it overlaps.
 func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 	found := f.within(e.Address, hi)
 	for i := range found {
@@ -255,7 +262,7 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 			l.line = 0
 		}
 		if e.File != nil {
-			l.file = e.File.Name
+			l.file = f.path(e.File)
 		}
 		if len(w.lines) == mostRows || f.lined == mostLines {
 			w.tooMuch = true
@@ -264,6 +271,23 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 		f.lined++
 		w.lines = append(w.lines, l)
 	}
+}
+
+// path returns the path of a source file of the current unit. debug/dwarf leaves names of DWARF 5 relative to the
+// unit's folder, but not those of older versions. All lines of a file share its path, because otherwise a long folder
+// would take memory for each line.
+func (f *finder) path(file *dwarf.LineFile) string {
+	rest, inDir := strings.CutPrefix(file.Name, f.dir)
+	if f.dir == "" || strings.HasPrefix(file.Name, "/") || inDir && strings.HasPrefix(rest, "/") {
+		return file.Name
+	}
+	path, known := f.paths[file]
+	if !known && f.named < mostNamed {
+		path = f.dir + "/" + file.Name
+		f.named += len(path)
+		f.paths[file] = path
+	}
+	return path
 }
 
 // entries reads the children of an entry: functions, and the functions that are inlined into them. depth is the number
@@ -316,7 +340,7 @@ func (f *finder) entries(r *dwarf.Reader, depth, nested int) error {
 	}
 }
 
-// function adds a function, or a function that was inlined, with the ranges of its code.
+// function adds a function, or an inlined function, to each wanted function that its ranges of code overlap.
 func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
 	in := inlined{depth: depth}
 	if f.named < mostNamed {
@@ -324,7 +348,7 @@ func (f *finder) function(e *dwarf.Entry, ranges [][2]uint64, depth int) {
 		f.named += len(in.name)
 	}
 	if n, ok := e.Val(dwarf.AttrCallFile).(int64); ok && n >= 0 && n < int64(len(f.files)) && f.files[n] != nil {
-		in.callFile = f.files[n].Name
+		in.callFile = f.path(f.files[n])
 	}
 	if n, ok := e.Val(dwarf.AttrCallLine).(int64); ok && n > 0 && n < 1<<31 {
 		in.callLine = int(n)

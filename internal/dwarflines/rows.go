@@ -54,7 +54,7 @@ func (w *function) rows(left *int) []nativecode.Row {
 	return rows
 }
 
-// frames returns the frames of a line. around holds the inlined functions that contain it, in any order.
+// frames returns the frames of a line. The parameter around holds the inlined functions that contain it, in any order.
 func frames(l line, around []inlined) []nativecode.Frame {
 	around = slices.Clone(around)
 	slices.SortStableFunc(around, func(a, b inlined) int { return cmp.Compare(b.depth, a.depth) })

@@ -251,7 +251,7 @@ type sdtNote struct {
 	arguments         string
 }
 
-// readNote reads the note of the first static probe whose name ends in name.
+// readNote reads the note of the first static probe whose name ends with the given text.
 func readNote(path, name string) (*sdtNote, error) {
 	f, err := elf.Open(path)
 	if err != nil {
@@ -284,7 +284,7 @@ func readNote(path, name string) (*sdtNote, error) {
 	return nil, fmt.Errorf("no probe %s", name)
 }
 
-// fileOffset returns the offset in a file of an address in its segments.
+// fileOffset returns the offset in the file of the byte that is loaded at an address.
 func fileOffset(f *elf.File, addr uint64) uint64 {
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Vaddr <= addr && addr < p.Vaddr+p.Filesz {

@@ -24,7 +24,7 @@ type trial struct {
 	seconds, warmup          float64
 
 	printed string          // what the profiled program has printed
-	report  *schema.Profile // of the profiled program
+	report  *schema.Profile // the profile of that program
 	running *exec.Cmd       // the program that is attached to
 	before  string          // the report that profile has recorded
 }
@@ -34,7 +34,8 @@ type trial struct {
 // larger in only one of a hundred trials. leastResolved is the smallest allowed share of samples whose code is known.
 const mostApart, leastResolved = 0.04, 0.995
 
-// methods are the methods of the class Shares. The program measures itself what share of the time each of them takes.
+// methods are the methods of the class Shares. The program itself measures which share of the time it spends in each of
+// them.
 var methods = []string{"heavy", "middle", "light"}
 
 // command returns the command that starts the program. options are JVM options that only one feature needs.

@@ -19,7 +19,7 @@ type Note struct {
 	Fix  string // a command or, if there is none, advice; "" if nothing helps
 }
 
-// String returns the note as one sentence, with its fix at the end.
+// String returns the note as one sentence, which ends with the fix.
 func (n Note) String() string { return join(n.Text, n.Fix) }
 
 // Texts returns the notes as sentences. It returns nil if there are no notes.

@@ -31,8 +31,8 @@ func OwnFolders(pattern string) (own []string) {
 	return own
 }
 
-// openElsewhere returns gasm's folders in /tmp, and files in them, that are open in processes which this one has not
-// started. A removed one has " (deleted)" after its path.
+// openElsewhere returns gasm's folders in /tmp, and files in them, that are open in processes which this process has
+// not started. After the path of a removed file comes " (deleted)".
 func openElsewhere() (paths []string) {
 	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	started := map[string]bool{}

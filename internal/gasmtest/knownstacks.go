@@ -10,7 +10,7 @@ import (
 // A knownThread describes which Java methods may be on the stack of one thread of the program Stacks.java.
 type knownThread struct {
 	outer string // the thread's own method, which loop calls
-	calls string // the methods from outer to work, if work was sampled; "-" if the thread does not call work
+	calls string // the methods from outer to the method work, if that was sampled; "-" if the thread does not call it
 	other string // what else follows outer, before methods of the JDK
 }
 
@@ -68,7 +68,7 @@ func compiled(text string) *regexp.Regexp {
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
 // KnownStack reports whether the Java methods on a stack, the outermost first, can be those of the given thread of the
-// program Stacks.java. known is false if nothing is known about the thread.
+// program Stacks.java. The result known is false if nothing is known about the thread.
 func KnownStack(thread string, methods []string) (right, known bool) {
 	of, known := knownThreads[thread]
 	if !known {

@@ -11,7 +11,7 @@ import (
 
 // AwaitWork waits until a process has used the given amount of further CPU time. Tests use it to wait for samples. The
 // number of samples depends on the CPU time of the process, and on a busy machine the process may get little CPU time
-// in a second. The test fails as with AwaitOf.
+// in a second. The test fails in the same cases as with AwaitOf.
 func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	tb.Helper()
 	begun, _ := CPUTime(pid)
@@ -21,9 +21,9 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	})
 }
 
-// AwaitOf waits until done returns true. what describes that in messages. The test fails if the process ends first, or
-// if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take long, but as long as the
-// process works, it makes progress.
+// AwaitOf waits until done returns true. The parameter what describes that in messages. The test fails if the process
+// ends first, or if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take long, but
+// as long as the process works, it makes progress.
 func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
 	tb.Helper()
 	used, since := time.Duration(-1), time.Now()
@@ -42,18 +42,25 @@ func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
 }
 
 // CPUTime returns the CPU time that the threads of a process have used, in steps of 10 ms. It returns false if the
-// process has ended. The times in user mode and in kernel mode are in /proc/PID/stat. CPUTime counts the fields from
-// the state on, because the name before the state may contain anything. The state is field 1, and the times are the
-// fields 12 and 13:
+// process has ended.
+func CPUTime(pid int) (used time.Duration, ok bool) { return statTime(pid, 11) }
+
+// ChildrenTime is like CPUTime, but it returns the CPU time of the process's descendants that have ended and for which
+// their parents have waited.
+func ChildrenTime(pid int) (used time.Duration, ok bool) { return statTime(pid, 13) }
+
+// statTime returns the sum of a time in user mode and one in kernel mode from /proc/PID/stat. Fields are counted from
+// the state on, because the name before the state may contain anything. The state is field 0, the times of the process
+// are the fields 11 and 12, and those of its children the fields 13 and 14:
 //
 //	4711 (java) S 4700 4711 4700 34816 4711 1077936128 8231 0 12 0 152 21 0 0 20 0 …
-func CPUTime(pid int) (used time.Duration, ok bool) {
+func statTime(pid, first int) (used time.Duration, ok bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if err != nil || len(fields) < 13 || fields[0][0] == 'Z' {
+	if err != nil || len(fields) < first+2 || fields[0][0] == 'Z' {
 		return 0, false
 	}
-	for _, field := range fields[11:13] {
+	for _, field := range fields[first : first+2] {
 		ticks, err := strconv.ParseInt(string(field), 10, 64)
 		if err != nil {
 			return 0, false

@@ -6,7 +6,8 @@ package htmlpage
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
-	// of each method or function: its name, and 1 + its module, as indexes in Names; 0 for no module
+	// Codes has two numbers for each method or function: the index of its name in Names, and 1 + the index of its module
+	// there, or 0 for no module.
 	Codes []int `json:"codes"`
 	// Frames are the different frames. Each has five numbers: the index of its code, the index of its kind in Kinds,
 	// flags, its line or 0, and 1 + the index in Places of the instruction that made the call, or 0.
@@ -36,7 +37,7 @@ type CallWriter struct {
 	places map[string]int
 	frames map[[5]int]int
 
-	node, depth        int   // of the node that was added last
+	node, depth        int   // the number and the depth of the node that was added last
 	lastSelf, lastRest []int // the last node in each list of Calls.Self and Calls.Rest
 	lastOthers         int   // the last node in Calls.Others
 }
@@ -115,7 +116,8 @@ func (w *CallWriter) Others(n int) {
 	w.lastOthers = w.node
 }
 
-// DepthFirst calls visit for root and then for everything below it. depth is the distance from root.
+// DepthFirst calls the function visit for the root and then for everything below it. The argument depth is the distance
+// from the root.
 func DepthFirst[N any](root N, children func(N) []N, visit func(node N, depth int)) {
 	type step struct {
 		node  N

@@ -14,7 +14,7 @@ import (
 // The list of a jar has about 100 bytes for each file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
-// A lists is a number of bytes: how much of all archives' lists of files has been read so far.
+// The type lists is a number of bytes: how much of all archives' lists of files has been read so far.
 type lists int64
 
 // archive opens a zip file. Package zip reads the whole list of files, and reserves memory for the number of files that
@@ -31,7 +31,7 @@ func (l *lists) archive(file io.ReaderAt, size int64) (*zip.Reader, error) {
 }
 
 // A countedReader counts the bytes that package zip reads for the list of files, and returns an error when there are
-// more than maxLists. When the list has been read, listed is true, and further reads are not counted.
+// more than maxLists. When the list has been read, the field listed is set to true, and further reads are not counted.
 type countedReader struct {
 	io.ReaderAt
 	read   *lists

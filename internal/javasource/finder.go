@@ -213,11 +213,11 @@ func (f *Finder) text(file sourceFile, line int, m *miss) (string, problem) {
 	return text, found
 }
 
-// A loaded is the result of searching for a source file and reading it.
+// The type loaded is the result of searching for a source file and reading it.
 type loaded struct {
 	lines   []string
 	problem problem
-	paths   []string // two files that are equally likely, if problem is ambiguous
+	paths   []string // two files that are equally likely, if the problem is the constant ambiguous
 }
 
 // load searches for a file in all trees and reads it. It does so only once for each file.

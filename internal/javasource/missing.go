@@ -33,7 +33,7 @@ type miss struct {
 	problem
 	class string
 	file  sourceFile
-	line  int // in the file
+	line  int // the number of the line in the file
 	lines int // number of lines of the file that was found
 	// compiled is the number of lines that the file had when the class was compiled; 0 if unknown.
 	compiled int
@@ -104,7 +104,7 @@ func (m miss) cause() string {
 }
 
 // origin returns where the class comes from: "the JDK", or the name of the jar or directory in which the class was
-// found. If the class was not found, origin returns the directory of its package.
+// found. If the class was not found, the result is the directory of its package.
 func (m miss) origin() string {
 	switch {
 	case m.ofJDK():

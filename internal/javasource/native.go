@@ -16,8 +16,8 @@ type nativeFile struct {
 
 // NativeLines returns all lines of the file from which native code was made. file is the path that its compiler has
 // recorded. The sources need not be in the same folders as on the compiler's machine: of the files with the same name,
-// NativeLines takes the one whose path agrees with file in the most folders, counted from the end. It returns nil if
-// there is no such file, or if several different ones agree equally well.
+// NativeLines takes the one whose path has the most folders in common with the parameter file, counted from the end. It
+// returns nil if there is no such file, or if several different ones agree equally well.
 //
 // The path comes from the capture, whose author may be somebody else. So only files below the Finder's roots are read,
 // and only those of known languages.
@@ -29,7 +29,7 @@ func (f *Finder) NativeLines(file string) []string {
 	return lines
 }
 
-// NativeLine returns a line of such a file.
+// NativeLine returns a line of the file that NativeLines would find.
 func (f *Finder) NativeLine(file string, number int) Line {
 	if number < 1 {
 		return Line{}

@@ -25,7 +25,7 @@ func Release(command []string) int {
 	if release := Feature(Version(home)); release > 0 {
 		return release
 	}
-	// Debian's JDK 8 has no release file. JDK 8 is the last release with its classes in a jar.
+	// Debian's JDK 8 has no release file. JDK 8 is the last release whose classes are in a jar.
 	if _, err := os.Stat(filepath.Join(home, "lib/rt.jar")); err == nil {
 		return 8
 	}
@@ -39,8 +39,8 @@ func Has(command []string, module string) bool {
 	return home != "" && slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
 }
 
-// homeOf returns the folder of the JDK that a command's program is in, if it is in one. It returns "" if the program
-// does not exist.
+// homeOf returns the folder above the one that has a command's program. For a program of a JDK, that is the JDK's
+// folder. homeOf returns "" if the program does not exist.
 func homeOf(command []string) string {
 	path, err := exec.LookPath(command[0])
 	if err != nil {

@@ -53,7 +53,7 @@ func (p *Page) Line(format string, args ...any) {
 	p.out.WriteByte('\n')
 }
 
-// Paint escapes text and, if the page has colours, puts it into a style. Nothing else writes escape sequences.
+// Paint escapes a text and, if the page has colours, puts it into a style. Nothing else writes escape sequences.
 func (p *Page) Paint(s Style, text string) Text {
 	text = Escape(text)
 	if !p.Color || s == Plain || text == "" {
@@ -62,7 +62,7 @@ func (p *Page) Paint(s Style, text string) Text {
 	return Text{string(s) + text + reset}
 }
 
-// Glyph returns unicode, or ascii if the page is drawn with ASCII characters only.
+// Glyph returns its argument unicode, or its argument ascii if the page is drawn with ASCII characters only.
 func (p *Page) Glyph(unicode, ascii string) string {
 	if p.ASCII {
 		return ascii
@@ -84,7 +84,7 @@ func (p *Page) Columns(n int) int {
 // Rule writes a heading in perfasm's manner: ....[Hottest Regions]........
 func (p *Page) Rule(title string) { p.Heading('.', title) }
 
-// Heading does the same as Rule, but draws the line with fill instead of dots.
+// Heading does the same as Rule, but draws the line with the character fill instead of dots.
 func (p *Page) Heading(fill byte, title string) {
 	mark := string(fill)
 	text := strings.Repeat(mark, 4) + "[" + title + "]"

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// ShortMethod shortens a name such as pkg.Class::method to at most width columns. The end of a name is its most
-// informative part. So the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then the end
-// of the class is cut off, and then the beginning of what remains. A name without "::" loses its middle.
+// ShortMethod shortens a name such as pkg.Class::method to at most the given width, in columns. The end of a name is
+// its most informative part. So the packages are abbreviated first, from the left ("o.o.jmh.samples.Bench::sum"), then
+// the end of the class is cut off, and then the beginning of what remains. A name without "::" loses its middle.
 func ShortMethod(name string, width int, ellipsis string) string {
 	name = Escape(name)
 	holder, method, found := strings.Cut(name, "::")
@@ -51,9 +51,9 @@ func withoutZeros(class string) string {
 	return name + "/0x" + strings.TrimLeft(address, "0")
 }
 
-// ShortMiddle shortens s to at most width columns by cutting out its middle. It is for C++ names, because both ends of
-// such a name say something. If width has no room for the ellipsis and two columns of s, ShortMiddle does not shorten
-// s.
+// ShortMiddle shortens s to at most the given width, in columns, by cutting out its middle. It is for C++ names,
+// because both ends of such a name say something. If width has no room for the ellipsis and two columns of s,
+// ShortMiddle does not shorten s.
 func ShortMiddle(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -63,8 +63,8 @@ func ShortMiddle(s string, width int, ellipsis string) string {
 	return head(s, keep/2) + ellipsis + tail(s, keep-keep/2)
 }
 
-// CutEnd shortens s to at most width columns by cutting off its end. If width has no room for the ellipsis and one
-// column of s, CutEnd does not shorten s.
+// CutEnd shortens s to at most the given width, in columns, by cutting off its end. If width has no room for the
+// ellipsis and one column of s, CutEnd does not shorten s.
 func CutEnd(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)
@@ -74,8 +74,8 @@ func CutEnd(s string, width int, ellipsis string) string {
 	return head(s, keep) + ellipsis
 }
 
-// CutStart shortens s to at most width columns by cutting off its beginning. If width has no room for the ellipsis and
-// one column of s, CutStart does not shorten s.
+// CutStart shortens s to at most the given width, in columns, by cutting off its beginning. If width has no room for
+// the ellipsis and one column of s, CutStart does not shorten s.
 func CutStart(s string, width int, ellipsis string) string {
 	s = Escape(s)
 	keep := width - Width(ellipsis)

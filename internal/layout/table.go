@@ -50,7 +50,7 @@ type cell struct {
 	width int
 }
 
-// append pads the cell to width columns, and appends it to a line with a blank on either side.
+// append pads the cell to the given width, in columns, and appends it to a line with a blank on either side.
 func (c cell) append(line []byte, width int, align Align) []byte {
 	before, after := 1, 1+width-c.width
 	if align == Right {

@@ -7,7 +7,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width returns how many columns text takes on a terminal after escaping. An escape takes as many columns as it has
+// Width returns how many columns a text takes on a terminal after escaping. An escape takes as many columns as it has
 // characters, a Chinese letter or an emoji takes two, and an accent none. An emoji that is a sequence of other emoji
 // takes two columns for each of them, as on most terminals and in [Table].
 func Width(text string) int { return escapedWidth(Escape(text)) }
@@ -29,17 +29,17 @@ func runeWidth(r rune) int {
 	return displaywidth.Rune(r)
 }
 
-// PadLeft right-aligns s in width columns.
+// PadLeft right-aligns s in the given number of columns.
 func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(width-Width(s), 0)) + Escape(s)
 }
 
-// PadRight left-aligns s in width columns.
+// PadRight left-aligns s in the given number of columns.
 func PadRight(s string, width int) string {
 	return Escape(s) + strings.Repeat(" ", max(width-Width(s), 0))
 }
 
-// head returns as much of the start of s as fits into width columns. s is escaped.
+// head returns as much of the start of s as fits into the given number of columns. s is escaped.
 func head(s string, width int) string {
 	for i, r := range s {
 		if width -= runeWidth(r); width < 0 {
@@ -49,8 +49,8 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail returns as much of the end of s as fits into width columns. s is escaped. The result does not begin with an
-// accent whose letter was cut off.
+// tail returns as much of the end of s as fits into the given number of columns. s is escaped. The result does not
+// begin with an accent whose letter was cut off.
 func tail(s string, width int) string {
 	over := Width(s) - width
 	for i, r := range s {

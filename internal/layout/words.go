@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Wrap breaks text at blanks and at ends of lines, into lines of at most width columns. A word that is longer gets a
-// line of its own. The result has at least one line, which is "" if text has no words.
+// Wrap breaks a text at blanks and at ends of lines. No line gets more columns than the given width. A word that is
+// longer gets a line of its own. The result has at least one line, which is "" if text has no words.
 func Wrap(text string, width int) []string {
 	isBlank := func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
 	var lines []string

@@ -24,8 +24,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e
 // longestQuote limits how much of a damaged text a message quotes, in bytes.
 const longestQuote = 64
 
-// Quote quotes the beginning of a text that is in a bad line, as %q does, for the message of a SyntaxError. The text
-// may be as long as the longest line; Quote says how long it is if it leaves something out.
+// Quote quotes a text that is in a bad line, as %q does, for the message of a SyntaxError. If the text has more than
+// longestQuote bytes, Quote quotes only its beginning, and adds how many bytes the text has.
 func Quote(text string) string {
 	if len(text) <= longestQuote {
 		return strconv.Quote(text)

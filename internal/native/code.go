@@ -33,7 +33,7 @@ type sampledFunction struct {
 	rows    []nativecode.Row
 }
 
-// Bounds says where functions begin and end, by their call frame information. A cfi.Table is one.
+// Bounds finds the start and the end of functions, usually by their call frame information. A *cfi.Table is a Bounds.
 type Bounds interface {
 	// Function returns the range of the function that contains an address. ok is false if that is not known.
 	Function(addr uint64) (lo, hi uint64, ok bool)
@@ -87,7 +87,8 @@ func (f *sampledFunction) places() []nativecode.Place {
 		if !ok {
 			continue
 		}
-		// may wrap around: the function may begin before the mapping
+		// The result of the subtraction may be negative (and wraps around), because the function may begin before the
+		// mapping.
 		p := nativecode.Place{PID: at.PID, Lo: at.Lo + (offset - at.FileOffset)}
 		if !seen[p] {
 			seen[p] = true
@@ -176,7 +177,7 @@ func (r *Resolver) inGaps(s *sampledImage, gaps []sampledKey,
 	if err != nil {
 		return nil // the functions stay unknown
 	}
-	found := map[uint64]*sampledFunction{} // by the start
+	found := map[uint64]*sampledFunction{} // by start address
 	for i, key := range gaps {
 		_, lo, hi := s.find(key.addr)
 		lo, hi = max(lo, spans[i].lo), min(hi, spans[i].hi)
@@ -197,12 +198,12 @@ func (s *sampledImage) failed() bool { return s.version == (fileVersion{}) && s.
 // A content is what was read from an image's file.
 type content struct {
 	arch disasm.Arch
-	code [][]byte           // of each function; nil if it could not be read
-	rows [][]nativecode.Row // of each function, or nil without debug information
-	plt  map[uint64]string  // see object.stubs
+	code [][]byte          // the code of each function; nil if it could not be read
+	plt  map[uint64]string // see object.stubs
 }
 
-// readCode reads the code of functions of one image.
+// readCode reads the code of functions of one image, and their lines. The lines are read separately, so that there is
+// code even if the debug information takes too long: that of a libjvm.so may have 300 MB.
 func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	if len(functions) == 0 || s.failed() {
 		return
@@ -212,9 +213,8 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	for i, f := range functions {
 		ranges[i] = dwarflines.Range{Lo: f.lo, Hi: f.hi}
 	}
-	path := filepath.Clean(s.parts[0].Path)
-	c, err := again(r, s, func(o object, debug debugFinder) (content, error) {
-		c := content{arch: ArchOf(o.File), rows: debug.lines(path, o, ranges), plt: o.stubs()}
+	c, err := again(r, s, func(o object, _ debugFinder) (content, error) {
+		c := content{arch: ArchOf(o.File), plt: o.stubs()}
 		for _, f := range ranges {
 			c.code = append(c.code, o.code(f.Lo, f.Hi))
 		}
@@ -225,9 +225,16 @@ func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 		return
 	}
 	s.arch, s.stubs = c.arch, c.plt
+	path := filepath.Clean(s.parts[0].Path)
+	rows, err := again(r, s, func(o object, debug debugFinder) ([][]nativecode.Row, error) {
+		return debug.lines(path, o, ranges), nil
+	})
+	if err != nil {
+		r.note(linesUnread(path, err))
+	}
 	for i, f := range functions {
-		if f.code = c.code[i]; c.rows != nil {
-			f.rows = c.rows[i]
+		if f.code = c.code[i]; rows != nil {
+			f.rows = rows[i]
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/cfi"
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
@@ -97,7 +98,7 @@ func checkAddr2line(t testing.TB, debug string, f *nativecode.Function) {
 	for _, in := range insts {
 		fmt.Fprintf(&addresses, "%#x\n", in.Addr)
 	}
-	cmd := exec.Command(tool(t, "addr2line"), "-a", "-i", "-f", "-C", "-e", debug)
+	cmd := exec.Command(tool(t, "addr2line"), "-a", "-i", "-f", "-e", debug)
 	cmd.Stdin = &addresses
 	out, err := cmd.Output()
 	require.NoError(t, err)
@@ -107,10 +108,12 @@ func checkAddr2line(t testing.TB, debug string, f *nativecode.Function) {
 			want = append(want, "")
 		} else {
 			place, _, _ := strings.Cut(line, " (discriminator")
-			want[len(want)-1] += strings.TrimSuffix(place, ":?") + "\n"
+			place = strings.ReplaceAll(place, "/./", "/") // as gasm cleans paths
+			want[len(want)-1] += Demangle(strings.TrimSuffix(place, ":?")) + "\n"
 		}
 	}
 	require.Len(t, want, len(insts))
+	symbol := Demangle(f.Symbol) + "\n"
 	for i, in := range insts {
 		got := ""
 		if row := f.Row(in.Addr); row != nil {
@@ -121,6 +124,12 @@ func checkAddr2line(t testing.TB, debug string, f *nativecode.Function) {
 				}
 				got += frame.Function + "\n" + frame.File + line + "\n"
 			}
+		}
+		if row := f.Row(in.Addr); row != nil && len(row.Frames) > 1 && strings.HasPrefix(want[i], symbol) {
+			// addr2line has the symbol at the address in place of the name of an inlined function of C, which has no
+			// mangled name.
+			_, rest, _ := strings.Cut(want[i], "\n")
+			want[i] = row.Frames[0].Function + "\n" + rest
 		}
 		require.Equal(t, want[i], got, "%#x %s", in.Addr, in.Text)
 	}
@@ -183,13 +192,7 @@ func TestStubs(t *testing.T) {
 				want[at] = name + "@plt"
 			}
 		}
-		f, err := os.Open(lib)
-		require.NoError(t, err)
-		defer f.Close()
-		info, err := f.Stat()
-		require.NoError(t, err)
-		o, err := newObject(&reading{ctx: t.Context(), left: 1 << 30}, f, info.Size())
-		require.NoError(t, err)
+		o := openObject(t, lib)
 		got := o.stubs()
 		for at, name := range want {
 			assert.Equal(t, name, got[at], "%v: %#x", flags, at)
@@ -391,4 +394,98 @@ func BenchmarkCode(b *testing.B) {
 			b.Fatal(len(table.Functions), r.Notes())
 		}
 	}
+}
+
+// libjvmFunctions are functions of libjvm.so that are hot when a JVM starts and compiles, or collects garbage.
+var libjvmFunctions = []string{"_ZN12PhaseChaitin5SplitEjP12ResourceArea", "_ZN12PhaseIterGVN8optimizeEv",
+	"_ZN14PhaseIdealLoop16build_loop_earlyER9VectorSetR9Node_ListR10Node_Stack",
+	"_ZN16IndexSetIterator16advance_and_nextEv", "_ZN20G1ParScanThreadState23trim_queue_to_thresholdEj",
+	"_ZN11SymbolTable10new_symbolEPKci",
+	"_ZN15ClassFileParser12parse_streamEPK15ClassFileStreamP10JavaThread"}
+
+// TestLibjvmLines compares the lines and inlined functions of libjvm.so with those that addr2line finds. It needs a JDK
+// whose debug file is installed (on Debian: openjdk-17-dbg, 240 MB).
+func TestLibjvmLines(t *testing.T) {
+	found := 0
+	for _, pattern := range []string{"/usr/lib/jvm/*/lib/server/libjvm.so",
+		gasmtest.Testdata("jdks/debian-*/lib/server/libjvm.so")} {
+		libs, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, lib := range libs {
+			if debug := installedDebugFile(t, lib); debug != "" {
+				found++
+				assert.Greater(t, checkLines(t, lib, debug, libjvmFunctions), 3, "functions inlined into one another")
+			}
+		}
+	}
+	if found == 0 {
+		t.Skip("no debug file of a libjvm.so is installed, as the package openjdk-17-dbg has it")
+	}
+}
+
+// libcFunctions are functions of libc.so.6 in C and in assembly. They have no other names at the same address, because
+// addr2line may choose another one of these than gasm.
+var libcFunctions = []string{"_int_malloc", "_int_free", "sysmalloc", "msort_with_tmp.part.0", "__strlen_avx2",
+	"__memchr_avx2", "_IO_file_xsputn", "do_lookup_x", "__gconv_transform_utf8_internal"}
+
+// TestLibcLines compares the lines and inlined functions of libc.so.6 with those that addr2line finds.
+func TestLibcLines(t *testing.T) {
+	libs, err := filepath.Glob("/lib/*-linux-gnu/libc.so.6")
+	require.NoError(t, err)
+	if len(libs) == 0 || installedDebugFile(t, libs[0]) == "" {
+		t.Skip("no debug file of libc.so.6 is installed, as the package libc6-dbg has it")
+	}
+	assert.Greater(t, checkLines(t, libs[0], installedDebugFile(t, libs[0]), libcFunctions), 1,
+		"functions inlined into one another")
+}
+
+// openObject opens a library. It is closed at the end of the test.
+func openObject(t *testing.T, lib string) object {
+	t.Helper()
+	f, err := os.Open(lib)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	require.NoError(t, err)
+	o, err := newObject(&reading{ctx: t.Context(), left: 1 << 30}, f, info.Size())
+	require.NoError(t, err)
+	return o
+}
+
+// installedDebugFile returns the path of the debug file that the system has for a library, or "".
+func installedDebugFile(t *testing.T, lib string) string {
+	t.Helper()
+	lib, err := filepath.EvalSymlinks(lib)
+	require.NoError(t, err)
+	at := debugFinder{folder: debugFolder}.buildIDPath(openObject(t, lib))
+	if _, err := os.Stat(at); at == "" || err != nil {
+		return ""
+	}
+	return at
+}
+
+// checkLines compares the lines of a library's functions with addr2line's, and their bytes with objdump's. Functions
+// that the library does not have are left out. It returns how many functions are inlined into one another at most.
+func checkLines(t *testing.T, lib, debug string, functions []string) (inlined int) {
+	t.Helper()
+	lib, err := filepath.EvalSymlinks(lib)
+	require.NoError(t, err)
+	r := NewResolver()
+	r.limits = newLimits(maxMemory, time.Hour) // it takes 2 s of CPU time, which may be minutes on a busy machine
+	r.limits.longest = time.Hour
+	table := sampledCode(t, r, debug, lib, functions...)
+	require.Empty(t, r.Notes())
+	require.NotEmpty(t, table.Functions)
+	lines := 0
+	for i := range table.Functions {
+		f := &table.Functions[i]
+		checkBytes(t, lib, f)
+		checkAddr2line(t, debug, f)
+		for _, row := range f.Rows {
+			lines, inlined = lines+1, max(inlined, len(row.Frames))
+		}
+	}
+	t.Logf("%s: %d functions, %d ranges of lines, %d functions inlined into one another", lib, len(table.Functions),
+		lines, inlined)
+	return inlined
 }

@@ -101,7 +101,7 @@ type candidate struct {
 }
 
 // linked returns the paths at which the debug file may be that is named in the section .gnu_debuglink. The section has
-// the debug file's name (without a folder) and its checksum. If there is no such section, linked returns no paths.
+// the debug file's name (without a folder) and its checksum. If there is no such section, there are no paths.
 func (d debugFinder) linked(path string, o object) (all []candidate, sum uint32, err error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil {

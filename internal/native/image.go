@@ -15,7 +15,7 @@ type image struct {
 	texts    names          // the names of the pieces
 	named    map[int]string // names that Resolver.name has returned, by slot
 	plt      []span         // the stubs of imported functions
-	version  fileVersion    // of the file; the zero value for the vDSO, and if the file could not be read
+	version  fileVersion    // the file's version; the zero value for the vDSO, and if the file could not be read
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
 	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not
@@ -70,7 +70,7 @@ func newObject(l *reading, r io.ReaderAt, size int64) (object, error) {
 var ErrReplaced = errors.New("another file is at this path now")
 
 // newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more(), which
-// looks for functions elsewhere. more may be nil.
+// looks for functions elsewhere. The parameter more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
 	img := &image{segments: LoadSegments(o.File), named: map[int]string{}}
 	for _, s := range o.Sections {

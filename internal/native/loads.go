@@ -23,8 +23,8 @@ const (
 	longestOne = 20 * time.Second // for a single file, because its file system may not answer
 )
 
-// A limits has the memory and the time that are left. Files are read one at a time. Each file may use half of the
-// memory and half of the time that are left, so that something remains for later files.
+// The type limits holds the memory and the time that are left. Files are read one at a time. Each file may use half of
+// the memory and half of the time that are left, so that something remains for later files.
 type limits struct {
 	turn chan struct{} // has one element while no file is being read
 
@@ -32,14 +32,16 @@ type limits struct {
 	memory   int64 // the memory that is left, in bytes
 	time     time.Duration
 	mostTime time.Duration
-	regained time.Time // when time was last regained
+	longest  time.Duration // for a single file: longestOne, except in tests
+	regained time.Time     // when time was last regained
 }
 
 // regainedShare says how fast limits.time grows again. It grows by a tenth (1/regainedShare) of the time that passes.
 const regainedShare = 10
 
 func newLimits(memory int64, most time.Duration) *limits {
-	l := &limits{turn: make(chan struct{}, 1), memory: memory, time: most, mostTime: most, regained: time.Now()}
+	l := &limits{turn: make(chan struct{}, 1), memory: memory, time: most, mostTime: most, longest: longestOne,
+		regained: time.Now()}
 	l.turn <- struct{}{}
 	return l
 }
@@ -54,7 +56,7 @@ func (l *limits) next() (memory int64, limit time.Duration) {
 	now := time.Now()
 	l.time = min(l.mostTime, l.time+now.Sub(l.regained)/regainedShare)
 	l.regained = now
-	return l.memory / 2, min(longestOne, l.time/2)
+	return l.memory / 2, min(l.longest, l.time/2)
 }
 
 // An account counts the memory that an image uses. This memory is subtracted from the limits until the image is garbage
@@ -75,7 +77,8 @@ func newAccount(img *image, l *limits) *account {
 	return a
 }
 
-// take reserves bytes for the image. If the limits leave less than that, it reserves nothing and returns false.
+// take reserves a number of bytes for the image. If the limits leave less than that, it reserves nothing and returns
+// false.
 func (a *account) take(bytes int) bool {
 	a.limits.mu.Lock()
 	defer a.limits.mu.Unlock()
@@ -139,8 +142,8 @@ type reading struct {
 // errMemory is the error for a file that would take more memory than is left for it.
 var errMemory = errors.New("it would take too much memory")
 
-// take takes memory for the file. It returns an error if not enough memory is left. The caller calls give when it no
-// longer needs the memory.
+// take takes memory for the file. It returns an error if not enough memory is left. The caller must call the returned
+// function give when it no longer needs the memory.
 func (l *reading) take(bytes int64) error {
 	if bytes > l.left {
 		return fmt.Errorf("%w: %d MiB", errMemory, (l.taken+bytes)>>20)
@@ -170,7 +173,7 @@ func (l *reading) over() error {
 // memory to the system.
 const largeLoad = 64 << 20
 
-// end is called after the file was read. If that took a lot of memory, end returns it to the system.
+// end is called after the file was read. If that took a lot of memory, the memory is returned to the system.
 func (l *reading) end() {
 	if l.most >= largeLoad {
 		debug.FreeOSMemory() // otherwise the garbage of several files could add up

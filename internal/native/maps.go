@@ -31,7 +31,7 @@ type Mapping struct {
 	Deleted bool
 }
 
-// file reports whether the mapping is of something that may have symbols: a file or the vDSO.
+// file reports whether a file or the vDSO is mapped, because nothing else has symbols.
 func (m *Mapping) file() bool {
 	if m.Path == VDSO {
 		return true

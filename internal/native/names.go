@@ -10,8 +10,7 @@ const (
 	// longestMangled is the maximum length of names that are demangled, in bytes. It limits the work for a single name.
 	// The longest names in libjvm.so have a few hundred bytes.
 	longestMangled = 1 << 14
-	// longestName limits demangled names to 1<<longestName bytes, because a short mangled name can stand for a very
-	// long one.
+	// longestName limits demangled names to 1<<longestName bytes, because a short mangled name can become a very long one.
 	longestName = 14
 )
 
@@ -56,8 +55,8 @@ func claimKey(name string) string {
 	return strings.ReplaceAll(unversioned(name), " ", "")
 }
 
-// A claims has the names of a file's dynamic symbols, in all forms in which samplers may print them. It is for checking
-// claims: the names that samplers give to addresses.
+// The type claims holds the names of a file's dynamic symbols, in all forms in which samplers may print them. It is for
+// checking claims: the names that samplers give to addresses.
 type claims struct {
 	names map[string]bool // by claimKey
 	known map[string]bool // results of has, by claim

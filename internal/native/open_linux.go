@@ -30,7 +30,8 @@ func OpenMapped(m *Mapping) (f *os.File, size int64, err error) {
 }
 
 // openMapped is like OpenMapped, but also works if the process has ended. noted is the owner that was noted while the
-// process ran. If the process still runs, openMapped returns its present owner. Otherwise it returns noted.
+// process ran. If the process still runs, openMapped returns its present owner. Otherwise it returns the parameter
+// noted.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	p, err := foreign.Open(m.PID)
 	if err == nil {

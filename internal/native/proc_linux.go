@@ -34,7 +34,7 @@ func SignatureBits(pid int) (uint64, error) {
 	return readMaps(pid, func(text io.Reader) (uint64, error) { return parseSignatureBits(text, pid) })
 }
 
-// readMaps returns what parse returns for the text of /proc/PID/maps.
+// readMaps returns what the function parse returns for the text of /proc/PID/maps.
 func readMaps[T any](pid int, parse func(text io.Reader) (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -24,7 +24,7 @@ func SignatureBits(pid int) (uint64, error) {
 // whether that is the file that was mapped, because the mappings come from another machine.
 func OpenMapped(m *Mapping) (f *os.File, size int64, err error) { return regular.Open(m.Path) }
 
-// openMapped is like OpenMapped, because other systems have no owners of processes to consider.
+// openMapped does the same as OpenMapped, because the owners of processes matter only on Linux.
 func openMapped(m *Mapping, noted owner) (*os.File, owner, error) {
 	f, _, err := OpenMapped(m)
 	return f, owner{known: true, here: true}, err

@@ -32,7 +32,7 @@ type Resolver struct {
 	versions  int                // how many versions of mappings there were; see Version
 	owners    map[int]notedOwner // by pid
 	images    map[fileKey]*image
-	failures  map[failureKey]*image // images without names
+	failures  map[failureKey]*image // images without names, of files that could not be read
 	folder    string                // debugFolder, except in tests
 	limits    *limits
 	notes     []string
@@ -47,7 +47,7 @@ type Resolver struct {
 // A fileKey identifies a file. It has what a mapping says about the file.
 type fileKey struct {
 	path         string
-	major, minor uint32 // of the device
+	major, minor uint32 // the numbers of the device
 	inode        uint64
 	deleted      bool
 	// size and low are for the vDSO only. For files they are 0 and false.
@@ -67,11 +67,11 @@ type process struct {
 	parts []*part // sorted, without overlaps
 	gone  []Range // Ranges that were resolved in mappings that have been replaced or dropped
 	past  []*part // the parts of such mappings that have samples
-	// version is that of the mappings; see Resolver.Version.
+	// version is the version of the mappings; see Resolver.Version.
 	version int
 }
 
-// A part is a mapping, or a piece that is left of a mapping because later mappings have replaced the rest.
+// A part is a mapping or, if later mappings have replaced some of it, a piece that is left.
 type part struct {
 	Mapping
 	module string
@@ -82,7 +82,7 @@ type part struct {
 	oneBytes map[uint64]string // the names of Ranges of one byte, by PC; see Resolve
 
 	samples map[sampledKey]int // see Sampled; nil without samples
-	owner   owner              // of the process, as it was at the first sample
+	owner   owner              // the owner of the process at the time of the first sample
 }
 
 // NewResolver returns a Resolver without mappings.
@@ -274,8 +274,8 @@ func (p *process) find(pc uint64) *part {
 	return nil
 }
 
-// Resolve returns the Range of a PC in a process. claim is the sampler's name for the PC, or "" if the sampler has no
-// name for it. It returns false if no file is mapped at the PC, as for JIT code.
+// Resolve returns the Range of a PC in a process. The parameter claim is the sampler's name for the PC, or "" if the
+// sampler has no name for it. Resolve returns false if no file is mapped at the PC, as for JIT code.
 //
 // The package comment says when a claim is believed. If the claim was believed, the Range is only the one byte at pc.
 // Otherwise the caller may use the result for all PCs in the Range, with one exception. If the Range is a gap, other

@@ -48,11 +48,11 @@ type sampledKey struct {
 	addr uint64 // 0 for a function
 }
 
-// A sampledImage is an image with the parts of processes in which it has samples.
+// A sampledImage is an image together with the parts (mappings of processes) in which it has samples.
 type sampledImage struct {
 	*image
 	parts   []*part
-	samples map[sampledKey]int // in all parts
+	samples map[sampledKey]int // number of samples in all parts
 	arch    disasm.Arch        // set by readCode
 	stubs   map[uint64]string  // set by readCode; see object.stubs
 }

@@ -25,8 +25,8 @@ const (
 	MaxTargets, maxAllTargets = 1 << 13, 1 << 18
 	// maxPlaces is the maximum number of places of all functions together.
 	maxPlaces = 1 << 18
-	// maxNames is the maximum number of names of functions and files, longestName is the maximum length of a name in
-	// bytes, and maxNamed the maximum length of all names together.
+	// maxNames is the maximum number of names of functions and files. longestName is the maximum length of a name in
+	// bytes, and maxNamed is the maximum length of all names together.
 	maxNames, longestName, maxNamed = 1 << 16, 1 << 14, 16 << 20
 )
 
@@ -73,7 +73,7 @@ type Table struct {
 	frames    int // frames in all rows
 	targets   int // number of targets of all functions
 	places    []place
-	kernel    []place // of the functions that have no Places
+	kernel    []place // the ranges of the kernel's functions, which have no Places
 	bad       int     // number of skipped lines
 	firstBad  error
 }
@@ -139,8 +139,9 @@ func sorted(places []place) []place {
 	return slices.Clip(kept)
 }
 
-// Find returns the function at an address of a process, as an index in Functions, and the address in the function's own
-// terms, which is in [Lo, Hi()). ok is false if the table has no code there. A nil Table has no code.
+// Find looks up an address of a process. It returns the index in Functions of the function there, and the address that
+// the same instruction has in the function's range [Lo, Hi()). ok is false if the table has no code there. A nil Table
+// has no code.
 func (t *Table) Find(pid int, pc uint64) (function int, addr uint64, ok bool) {
 	if t == nil {
 		return 0, 0, false

@@ -33,7 +33,7 @@ func (t *Table) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// A writer writes a table. It has the numbers of the names that it has written.
+// A writer writes a table. Its map names has the number of each name that was already written.
 type writer struct {
 	*bufio.Writer
 	names map[string]int
@@ -161,7 +161,7 @@ type parser struct {
 	open   Function // the function that is being read
 	opened bool
 	begun  int // its first line
-	frames int // in the rows of the open function
+	frames int // number of frames in the rows of the open function
 }
 
 func (p *parser) bad(msg string) {

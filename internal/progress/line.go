@@ -24,7 +24,7 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show shows a text in place of the previous one, with control characters escaped. It reports whether a further call of
+// Show shows a text in place of the previous one. It escapes control characters. It reports whether a further call of
 // Show would show anything. That is so only on a terminal.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)

@@ -87,7 +87,7 @@ func open(path string, links links) (f *os.File, size int64, err error) {
 	return f, info.Size(), nil
 }
 
-// ofKernel returns the error of a file in one of the kernel's file systems.
+// ofKernel returns the error for a file in one of the kernel's file systems.
 func ofKernel(path, system string) error {
 	return &Error{path, "a file of the kernel's (" + system + ")"}
 }

@@ -5,10 +5,11 @@ import (
 	"strconv"
 )
 
-// Margin returns how far the share of n in total samples may be from its true value because there are so few samples.
-// The result is text, in percentage points: "1.7" if in 95 of 100 recordings of the same program the share is at most
-// 1.7 points away from its true value. Margin assumes that samples are independent (the binomial distribution,
-// approximated by the normal one). It returns "" if there are no samples, or if the margin is less than 0.005 points.
+// Margin returns the sampling error of a share of n in total samples: how far the share may be from its true value
+// because there are so few samples. The result is text, in percentage points: "1.7" if in 95 of 100 recordings of the
+// same program the share is at most 1.7 points away from its true value. Margin assumes that samples are independent
+// (the binomial distribution, approximated by the normal one). It returns "" if there are no samples, or if the margin
+// is less than 0.005 points.
 func Margin(n, total int64) string {
 	if n <= 0 || total <= 0 {
 		return ""

@@ -10,15 +10,15 @@ import (
 
 // A Scale converts numbers of samples of an event to amounts per operation.
 type Scale struct {
-	Factor   float64 // the amount that one sample stands for
+	Factor   float64 // the amount of one sample
 	Decimals int     // number of digits after the decimal point
 	Unit     string  // "CPU time per operation, in ns", "samples per 1000 operations"
 }
 
 // PerOperation returns the scale for the event with index e. The Operations of the profile must be known. If each
-// sample of the event stands for some CPU time, the amounts are CPU times. Otherwise they are numbers of samples. The
-// unit of CPU times (ns, us, ms or s) is chosen so that the amount of all samples together is a handy number. frequency
-// is the sampler's frequency in Hz, or 0 if it is unknown.
+// sample of the event represents some CPU time, the amounts are CPU times. Otherwise they are numbers of samples.
+// PerOperation chooses the unit of CPU times (ns, us, ms or s) so that the amount of all samples together is a handy
+// number. frequency is the sampler's frequency in Hz, or 0 if it is unknown.
 func PerOperation(p *profile.Profile, e, frequency int) Scale {
 	total, ops := float64(p.Accounts[e].Profiled), p.Operations
 	nanos := sampler.ParseEvent(p.Counters[e]).CPUNanos(frequency)

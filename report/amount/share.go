@@ -24,14 +24,14 @@ func ShareOf(n, total int64) Share {
 // String returns the share in the form in which reports show it: "61.81%".
 func (s Share) String() string { return fmt.Sprintf("%d.%02d%%", s/100, s%100) }
 
-// Shares returns the share of each count in the total. It rounds them so that they add up to the share of their sum. If
-// each share were rounded by itself, the sum would be off by a few hundredths of a percent. Shares adds the missing
-// hundredths to the shares that lost the most by rounding, one to each. If the sum is too large, it takes the
-// hundredths from the shares that gained the most.
+// Shares returns the share of each count in the total, rounded so that the shares add up to the share of the counts'
+// sum. If each share were rounded by itself, the sum would be off by a few hundredths of a percent. If hundredths are
+// missing, Shares adds one to each of the shares that lost the most by rounding. If there are too many, it takes them
+// from the shares that gained the most.
 func Shares(counts []int64, total int64) []Share {
 	parts := make([]Share, len(counts))
 	var sum int64
-	off := Share(0) // the hundredths that the sum of the parts lacks; negative if the sum is too large
+	off := Share(0) // the hundredths that are missing from the sum of the parts; negative if there are too many
 	for i, n := range counts {
 		parts[i] = ShareOf(n, total)
 		off -= parts[i]

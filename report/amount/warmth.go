@@ -14,7 +14,8 @@ import (
 type JVMWarmth struct {
 	PID int
 	history.Warmth
-	// OriginMonoNanos is the time from which reports count: the JVM's start or, if that is unknown, the first sample.
+	// OriginMonoNanos is the time from which reports count this JVM's times: the JVM's start or, if that is unknown, its
+	// first sample.
 	OriginMonoNanos int64
 	// WindowMonoNanos is when the first window of the JVM began. It is 0 if there are no windows, or if the JVM was
 	// measured from its first sample on.
@@ -41,9 +42,8 @@ func Warmths(ps *profile.Profiles, p *profile.Profile) (list []JVMWarmth) {
 // Origin returns the time on the samples' clock from which reports count the times of a JVM: its start or, if that is
 // unknown, the first sample of the history. It is 0 if there is neither.
 func Origin(ps *profile.Profiles, pid int) int64 {
-	if i := slices.IndexFunc(ps.Capture.JVMs, func(j capture.JVM) bool { return j.PID == pid }); i >= 0 &&
-		ps.Capture.JVMs[i].StartMonoNanos > 0 {
-		return ps.Capture.JVMs[i].StartMonoNanos
+	if start := startOf(ps, pid); start > 0 {
+		return start
 	}
 	if ps.History != nil {
 		return ps.History.FromMonoNanos
@@ -51,9 +51,21 @@ func Origin(ps *profile.Profiles, pid int) int64 {
 	return 0
 }
 
-// windowsOf returns the time from the first to the last window of each of these JVMs in a trial, by process id. A JVM
-// that has no window is not in the map, or its time is 0. A capture may have very many trials of one name, whose
-// windows are of other JVMs.
+// StartKnown reports whether it is known when a JVM started.
+func StartKnown(ps *profile.Profiles, pid int) bool { return startOf(ps, pid) > 0 }
+
+// startOf returns when a JVM started, on the samples' clock, or 0 if that is unknown.
+func startOf(ps *profile.Profiles, pid int) int64 {
+	i := slices.IndexFunc(ps.Capture.JVMs, func(j capture.JVM) bool { return j.PID == pid })
+	if i < 0 {
+		return 0
+	}
+	return ps.Capture.JVMs[i].StartMonoNanos
+}
+
+// windowsOf returns, by process id, the time from the first to the last window that each of the JVMs has in the trials
+// named like that of profile p. The span of a JVM without a window is zero. A capture may have very many trials of one
+// name, each with windows in other JVMs.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, jvms []history.JVM) map[int]capture.Span {
 	all := map[int]capture.Span{}
 	for i := range jvms {
@@ -83,7 +95,7 @@ func (w *JVMWarmth) early() bool {
 	return w.Known && w.WindowMonoNanos > 0 && (!w.Warm || w.WindowMonoNanos < w.FromMonoNanos)
 }
 
-// after returns how long after its start the JVM became warm: "14.1 s".
+// after returns the time from the JVM's start until it became warm: "14.1 s".
 func (w *JVMWarmth) after() string { return seconds(w.FromMonoNanos - w.OriginMonoNanos) }
 
 func seconds(nanos int64) string { return fmt.Sprintf("%.1f s", float64(max(nanos, 0))/1e9) }
@@ -93,7 +105,7 @@ func (w *JVMWarmth) portion(n int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(w.Work, 1)))
 }
 
-// mix returns the kinds of work: "2.0% interpreted, 1.1% C1, 0.4% JIT".
+// mix returns the percentages of the kinds of work: "2.0% interpreted, 1.1% C1, 0.4% JIT".
 func (w *JVMWarmth) mix() string {
 	jit := w.portion(w.JIT) + " JIT"
 	if w.JITUnknown {
@@ -118,7 +130,8 @@ func (w *JVMWarmth) Sentence() string {
 	return fmt.Sprintf("not warm by the end: %s (the last %s)", w.mix(), samples)
 }
 
-// WarmthSummary says in one or more lines when the JVMs of a profile became warm. It returns nil if nothing is known.
+// WarmthSummary returns one or more lines that say when the JVMs of a profile became warm. It returns nil if nothing
+// is known.
 func WarmthSummary(all []JVMWarmth) []string {
 	switch len(all) {
 	case 0:

@@ -1,4 +1,4 @@
-// Package callers lays out trees of calls as lines of text.
+// Package callers formats trees of calls as lines of text.
 //
 // A path on which each frame has only one caller is a column of lines. Where a path branches, the lines below are
 // indented, and each branch begins with a "-". So a deep stack stays narrow:
@@ -26,23 +26,23 @@ import (
 // A Line is a line of a tree: a node, or a text about nodes that are left out.
 type Line struct {
 	Node    *calltree.Node // nil if nodes are left out here
-	Omitted int            // how many children are left out, if Node is nil; 0 if it is the rest of a path
+	Omitted int            // the number of children that are left out, if Node is nil; 0 if the rest of a path is left out
 	Samples int64          // of the first event
 	Indent  int            // in columns
 	Branch  bool           // the line begins one of several branches
 	Same    bool           // the line has the same samples as the line above
-	// Times is the number of consecutive frames that the line stands for. It is more than 1 if a method calls itself.
-	// Samples are those of the first of these frames. Times is 0 if Node is nil.
+	// Times is the number of consecutive frames that the line shows. It is more than 1 if a method calls itself. Samples
+	// are then those of the first of these frames. Times is 0 if Node is nil.
 	Times int
 }
 
-// decay is the factor by which a node counts less than its parent when Lines chooses nodes. Without it, the whole
-// hottest path would be chosen before the first node of the second hottest path.
+// decay reduces the weight of a node compared with its parent when Lines chooses nodes. Without it, Lines would choose
+// the whole hottest path before the first node of the second hottest path.
 const decay = 0.93
 
-// Lines returns the lines for the nodes below the root of a tree. The parameter most is the maximum number of lines.
-// Children of a node that are left out share one line, if the sum of their samples is large enough: least is the share
-// of the root's samples that they need together.
+// Lines returns lines for the nodes below the root of a tree. The parameter most limits their number, so nodes with
+// few samples are left out. The children of a node that are left out get one line together, if they have enough
+// samples: least is the share of the root's samples that they need together.
 func Lines(tree *calltree.Tree, least float64, most int) []Line {
 	w := writer{tree: tree, least: least * float64(samples(&tree.Nodes[0])), kept: keep(tree, most)}
 	w.children(0, 0)
@@ -69,8 +69,8 @@ func recursive(tree *calltree.Tree, n *calltree.Node) bool {
 	return n.Name != "" && n.Name == parent.Name && n.Module == parent.Module && n.Line == parent.Line && !n.Mark()
 }
 
-// keep chooses nodes for at most the given number of lines. It returns whether each node was chosen. The parent of a
-// chosen node is chosen, too. A method that calls itself counts as one line.
+// keep chooses nodes for at most the given number of lines, and returns for each node whether it was chosen. The
+// parent of a chosen node is chosen, too. A method that calls itself takes one line.
 func keep(tree *calltree.Tree, most int) []bool {
 	weights, order, kept := make([]float64, len(tree.Nodes)), make([]int, len(tree.Nodes)), make([]bool, len(tree.Nodes))
 	depths := make([]int, len(tree.Nodes))
@@ -84,7 +84,7 @@ func keep(tree *calltree.Tree, most int) []bool {
 		}
 		weights[i] = float64(samples(n)) * math.Pow(decay, float64(depths[i]))
 	}
-	// a parent weighs at least as much as its child, and has a lower index
+	// A parent weighs at least as much as its child, and has a lower index. So it comes before the child.
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
 		case weights[a] > weights[b]:
@@ -156,7 +156,7 @@ func (w *writer) children(i int32, indent int) {
 	}
 }
 
-// add adds the line of the only child of a node. If the child is a frame of the same method, it is only counted in the
+// add adds the line of the only child of a node. If the child is a frame of the same method, add only counts it in the
 // line that the method already has.
 func (w *writer) add(n, child *calltree.Node, indent int) {
 	last := len(w.lines) - 1
@@ -171,9 +171,9 @@ func (w *writer) add(n, child *calltree.Node, indent int) {
 // bulletWidth is the width of the "- " before a branch.
 const bulletWidth = 2
 
-// Name returns the name of a node's code. If the name is a guess, a mark comes before it. tail is what follows the
-// name: the line number, if all of the node's frames are at the same line, and the kind of code, such as [inlined].
-// Compiled methods have no kind in their tail.
+// Name returns the name of a node's code. If the name is a guess, a mark comes before it. The result tail is what the
+// line shows after the name: the line number, if all of the node's frames are at the same line, and the kind of code,
+// such as [inlined]. For compiled methods, tail has no kind.
 func Name(n *calltree.Node) (name, tail string) {
 	name = n.Label()
 	if n.Guessed {

@@ -22,7 +22,7 @@ func CommandLines(words []string, width int, ellipsis string) []string {
 }
 
 // Command writes a command as the user would type it in a shell, on one line. If the line would have more than 2000
-// columns, words in its middle are replaced with an ellipsis.
+// columns, Command replaces words in its middle with an ellipsis.
 func Command(words []string) string {
 	const most = 2000
 	if len(words) == 0 {
@@ -58,8 +58,8 @@ func quote(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// shorten joins words to a text of at most width columns. If the text would be too long, words in its middle are
-// replaced with the ellipsis.
+// shorten joins words to a text of at most width columns. If the text would be too long, it replaces words in the
+// middle with the ellipsis.
 func shorten(words []string, width int, ellipsis string) string {
 	ends := make([]int, len(words)+1) // ends[i]: columns of the first i words, each with a blank after it
 	for i, w := range words {

@@ -1,6 +1,6 @@
 package names
 
-// tools explains programs whose main class or jar has a name that says little. The keys are these names.
+// tools maps names of main classes and jars that say little about the program to explanations.
 var tools = map[string]string{
 	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
 	"surefirebooter.jar":                                         "tests of Maven Surefire",

@@ -4,8 +4,8 @@ import "strings"
 
 // SourcePath returns the path of a method's source file below the root of the sources. For example, it returns
 // "java/util/HashMap.java" for java.util.HashMap$Node::<init>. It assumes that each source file is in the folder of
-// its package. If the file's name is not known ("" as the second argument), it is derived from the outermost class,
-// because javac requires that name for public classes. SourcePath returns "" if no name can be derived.
+// its package. file is the file's name. If it is "", SourcePath derives the name from the outermost class, because
+// javac requires that name for public classes. It returns "" if it can't derive a name.
 func SourcePath(method, file string) string {
 	class, _, ok := strings.Cut(method, "::")
 	if !ok {

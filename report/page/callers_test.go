@@ -11,6 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
+	"github.com/gasm-profiler/gasm/report/page/sources"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -21,7 +23,7 @@ import (
 func TestCallersAreListed(t *testing.T) {
 	dir := t.TempDir()
 	reporttest.WriteStacks(t, dir)
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Listings, o.SkipLines, o.Stacks, o.Parts = 1_000_000, true, true, true
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
@@ -49,7 +51,7 @@ func TestCallersAreListed(t *testing.T) {
 
 	at := newPlaces(p, 0)
 	last := len(p.Listings) - 1
-	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: newSourceFiles(nil, nil, nil)}).code(p,
+	view := (&builder{in: Input{Profiles: ps}, listing: last, sources: sources.New(nil, nil, nil)}).code(p,
 		&schema.Profile{}, &p.Listings[last], at, []int64{all})
 	assert.Empty(t, view.Share)
 	assert.EqualValues(t, called[handle], view.Total.Raw)

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 )
 
-// A frameKind is a kind of frames in the legend of the flame graph. Kind is one of frameKinds, "inlined", or "rest" for
-// calls that are left out.
+// A frameKind is an entry in the legend of the flame graph. Kind is one of frameKinds, "inlined", or "rest" for calls
+// that are left out.
 type frameKind struct{ Kind, Name, Title string }
 
 // legend returns the legend of the flame graph.
@@ -60,7 +60,7 @@ func compilationsOf(p *profile.Profile, jvms []capture.JVM) compilations {
 }
 
 // kindOf returns the kind of a node of a tree of calls, as an index in frameKinds. If the node has frames of several
-// kinds, those with the most samples decide.
+// kinds, it returns the kind with the most samples.
 func (c compilations) kindOf(n *calltree.Node) int {
 	kind := n.Kind
 	if n.Frame != nil {
@@ -99,7 +99,8 @@ func (c compilations) kindOf(n *calltree.Node) int {
 	return slices.Index(frameKinds, name)
 }
 
-// compilerOf returns the kind of the compiled method that a frame is in.
+// compilerOf returns the frame kind of a compiled method's frame. It depends on the compiler; if that is unknown, the
+// result is "compiled".
 func (c compilations) compilerOf(f *callstack.Frame) string {
 	if f == nil {
 		return "compiled"

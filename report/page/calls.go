@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 // Limits of the trees of calls in a page, for all of its profiles together. In the page, a node takes about 10 bytes,
@@ -70,8 +71,8 @@ func (w *callsWriter) json() template.JS {
 	return template.JS(text)
 }
 
-// countsOf returns the number of counts in a tree. A node has one for each event in each part (time slice and thread
-// group) in which it has samples.
+// countsOf returns the number of counts in a tree. A node has a count for each part (time slice and thread group) and
+// event with samples.
 func countsOf(tree *calltree.Tree) (n int) {
 	for i := range tree.Nodes {
 		for _, list := range [][]calltree.PartCounts{tree.Nodes[i].SelfParts, tree.Nodes[i].OmittedParts} {
@@ -106,8 +107,8 @@ func (w *callsWriter) node(i int32, depth int) {
 	}
 }
 
-// counts returns pairs of numbers: the number of a part (time slice and thread group) that has samples of the event,
-// and how many samples these are.
+// counts returns a pair of numbers for each part (time slice and thread group) that has samples of the event: the
+// number of the part, and the number of its samples.
 func counts(parts []calltree.PartCounts, event int) (list []int) {
 	for _, part := range parts {
 		if n := part.Counts[event]; n > 0 {
@@ -141,16 +142,16 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 
 // code returns the index of a node's code.
 func (w *callsWriter) code(n *calltree.Node) int {
-	if n.Parent < 0 { // the root has no name, but must not look like a thread without a name
+	if n.Parent < 0 { // the root has no name, but the script must not take it for a thread without a name
 		return w.Code("all samples", "")
 	}
 	i, ok := w.codes[n.Code]
 	if !ok {
 		module := ""
 		if n.Kind == callstack.Native && n.Module != stateModule {
-			module = shown(n.Module)
+			module = show.Text(n.Module)
 		}
-		i = w.Code(shown(n.Label()), module)
+		i = w.Code(show.Text(n.Label()), module)
 		w.codes[n.Code] = i
 	}
 	return i
@@ -162,5 +163,5 @@ func (t *tableBuilder) callsLink(name string) string {
 	if t.p.Stacks == nil || name == "" {
 		return ""
 	}
-	return "g=sandwich&m=" + strings.ReplaceAll(url.QueryEscape(shown(name)), "+", "%20")
+	return "g=sandwich&m=" + strings.ReplaceAll(url.QueryEscape(show.Text(name)), "+", "%20")
 }

@@ -17,16 +17,18 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
 // stackProfiles returns the profiles of a capture with call stacks.
 func stackProfiles(t *testing.T, dir string) *profile.Profiles {
 	t.Helper()
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Listings, o.SkipLines, o.Parts, o.Stacks, o.Locations = 12_000, true, true, true, true
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
@@ -129,9 +131,9 @@ func slowPaths(ps *profile.Profiles, p *profile.Profile, event int) map[string]i
 		if thread == "" {
 			thread = "[no name]"
 		}
-		path := []string{shown(thread)}
+		path := []string{show.Text(thread)}
 		for _, f := range slices.Backward(inner) {
-			path = append(path, shown(f.name))
+			path = append(path, show.Text(f.name))
 		}
 		sums[strings.Join(path, ";")] += int(l.Counts[event])
 	}

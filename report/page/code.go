@@ -12,6 +12,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/loops"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/page/chains"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -39,8 +42,8 @@ type codeView struct {
 	Calls              bool // whether the page has the callers of methods
 }
 
-// An inlined is a method with its samples in one listing. It is a method that was inlined into the compiled method, or
-// the compiled method itself.
+// An inlined is a method in one listing, with its samples there. It was inlined into the compiled method, or is the
+// compiled method itself.
 type inlined struct {
 	Method      string
 	Brief       string // see brief
@@ -58,7 +61,7 @@ type loopView struct {
 	Share                string
 	Raw                  int64
 	Link                 string
-	About                []string // what it is, and how fast it can be; see package loops
+	About                []string // what the loop does, and how fast it can be; see package loops
 	Modelled             *loops.Model
 }
 
@@ -71,55 +74,58 @@ func (b *builder) code(p *profile.Profile, r *schema.Profile, l *profile.Listing
 	loops, whole := code.FindLoops(l.Lines, blocks, len(totals))
 	facts := newLoopFacts(p, l, blocks, loops)
 	w := &rowWriter{number: number, listing: l, totals: totals, blocks: blocks, loops: loops, facts: facts,
-		loopsUnknown: !whole, chains: newChains(), listed: at.byName}
+		loopsUnknown: !whole, chains: chains.New(), listed: at.byName}
 	rows := w.write()
 	syntax := "Intel"
 	if b.in.Intel {
 		syntax = "AT&T"
 	}
-	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: shown(l.Method),
-		Tier: shown(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
+	v := &codeView{ID: "c" + strconv.Itoa(number), Profile: b.listingProfile(p), Method: show.Text(l.Method),
+		Tier: show.Text(l.Source), CompileID: l.CompileID, Kind: kindOf(l.Source),
 		Hottest: rowID(number, l, l.HottestLine()), Rows: template.HTML(rows),
-		Data:   template.JS(w.chains.json(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))),
+		Data:   template.JS(w.chains.JSON(l.Other, syntax, loopParents(loops), loopEnds(l, blocks, loops))),
 		Switch: l.Other != nil, LoopsLeftOut: !whole, NoSource: b.in.Place == nil && l.CompileID > 0,
 		Calls: p.Stacks != nil}
 	if len(l.Counts) > 0 {
-		v.Share, v.Raw = percent(l.Counts[0], totals[0]), l.Counts[0]
+		v.Share, v.Raw = show.Percent(l.Counts[0], totals[0]), l.Counts[0]
 	}
 	if n := at.totals[l.Method]; len(n) > 0 && l.CompileID > 0 {
-		v.Total = &cell{Text: percent(n[0], totals[0]), Raw: n[0]}
+		v.Total = &cell{Text: show.Percent(n[0], totals[0]), Raw: n[0]}
 		if p.Parts != nil {
 			v.Total.Parts = partText(p.Parts.WithCallees[l.Method], 0)
 		}
 	}
 	if len(totals) > 1 {
 		for _, e := range r.Account.Events {
-			v.Events = append(v.Events, shown(e))
+			v.Events = append(v.Events, show.Text(e))
 		}
 	}
 	if n := w.gutter.Dropped; n > 0 {
-		v.ArrowsLeft = counted(n, "jump") + " without an arrow"
+		v.ArrowsLeft = show.Count(n, "jump") + " without an arrow"
 	}
 	if n := l.Beside; len(n) > 0 && n[0] > 0 {
-		v.Beside = counted(int(n[0]), "sample") + " at addresses whose code is not in the log"
+		v.Beside = show.Count(int(n[0]), "sample") + " at addresses whose code is not in the log"
 	}
 	v.About = append(b.aboutCode(p, l, at, totals), aboutJITProfile(l)...)
 	v.Inlined = inlinedIn(number, l, totals)
 	v.Loops = loopViews(number, l, blocks, loops, facts, totals)
-	b.sources.add(l)
+	b.sources.Add(l)
 	return v
 }
 
 // aboutCode returns the facts that the page shows above a listing: the size, the address and the compile id of the
 // code, and how reliable the line numbers are.
 func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, totals []int64) []string {
-	about := []string{counted(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
+	about := []string{show.Count(len(l.Lines), "instruction"), fmt.Sprintf("0x%x", l.Lo)}
+	if said := names.Dispatch(l.Method); said != "" {
+		about = append(about, said)
+	}
 	if l.CompileID > 0 {
 		about = append(about, "compile id "+strconv.Itoa(l.CompileID))
 		if m := at.sums[[2]string{l.Source, l.Method}]; m != nil && m.Blobs > 1 && len(l.Counts) > 0 &&
 			m.Counts[0] > l.Counts[0] {
 			about = append(about, fmt.Sprintf("the method's %d compilations have %s in total", m.Blobs,
-				percent(m.Counts[0], totals[0])))
+				show.Percent(m.Counts[0], totals[0])))
 		}
 	}
 	if l.Moved {
@@ -148,21 +154,23 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 		about = append(about, aboutNative(l, some))
 	case l.SafepointsOnly:
 		about =
-			append(about, fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", counted(own, "safepoint")))
+			append(about,
+				fmt.Sprintf("HotSpot kept lines for its %s only, because it was compiled without DebugNonSafepoints: other instructions have guesses, by the flow of control; methods that are not certain have a ~", show.Count(own, "safepoint")))
 	case own > 0:
 		about =
-			append(about, fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
+			append(about,
+				fmt.Sprintf("HotSpot kept the line of %d%% of the instructions; the others are shown with the line of the next instruction that has a line", (100*own+len(l.Lines)/2)/len(l.Lines)))
 	}
 	return about
 }
 
-// aboutNative says where the lines of a native function come from. lines is the number of its instructions that have
-// one.
+// aboutNative returns a sentence about the source of a native function's line numbers. lines is the number of its
+// instructions that have one.
 func aboutNative(l *profile.Listing, lines int) string {
 	if lines == 0 {
-		return "no lines of source: gasm has read no debug information of " + shown(l.Source) + " for it"
+		return "no lines of source: gasm has read no debug information of " + show.Text(l.Source) + " for it"
 	}
-	return "lines of source are from the debug information of " + shown(l.Source)
+	return "lines of source are from the debug information of " + show.Text(l.Source)
 }
 
 // inlinedIn returns up to 60 methods in the chains of a listing, the hottest first. A sample counts in Self for the
@@ -196,7 +204,7 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	}
 	all := make([]inlined, 0, len(by))
 	for _, in := range by {
-		in.Link, in.Self, in.Total = in.place.id, percent(in.counts[0], totals[0]), percent(in.total[0], totals[0])
+		in.Link, in.Self, in.Total = in.place.id, show.Percent(in.counts[0], totals[0]), show.Percent(in.total[0], totals[0])
 		in.Raw, in.RawAll = in.counts[0], in.total[0]
 		all = append(all, *in)
 	}
@@ -207,7 +215,7 @@ func inlinedIn(number int, l *profile.Listing, totals []int64) []inlined {
 	const most = 60
 	all = all[:min(len(all), most)]
 	for i := range all {
-		all[i].Method, all[i].Brief = shown(all[i].Method), shown(brief(all[i].Method))
+		all[i].Method, all[i].Brief = show.Text(all[i].Method), show.Text(show.Brief(all[i].Method))
 	}
 	return all
 }

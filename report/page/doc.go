@@ -1,7 +1,7 @@
 // Package page writes a report as one HTML file: a page that a browser opens from disk, without a network, a server or
 // a library.
 //
-// [Write] takes profiles with listings ([profile.Options.Listings]) and their JSON report. The overview shows the
+// [Write] takes profiles with listings ([choice.Options.Listings]) and their JSON report. The overview shows the
 // numbers of the JSON report. Everything is in the HTML: without JavaScript, the page shows the overview and, below it,
 // all code. With JavaScript, the page shows the overview, code, or calls. The script (page.js) also adds keys, links,
 // sorting, and the panel about the instruction at the cursor. A Content-Security-Policy prevents the page from fetching
@@ -9,7 +9,7 @@
 //
 // Names of classes, methods, files and threads are data. They are escaped as in all other text that gasm writes (see
 // package layout), and then escaped again for HTML. html/template does the second step in most of the page. Rows of
-// code are written without a template, so appendText does it for them. The script only sets text, never HTML.
+// code are written without a template, so show.Append does it for them. The script only sets text, never HTML.
 //
 // # What is where
 //
@@ -26,7 +26,7 @@
 //	                               section.profile (#p0, #p1 …) for each
 //	.stack .legend .timeline       where the time went; samples over time, a figure.tl for each JVM, with a .pick for
 //	                               each slice of time, [data-slice]
-//	.hottest                       the hottest instruction, what it was made from, and its samples
+//	.hottest                       the hottest instruction, its source, and its samples
 //	section.t                      a table (.whole: its counts are not known by part): #p0-hot, #p0-loops, #p0-methods,
 //	                               #p0-frames, #p0-lines, #p0-regions, #p0-native, #p0-threads, #p0-events, #p0-locks, #p0-parks,
 //	                               #p0-allocations, #p0-compilations, #p0-jvms, #p0-forks, #p0-sources, #p0-account,
@@ -105,7 +105,7 @@
 //
 // # Threads over time
 //
-// If it was recorded what threads did by the wall clock, lanes.js draws it, in the style of lanes.css. Only pages with
-// such lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there are too
-// many.
+// If the capture has what threads did by the wall clock, lanes.js draws that, in the style of lanes.css. Only pages
+// with such lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there
+// are too many.
 package page

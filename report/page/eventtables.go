@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile/sites"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -28,7 +29,7 @@ func number(text string, value float64) cell {
 	return cell{Text: text, Sort: strconv.FormatFloat(value, 'f', -1, 64)}
 }
 
-// millis returns a cell with a time in ms. It is "-" for 0, which stands for a time that is unknown.
+// millis returns a cell with a time in ms. For a time of 0, which means unknown, the cell shows "-".
 func millis(ms float64) cell {
 	if ms == 0 {
 		return number("-", 0)
@@ -36,7 +37,7 @@ func millis(ms float64) cell {
 	return number(fmt.Sprintf("%.2f", ms), ms)
 }
 
-// events returns the table of events, summed up by kind and name.
+// events returns the table of events, with a row for each kind and name.
 func (t *tableBuilder) events() *table {
 	out := t.eventTable("events", "Events", "kinds overlap: a GC pause, for example, lies within a safepoint",
 		[]string{"samples during", "count", "ms", "longest"}, []string{"kind", "name"})
@@ -48,7 +49,7 @@ func (t *tableBuilder) events() *table {
 		}
 		out.Rows = append(out.Rows, row{Cells: []cell{number(strconv.FormatInt(during, 10), float64(during)),
 			number(strconv.Itoa(e.Count), float64(e.Count)),
-			millis(e.TotalMS), millis(e.LongestMS), {Text: shown(e.Kind)}, {Text: shown(e.Name), Name: true}}})
+			millis(e.TotalMS), millis(e.LongestMS), {Text: show.Text(e.Kind)}, {Text: show.Text(e.Name), Name: true}}})
 	}
 	return t.cut(out, len(t.r.Events))
 }
@@ -74,7 +75,8 @@ func (t *tableBuilder) waits(out *table, waits []schema.Lock, of []sites.Wait) *
 	for i, l := range waits[:t.limit(len(waits))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At),
 			Cells: []cell{millis(l.TotalMS), millis(l.LongestMS), number(strconv.Itoa(l.Count), float64(l.Count)),
-				{Text: site(l.At), Name: true, Callers: t.callers(of[i].Stacks)}, {Text: shown(l.Class)}, {Text: shown(l.Owner)}}})
+				{Text: site(l.At), Name: true, Callers: t.callers(of[i].Stacks)}, {Text: show.Text(l.Class)},
+				{Text: show.Text(l.Owner)}}})
 	}
 	return t.cut(out, len(waits))
 }
@@ -92,16 +94,16 @@ func (t *tableBuilder) allocations() *table {
 		}
 		out.Rows = append(out.Rows, row{Link: t.siteLink(a.At),
 			Cells: []cell{megabytes, number(strconv.Itoa(a.Events), float64(a.Events)),
-				{Text: allocator(&a), Name: true, Callers: t.callers(t.p.Allocations[i].Stacks)}, {Text: shown(a.Class)}}})
+				{Text: allocator(&a), Name: true, Callers: t.callers(t.p.Allocations[i].Stacks)}, {Text: show.Text(a.Class)}}})
 	}
 	return t.cut(out, len(t.r.Allocations))
 }
 
-// allocator returns the text for the place of an allocation. This is a place in the program or, if it is unknown, the
-// code in the JVM that allocated.
+// allocator returns the text for the place of an allocation. This is a place in the program or, if that is unknown,
+// the code in the JVM that allocated.
 func allocator(a *schema.Allocation) string {
 	if a.At == nil && a.Code != nil {
-		return shown(a.Code.Source + ": " + a.Code.Name)
+		return show.Text(a.Code.Source + ": " + a.Code.Name)
 	}
 	return site(a.At)
 }
@@ -111,7 +113,7 @@ func site(f *schema.Frame) string {
 	if f == nil {
 		return "(no stack)"
 	}
-	text := shown(f.Method)
+	text := show.Text(f.Method)
 	if f.Line > 0 {
 		text += ":" + strconv.Itoa(f.Line)
 	}

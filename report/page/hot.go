@@ -7,11 +7,12 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// borrowedMark stands before a line of Java that is not certain, because HotSpot kept no line for the instruction.
-// The line is that of a later instruction, or a guess (see tableBuilder.instead).
+// borrowedMark precedes a line of Java that is not certain, because HotSpot kept no line for the instruction. The
+// shown line is that of a later instruction, or a guess (see tableBuilder.instead).
 const borrowedMark = "~"
 
 // A hotLine is one of the hottest instructions, as the overview shows it.
@@ -19,7 +20,7 @@ type hotLine struct {
 	Link, Text, Share string // Link is "" if the code is not in the page
 	Method            string // of the compiled code
 	Made, Whole       string // innermost method and line of the instruction; Made is the short form of Whole
-	Guess             bool   // HotSpot kept no debug info here, so Made is a guess or belongs to a later instruction
+	Guess             bool   // HotSpot kept no debug info here, so Made is a guess or that of a later instruction
 	Loop              string
 	Where             string // Made, Method and Loop in words
 	Samples           string
@@ -30,16 +31,16 @@ type hotLine struct {
 // newHotLine returns the view of an instruction.
 func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int64) *hotLine {
 	n := h.Counts.Values[0]
-	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: shown(h.Text),
-		Method: shown(h.Method), Guess: h.FramesOfNext,
-		Share: percent(n, totals[0]), Raw: n, Samples: counted(int(n), "sample"), Parts: partText(byPart, 0)}
+	out := &hotLine{Link: at.instruction(h.Source, h.Method, h.CompileID, uint64(h.Addr)), Text: show.Text(h.Text),
+		Method: show.Text(h.Method), Guess: h.FramesOfNext,
+		Share: show.Percent(n, totals[0]), Raw: n, Samples: show.Count(int(n), "sample"), Parts: partText(byPart, 0)}
 	if len(h.Frames) > 0 {
 		inner := h.Frames[0]
 		line := ""
 		if inner.Line > 0 {
 			line = ":" + strconv.Itoa(inner.Line)
 		}
-		out.Whole, out.Made = shown(inner.Method+line), shown(brief(inner.Method)+line)
+		out.Whole, out.Made = show.Text(inner.Method+line), show.Text(show.Brief(inner.Method)+line)
 	}
 	switch {
 	case h.Loop > 0:
@@ -57,7 +58,7 @@ func newHotLine(h *schema.HotLine, byPart parts.Counts, at *places, totals []int
 // where returns a text that says what an instruction was made from and in which loop it is: "Node::find:7, inlined
 // into Tree::get, in loop 1, depth 2 of the machine code". frames is the length of the instruction's inlining chain.
 func (h *hotLine) where(frames int) string {
-	text, made := brief(h.Method), h.Made
+	text, made := show.Brief(h.Method), h.Made
 	if h.Guess {
 		made = borrowedMark + made
 	}
@@ -105,7 +106,7 @@ func (t *tableBuilder) hotTable() *table {
 		}
 		out.Rows = append(out.Rows, row{Link: h.Link, Cells: append(t.counts(counts, byPart), n,
 			cell{Text: h.Text, Name: true, Code: true}, cell{Text: made, Cut: h.Whole}, cell{Text: h.Loop},
-			cell{Text: brief(h.Method), Cut: h.Method})})
+			cell{Text: show.Brief(h.Method), Cut: h.Method})})
 	}
 	return t.cut(out, len(out.Rows))
 }

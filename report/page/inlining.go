@@ -1,7 +1,10 @@
 package page
 
 import (
+	"cmp"
+
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 // notInlined returns the table of the calls in hot code that were not inlined, or nil if the compilers' decisions were
@@ -12,7 +15,7 @@ func (t *tableBuilder) notInlined() *table {
 	}
 	out := t.start("not-inlined", "Calls not inlined in hot code",
 		"self: samples in the basic block with the call; callee: samples in the callee's code that it has called, without what that calls",
-		"callee", "call", "calls", "why", "to change it", "in", "JVM")
+		"callee", "call", "why", "to change it", "calls", "in", "JVM")
 	out.Columns[len(t.totals)].Number = true
 	for i := range t.r.Calls.NotInlined[:t.limit(len(t.r.Calls.NotInlined))] {
 		c := &t.r.Calls.NotInlined[i]
@@ -20,10 +23,12 @@ func (t *tableBuilder) notInlined() *table {
 		if len(c.CalleeCounts.Values) > 0 {
 			callee = t.count(c.CalleeCounts.Values[0], 0, nil)
 		}
-		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
+		link := cmp.Or(t.places.instruction(c.Source, c.Method, c.CompileID, uint64(c.Addr)),
+			t.places.compilation(c.Method, c.CompileID))
+		out.Rows = append(out.Rows, row{Link: link,
 			Cells: append(t.counts(c.Here.Values, nil), callee, cell{Text: site(&c.Frames[0]), Name: true},
-				cell{Text: shown(c.Callee), Name: true}, cell{Text: shown(c.Reason)}, cell{Text: shown(c.Change)},
-				cell{Text: shown(c.Method), Name: true}, t.jvmCell(c.PID))})
+				cell{Text: show.Text(c.Reason)}, cell{Text: show.Text(c.Change)}, cell{Text: show.Text(c.Callee), Name: true},
+				cell{Text: show.Text(c.Method), Name: true}, t.jvmCell(c.PID))})
 	}
 	return t.cut(t.oneJVM(out), t.r.Calls.AllNotInlined)
 }
@@ -36,9 +41,9 @@ func appendCallNote(b []byte, l *code.Line) []byte {
 	if len(b) > 0 {
 		b = append(b, ' ')
 	}
-	b = appendText(append(b, `<q class="jit">`...), l.Call.String())
+	b = show.Append(append(b, `<q class="jit">`...), l.Call.String())
 	if change := l.Call.Change(); change != "" {
-		b = appendText(b, "; to change it: "+change)
+		b = show.Append(b, "; to change it: "+change)
 	}
 	return append(b, "</q>"...)
 }

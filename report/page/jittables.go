@@ -9,6 +9,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/profile/warmup"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -23,7 +24,8 @@ func (t *tableBuilder) library() *table {
 	out := t.start("libjvm", "Work of HotSpot's library",
 		"libjvm by what it did: the compilers' and the collector's threads, and of the other threads what the sampled function and its callers say", "work")
 	for _, w := range t.r.Library {
-		out.Rows = append(out.Rows, row{Cells: append(t.counts(w.Counts.Values, nil), cell{Text: shown(w.Work), Name: true})})
+		out.Rows = append(out.Rows, row{Cells: append(t.counts(w.Counts.Values, nil), cell{Text: show.Text(w.Work),
+			Name: true})})
 	}
 	return t.cut(out, len(out.Rows))
 }
@@ -37,11 +39,11 @@ func (t *tableBuilder) interpreted() *table {
 		var lines []string
 		for _, l := range m.Lines[:min(len(m.Lines), 3)] {
 			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
-				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, percent(n, t.totals[0])))
+				lines = append(lines, fmt.Sprintf(":%d %s", l.Line, show.Percent(n, t.totals[0])))
 			}
 		}
 		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(m.Method), t.callsLink(m.Method)),
-			Cells: append(t.counts(m.Counts.Values, nil), cell{Text: shown(m.Method), Name: true},
+			Cells: append(t.counts(m.Counts.Values, nil), cell{Text: show.Text(m.Method), Name: true},
 				cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(t.r.Interpreted))
@@ -65,7 +67,7 @@ func (t *tableBuilder) levelCell(n int, compiler string, osr bool) cell {
 	case n == 0:
 		kind = "stub"
 	}
-	return cell{Text: shown(warmup.LevelName(n, compiler, t.p.TopCompiler(), osr)), Kind: kind}
+	return cell{Text: show.Text(warmup.LevelName(n, compiler, t.p.TopCompiler(), osr)), Kind: kind}
 }
 
 // count returns a cell with a number of events. It is blank for 0.
@@ -76,7 +78,7 @@ func count(n int) cell {
 	return number(strconv.Itoa(n), float64(n))
 }
 
-// known is like count, but 0 stands for a number that is not known.
+// known is like count, but shows "-" for 0, because 0 means that the number is unknown.
 func known(n int) cell {
 	if n == 0 {
 		return number("-", 0)
@@ -144,7 +146,7 @@ func (t *tableBuilder) longest() *table {
 		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
 			Cells: []cell{millis(c.MS), t.star(moment(c.AtMillis), c.InWindow), known(c.CompileID), known(c.Bytes),
 				known(c.Inlined),
-				t.levelCell(c.Level, c.Compiler, c.OSR), {Text: shown(c.Method), Name: true}, {Text: shown(end)},
+				t.levelCell(c.Level, c.Compiler, c.OSR), {Text: show.Text(c.Method), Name: true}, {Text: show.Text(end)},
 				t.jvmCell(c.PID)}})
 	}
 	return t.cut(t.oneJVM(out), len(t.r.JIT.Longest))
@@ -158,7 +160,7 @@ func (t *tableBuilder) jitMethods() *table {
 		m := &t.r.JIT.Methods[i]
 		out.Rows = append(out.Rows, row{Link: t.places.frame(m.Method),
 			Cells: []cell{millis(m.TotalMS), millis(m.LongestMS), count(m.C1), count(m.C2),
-				{Text: shown(m.Method), Name: true}}})
+				{Text: show.Text(m.Method), Name: true}}})
 	}
 	return t.cut(out, t.r.JIT.AllMethods)
 }
@@ -178,7 +180,7 @@ func (t *tableBuilder) again() *table {
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.frame(r.Method),
 			Cells: []cell{millis(r.TotalMS), count(r.Count), t.levelCell(r.Level, r.Compiler, r.OSR),
-				{Text: shown(r.Method), Name: true}, {Text: shown(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
+				{Text: show.Text(r.Method), Name: true}, {Text: show.Text(strings.Join(versions, "; "))}, t.jvmCell(r.PID)}})
 	}
 	return t.cut(t.oneJVM(out), t.r.JIT.AllAgain)
 }
@@ -190,16 +192,16 @@ func (t *tableBuilder) deopts() *table {
 		d := &t.r.JIT.Deopts[i]
 		at := site(d.At)
 		if d.At.BCI >= 0 {
-			at += fmt.Sprintf(" @%d %s", d.At.BCI, shown(d.Instruction))
+			at += fmt.Sprintf(" @%d %s", d.At.BCI, show.Text(d.Instruction))
 		}
 		out.Rows = append(out.Rows, row{Link: t.siteLink(d.At),
-			Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: shown(d.Reason)},
-				{Text: shown(d.Action)}, {Text: deoptAfter(d, t.p.TopCompiler())}}})
+			Cells: []cell{t.star(count(d.Count), d.InWindow > 0), {Text: at, Name: true}, {Text: show.Text(d.Reason)},
+				{Text: show.Text(d.Action)}, {Text: deoptAfter(d, t.p.TopCompiler())}}})
 	}
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
 
-// deoptAfter says at which levels the code was compiled again after the deoptimizations at a place.
+// deoptAfter returns the levels at which the code was compiled again after the deoptimizations at a place.
 func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {

@@ -12,8 +12,7 @@ import (
 // laneHeight is the height of a lane of events below the samples, in the units of the drawing.
 const laneHeight = 5
 
-// lanes has the name and the CSS class of each lane by the kind of event that the lane shows. The class sets the
-// colour.
+// lanes maps kinds of events to the name and the CSS class of the kind's lane. The class sets the colour.
 var lanes = map[event.Kind]struct{ class, name string }{
 	event.GC: {"kernel", "GC pauses"}, event.Safepoint: {"out", "safepoints"}, event.Concurrent: {"kernel",
 		"concurrent collections"},
@@ -21,8 +20,8 @@ var lanes = map[event.Kind]struct{ class, name string }{
 	event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws a lane below the samples for each kind of event. A bin, which is a short interval of time, is darker
-// if events took more of its time.
+// drawLanes draws a lane below the samples for each kind of event. A bin is a short interval of time. It is darker if
+// events took more of its time.
 func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]

@@ -9,9 +9,10 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/loops"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
-// loopFacts is what is known about the loops of a listing.
+// loopFacts has the facts about the loops of a listing.
 type loopFacts struct {
 	byLoop map[int]*loops.Facts // the facts about the loops that the page describes, by the loops' indexes
 	chain  map[int]bool         // lines of the chains that limit these loops
@@ -22,8 +23,8 @@ type loopFacts struct {
 // has.
 const maxLoops = 40
 
-// newLoopFacts describes the hottest loops of a listing. If the profile already has the description of a loop, it is
-// taken from there, because it may include the result of another program (a model).
+// newLoopFacts describes the hottest loops of a listing. If the profile already has the description of a loop,
+// newLoopFacts uses it, because it may include the result of another program (a model).
 func newLoopFacts(p *profile.Profile, l *profile.Listing, blocks []code.Block, all []code.Loop) *loopFacts {
 	f := &loopFacts{map[int]*loops.Facts{}, map[int]bool{}, map[int]bool{}}
 	known := map[uint64]*loops.Facts{}
@@ -68,40 +69,47 @@ func loopViews(number int, l *profile.Listing, blocks []code.Block, all []code.L
 	var views []loopView
 	for _, i := range hottestLoops(all) {
 		lp, f := &all[i], facts.byLoop[i]
-		v := loopView{Number: i + 1, Depth: lp.Depth, Lines: lp.Lines, Share: percent(lp.Counts[0], totals[0]),
+		v := loopView{Number: i + 1, Depth: lp.Depth, Lines: lp.Lines, Share: show.Percent(lp.Counts[0], totals[0]),
 			Raw: lp.Counts[0], Link: rowID(number, l, blocks[lp.Head].From)}
 		v.About = append(v.About, f.Words())
 		if limit := f.Limit(); limit != "" {
-			v.About = append(v.About, shown(limit))
+			v.About = append(v.About, show.Text(limit))
 		}
 		if m := f.Modelled; m != nil {
-			v.Modelled = &loops.Model{Tool: shown(m.Tool), Verdict: shown(m.Verdict), Text: shownLines(m.Text)}
+			v.Modelled = &loops.Model{Tool: show.Text(m.Tool), Verdict: show.Text(m.Verdict), Text: shownLines(m.Text)}
 		}
 		views = append(views, v)
 	}
 	return views
 }
 
-// shownLines returns text of several lines from outside, escaped.
+// shownLines escapes a text from outside that may have several lines.
 func shownLines(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
-		out.WriteString(shown(strings.TrimRight(line, "\r\n")) + "\n")
+		out.WriteString(show.Text(strings.TrimRight(line, "\r\n")) + "\n")
 	}
 	return out.String()
 }
 
-// limit returns the text in a heading about the chain that limits a loop. The side panel shows the cycles. limit
-// returns "" if there is no such chain, and for all headings in the loop except the first.
+// limit returns the text in a heading about what limits a loop. If that is a chain, it comes first, because the text
+// may not fit beside the code; the side panel has all of it. The result is "" if the page does not describe the loop,
+// and for all headings in the loop except the first.
 func (f *loopFacts) limit(loop int) string {
-	if facts := f.byLoop[loop]; facts != nil && facts.Bound != nil && facts.Bound.Limited() && !f.said[loop] {
-		f.said[loop] = true
-		return chainMark + " chain of " + facts.Bound.Links()
+	facts := f.byLoop[loop]
+	if facts == nil || f.said[loop] {
+		return ""
 	}
-	return ""
+	f.said[loop] = true
+	limit := facts.Limit()
+	if b := facts.Bound; b != nil && b.Limited() {
+		fastest, _, _ := strings.Cut(limit, ": ")
+		return chainMark + " chain of " + b.Links() + ": " + fastest
+	}
+	return limit
 }
 
-// chainMark stands before the instructions of a chain that limits a loop.
+// chainMark precedes the instructions of a chain that limits a loop.
 const chainMark = "•"
 
 // loopTable returns the table of the hottest loops. It leaves out loops that contain other loops, because the inner
@@ -109,7 +117,7 @@ const chainMark = "•"
 func (t *tableBuilder) loopTable() *table {
 	out := t.start("loops", "Hottest loops",
 		"a round is at best as fast as its longest chain of instructions that wait for one another, or as its ports: with all loads in the L1 cache and all jumps predicted",
-		"loop", "what it is", "how fast", "in")
+		"loop", "what limits it", "what it is", "in")
 	for i := range t.p.HotLoops {
 		l := &t.p.HotLoops[i]
 		if !l.Facts.Innermost {
@@ -117,9 +125,9 @@ func (t *tableBuilder) loopTable() *table {
 		}
 		link := t.places.instruction(l.Source, l.Method, l.CompileID, l.Head)
 		out.Rows = append(out.Rows, row{Link: link, Cells: append(t.counts(l.Counts, nil),
-			cell{Text: "loop " + strconv.Itoa(l.Number), Name: true},
-			cell{Text: fmt.Sprintf("%s, %s", counted(l.Lines, "instruction"), l.Facts.Words())},
-			cell{Text: shown(l.Facts.Limit())}, cell{Text: brief(shown(l.Method)), Cut: shown(l.Method)})})
+			cell{Text: "loop " + strconv.Itoa(l.Number), Name: true}, cell{Text: show.Text(l.Facts.Limit())},
+			cell{Text: fmt.Sprintf("%s, %s", show.Count(l.Lines, "instruction"), l.Facts.Words())},
+			cell{Text: show.Brief(show.Text(l.Method)), Cut: show.Text(l.Method)})})
 	}
 	return t.cut(out, len(out.Rows))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/htmlpage"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -55,7 +56,7 @@ var (
 
 // pageTemplate is the template of the page. The rows of code come from a rowWriter, not from the template.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"shown": shown,
+	"shown": show.Text,
 	"inc":   func(i int) int { return i + 1 },
 	// A link to an element is its id, and other links are escaped already. The template must not escape them again.
 	"fragment": func(link string) template.URL { return template.URL(link) },

@@ -260,7 +260,7 @@ function scale(table) {
 let choices = {}; // of the profile: texts, and the numbers of threads or slices that they mean
 function listChoices() {
 	choices = { threads: [], time: [] };
-	const { threads = [], slices = [] } = data.profiles[profile].parts ?? {};
+	const { threads = [], slices = [], warm } = data.profiles[profile].parts ?? {};
 	const add = (list, all, whole, name) => {
 		const groups = new Set(all.map((one) => one[whole]));
 		for (const text of groups) {
@@ -271,6 +271,7 @@ function listChoices() {
 		}
 	};
 	add(choices.threads, threads, "kind", (t) => t.name || "others");
+	if (warm) choices.time.push({ text: "after warm-up", of: warm });
 	add(choices.time, slices, "jvm", (s) => s.name);
 	for (const [name, list] of Object.entries(choices)) {
 		const select = $(`#${name}`);
@@ -364,8 +365,12 @@ function resolve(hash) {
 	const row = Number.isNaN(at) ? null : rowAt(info(article), at);
 	return { article, row };
 }
-// push adds a place to the browser's history. depth counts the places that the page has added.
-const push = (hash) => history.pushState({ depth: (history.state?.depth || 0) + 1 }, "", hash);
+// push adds a place to the browser's history. depth counts the places that the page has added. y is how far the tables
+// were scrolled at the place that is left, for the way back.
+function push(hash) {
+	history.replaceState({ ...history.state, y: $("#main").scrollTop }, "");
+	history.pushState({ depth: (history.state.depth || 0) + 1 }, "", hash);
+}
 function follow(hash, pushed) {
 	const to = resolve(hash);
 	if (pushed) push(to.article ? link(info(to.article), to.row || undefined) : hash);
@@ -610,11 +615,21 @@ function drawJump() {
 		const ends = (code.data.ends?.[l - 1] ?? []).map((i) => code.rows[i]);
 		const closes = ends.length ? [`; loop ${l} closes at`, ...links(ends, 3)] : [];
 		jumps.push(note(text.startsWith("in ") ? text : `in ${text}`, ...closes));
+		const row = $$(".loops .lp", code.article).find((r) => r.cells[1].textContent === `loop ${l}`);
+		const limit = row && $("br + span", row.nextElementSibling); // the line after what the loop is
+		if (limit) jumps.push(note(limit.textContent));
 	}
 	const from = code.jumps.get(cursor.id) || [];
 	if (from.length) jumps.push(note("reached by jumps from", ...links(from, 6)));
 	const above = count(cursor) && code.rows[cursor.at - 1];
-	if (above) jumps.push(note("samples tend to be charged to the instruction after the slow one: look at ", linkTo(above), " above, too"));
+	const entry = cursor.at === cursor.group.first && /Entry Point\]/.test($("summary", cursor.group.el).textContent);
+	if (above)
+		jumps.push(
+			note(
+				"samples tend to be charged to the instruction after the slow one: look at ",
+				...(entry ? ["the calls of this method, because it is entered here"] : [linkTo(above), " above, too"]),
+			),
+		);
 	code.jumpsBox.replaceChildren(...jumps);
 }
 // frames returns the inlining chain of a row, the innermost frame first.
@@ -1144,7 +1159,10 @@ function showFound(article) {
 	push(link(info(article)));
 	showCode(article, null, { still: true });
 }
-addEventListener("popstate", () => follow(location.hash, false));
+addEventListener("popstate", () => {
+	follow(location.hash, false);
+	if (!code && history.state?.y !== undefined) $("#main").scrollTop = history.state.y;
+});
 addEventListener("resize", () => later(drawMap));
 addEventListener("beforeprint", () => $$("table.short").forEach((t) => t.classList.remove("short")));
 setProfile(0);

@@ -19,18 +19,19 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // profiles returns the profiles of a committed capture, with all code that the page can have.
 func profiles(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	// as with --format html
 	o.Listings, o.Hottest, o.History, o.Parts, o.Stacks, o.SkipLines = 12_000, true, true, true, true, true
 	var c *capture.Capture
@@ -52,7 +53,7 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 func page(t *testing.T, ps *profile.Profiles) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Options: text.Options{Top: 20}}))
+	require.NoError(t, report.WriteHTML(&b, ps, report.Options{Gasm: "0.1.0", Options: view.Options{Top: 20}}))
 	return b.String()
 }
 
@@ -424,7 +425,7 @@ func TestFilesAreSmall(t *testing.T) {
 		}
 		return sum
 	}
-	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 65_000)
+	assert.Less(t, size("../../internal/htmlpage/page.css", "page.js"), 70_000) // 3 % of the page of a large capture
 	assert.Less(t, size("lanes.js", "lanes.css"), 20_000)
 	assert.Less(t, size("page.js", "calls.js", "../../internal/htmlpage/calltree.js", "../../internal/htmlpage/flame.js"),
 		90_000)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 // partsData is what the script needs to show only the samples of some threads or of a slice of time. A part of a
@@ -16,7 +18,8 @@ type partsData struct {
 	List    [][2]int     `json:"list"` // for each part: index in Slices, index in Threads
 	Slices  []sliceData  `json:"slices"`
 	Threads []threadData `json:"threads"`
-	All     []string     `json:"all"` // for each event, all samples by part
+	All     []string     `json:"all"`            // for each event, all samples by part
+	Warm    []int        `json:"warm,omitempty"` // the slices after warm-up; empty if these are all slices, or none
 }
 
 // sliceData is a slice of time.
@@ -31,9 +34,9 @@ type threadData struct {
 	Name string `json:"name"` // "" for all threads of the kind that have no group of their own
 }
 
-// partText returns the samples of an event by part, for the attribute data-v. For each part with samples, the text has
-// the number of the part and, if it is not 1, the number of samples. "0.12 3 7.2" are 12 samples of part 0, 1 of part 3
-// and 2 of part 7.
+// partText returns the numbers of an event's samples in each part, for the attribute data-v. For each part with
+// samples, the text has the number of the part and, if it is not 1, the number of samples. "0.12 3 7.2" are 12 samples
+// of part 0, 1 of part 3 and 2 of part 7.
 func partText(counts parts.Counts, event int) string {
 	var b []byte
 	for _, c := range counts {
@@ -72,20 +75,36 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 		d.List = append(d.List, [2]int{part.Slice, part.Thread})
 	}
 	for _, g := range parts.Threads {
-		d.Threads = append(d.Threads, threadData{shown(g.Kind), shown(g.Name)})
-	}
-	var from int64
-	if h := b.in.Profiles.History; h != nil {
-		from = h.FromMonoNanos
+		d.Threads = append(d.Threads, threadData{show.Text(g.Kind), show.Text(g.Name)})
 	}
 	for _, s := range parts.Slices {
-		d.Slices = append(d.Slices, sliceData{sliceName(s, from), b.jvmName(s.PID)})
+		d.Slices = append(d.Slices, sliceData{sliceName(s, amount.Origin(b.in.Profiles, s.PID)), b.jvmName(s.PID)})
 	}
+	d.Warm = warmSlices(parts.Slices, amount.Warmths(b.in.Profiles, p))
 	return d
 }
 
-// sliceName returns the name of a slice of time, in seconds on the axis of the time line: "2–4.50 s". from is the
-// time in ns at which the axis begins.
+// warmSlices returns the slices that began after their JVM was warm. It returns nil if all slices did, or none.
+func warmSlices(slices []parts.TimeSlice, warmths []amount.JVMWarmth) (warm []int) {
+	from := map[int]int64{}
+	for i := range warmths {
+		if w := &warmths[i]; w.Warm {
+			from[w.PID] = w.FromMonoNanos
+		}
+	}
+	for i, s := range slices {
+		if at, ok := from[s.PID]; ok && s.FromMonoNanos >= at {
+			warm = append(warm, i)
+		}
+	}
+	if len(warm) == len(slices) {
+		return nil
+	}
+	return warm
+}
+
+// sliceName returns the name of a slice of time: "2–4.50 s", in seconds since the JVM's start. The parameter from is
+// that start in ns.
 func sliceName(s parts.TimeSlice, from int64) string {
 	if s.FromMonoNanos < 0 {
 		return "without a time"

@@ -19,6 +19,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/report/page/chains"
+	"github.com/gasm-profiler/gasm/report/page/show"
+	"github.com/gasm-profiler/gasm/report/page/sources"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -34,7 +37,7 @@ func frames(text ...string) []printassembly.Frame {
 
 // TestChips checks what a listing says about inlining at each instruction.
 func TestChips(t *testing.T) {
-	var c chips
+	var c chains.Chips
 	for _, step := range []struct {
 		chain []printassembly.Frame
 		want  string
@@ -53,52 +56,52 @@ func TestChips(t *testing.T) {
 		{frames("f::f|6", "e::e|5", "d::d|4", "c::c|3", "b::b|2", "a::a|1"),
 			"<s>›</s><em>c::c:3 › <em>d::d:4 › <em>e::e:5 › <em>f::f:6</em></em></em></em> "},
 	} {
-		assert.Equal(t, step.want, string(c.append(nil, step.chain)), "%v", step.chain)
+		assert.Equal(t, step.want, string(c.Append(nil, step.chain)), "%v", step.chain)
 	}
 }
 
 // Each chain is in the data once, and can be restored from it.
 func TestChains(t *testing.T) {
-	c := newChains()
+	c := chains.New()
 	list := [][]printassembly.Frame{frames("a::b|1"), frames("c::d|2", "a::b|1"), frames("a::b|1"),
 		frames("a::b|12", "a::b|1"), frames("a::b|1", "a::b|21")}
 	want := []int{0, 1, 0, 2, 3}
 	for i, chain := range list {
-		assert.Equal(t, want[i], c.numberOf(chain))
+		assert.Equal(t, want[i], c.Number(chain))
 	}
-	assert.Equal(t, -1, c.numberOf(nil))
+	assert.Equal(t, -1, c.Number(nil))
 	var got struct {
 		Methods []string
 		Chains  [][]int
 		Other   []string
 		Syntax  string
 	}
-	require.NoError(t, json.Unmarshal(c.json([]string{"mov eax,</script>"}, "Intel", nil, nil), &got))
+	require.NoError(t, json.Unmarshal(c.JSON([]string{"mov eax,</script>"}, "Intel", nil, nil), &got))
 	assert.Equal(t, []string{"a::b", "c::d"}, got.Methods)
 	assert.Equal(t, []int{1, 2, 2, 0, 1, 1}, got.Chains[1])
 	assert.Equal(t, []string{"mov eax,</script>"}, got.Other)
-	assert.NotContains(t, string(c.json([]string{"</script>"}, "", nil, nil)), "</")
+	assert.NotContains(t, string(c.JSON([]string{"</script>"}, "", nil, nil)), "</")
 }
 
 func TestTexts(t *testing.T) {
 	for n, want := range map[int64]string{0: "", 1: "<0.01%", 10: "0.01%", 99_999: "100.00%", 30_089: "30.09%"} {
-		assert.Equal(t, want, percent(n, 100_000))
+		assert.Equal(t, want, show.Percent(n, 100_000))
 	}
-	assert.Empty(t, percent(1, 0))
+	assert.Empty(t, show.Percent(1, 0))
 	for n, want := range map[int64]int{0: 0, 1: 1, 10: 2, 50: 3, 150: 4, 500: 5, 1500: 6, 10_000: 6} {
-		assert.Equal(t, want, heatOf(n, 10_000), n)
+		assert.Equal(t, want, show.Heat(n, 10_000), n)
 	}
 	for method, want := range map[string]string{
 		"java.util.HashMap$Node::getKey": "Node::getKey", "Foo$1::run": "Foo$1::run",
 		"a.Foo$$Lambda/0x000000003a043920::apply": "Foo$$Lambda::apply",
 		"StubRoutines": "StubRoutines", "x::<init>": "x::<init>",
 	} {
-		assert.Equal(t, want, brief(method))
+		assert.Equal(t, want, show.Brief(method))
 	}
-	assert.Equal(t, "1 sample", counted(1, "sample"))
-	assert.Equal(t, "9999 samples", counted(9999, "sample"))
-	assert.Equal(t, "1\u202f234\u202f567 samples", counted(1_234_567, "sample"))
-	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(appendText(nil, "a<b>&\"'\u202e")))
+	assert.Equal(t, "1 sample", show.Count(1, "sample"))
+	assert.Equal(t, "9999 samples", show.Count(9999, "sample"))
+	assert.Equal(t, "1\u202f234\u202f567 samples", show.Count(1_234_567, "sample"))
+	assert.Equal(t, `a&lt;b&gt;&amp;&#34;&#39;\u202e`, string(show.Append(nil, "a<b>&\"'\u202e")))
 }
 
 // TestWhere checks what the overview says about the place of the hottest instruction.
@@ -138,7 +141,7 @@ func TestSources(t *testing.T) {
 		file[i] = "line " + strconv.Itoa(i+1)
 	}
 	asked, read := 0, 0
-	s := newSourceFiles(func(method string, line int) (string, int) {
+	s := sources.New(func(method string, line int) (string, int) {
 		asked++
 		switch {
 		case strings.HasPrefix(method, "a.Known") && line >= 2000: // of an inline function
@@ -164,14 +167,14 @@ func TestSources(t *testing.T) {
 	l.Lines[1].Frames = frames("a.Known$Inner::f|3")
 	l.Lines[2].Frames = frames("a.Known::f|1000")
 	l.Lines[3].Frames = frames("a.Known::f|2090", "a.Known::f|50")
-	s.add(&l)
-	files := s.files()
+	s.Add(&l)
+	files := s.Files()
 	require.Len(t, files, 2)
 	assert.Equal(t, "c/Inline.kt", files[1].Name)
-	assert.Equal(t, map[string]map[int][2]int{"a.Known::f": {2090: {1, 90}}}, s.moved())
-	assert.Equal(t, "line 90", s.line("a.Known::f", 2090))
+	assert.Equal(t, map[string]map[int][2]int{"a.Known::f": {2090: {1, 90}}}, s.Moved())
+	assert.Equal(t, "line 90", s.Line("a.Known::f", 2090))
 	assert.Equal(t, "a/Known.java", files[0].Name)
-	assert.Equal(t, []string{"a.Known::f", "a.Known$Inner::f"}, files[0].methods)
+	assert.Equal(t, []string{"a.Known::f", "a.Known$Inner::f"}, files[0].Methods)
 	var numbers, gaps []int
 	for _, line := range files[0].Lines {
 		numbers = append(numbers, line.Number)
@@ -182,10 +185,10 @@ func TestSources(t *testing.T) {
 	}
 	assert.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56}, numbers)
 	assert.Equal(t, []int{44}, gaps)
-	assert.Equal(t, "line 50", s.line("a.Known::f", 50))
-	assert.Empty(t, s.line("b.Unknown::g", 1))
+	assert.Equal(t, "line 50", s.Line("a.Known::f", 50))
+	assert.Empty(t, s.Line("b.Unknown::g", 1))
 	before := asked
-	s.add(&l)
+	s.Add(&l)
 	assert.Equal(t, before, asked, "each line is looked up once")
 	assert.Equal(t, 3, read, "each file is read once")
 }
@@ -205,6 +208,7 @@ func TestTimeline(t *testing.T) {
 	p := &profile.Profile{Trial: "t", PIDs: []int{7}, Slices: []tally.Counts{{1}}}
 	text := string(timeline(ps, p))
 	assert.Contains(t, text, "&lt;Main&gt;")
+	assert.Contains(t, text, "<span>0.0 s</span><span>10.0 s after the first sample</span>", "its start is not known")
 	assert.Contains(t, text, `<rect class="win" x="2.00" y="0" width="2.00"`)
 	assert.Contains(t, text, `<rect class="win" x="5.00" y="0" width="1.00"`)
 	var slices []string
@@ -220,9 +224,14 @@ func TestTimeline(t *testing.T) {
 	shares[4] = 0.5
 	ps.History.JVMs[0].Lanes = []history.Lane{{Kind: event.Safepoint, Shares: make([]float64, 10)},
 		{Kind: event.Own, Shares: shares}}
+	ps.Capture.JVMs[0].StartMonoNanos = 1.01e9
+	assert.Contains(t, string(timeline(ps, p)), "<span>0.0 s</span><span>10.0 s after its start</span>")
+	ps.Capture.JVMs[0].StartMonoNanos = 0.75e9
 	text = string(timeline(ps, p))
+	assert.Contains(t, text, "<span>0.2 s</span><span>10.2 s after its start</span>")
 	assert.Contains(t, text, `viewBox="0 0 10 58"`)
-	assert.Contains(t, text, `<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)
+	assert.Contains(t, text,
+		`<g class="f-c2"><title>the program&#39;s own events</title><rect x="4" y="54" width="1" height="4" fill-opacity="0.62"/></g>`)
 	assert.Contains(t, text, `from the top: safepoints, the program&#39;s own events.`)
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// places finds the instruction in the page's code that belongs to a method, a line or an address. Its methods return
-// ids of HTML elements. For example, "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. The methods
-// return "" if the page has no such instruction.
+// places finds the instruction in the page's code for a method, a line or an address. Its methods return ids of HTML
+// elements. For example, "c3-1a0" is the instruction 0x1a0 bytes after the start of listing 3. The methods return ""
+// if the page has no such instruction.
 type places struct {
 	p        *profile.Profile
 	first    int // the number of the profile's first listing
@@ -28,9 +28,9 @@ type places struct {
 	frames   map[string]place
 	lines    map[lineKey]place
 	calls    map[lineKey]string // the first call instruction that was made from a line
-	// borrowed has, for each line, the number of samples in instructions for which this line is a guess, minus the
-	// number of samples in instructions for which HotSpot has recorded it. If the number is positive, most of the
-	// line's samples are guessed.
+	// borrowed compares guessed lines with recorded ones. For each line, it has the number of samples in instructions for
+	// which this line is a guess, minus the number of samples in instructions for which HotSpot has recorded it. If the
+	// result is positive, most of the line's samples are guessed.
 	borrowed    map[lineKey]int64
 	hottestLine []string // ids of the hottest instructions, by listing
 }
@@ -104,7 +104,7 @@ func keep[K comparable](m map[K]int, key K, value int) {
 	}
 }
 
-// hotter sets the place of a key to p, unless the key already has a place that is at least as hot.
+// hotter sets the place of a key to p, unless the key already has a place with as many samples or more.
 func hotter[K comparable](m map[K]place, key K, p place) {
 	if before, ok := m[key]; !ok || slices.Compare(p.counts, before.counts) > 0 {
 		m[key] = p
@@ -153,10 +153,10 @@ func (at *places) instruction(source, method string, id int, lo uint64) string {
 // callInstruction matches the text of an instruction that calls, on x86 and aarch64.
 var callInstruction = regexp.MustCompile(`^(?:call|blr?\b)`)
 
-// call returns the id of the instruction that a frame of a call stack is at. This is a call or, in the innermost frame,
-// the sampled instruction. If the page does not have the code that ran, call looks in other code: first for a call that
-// was made from the same line, then for the hottest instruction of that line, and then for the hottest instruction of
-// the method.
+// call returns the id of the instruction at which a frame of a call stack is. This is a call or, in the innermost
+// frame, the sampled instruction. If the page does not have the code that ran, call searches other code: first for a
+// call that was made from the same line, then for the hottest instruction of that line, and then for the hottest
+// instruction of the method.
 func (at *places) call(f *callstack.Frame) string {
 	for i := range at.p.Listings {
 		l := &at.p.Listings[i]

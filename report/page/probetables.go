@@ -3,6 +3,7 @@ package page
 import (
 	"strconv"
 
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -15,7 +16,7 @@ func (t *tableBuilder) probes() *table {
 		p := &t.r.Probes[i]
 		out.Rows = append(out.Rows, row{Cells: []cell{millis(p.TotalMS), count64(p.Entries), count64(p.Exceptions),
 			micros(p.P50), micros(p.P90), micros(p.P99), micros(p.MaxNS),
-			{Text: probeKind(p)}, {Text: shown(p.Method), Name: true}, {Text: shown(p.Descriptor)}}})
+			{Text: probeKind(p)}, {Text: show.Text(p.Method), Name: true}, {Text: show.Text(p.Descriptor)}}})
 	}
 	return t.cut(out, len(t.r.Probes))
 }

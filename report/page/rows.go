@@ -12,6 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/page/chains"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 const (
@@ -47,8 +49,8 @@ type rowWriter struct {
 	shares  []bool
 	gutter  arrows.Gutter
 	listed  map[string]int // the number of the hottest listing of each name in the profile
-	chains  *chains
-	chips   chips
+	chains  *chains.Listing
+	chips   chains.Chips
 	done    []byte // whole pieces
 	piece   []byte // the piece that is being written: whole chunks
 	out     []byte // the chunk that is being written
@@ -226,21 +228,21 @@ func (w *rowWriter) heading(first, last, loop int) {
 		w.out = strconv.AppendInt(append(w.out, "–B"...), int64(last), 10)
 	}
 	w.out = append(w.out, " · "...)
-	w.out = append(w.out, counted(w.blocks[last-1].To-w.blocks[first].From, "instruction")...)
+	w.out = append(w.out, show.Count(w.blocks[last-1].To-w.blocks[first].From, "instruction")...)
 	switch {
 	case loop >= 0:
 		w.out = append(w.out, ` · <span class="loop">`...)
 		w.out = append(w.out, w.loopName(loop, first)...)
 		w.out = append(w.out, "</span>"...)
 		if limit := w.facts.limit(loop); limit != "" {
-			w.out = appendText(append(w.out, " · "...), limit)
+			w.out = show.Append(append(w.out, " · "...), limit)
 		}
 	case !w.blocks[first].Cold() && !w.loopsUnknown:
 		w.out = append(w.out, ` · <span class="loop none">in no loop</span>`...)
 	}
 	for _, b := range w.blocks[first:last] {
 		if section := w.listing.Lines[b.From].Section; section != "" {
-			w.out = append(appendText(append(w.out, " ["...), section), ']')
+			w.out = append(show.Append(append(w.out, " ["...), section), ']')
 		}
 	}
 }
@@ -261,14 +263,14 @@ func (w *rowWriter) loopName(loop, first int) string {
 // nil.
 func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 	for e, n := range c {
-		text := percent(n, w.totals[e])
+		text := show.Percent(n, w.totals[e])
 		pad := max(countColumns-len(text), 0)
 		if n == 0 {
 			w.out = append(w.out, strings.Repeat(" ", countColumns)...)
 			continue
 		}
 		w.out = append(w.out, `<b class="h`...)
-		w.out = strconv.AppendInt(w.out, int64(heatOf(n, w.totals[e])), 10)
+		w.out = strconv.AppendInt(w.out, int64(show.Heat(n, w.totals[e])), 10)
 		w.out = append(w.out, `" data-n="`...)
 		w.out = strconv.AppendInt(w.out, n, 10)
 		if e > 0 {
@@ -279,7 +281,7 @@ func (w *rowWriter) counts(c tally.Counts, byPart parts.Counts) {
 		}
 		w.out = append(w.out, `">`...)
 		w.out = append(w.out, strings.Repeat(" ", pad)...)
-		w.out = appendText(w.out, text)
+		w.out = show.Append(w.out, text)
 		w.out = append(w.out, "</b>"...)
 	}
 }
@@ -297,14 +299,14 @@ func (w *rowWriter) row(i int) {
 	l := &w.listing.Lines[i]
 	w.out = append(w.out, `<div class="r`...)
 	if len(l.Frames) > 0 && !l.OwnFrames {
-		w.out = append(w.out, " n"...) // the debug info comes from a later instruction or is a guess
+		w.out = append(w.out, " n"...) // the debug info is that of a later instruction, or a guess
 	}
 	if w.shares[i] {
 		w.out = append(w.out, " s"...)
 	}
 	w.out = append(w.out, `" id="`...)
 	w.out = w.appendID(w.out, l.Lo)
-	if chain := w.chains.numberOf(l.Frames); chain >= 0 {
+	if chain := w.chains.Number(l.Frames); chain >= 0 {
 		w.out = strconv.AppendInt(append(w.out, `" data-f="`...), int64(chain), 10)
 	}
 	w.out = append(w.out, `">`...)
@@ -346,19 +348,19 @@ func (w *rowWriter) appendID(b []byte, addr uint64) []byte {
 	return strconv.AppendUint(b, addr-w.listing.Lines[0].Lo, 16)
 }
 
-// text writes the instruction. If it jumps within the listing, its target becomes a link, and text returns true.
+// text writes the instruction. If it jumps within the listing, its target becomes a link, and the result is true.
 func (w *rowWriter) text(l *code.Line) (linked bool) {
 	to := code.LineAt(w.listing.Lines, l.Target)
 	at := strings.LastIndex(l.Text, "0x")
 	if !l.Direct() || to < 0 || at < 0 {
-		w.out = appendText(w.out, l.Text)
+		w.out = show.Append(w.out, l.Text)
 		return false
 	}
-	w.out = appendText(w.out, l.Text[:at])
+	w.out = show.Append(w.out, l.Text[:at])
 	w.out = append(w.out, `<a href="#`...)
 	w.out = w.appendID(w.out, l.Target)
 	w.out = append(w.out, `">`...)
-	w.out = appendText(w.out, l.Text[at:])
+	w.out = show.Append(w.out, l.Text[at:])
 	w.out = append(w.out, "</a>"...)
 	return true
 }
@@ -372,9 +374,10 @@ var (
 	oopMap = regexp.MustCompile(`^(?:Immutable)?OopMap\s*\{`)
 )
 
-// comments returns what follows an instruction: chips of inlined methods, its bytecode, and HotSpot's relocations.
+// comments returns the comments after an instruction: chips of inlined methods, its bytecode, and HotSpot's
+// relocations.
 func (w *rowWriter) comments(l *code.Line) []byte {
-	b := w.chips.append(nil, l.Frames)
+	b := w.chips.Append(nil, l.Frames)
 	var notes []string
 	for _, c := range l.Comments {
 		if strings.HasPrefix(c, "*") || strings.Contains(c, "=0") {
@@ -393,7 +396,7 @@ func (w *rowWriter) comments(l *code.Line) []byte {
 	}
 	if len(notes) > 0 {
 		b = append(b, "<q>"...)
-		b = appendText(b, strings.Join(notes, "  "))
+		b = show.Append(b, strings.Join(notes, "  "))
 		b = append(b, "</q>"...)
 	}
 	return appendCallNote(appendJITNote(b, l), l)
@@ -407,12 +410,12 @@ func setFlags(flags string) string {
 	return flags + "}"
 }
 
-// appendTarget appends the name of the code that a call or jump leads to. The name is a link if that code is in the
+// appendTarget appends the name of the code to which a call or jump leads. The name is a link if that code is in the
 // page.
 func (w *rowWriter) appendTarget(b []byte, l *code.Line) []byte {
 	if to, ok := w.listed[l.TargetName]; ok && l.Direct() {
 		b = strconv.AppendInt(append(b, `<a href="#c`...), int64(to), 10)
-		return append(appendText(append(b, `">`...), l.TargetName), "</a>"...)
+		return append(show.Append(append(b, `">`...), l.TargetName), "</a>"...)
 	}
-	return append(appendText(append(b, "<q>{"...), l.TargetName), "}</q>"...)
+	return append(show.Append(append(b, "<q>{"...), l.TargetName), "}</q>"...)
 }

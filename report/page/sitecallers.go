@@ -6,6 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/sites"
 	"github.com/gasm-profiler/gasm/report/callers"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 // Limits of the callers below a place. A caller is shown only if it has at least the share leastSiteCaller of the
@@ -32,7 +33,7 @@ func (t *tableBuilder) callers(stacks []sites.Stack) (lines []callerLine) {
 	for _, l := range callers.Lines(tree, leastSiteCaller, mostSiteCallers) {
 		line := callerLine{Indent: l.Indent, Name: "…"}
 		if !l.Same {
-			line.Share = percent(l.Samples, tree.Nodes[0].Counts[0])
+			line.Share = show.Percent(l.Samples, tree.Nodes[0].Counts[0])
 		}
 		switch {
 		case l.Node != nil:
@@ -40,10 +41,10 @@ func (t *tableBuilder) callers(stacks []sites.Stack) (lines []callerLine) {
 			if l.Times > 1 {
 				tail += fmt.Sprintf(" (%d times)", l.Times)
 			}
-			line.Name = shown(name + tail)
+			line.Name = show.Text(name + tail)
 			line.Link = t.places.line(l.Node.Name, l.Node.Line)
 		case l.Omitted > 0:
-			line.Name = "(" + counted(l.Omitted, "other") + ")"
+			line.Name = "(" + show.Count(l.Omitted, "other") + ")"
 		}
 		if l.Branch {
 			line.Name = "- " + line.Name

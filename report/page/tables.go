@@ -12,6 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -54,6 +56,7 @@ type cell struct {
 	Callers []callerLine
 	Code    bool   // whether the text is an instruction
 	Cut     string // the whole text, if the shown text is cut when it is too long
+	About   string // an explanation of the row's name; "" for none
 	Parts   string // the samples by part, see partText
 	Sort    string // the text or number by which the cell is sorted; "" for Text
 }
@@ -73,9 +76,9 @@ type tableBuilder struct {
 // tables returns the tables of a profile that have rows.
 func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, totals []int64) []*table {
 	t := &tableBuilder{b, p, r, at, totals}
-	all := []*table{t.hotTable(), t.loopTable(), t.methods(), t.frames(), t.lines(), t.regions(), t.notInlined(),
+	all := []*table{t.hotTable(), t.loopTable(), t.notInlined(), t.methods(), t.frames(), t.lines(), t.regions(),
 		t.interpreted(), t.native(), t.library(), t.threads(), t.probes(), t.events(), t.locks(), t.parks(), t.allocations(),
-		t.compilations(), t.jvms(), t.forks(), t.sources(), t.account()}
+		t.compilations(), t.hosts(), t.jvms(), t.forks(), t.sources(), t.account()}
 	all = slices.Insert(all, slices.IndexFunc(all, func(t *table) bool {
 		return t != nil &&
 			strings.HasSuffix(t.ID, "-compilations")
@@ -95,7 +98,7 @@ func (b *builder) tables(p *profile.Profile, r *schema.Profile, at *places, tota
 func (t *tableBuilder) start(id, title, note string, columns ...string) *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-" + id, Title: title, Note: note}
 	for e, event := range t.r.Account.Events {
-		name := shown(event)
+		name := show.Text(event)
 		if len(t.r.Account.Events) == 1 {
 			name = "self"
 		}
@@ -129,7 +132,7 @@ func (t *tableBuilder) counts(c []int64, byPart parts.Counts) []cell {
 
 // count returns a cell with samples of one event.
 func (t *tableBuilder) count(n int64, e int, byPart parts.Counts) cell {
-	return cell{Text: percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10),
+	return cell{Text: show.Percent(n, t.totals[e]), Count: true, Raw: n, Event: e, Sort: strconv.FormatInt(n, 10),
 		Parts: partText(byPart, e)}
 }
 
@@ -142,7 +145,7 @@ func (t *tableBuilder) parts() *profile.Parts {
 }
 
 // cut finishes a table: it sets the lengths of the bars, the number of rows that are shown at first, and a note about
-// rows that are left out. full is the number of rows that the table would have without a limit.
+// rows that are left out. The parameter full is the number of rows that the table would have without a limit.
 func (t *tableBuilder) cut(out *table, full int) *table {
 	scaleBars(out)
 	out.Shown = len(out.Rows)
@@ -156,7 +159,7 @@ func (t *tableBuilder) cut(out *table, full int) *table {
 	return out
 }
 
-// scaleBars sets the lengths of the bars. For each event, the cell with the most samples in the table has the longest
+// scaleBars sets the lengths of the bars. For each event, the cell with the most samples in the table gets the longest
 // bar.
 func scaleBars(out *table) {
 	most := map[int]int64{}
@@ -168,7 +171,7 @@ func scaleBars(out *table) {
 	for _, r := range out.Rows {
 		for i := range r.Cells {
 			if c := &r.Cells[i]; c.Count {
-				c.Width = portion(c.Raw, most[c.Event])
+				c.Width = show.Portion(c.Raw, most[c.Event])
 			}
 		}
 	}
@@ -192,24 +195,37 @@ func (t *tableBuilder) methods() *table {
 		row    row
 	}
 	var items []item
+	dispatch := false // whether there are stubs that find the methods of virtual calls
 	for _, m := range t.r.Methods {
 		tail := ""
 		if m.Blobs > 1 && m.CompileID != 0 {
-			tail = ", " + counted(m.Blobs, "compilation")
+			tail = ", " + show.Count(m.Blobs, "compilation")
 		}
-		items = append(items, item{m.Counts, row{Link: t.places.method(m.Source, m.Name),
+		link, about := t.places.method(m.Source, m.Name), names.Dispatch(m.Name)
+		if about != "" {
+			dispatch = true
+			link = cmp.Or(link, t.callsLink(m.Name)) // a link to its callers
+		}
+		items = append(items, item{m.Counts, row{Link: link,
 			Cells: append(t.counts(m.Counts.Values, t.parts().Methods[[2]string{m.Source, m.Name}]),
-				cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name + tail), Name: true})}})
+				cell{Text: show.Text(m.Source), Kind: kindOf(m.Source)},
+				cell{Text: show.Text(m.Name + tail), Name: true, About: about})}})
 	}
 	for _, n := range t.r.Native {
 		items = append(items, item{n.Counts, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)),
 			Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
-				cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
-				cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
+				cell{Text: show.Text(n.Module), Kind: kindOf(n.Module)},
+				cell{Text: show.Text(cmp.Or(n.Symbol, "(no symbol)")), Name: true})}})
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return slices.Compare(b.counts.Values, a.counts.Values) })
 	for _, it := range items[:t.limit(len(items))] {
 		out.Rows = append(out.Rows, it.row)
+	}
+	if dispatch {
+		out.Note += "; itbl[n] and vtbl[n] find the methods of calls that were not inlined"
+		if t.r.Calls != nil {
+			out.Note += ", see the table of these calls"
+		}
 	}
 	return t.cut(out, len(items))
 }
@@ -228,13 +244,13 @@ func (t *tableBuilder) regions() *table {
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.instruction(r.Source, r.Method, r.CompileID, uint64(r.Lo)),
 			Cells: append(t.counts(r.Counts.Values, t.places.regionParts(&r)),
-				cell{Text: shown(r.Source), Kind: kindOf(r.Source)}, cell{Text: shown(name), Name: true},
+				cell{Text: show.Text(r.Source), Kind: kindOf(r.Source)}, cell{Text: show.Text(name), Name: true},
 				cell{Text: fmt.Sprintf("0x%x", uint64(r.Lo))})})
 	}
 	return t.cut(out, len(t.r.Regions))
 }
 
-// frames returns the table of Java methods with inlining undone.
+// frames returns the table of Java methods as they are in the source, without inlining.
 func (t *tableBuilder) frames() *table {
 	note, totalOf := "total for every method of its inlining chain", func(f *schema.Frames) (int64,
 		parts.Counts) {
@@ -255,13 +271,14 @@ func (t *tableBuilder) frames() *table {
 		var lines []string
 		for _, l := range f.Lines[:min(len(f.Lines), 3)] {
 			if n := l.Counts.Values[0]; l.Line > 0 && n > 0 {
-				lines = append(lines, fmt.Sprintf("%s:%d %s", t.places.mark(f.Method, l.Line), l.Line, percent(n, t.totals[0])))
+				lines = append(lines, fmt.Sprintf("%s:%d %s", t.places.mark(f.Method, l.Line), l.Line, show.Percent(n,
+					t.totals[0])))
 			}
 		}
 		total, byPart := totalOf(&f)
 		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.frame(f.Method), t.callsLink(f.Method)),
 			Cells: append(t.counts(f.Counts.Values, t.parts().Frames[f.Method]), t.count(total, 0, byPart),
-				cell{Text: guessMark(f.Guessed) + shown(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
+				cell{Text: guessMark(f.Guessed) + show.Text(f.Method), Name: true}, cell{Text: strings.Join(lines, ", ")})})
 	}
 	return t.cut(out, len(t.r.Frames))
 }
@@ -290,8 +307,7 @@ func (t *tableBuilder) hottestFrames(total func(*schema.Frames) int64) []schema.
 	return frames
 }
 
-// instead returns the end of a note. The note says which line is shown for an instruction if HotSpot kept no line for
-// the instruction.
+// instead returns the end of a note: which line the table shows for an instruction if HotSpot kept no line for it.
 func (t *tableBuilder) instead() string {
 	if slices.ContainsFunc(t.b.in.Profiles.Capture.JVMs, func(j capture.JVM) bool { return j.SafepointsOnly }) {
 		return "it is a guess"
@@ -333,15 +349,15 @@ func (t *tableBuilder) lines() *table {
 	})
 	borrowed := false
 	for _, l := range all[:t.limit(len(all))] {
-		name := t.places.mark(l.method, l.Line) + shown(l.method) + ":" + strconv.Itoa(l.Line)
+		name := t.places.mark(l.method, l.Line) + show.Text(l.method) + ":" + strconv.Itoa(l.Line)
 		borrowed = borrowed || strings.HasPrefix(name, borrowedMark)
-		if at := t.b.sources.find(l.method, l.Line); at.moved && at.file != nil {
-			name += shown(fmt.Sprintf(" (%s:%d)", path.Base(at.file.name), at.line))
+		if at := t.b.sources.Find(l.method, l.Line); at.Moved && at.File != nil {
+			name += show.Text(fmt.Sprintf(" (%s:%d)", path.Base(at.File.Name), at.Line))
 		}
 		cells := append(t.counts(l.Counts.Values, t.parts().Lines[profile.MethodLine{Method: l.method, Line: l.Line}]),
 			cell{Text: name, Name: true})
 		if len(columns) > 1 {
-			cells = append(cells, cell{Text: t.b.sources.line(l.method, l.Line)})
+			cells = append(cells, cell{Text: t.b.sources.Line(l.method, l.Line)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.line(l.method, l.Line), Cells: cells})
 	}
@@ -357,8 +373,8 @@ func (t *tableBuilder) native() *table {
 	for _, n := range t.r.Native[:t.limit(len(t.r.Native))] {
 		out.Rows = append(out.Rows, row{Link: cmp.Or(t.places.method(n.Module, n.Symbol), t.callsLink(n.Symbol)),
 			Cells: append(t.counts(n.Counts.Values, t.parts().Native[[2]string{n.Module, n.Symbol}]),
-				cell{Text: shown(n.Module), Kind: kindOf(n.Module)},
-				cell{Text: shown(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
+				cell{Text: show.Text(n.Module), Kind: kindOf(n.Module)},
+				cell{Text: show.Text(cmp.Or(n.Symbol, "(no symbol)")), Name: true})})
 	}
 	return t.cut(out, len(t.r.Native))
 }
@@ -369,7 +385,7 @@ func (t *tableBuilder) threads() *table {
 	for _, k := range t.r.Threads {
 		for _, thread := range k.Threads {
 			out.Rows = append(out.Rows, row{Cells: append(t.counts(thread.Counts.Values, t.parts().ByThread[thread.Name]),
-				cell{Text: shown(k.Kind)}, cell{Text: shown(cmp.Or(thread.Name, "(no name)")), Name: true})})
+				cell{Text: show.Text(k.Kind)}, cell{Text: show.Text(cmp.Or(thread.Name, "(no name)")), Name: true})})
 		}
 	}
 	slices.SortStableFunc(out.Rows, func(a, b row) int { return cmp.Compare(b.Cells[0].Raw, a.Cells[0].Raw) })
@@ -399,6 +415,9 @@ func (t *tableBuilder) compilations() *table {
 		made, left, why := "before", "", "" // "before" means before gasm attached to the JVM
 		if !c.MadeBefore() {
 			made = seconds(c.MadeMillis, c.MadeInside)
+			if c.MadeByMillis > c.MadeMillis {
+				made = fmt.Sprintf("%.3f to ", float64(c.MadeMillis)/1000) + seconds(c.MadeByMillis, c.MadeInside)
+			}
 		}
 		if c.Ended != nil {
 			left, why = seconds(c.Ended.UptimeMillis, c.EndedInside), strings.Trim(c.Ended.Reason+", "+c.Ended.Trap, ", ")
@@ -407,13 +426,13 @@ func (t *tableBuilder) compilations() *table {
 		if c.Moved > 0 {
 			id += ", moved"
 		}
-		cells := append(t.counts(c.Counts, nil), cell{Text: shown(c.Source), Kind: kindOf(c.Source)},
-			cell{Text: shown(c.Method), Name: true}, cell{Text: id})
+		cells := append(t.counts(c.Counts, nil), cell{Text: show.Text(c.Source), Kind: kindOf(c.Source)},
+			cell{Text: show.Text(c.Method), Name: true}, cell{Text: id})
 		if several {
 			cells = append(cells, cell{Text: strconv.Itoa(c.PID)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.compilation(c.Method, c.CompileID),
-			Cells: append(cells, cell{Text: made}, cell{Text: left}, cell{Text: shown(why)})})
+			Cells: append(cells, cell{Text: made}, cell{Text: left}, cell{Text: show.Text(why)})})
 	}
 	for i := range out.Columns {
 		out.Columns[i].Sorted = false // rows are ordered by method and time
@@ -439,7 +458,7 @@ func (t *tableBuilder) jvms() *table {
 				name = c.String()
 			}
 		}
-		cells := append(t.counts(j.Counts.Values, nil), cell{Text: shown(name), Name: true})
+		cells := append(t.counts(j.Counts.Values, nil), cell{Text: show.Text(name), Name: true})
 		for _, c := range []schema.Counts{j.Java, j.JIT, j.GC, j.Native} {
 			if len(c.Values) == 0 {
 				cells = append(cells, cell{})
@@ -455,7 +474,7 @@ func (t *tableBuilder) jvms() *table {
 }
 
 // forks returns a table that compares the JVMs of a trial. For each of the hottest methods, it has the method's share
-// in each JVM. forks returns nil if there is nothing to compare.
+// in each JVM. The result is nil if there is nothing to compare.
 func (t *tableBuilder) forks() *table {
 	const most, methods = 10, 15
 	uncompared := func(m schema.Method) bool { return m.PerJVM == nil }
@@ -479,15 +498,15 @@ func (t *tableBuilder) forks() *table {
 		var cells []cell
 		for i, j := range jvms {
 			n, of := m.PerJVM[i].Values[0], j.Counts.Values[0]
-			cells = append(cells, cell{Text: cmp.Or(percent(n, of), "0.00%"),
+			cells = append(cells, cell{Text: cmp.Or(show.Percent(n, of), "0.00%"),
 				Sort: strconv.FormatFloat(float64(n)/float64(max(of, 1)), 'f', 6, 64)})
 		}
 		out.Rows = append(out.Rows, row{Link: t.places.method(m.Source, m.Name), Cells: append(cells,
-			cell{Text: shown(m.Source), Kind: kindOf(m.Source)}, cell{Text: shown(m.Name), Name: true})})
+			cell{Text: show.Text(m.Source), Kind: kindOf(m.Source)}, cell{Text: show.Text(m.Name), Name: true})})
 	}
 	out.Shown = len(out.Rows)
 	if left := len(t.r.JVMs) - len(jvms); left > 0 {
-		out.More = counted(left, "more JVM") + " without a column"
+		out.More = show.Count(left, "more JVM") + " without a column"
 	}
 	return out
 }
@@ -497,7 +516,7 @@ func (t *tableBuilder) sources() *table {
 	out := t.start("sources", "Distribution by source", "compilers, libraries, the kernel", "source")
 	for _, s := range t.r.Sources {
 		out.Rows = append(out.Rows, row{Cells: append(t.counts(s.Counts.Values, t.parts().Sources[s.Source]),
-			cell{Text: shown(s.Source), Kind: kindOf(s.Source), Name: true})})
+			cell{Text: show.Text(s.Source), Kind: kindOf(s.Source), Name: true})})
 	}
 	return t.cut(out, len(out.Rows))
 }
@@ -518,7 +537,7 @@ func (t *tableBuilder) account() *table {
 	out := &table{ID: "p" + strconv.Itoa(t.b.listingProfile(t.p)) + "-account", Title: "Account of samples",
 		Note: "both sums are exact: the rows with one dot add up to taken, the rows with two dots to in the profile"}
 	for e, event := range t.r.Account.Events {
-		name := shown(event)
+		name := show.Text(event)
 		if len(t.r.Account.Events) == 1 {
 			name = "samples"
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/history"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 	timelineHeight = 48 // in the units of the drawing
 )
 
-// doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each has a
-// class in the page's style sheet.
+// doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each of them
+// has a class in the page's style sheet.
 var doings = []struct {
 	doings      []history.Doing
 	class, name string
@@ -35,8 +36,8 @@ var doings = []struct {
 	{[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
-// timeline draws the samples of a profile over time: a drawing for each JVM, with the windows shaded. It returns "" if
-// there is too little to draw. The HTML contains only numbers and escaped text.
+// timeline draws the samples of a profile over time: a drawing for each JVM, in which the windows are shaded. It
+// returns "" if there is too little to draw. The HTML contains only numbers and escaped text.
 func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	h := ps.History
 	jvms := h.Of(p.PIDs)
@@ -47,12 +48,11 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	var out strings.Builder
 	warmths := amount.Warmths(ps, p)
 	for _, line := range amount.WarmthSummary(warmths) {
-		fmt.Fprintf(&out, `<p class="warm">Warm-up: %s.</p>`, appendText(nil, line))
+		fmt.Fprintf(&out, `<p class="warm">Warm-up: %s.</p>`, show.Append(nil, line))
 	}
-	seconds := float64(h.Bins) * float64(h.StepNanos) / 1e9
 	for i := range jvms {
 		if i == maxTimelines {
-			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, counted(len(jvms)-i, "JVM"))
+			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, show.Count(len(jvms)-i, "JVM"))
 			break
 		}
 		j := &jvms[i]
@@ -62,17 +62,20 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 				name = known.String()
 			}
 		}
-		label := appendText(nil, name)
+		label := show.Append(nil, name)
 		fmt.Fprintf(&out, `<figure class="tl"><figcaption>%s</figcaption>`, label)
-		fmt.Fprintf(&out, `<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins, timelineHeight+len(j.Lanes)*laneHeight, label)
+		fmt.Fprintf(&out,
+			`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins,
+			timelineHeight+len(j.Lanes)*laneHeight, label)
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
-		drawSlices(&out, p, h, j.PID)
+		drawSlices(&out, p, h, j.PID, amount.Origin(ps, j.PID))
 		drawWarm(&out, h, j.PID, warmths)
 		drawLanes(&out, j)
 		out.WriteString("</svg></figure>\n")
+		drawAxis(&out, ps, h, j.PID)
 	}
-	fmt.Fprintf(&out, `<p class="axis"><span>0 s</span><span>%.1f s</span></p><p class="legend">`, seconds)
+	out.WriteString(`<p class="legend">`)
 	for _, d := range doings {
 		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, strings.ReplaceAll(d.name, "C2", p.TopCompiler()))
 	}
@@ -85,18 +88,35 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	return template.HTML(out.String()) + legend
 }
 
+// drawAxis writes the times at both ends of a drawing, since a JVM's start or, if that is unknown, since the first
+// sample. Other times on the page count from there, too.
+func drawAxis(out *strings.Builder, ps *profile.Profiles, h *history.History, pid int) {
+	since := "the first sample"
+	if amount.StartKnown(ps, pid) {
+		since = "its start"
+	}
+	from := float64(h.FromMonoNanos-amount.Origin(ps, pid)) / 1e9
+	if -0.05 < from && from < 0 {
+		from = 0 // not -0.0
+	}
+	to := from + float64(h.Bins)*float64(h.StepNanos)/1e9
+	fmt.Fprintf(out, `<p class="axis"><span>%.1f s</span><span>%.1f s after %s</span></p>`, from, to, since)
+}
+
 // drawWarm draws a line at the moment at which a JVM became warm.
 func drawWarm(out *strings.Builder, h *history.History, pid int, warmths []amount.JVMWarmth) {
 	for i := range warmths {
 		if w := &warmths[i]; w.PID == pid && w.Warm && !w.AtOnce {
 			x := float64(w.FromMonoNanos-h.FromMonoNanos) / float64(h.StepNanos)
-			fmt.Fprintf(out, `<path class="slice warm" style="stroke-dasharray:none;stroke-width:2px" d="M%.2f 0v%d"><title>%s</title></path>`, x, timelineHeight, appendText(nil, w.Sentence()))
+			fmt.Fprintf(out,
+				`<path class="slice warm" style="stroke-dasharray:none;stroke-width:2px" d="M%.2f 0v%d"><title>%s</title></path>`,
+				x, timelineHeight, show.Append(nil, w.Sentence()))
 		}
 	}
 }
 
 // drawSlices draws the areas that a user clicks to see only the samples of one slice of time.
-func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pid int) {
+func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pid int, origin int64) {
 	if p.Parts == nil || len(p.Parts.Slices) < 2 {
 		return
 	}
@@ -105,12 +125,14 @@ func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pi
 	}
 	for i, s := range p.Parts.Slices {
 		if from, to := place(s.FromMonoNanos), place(s.ToMonoNanos); s.PID == pid && s.FromMonoNanos >= 0 {
-			fmt.Fprintf(out, `<rect class="pick" data-slice="%d" x="%.2f" y="0" width="%.2f" height="%d"><title>%s</title></rect>`, i, from, to-from, timelineHeight, sliceName(s, h.FromMonoNanos))
+			fmt.Fprintf(out,
+				`<rect class="pick" data-slice="%d" x="%.2f" y="0" width="%.2f" height="%d"><title>%s</title></rect>`, i, from,
+				to-from, timelineHeight, sliceName(s, origin))
 		}
 	}
 }
 
-// drawWindows shades the times in which samples count, and marks the slices of a benchmark.
+// drawWindows shades the times whose samples are in the profile, and marks the slices of a benchmark.
 func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile, h *history.History, pid int) {
 	place := func(mono int64) float64 {
 		return min(max(float64(mono-h.FromMonoNanos)/float64(h.StepNanos), 0), float64(h.Bins))

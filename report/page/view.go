@@ -14,10 +14,12 @@ import (
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/page/show"
+	"github.com/gasm-profiler/gasm/report/page/sources"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// A view is what the template shows. Its strings have been escaped by [shown]. The template also escapes them for
+// A view is what the template shows. Its strings have been escaped by [show.Text]. The template also escapes them for
 // HTML.
 type view struct {
 	Policy, Title     string
@@ -28,7 +30,7 @@ type view struct {
 	Notes             []string
 	Index             *table // of the profiles; nil if there is only one
 	Profiles          []*profileView
-	Sources           []sourceFile
+	Sources           []sources.File
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 	HasCalls          bool
@@ -52,8 +54,8 @@ type profileView struct {
 	Tables   []*table
 	Code     []*codeView
 	Calls    template.JS // the tree of calls; "" if there are no call stacks
-	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. If it was not recorded what
-	// threads did, they are "" and nil.
+	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. They are "" and nil if the
+	// capture does not have what threads did by the wall clock.
 	WaitCalls template.JS
 	Lanes     *lanesView
 	Unlisted  string
@@ -72,8 +74,8 @@ type scriptData struct {
 	Unit     string        `json:"unit"`
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
-	// Moved maps a method and a line number in its code to the id of a file and a line in that file. It leaves out all
-	// line numbers that refer to the line with the same number in the file of the method's class.
+	// Moved maps a method and a line number in its code to the id of a file and a line in that file. It leaves out the
+	// line numbers that need no mapping: those of the same line in the file of the method's class.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
@@ -115,17 +117,17 @@ type builder struct {
 	in      Input
 	data    scriptData
 	listing int // the number of listings so far
-	sources *sourceFiles
+	sources *sources.Files
 }
 
 // newView returns the view of the input.
 func newView(in Input) *view {
-	b := &builder{in: in, sources: newSourceFiles(in.Place, in.FileLines, in.NativeLines)}
+	b := &builder{in: in, sources: sources.New(in.Place, in.FileLines, in.NativeLines)}
 	b.data.Unit = in.Unit
 	about := in.Report.Capture
-	v := &view{Title: "gasm: " + title(in), Gasm: shown(in.Report.Gasm), Facts: b.captureFacts()}
+	v := &view{Title: "gasm: " + title(in), Gasm: show.Text(in.Report.Gasm), Facts: b.captureFacts()}
 	for _, n := range about.Notes {
-		v.Notes = append(v.Notes, shown(n))
+		v.Notes = append(v.Notes, show.Text(n))
 	}
 	for i := range in.Report.Profiles {
 		p := b.profile(i)
@@ -138,11 +140,11 @@ func newView(in Input) *view {
 		v.States = stateKeys()
 	}
 	v.Index = b.index()
-	v.Sources = b.sources.files()
+	v.Sources = b.sources.Files()
 	for _, f := range v.Sources {
-		b.data.Files = append(b.data.Files, fileData{f.Name, f.methods})
+		b.data.Files = append(b.data.Files, fileData{f.Name, f.Methods})
 	}
-	b.data.Moved = b.sources.moved()
+	b.data.Moved = b.sources.Moved()
 	text, err := json.Marshal(b.data)
 	if err != nil {
 		text = []byte("{}") // can't happen: these are strings and numbers
@@ -154,10 +156,10 @@ func newView(in Input) *view {
 // title returns a name for the page: the name of its profile, or the command.
 func title(in Input) string {
 	if len(in.Names) == 1 && in.Names[0] != "" {
-		return shown(in.Names[0])
+		return show.Text(in.Names[0])
 	}
 	if in.Command != "" {
-		return shown(in.Command)
+		return show.Text(in.Command)
 	}
 	return fmt.Sprintf("%d profiles", len(in.Names))
 }
@@ -182,7 +184,7 @@ func (b *builder) index() *table {
 		}
 		text := strconv.FormatInt(n, 10)
 		out.Rows = append(out.Rows, row{Link: "p" + strconv.Itoa(i),
-			Cells: []cell{{Text: text, Sort: text, Width: portion(n, most)}, {Text: p.Name, Name: true}}})
+			Cells: []cell{{Text: text, Sort: text, Width: show.Portion(n, most)}, {Text: p.Name, Name: true}}})
 	}
 	const first = 20
 	if out.Shown = len(out.Rows); out.Shown > first+3 {
@@ -197,7 +199,7 @@ func (b *builder) captureFacts() []fact {
 	var facts []fact
 	add := func(name, value string) {
 		if value != "" {
-			facts = append(facts, fact{name, shown(value)})
+			facts = append(facts, fact{name, show.Text(value)})
 		}
 	}
 	add("Command", b.in.Command)
@@ -215,11 +217,11 @@ func (b *builder) captureFacts() []fact {
 // profile returns the view of profile i.
 func (b *builder) profile(i int) *profileView {
 	p, r := &b.in.Profiles.Trials[i], &b.in.Report.Profiles[i]
-	v := &profileView{ID: i, Name: shown(b.in.Names[i])}
+	v := &profileView{ID: i, Name: show.Text(b.in.Names[i])}
 	d := profileData{Name: b.in.Names[i], Events: []string{}, Totals: []int64{}, Code: []codeData{}}
-	d.Name = shown(d.Name)
+	d.Name = show.Text(d.Name)
 	for e, a := range r.Account.Values {
-		d.Events = append(d.Events, shown(r.Account.Events[e]))
+		d.Events = append(d.Events, show.Text(r.Account.Events[e]))
 		d.Totals = append(d.Totals, a.Profiled)
 		v.Empty = v.Empty || a.Profiled > 0
 		if b.in.PerOperation == nil {
@@ -231,14 +233,14 @@ func (b *builder) profile(i int) *profileView {
 	}
 	v.Empty = !v.Empty
 	for _, w := range r.Warnings {
-		v.Warnings = append(v.Warnings, shown(w))
+		v.Warnings = append(v.Warnings, show.Text(w))
 	}
 	v.Facts = b.profileFacts(p, r)
 	places := newPlaces(p, b.listing)
 	for k := range p.Listings {
 		l := &p.Listings[k]
 		v.Code = append(v.Code, b.code(p, r, l, places, d.Totals))
-		c := codeData{Method: shown(l.Method), Tier: shown(l.Source), ID: l.CompileID, Counts: l.Counts}
+		c := codeData{Method: show.Text(l.Method), Tier: show.Text(l.Source), ID: l.CompileID, Counts: l.Counts}
 		if l.Parts != nil {
 			c.Parts = partTexts(l.Parts.All, len(d.Totals))
 		}
@@ -271,14 +273,14 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 	if len(jvms) > most {
 		jvms = append(jvms[:most], fmt.Sprintf("%d more", len(jvms)-most))
 	}
-	facts = append(facts, fact{"JVMs", shown(strings.Join(jvms, "; "))})
+	facts = append(facts, fact{"JVMs", show.Text(strings.Join(jvms, "; "))})
 	if r.WindowSeconds > 0 {
 		facts = append(facts, fact{"Measured", fmt.Sprintf("%.2f s", r.WindowSeconds)})
 	}
 	for e, a := range r.Account.Values {
 		text := fmt.Sprintf("%d in the profile, %d taken", a.Profiled, a.Total)
 		if len(r.Account.Values) > 1 {
-			text = shown(r.Account.Events[e]) + ": " + text
+			text = show.Text(r.Account.Events[e]) + ": " + text
 		}
 		facts = append(facts, fact{"Samples", text})
 	}
@@ -286,14 +288,14 @@ func (b *builder) profileFacts(p *profile.Profile, r *schema.Profile) []fact {
 		if a.Stacks() == 0 {
 			continue
 		}
-		text := amount.StackShares(&a, percent)
+		text := amount.StackShares(&a, show.Percent)
 		if len(p.Accounts) > 1 {
-			text = shown(r.Account.Events[e]) + ": " + text
+			text = show.Text(r.Account.Events[e]) + ": " + text
 		}
 		facts = append(facts, fact{"Stacks", text})
 	}
 	if r.Score != nil {
-		facts = append(facts, fact{"Score", shown((*capture.Score)(r.Score).String())})
+		facts = append(facts, fact{"Score", show.Text((*capture.Score)(r.Score).String())})
 	}
 	if r.Operations > 0 {
 		facts = append(facts, fact{"Operations", fmt.Sprintf("%.4g", r.Operations)})
@@ -308,8 +310,9 @@ func unlisted(p *profile.Profile, totals []int64) string {
 	if u.Pieces == 0 || len(totals) == 0 || len(u.Counts) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("The code of %s with %s of the samples is not in this page", counted(u.Pieces, "method and stub"),
-		cmpText(percent(u.Counts[0], totals[0]), "0.00%"))
+	text := fmt.Sprintf("The code of %s with %s of the samples is not in this page", show.Count(u.Pieces,
+		"method and stub"),
+		cmpText(show.Percent(u.Counts[0], totals[0]), "0.00%"))
 	if u.Pieces > 1 {
 		text = strings.Replace(text, "method and stubs", "methods and stubs", 1)
 	}
@@ -354,7 +357,7 @@ func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 			continue
 		}
 		n := s.Counts.Values[0]
-		one := bar{Class: kindOf(s.Source), Name: shown(s.Source), Raw: n}
+		one := bar{Class: kindOf(s.Source), Name: show.Text(s.Source), Raw: n}
 		switch {
 		case p.Parts == nil:
 			bars = append(bars, one)
@@ -366,12 +369,12 @@ func sourceBars(p *profile.Profile, r *schema.Profile, totals []int64) []bar {
 		}
 	}
 	for i := range bars {
-		bars[i].Text, bars[i].Width = percent(bars[i].Raw, totals[0]), portion(bars[i].Raw, totals[0])
+		bars[i].Text, bars[i].Width = show.Percent(bars[i].Raw, totals[0]), show.Portion(bars[i].Raw, totals[0])
 	}
 	return bars
 }
 
-// workOf returns what HotSpot's own code does in threads of a kind.
+// workOf returns the kind of work that HotSpot's own code does in threads of a kind.
 func workOf(kind string) string {
 	switch kind {
 	case threads.Compilers:

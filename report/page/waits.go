@@ -13,7 +13,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/waits"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/wall"
 )
 
@@ -39,8 +41,9 @@ func keyOf(s wall.State) stateKey {
 // stateModule is the module of the frames that represent states.
 const stateModule = "[state]"
 
-// waitCalls returns the tree of calls by the wall clock as JSON, or "" if it was not recorded what threads did. The
-// innermost frame of each stack is the state, and the tree can be filtered by the numbers of states. Counts are in ns.
+// waitCalls returns the tree of calls by the wall clock as JSON, or "" if the capture does not have what threads did.
+// The innermost frame of each stack is the state, and the page can filter the tree by the numbers of states. Counts
+// are in ns.
 func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 	if p.Waits == nil {
 		return ""
@@ -106,7 +109,8 @@ type lanesData struct {
 	// Nodes has two numbers for each node of the stacks: 1 + the index of its caller, or 0, and the index of its
 	// frame's text in Names.
 	Nodes []int `json:"nodes"`
-	// Lanes are the threads, by JVM, pool and name.
+	// Lanes has the threads, sorted by JVM, pool and name. Of each JVM, the program's threads come before the JVM's
+	// own.
 	Lanes []laneData `json:"lanes"`
 }
 
@@ -120,7 +124,7 @@ type laneData struct {
 	Spans []int64 `json:"s"`
 }
 
-// lanes returns the lanes of a profile's threads, or nil if it was not recorded what threads did.
+// lanes returns the lanes of a profile's threads, or nil if the capture does not have what threads did.
 func (b *builder) lanes(p *profile.Profile) *lanesView {
 	w := p.Waits
 	if w == nil || len(w.Threads) == 0 {
@@ -141,6 +145,9 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 				cmp.Compare(x.Name, y.Name))
 		})
 	}
+	slices.SortStableFunc(threads, func(x, y *waits.Thread) int {
+		return cmp.Or(cmp.Compare(x.PID, y.PID), cmp.Compare(ownOrder(x), ownOrder(y)))
+	})
 	spans, step := spansOf(threads, max(mostSpans/profiles, 1))
 	l := newLanesWriter(w)
 	for i, t := range threads {
@@ -153,7 +160,7 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 	v := &lanesView{ID: "p" + strconv.Itoa(b.listingProfile(p)) + "-lanes", States: statesOf(w), ShowIdle: b.in.Idle,
 		Data: template.JS(text)}
 	if n := w.Idle.Threads; n > 0 {
-		v.Idle = counted(n, "idle thread")
+		v.Idle = show.Count(n, "idle thread")
 	}
 	v.Note = "What each thread did over time. A click shows the stacks of all threads at that moment."
 	if step > 0 {
@@ -161,9 +168,17 @@ func (b *builder) lanes(p *profile.Profile) *lanesView {
 			float64(step)/1e6)
 	}
 	if left > 0 {
-		v.Note += fmt.Sprintf(" %s left out.", counted(left, "more thread"))
+		v.Note += fmt.Sprintf(" %s left out.", show.Count(left, "more thread"))
 	}
 	return v
+}
+
+// ownOrder returns a key that sorts the JVM's own threads after those of the program.
+func ownOrder(t *waits.Thread) int {
+	if t.Kind == threads.Application {
+		return 0
+	}
+	return 1
 }
 
 func idleOrder(t *waits.Thread) int {
@@ -183,8 +198,8 @@ func statesOf(w *waits.Table) (keys []stateKey) {
 	return keys
 }
 
-// spansOf returns the spans of threads. If there are more than most of them, it joins those that are shorter than step,
-// in ns; otherwise step is 0.
+// spansOf returns the spans of threads. The parameter most limits their number. If there are more, spansOf joins spans
+// that are shorter than step (in ns). Otherwise step is 0.
 func spansOf(threads []*waits.Thread, most int) (spans [][]waits.Span, step int64) {
 	n := 0
 	for _, t := range threads {
@@ -242,14 +257,15 @@ func (l *lanesWriter) name(text string) int {
 
 // lane adds the lane of a thread.
 func (l *lanesWriter) lane(t *waits.Thread, spans []waits.Span) {
-	lane := laneData{Name: l.name(shown(t.Name)), Pool: l.name(shown(t.Pool)), Idle: idleOrder(t), Spans: []int64{}}
+	lane := laneData{Name: l.name(show.Text(t.Name)), Pool: l.name(show.Text(t.Pool)), Idle: idleOrder(t),
+		Spans: []int64{}}
 	var end int64
 	for i := range spans {
 		s := &spans[i]
 		from, to := s.FromMonoNanos/1e3-l.data.From, s.ToMonoNanos/1e3-l.data.From
 		about := 0
 		if text := l.about(s); text != "" {
-			about = 1 + l.name(shown(text))
+			about = 1 + l.name(show.Text(text))
 		}
 		lane.Spans = append(lane.Spans, from-end, to-from, int64(s.State), int64(l.node(s.Stack)), int64(about))
 		end = to
@@ -257,7 +273,8 @@ func (l *lanesWriter) lane(t *waits.Thread, spans []waits.Span) {
 	l.data.Lanes = append(l.data.Lanes, lane)
 }
 
-// about returns what a thread waits for: "acme.Pool@7f0010, held by http-27" for a lock, or else the span's detail.
+// about returns a text about what a thread waits for: "acme.Pool@7f0010, held by http-27" for a lock, or else the
+// span's detail.
 func (l *lanesWriter) about(s *waits.Span) string {
 	if s.Lock > 0 {
 		lock := &l.table.Locks[s.Lock-1]
@@ -299,7 +316,7 @@ func (l *lanesWriter) node(id callstack.ID) int {
 		if f.Line > 0 {
 			text += ":" + strconv.Itoa(f.Line)
 		}
-		l.data.Nodes = append(l.data.Nodes, at, l.name(shown(text)))
+		l.data.Nodes = append(l.data.Nodes, at, l.name(show.Text(text)))
 		at = len(l.data.Nodes) / 2
 		l.nodes[id] = at
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/profile/waits"
+	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -27,7 +28,7 @@ func (t *tableBuilder) waitPlaces() *table {
 	note := "by the wall clock, of all threads together"
 	if idle := t.p.Waits.Idle; idle.Threads > 0 && !t.b.in.Idle {
 		note +=
-			fmt.Sprintf("; without %s (%.2f s), and without the time in which threads waited for work in the queue of their pool (--idle-threads)", counted(idle.Threads, "idle thread"), float64(idle.Nanos)/1e9)
+			fmt.Sprintf("; without %s (%.2f s), and without the time in which threads waited for work in the queue of their pool (--idle-threads)", show.Count(idle.Threads, "idle thread"), float64(idle.Nanos)/1e9)
 	}
 	out := t.eventTable("waits", "Where threads wait", note, []string{"s", "threads"},
 		[]string{"state", "pool", "at", "for"})
@@ -39,13 +40,13 @@ func (t *tableBuilder) waitPlaces() *table {
 		if full++; full > t.limit(full) {
 			continue
 		}
-		text := shown(p.For)
+		text := show.Text(p.For)
 		if p.Queue {
 			text = strings.TrimSuffix("its pool's queue, "+text, ", ")
 		}
 		out.Rows = append(out.Rows, row{Link: t.siteLink(p.At),
 			Cells: []cell{seconds(p.NS), number(strconv.Itoa(p.Threads), float64(p.Threads)), {Text: p.State},
-				{Text: shown(p.Pool)},
+				{Text: show.Text(p.Pool)},
 				{Text: site(p.At), Name: true, Callers: t.callers(t.p.Waits.Places[i].Stacks)}, {Text: text}}})
 	}
 	return t.cut(out, full+t.leftOut().Places)
@@ -68,7 +69,7 @@ func (t *tableBuilder) waitPools() *table {
 	}
 	out := t.eventTable("pools", "Threads by state", "shares of the wall clock of a pool's threads", numbers,
 		[]string{"pool"})
-	out.Columns[0].Sorted = false // rows are sorted by the time outside of queues, which is not shown
+	out.Columns[0].Sorted = false // rows are sorted by the time outside of queues, which the table does not show
 	full := 0
 	for i := range t.p.Waits.Pools {
 		p := &t.p.Waits.Pools[i]
@@ -83,9 +84,9 @@ func (t *tableBuilder) waitPools() *table {
 			number(strconv.Itoa(p.Idle), float64(p.Idle))}
 		for _, key := range states {
 			n := p.Times[key.Number]
-			cells = append(cells, number(percent(n, sum), float64(n)/float64(max(sum, 1))))
+			cells = append(cells, number(show.Percent(n, sum), float64(n)/float64(max(sum, 1))))
 		}
-		out.Rows = append(out.Rows, row{Cells: append(cells, cell{Text: shown(p.Name), Name: true})})
+		out.Rows = append(out.Rows, row{Cells: append(cells, cell{Text: show.Text(p.Name), Name: true})})
 	}
 	return t.cut(out, full)
 }
@@ -100,13 +101,13 @@ func (t *tableBuilder) holders() *table {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(h.TakenAt),
 			Cells: []cell{seconds(h.NS), number(strconv.Itoa(h.Threads), float64(h.Threads)),
 				number(strconv.Itoa(h.AtOnce), float64(h.AtOnce)),
-				{Text: shown(w.Holders[i].Text())}, {Text: shown(h.Owner)}, {Text: taken(h.TakenAt), Name: true},
-				{Text: shown(meanwhile(w, i))}}})
+				{Text: show.Text(w.Holders[i].Text())}, {Text: show.Text(h.Owner)}, {Text: taken(h.TakenAt), Name: true},
+				{Text: show.Text(meanwhile(w, i))}}})
 	}
 	return t.cut(out, len(w.Holders))
 }
 
-// taken returns where a thread got a lock.
+// taken returns the place where a thread acquired a lock.
 func taken(at *schema.Frame) string {
 	if at == nil {
 		return ""
@@ -122,7 +123,7 @@ func meanwhile(w *waits.Table, holder int) string {
 	const most = 3
 	for i := range h.Meanwhile[:min(len(h.Meanwhile), most)] {
 		m := &h.Meanwhile[i]
-		text := percent(m.Nanos, h.HeldNanos) + " " + m.State.String()
+		text := show.Percent(m.Nanos, h.HeldNanos) + " " + m.State.String()
 		if m.Frame.Method != "" {
 			text += " at " + m.Frame.Method + ":" + strconv.Itoa(m.Frame.Line)
 		}
@@ -146,9 +147,9 @@ func (t *tableBuilder) deadlocks() *table {
 			}
 			owner := d.Threads[(k+1)%len(d.Threads)].Name
 			out.Rows = append(out.Rows, row{Link: t.siteLink(one.At),
-				Cells: []cell{number(strconv.Itoa(i+1), float64(i+1)), {Text: shown(one.Name)},
-					{Text: shown(one.Class + "@" + one.Address)},
-					{Text: shown(owner)}, {Text: site(one.At), Name: true}}})
+				Cells: []cell{number(strconv.Itoa(i+1), float64(i+1)), {Text: show.Text(one.Name)},
+					{Text: show.Text(one.Class + "@" + one.Address)},
+					{Text: show.Text(owner)}, {Text: site(one.At), Name: true}}})
 		}
 	}
 	if len(out.Columns) > 0 {
@@ -159,13 +160,17 @@ func (t *tableBuilder) deadlocks() *table {
 
 // virtual returns the table of virtual threads that were not mounted on a thread.
 func (t *tableBuilder) virtual() *table {
-	out := t.eventTable("virtual", "Virtual threads", "those that were not mounted on a thread of the kernel",
+	note := "those that were not mounted on a thread of the kernel"
+	if c := t.r.Waits.VirtualCounts; c != nil && c.Looked < c.Threads {
+		note += fmt.Sprintf("; of %.0f virtual threads, %.0f were looked at for each count, chosen at random", c.Threads, c.Looked)
+	}
+	out := t.eventTable("virtual", "Virtual threads", note,
 		[]string{"mean", "most"}, []string{"state", "at", "for"})
 	list := t.r.Waits.Virtual
 	for _, v := range list[:t.limit(len(list))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(v.At),
 			Cells: []cell{number(fmt.Sprintf("%.1f", v.Mean), v.Mean), number(strconv.Itoa(v.Most), float64(v.Most)),
-				{Text: v.State}, {Text: site(v.At), Name: true}, {Text: shown(v.For)}}})
+				{Text: v.State}, {Text: site(v.At), Name: true}, {Text: show.Text(v.For)}}})
 	}
 	return t.cut(out, len(list))
 }

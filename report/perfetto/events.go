@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/names"
 )
 
-// An eventStack identifies the stack of an event. Events with the same stack share their Frames, so the address of the
-// first frame and the number of frames are enough.
+// An eventStack identifies the stack of an event by the address of its first frame and the number of its frames. That
+// is enough, because events with the same stack share their Frames.
 type eventStack struct {
 	first *event.Frame
 	n     int
@@ -123,7 +123,7 @@ func (b *builder) eventStack(e *event.Event) uint64 {
 	})
 }
 
-// source returns the number of a string, the path of a method's source file, in a sequence. It returns 0 if the path is
+// source returns the number that a sequence uses for the path of a method's source file. It returns 0 if the path is
 // unknown. intern is the sequence's method string, which returns the number of a text.
 func (b *builder) source(intern func(table int, text string) uint64, method string) uint64 {
 	path := names.SourcePath(method, b.trace.SourceFile(method))

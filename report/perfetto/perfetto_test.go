@@ -20,6 +20,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/stacks"
 	"github.com/gasm-profiler/gasm/report/tracetest"
@@ -52,7 +53,7 @@ func traceOf(t *testing.T, c *capture.Capture) (text []byte, events []event.Even
 	var b bytes.Buffer
 	_, err := Write(&b, &Trace{Capture: &c.Description, Events: events, SourceFile: profile.SourceFileOf(c),
 		Samples: func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
-			return profile.PlaceSamples(c, profile.Options{Stacks: true}, yield)
+			return profile.PlaceSamples(c, choice.Options{Stacks: true}, yield)
 		}})
 	require.NoError(t, err)
 	return b.Bytes(), events
@@ -79,7 +80,7 @@ func written(t *testing.T, events []event.Event) (trace *tracetest.Trace, notes 
 // profilesOf returns the profiles of a capture. It opens the capture again, because a capture can be read only once.
 func profilesOf(t *testing.T, name string) *profile.Profiles {
 	t.Helper()
-	ps, err := profile.Of(open(t, name), profile.Options{Stacks: true, Locations: true})
+	ps, err := profile.Of(open(t, name), choice.Options{Stacks: true, Locations: true})
 	require.NoError(t, err)
 	return ps
 }
@@ -227,7 +228,7 @@ func TestThreadNames(t *testing.T) {
 	_, err := Write(&b, &Trace{Capture: &c.Description, Events: []event.Event{{PID: j.PID, TID: 7, Kind: event.Lock}},
 		SourceFile: profile.SourceFileOf(c),
 		Samples: func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
-			return profile.PlaceSamples(c, profile.Options{}, yield)
+			return profile.PlaceSamples(c, choice.Options{}, yield)
 		}})
 	require.NoError(t, err)
 	trace := decode(t, b.Bytes())
@@ -325,7 +326,8 @@ func TestHostile(t *testing.T) {
 		crowd[i] = event.Event{PID: 1, Kind: event.Park, Name: "virtual", MonoNanos: int64(100 + i), Nanos: 100_000}
 	}
 	trace, notes := written(t, crowd)
-	assert.Equal(t, []string{"256 events overlap more than 256 others of their thread or kind: the trace has only their start, and their length as an argument"}, notes)
+	assert.Equal(t,
+		[]string{"256 events overlap more than 256 others of their thread or kind: the trace has only their start, and their length as an argument"}, notes)
 	assert.Len(t, trace.Slices, len(crowd))
 	deep := make([]event.Event, 2*maxDepth)
 	for i := range deep {
@@ -344,7 +346,7 @@ func TestFull(t *testing.T) {
 	samples := 0
 	_, err := Write(full{}, &Trace{Capture: &c.Description, Events: events, SourceFile: func(string) string { return "" },
 		Samples: func(yield func(*profile.PlacedSample) error) (*profile.Placement, error) {
-			return profile.PlaceSamples(c, profile.Options{}, func(s *profile.PlacedSample) error {
+			return profile.PlaceSamples(c, choice.Options{}, func(s *profile.PlacedSample) error {
 				samples++
 				return yield(s)
 			})

@@ -140,7 +140,8 @@ func frameID[S comparable](b *builder, s *sequence[S], f *callstack.Frame, guess
 	case callstack.Stub:
 		mapping, out.kind, out.pc = codeCache, kindRuntime, f.PC
 	case callstack.Interpreted:
-		// Perfetto takes frames with the same name and address for the same frame, with the line of the first one.
+		// Perfetto treats frames with the same name and address as one frame, with the line of the first. So use the line as
+		// the address.
 		mapping, out.kind, out.pc = interpreter, kindInterpreted, out.line
 	case callstack.Native:
 		mapping, out.kind = cmp.Or(f.Module, profile.UnknownModule), kindNative

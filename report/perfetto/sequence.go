@@ -41,14 +41,14 @@ type sequence[S comparable] struct {
 	ids     []uint64
 }
 
-// An interned is a string in one of the tables of InternedData. Mappings are in the table internedMappings by their
-// path.
+// The type interned is a string in one of the tables of InternedData. Mappings are in the table internedMappings by
+// their path.
 type interned struct {
 	table int
 	text  string
 }
 
-// A frame is a frame of a stack. mapping, function and source are the ids of interned strings; 0 stands for no string.
+// A frame is a frame of a stack. mapping, function and source are the ids of interned strings; 0 means no string.
 type frame struct {
 	mapping, function, source uint64
 	pc                        uint64 // an address, or another number that distinguishes frames of one function
@@ -188,7 +188,7 @@ func (s *sequence[S]) stack(key S, frames func(ids []uint64) []uint64) uint64 {
 // each.
 const maxText = 4096
 
-// clean makes text from outside fit for a trace: valid UTF-8 without control characters, not too long.
+// clean makes a text from outside fit for a trace: valid UTF-8 without control characters, not too long.
 func clean(text string) string {
 	cut := len(text) > maxText
 	if cut {

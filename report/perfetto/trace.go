@@ -234,8 +234,9 @@ const (
 	maxDepth = 512
 )
 
-// laneFor returns the uuid of the lane for an event that begins and ends at the given times. It adds a lane if no other
-// has room. It returns false if the track already has maxLanes lanes.
+// laneFor returns the uuid of the lane for an event that begins and ends at the given times. An event fits into a lane
+// if it overlaps no event there, or is inside another one. If it fits into no lane, laneFor adds one. It returns false
+// if the track already has maxLanes lanes.
 func (b *builder) laneFor(key trackKey, t *track, from, to int64) (uuid uint64, ok bool) {
 	for i := range t.lanes {
 		l := &t.lanes[i]

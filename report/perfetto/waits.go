@@ -30,6 +30,7 @@ type stateWriter struct {
 	tree      *callstack.Tree
 	threads   map[int]*stateTrack // by number in the file
 	locks     []wall.Lock
+	bad       wall.Damage
 }
 
 // A stateTrack is the track of a thread.
@@ -37,7 +38,7 @@ type stateTrack struct {
 	tid   int
 	name  string
 	track *track
-	slice wall.Spell // what is not written yet; its length is 0 if there is nothing
+	slice wall.Spell // the current slice, which is not written yet; its length is 0 if there is none
 }
 
 // waits writes what the threads of all JVMs did.
@@ -58,10 +59,7 @@ func (b *builder) waits() error {
 			w.add(r.Record())
 		}
 		w.end()
-		if r.Err() != nil {
-			b.unread = append(b.unread, fmt.Sprintf("what the threads of JVM %d did could not be read to the end: %v", of.PID,
-				r.Err()))
-		}
+		b.unread = append(b.unread, w.bad.Notes(r, of.PID)...)
 		_ = closer.Close() // the file was only read
 		if err := b.failed(); err != nil {
 			return err
@@ -86,6 +84,8 @@ func (w *stateWriter) add(record any) {
 		}
 	case *wall.Spell:
 		w.spell(r)
+	case *wall.SyntaxError:
+		w.bad.Add(r)
 	}
 }
 

@@ -22,6 +22,14 @@ import (
 // the capture.
 func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *capture.Capture) {
 	t.Helper()
+	trace, c, notes := noisyTrace(t, workers, cut, "")
+	assert.Empty(t, notes)
+	return trace, c
+}
+
+// noisyTrace does the same for a file that has more text at its end. It also returns the notes.
+func noisyTrace(t *testing.T, workers int, cut int64, more string) (*tracetest.Trace, *capture.Capture, []string) {
+	t.Helper()
 	dir := gasmtest.UnpackFolder(t, "stacks")
 	d, err := capture.ReadDescription(dir)
 	require.NoError(t, err)
@@ -30,6 +38,7 @@ func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *captu
 	require.NoError(t, reporttest.Server{PID: w.PID, From: w.FromMonoNanos, To: w.ToMonoNanos,
 		Workers: workers}.Write(&text))
 	text.Truncate(text.Len() - int(cut))
+	text.WriteString(more)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, capture.WallText(w.PID)), text.Bytes(), 0o600))
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
@@ -37,8 +46,14 @@ func serverTrace(t *testing.T, workers int, cut int64) (*tracetest.Trace, *captu
 	var b bytes.Buffer
 	notes, err := Write(&b, &Trace{Capture: &c.Description, Waits: c.WallFiles(), SourceFile: profile.SourceFileOf(c)})
 	require.NoError(t, err)
-	assert.Empty(t, notes)
-	return decode(t, b.Bytes()), c
+	return decode(t, b.Bytes()), c, notes
+}
+
+// TestDamagedStates checks that there is a note about lines that can't be read.
+func TestDamagedStates(t *testing.T) {
+	_, _, notes := noisyTrace(t, 20, 0, "nonsense\nmore\n")
+	require.Len(t, notes, 1)
+	assert.Regexp(t, `^2 lines about the threads of JVM \d+ could not be read, the first: `, notes[0])
 }
 
 // TestStates checks that each thread has one lane, whose slices cover its life without gaps or overlaps, and that their

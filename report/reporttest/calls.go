@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// AddCalls adds to the first profile what became of the calls of Workload::dot: one was refused, one is virtual, and
-// nothing is known about the third. The first one is at the second line of the hottest region.
+// AddCalls adds to the first profile the compilers' decisions about the calls of Workload::dot: one call was refused,
+// one is virtual, and nothing is known about the third. The first one is at the second line of the hottest region.
 func AddCalls(ps *profile.Profiles) {
 	p := &ps.Trials[0]
 	var insts []printassembly.Instruction

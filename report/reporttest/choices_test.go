@@ -15,6 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/threads"
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
@@ -48,10 +49,10 @@ func writeWindowed(t *testing.T) (dir string) {
 	return dir
 }
 
-// A choice is a combination of the flags that choose samples.
-type choice struct{ thread, under, method, event string }
+// A flagChoice is a combination of the flags that choose samples.
+type flagChoice struct{ thread, under, method, event string }
 
-func (c choice) options(t *testing.T) profile.Options {
+func (c flagChoice) options(t *testing.T) choice.Options {
 	t.Helper()
 	o := withStacks()
 	var err error
@@ -70,7 +71,7 @@ func (s *StackSample) has(method string) bool {
 }
 
 // want returns what the account must say, and how the samples are divided between the methods of --by.
-func (c choice) want() (a profile.Account, by [3]int64) {
+func (c flagChoice) want() (a profile.Account, by [3]int64) {
 	const find, main = "com.acme.Users::find", "com.acme.Main::main"
 	n := 0
 	for _, s := range StackSamples() {
@@ -113,7 +114,7 @@ func TestChoicesByStack(t *testing.T) {
 		for _, under := range []string{"", "com.acme.Users::find", "java.util.HashMap::getNode", "clone3"} {
 			for _, method := range []string{"", "com.acme.Server::handle", "com.acme.Main::main*", "java.util.HashMap::get"} {
 				for _, event := range []string{"", "safepoint", "!safepoint"} {
-					c := choice{thread, under, method, event}
+					c := flagChoice{thread, under, method, event}
 					want, by := c.want()
 					_, p := profileOf(t, dir, c.options(t))
 					if want.Profiled == 0 {
@@ -145,7 +146,7 @@ func TestDoubtfulSamples(t *testing.T) {
 			want += int64(s.N)
 		}
 	}
-	for _, c := range []choice{{under: "com.acme.Users::find"}, {method: "com.acme.Users::find"}} {
+	for _, c := range []flagChoice{{under: "com.acme.Users::find"}, {method: "com.acme.Users::find"}} {
 		ps, _ := profileOf(t, dir, c.options(t))
 		o := c.options(t)
 		assert.Contains(t, ps.Capture.Notes,
@@ -169,7 +170,9 @@ func TestWindowMethodRefused(t *testing.T) {
 	}
 	check("com.acme.Users::find(int)",
 		"--window-method: the capture has no such window, only call stacks: call stacks do not have the types of arguments: leave out the (…)")
-	check("find", `--window-method: the capture has no such window, only call stacks: "find" is not a method: use CLASS::METHOD, such as java.util.HashMap::get`)
+	check("find",
+		`--window-method: the capture has no such window, only call stacks: "find" is not a method: use CLASS::METHOD, such as java.util.HashMap::get`)
 	require.NoError(t, os.Remove(filepath.Join(dir, capture.StacksFile)))
-	check("com.acme.Users::find", "--window-method com.acme.Users::find: the capture has no such window, and no call stacks; record one of them: gasm profile --window-method, or --stacks on")
+	check("com.acme.Users::find",
+		"--window-method com.acme.Users::find: the capture has no such window, and no call stacks; record one of them: gasm profile --window-method, or --stacks on")
 }

@@ -1,4 +1,4 @@
-// Package reporttest has profiles for tests of reports: real code with made-up samples.
+// Package reporttest has profiles for tests of reports: real code with invented samples.
 package reporttest
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/events"
 	"github.com/gasm-profiler/gasm/profile/sites"
@@ -30,7 +31,7 @@ var (
 )
 
 // asm reads real instructions from testdata, as hsdis wrote them (see testdata/README.md). hits has the samples of the
-// instructions. Its keys are the last four digits of the instructions' addresses.
+// instructions, by the last four digits of the instructions' addresses.
 func asm(t *testing.T, file string, hits map[string]tally.Counts) []code.Line {
 	t.Helper()
 	text, err := testdata.ReadFile("testdata/" + file)
@@ -118,7 +119,7 @@ func Header() capture.Description {
 func Profiles(d capture.Description, ps ...profile.Profile) *profile.Profiles {
 	ps = slices.Clone(ps)
 	for i := range ps {
-		ps[i].HotThreshold = profile.DefaultOptions().HotThreshold
+		ps[i].HotThreshold = choice.DefaultOptions().HotThreshold
 	}
 	return &profile.Profiles{Capture: d, Trials: ps}
 }
@@ -216,7 +217,8 @@ func Workload(t *testing.T) profile.Profile {
 		},
 		Native: []profile.NativeFunction{
 			{Module: "kernel", Symbol: "finish_task_switch.isra.0", Counts: c(376)},
-			{Module: "libjvm.so", Symbol: "AccessInternal::PostRuntimeDispatch<G1BarrierSet::AccessBarrier<548964ul, G1BarrierSet>, (AccessInternal::BarrierType)2, 548964ul>::oop_access_barrier", Counts: c(301)},
+			{Module: "libjvm.so",
+				Symbol: "AccessInternal::PostRuntimeDispatch<G1BarrierSet::AccessBarrier<548964ul, G1BarrierSet>, (AccessInternal::BarrierType)2, 548964ul>::oop_access_barrier", Counts: c(301)},
 			{Module: "libc.so.6", Counts: c(100)},
 		},
 		Sources: []profile.Source{

@@ -14,10 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/calltree"
+	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
 // profileOf returns the only profile of the capture in a folder.
-func profileOf(t *testing.T, dir string, o profile.Options) (*profile.Profiles, *profile.Profile) {
+func profileOf(t *testing.T, dir string, o choice.Options) (*profile.Profiles, *profile.Profile) {
 	t.Helper()
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
@@ -31,8 +32,8 @@ func profileOf(t *testing.T, dir string, o profile.Options) (*profile.Profiles, 
 	return ps, &ps.Trials[0]
 }
 
-func withStacks() profile.Options {
-	o := profile.DefaultOptions()
+func withStacks() choice.Options {
+	o := choice.DefaultOptions()
 	o.Stacks, o.Locations = true, true
 	return o
 }
@@ -73,7 +74,7 @@ func TestStackAccount(t *testing.T) {
 		callstack.Unwalked: a.Unwalked})
 	assert.EqualValues(t, 80, a.Interpreter)
 
-	_, p = profileOf(t, dir, profile.DefaultOptions())
+	_, p = profileOf(t, dir, choice.DefaultOptions())
 	assert.Zero(t, p.Accounts[0].Stacks(), "nobody has asked")
 	assert.Nil(t, p.Stacks)
 }

@@ -52,6 +52,8 @@ func (s Server) Write(out io.Writer) error {
 	if s.To-s.From > 3e9 {
 		sleeping := w.java("java.lang.VirtualThread::run:309", "acme.Poller::poll:31", "java.lang.Thread::sleep:509")
 		for at := int64(1); at <= 3; at++ {
+			w.VirtualCount(&wall.VirtualCount{MonoNanos: s.From + at*1e9, Threads: int(9050 + 100*at), Looked: 300, Mounted: 2,
+				Unread: 1})
 			w.Virtual(&wall.Virtuals{MonoNanos: s.From + at*1e9, Count: int(9000 + 100*at), State: wall.Sleep, Stack: sleeping})
 		}
 	}
@@ -60,7 +62,7 @@ func (s Server) Write(out io.Writer) error {
 	return w.Flush()
 }
 
-// Waits returns the table of what a server's threads did, with nothing left out.
+// Waits returns the table of what a server's threads did. Nothing is left out.
 func (s Server) Waits(tb testing.TB) *waits.Table {
 	tb.Helper()
 	var text bytes.Buffer
@@ -127,7 +129,7 @@ func (w *server) spell(thread int, from, to int64, state wall.State, stack calls
 	w.Spell(&s)
 }
 
-// writes lets the writer thread sync a file, except for some time in which it runs.
+// writes makes the writer thread sync a file, except for some time in which it runs.
 func (w *server) writes(writer int) {
 	stack := w.java("acme.Writer::run:20", "acme.Journal::sync:77", "java.nio.channels.FileChannel::force:1")
 	for at := w.From; at < w.To; at += 300e6 {
@@ -136,7 +138,7 @@ func (w *server) writes(writer int) {
 	}
 }
 
-// deadlock lets two threads run until the middle of the time, and then wait for each other.
+// deadlock makes two threads run until the middle of the time, and then wait for each other.
 func (w *server) deadlock() {
 	left, right := w.thread("left", true), w.thread("right", true)
 	of := func(owner int, class string, at string) int {

@@ -10,8 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
-// AddWarmUp adds to the first profile what the JIT compilers did in its first JVM, and to the profiles a history in
-// which that JVM was warm after 2 s.
+// AddWarmUp changes the first profile: it adds what the JIT compilers did in its first JVM. It also adds a history to
+// the profiles, in which that JVM was warm after 2 s.
 func AddWarmUp(ps *profile.Profiles) {
 	const start = 5e9
 	p := &ps.Trials[0]

@@ -1,7 +1,7 @@
 package schema
 
-// Calls are the calls of Java methods in the compiled code that has samples, as far as the compilers' decisions about
-// them were recorded. C1's code that counts for C2 is left out.
+// Calls has the calls of Java methods in compiled code with samples, if the compilers' decisions about them were
+// recorded. It leaves out C1's code that collects counts for C2.
 type Calls struct {
 	// Pieces is the number of pieces of code that have calls. Early is the number of pieces for which some decisions
 	// may be missing. They were compiled before the recording began or while it began, or the recording is incomplete.
@@ -32,9 +32,9 @@ type Call struct {
 	// Callee is the method that is called. It does not include the class if only the bytecode names the method. It is
 	// absent if the method is unknown.
 	Callee string `json:"callee,omitempty"`
-	// Outcome is "refused" if the compiler has refused to inline the callee, "virtual" if it has chosen no receiver's
-	// method, "rest" if the call is for receivers other than those whose methods are inlined (Inlined), and "reversed"
-	// if the compiler has decided to inline the callee, but the code contains the call nevertheless.
+	// Outcome is "refused" if the compiler refused to inline the callee; "virtual" if it did not choose the method of any
+	// receiver; "rest" if the call is for receivers other than those whose methods are inlined (Inlined); and "reversed"
+	// if it decided to inline the callee, but the code contains the call nevertheless.
 	Outcome string `json:"outcome"`
 	// Reasons are the compiler's messages. There are several if the method was inlined at several places, with
 	// different decisions about this call.
@@ -42,15 +42,15 @@ type Call struct {
 	Inlined []string `json:"inlined,omitempty"`
 	// CalleeSize is the size of the callee's bytecode in bytes.
 	CalleeSize int `json:"callee_size,omitempty"`
-	// Reason has the reasons with sizes and limits, or the receivers, as the text report has them. Change says what
+	// Reason is the explanation in the text report: the reasons with sizes and limits, or the receivers. Change says what
 	// would change the decision.
 	Reason string `json:"reason"`
 	Change string `json:"change,omitempty"`
 	// Receivers are the receivers' classes that HotSpot has counted. They are absent if nothing is known about them.
 	Receivers *JITProfile `json:"receivers,omitempty"`
-	// Here has the samples of the basic block with the call. CalleeCounts has the samples in the callee's code that
-	// were taken when this call had called it. Samples in methods that the callee calls in turn do not count.
-	// CalleeCounts is absent if the profile has no call stacks.
+	// Here has the samples of the basic block with the call. CalleeCounts has the samples that were taken in the callee's
+	// own code while it ran because of this call. It leaves out samples in the methods that the callee calls. It is
+	// absent if the profile has no call stacks.
 	Here         Counts `json:"here"`
 	CalleeCounts Counts `json:"callee_counts,omitzero"`
 }

@@ -17,7 +17,8 @@ type Report struct {
 	Schema  int      `json:"schema"` // Version
 	Gasm    string   `json:"gasm"`   // the version of gasm that wrote it
 	Capture *Capture `json:"capture"`
-	// Chosen has the flags that chose the samples of the report, e.g. "--thread app". It is "" if all samples count.
+	// Chosen has the flags that chose the samples of the report, e.g. "--thread app". It is "" if the report has all
+	// samples.
 	Chosen   string    `json:"chosen,omitempty"`
 	Profiles []Profile `json:"profiles"` // one for each trial or, without trials, for each program
 }
@@ -41,6 +42,7 @@ type Process struct {
 	Main    string `json:"main"`
 	Version string `json:"version"`
 	Fork    int    `json:"fork,omitempty"` // the number that JMH gave to the fork
+	Host    string `json:"host,omitempty"` // the JVM's host, or the folder of its capture, if captures were merged
 	// SafepointsOnly is true if HotSpot has recorded the frames and lines of its code only at safepoints, at least for
 	// some methods. Between safepoints, frames and lines are guesses; see Frame.Certain.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
@@ -62,6 +64,9 @@ type Profile struct {
 	Score         *Score            `json:"score,omitempty"`      // what JMH measured; nil without JMH
 	Account       PerEvent[Account] `json:"account"`
 	JVMs          []Share           `json:"jvms"` // in the order of PIDs
+	// Hosts are the hosts whose captures were merged, those that differ from the others first. It is nil if there is only
+	// one.
+	Hosts []Host `json:"hosts,omitempty"`
 	// Slices are the samples of a benchmark over time. For each JVM, in the order of PIDs, there are
 	// windows.SlicesPerJVM slices.
 	Slices Slices `json:"slices,omitzero"`
@@ -76,9 +81,8 @@ type Profile struct {
 	Threads        []ThreadKind `json:"threads"`
 	// Stacks is the tree of calls. It is absent if the capture has no call stacks.
 	Stacks *Stacks `json:"stacks,omitempty"`
-	// By divides the samples between the methods of --by. If a sample has several of these methods among its frames, it
-	// counts for the one whose frame is innermost. The last element, whose method is "", counts the samples that have
-	// none of the methods among their frames.
+	// By divides the samples between the methods of --by. A sample with several of these methods among its frames goes to
+	// the one whose frame is innermost. The last element, whose method is "", has the samples without any of the methods.
 	By []CallerTotal `json:"by,omitempty"`
 	// Events are the events in the windows, summed up by kind and name.
 	Events []Event `json:"events,omitempty"`
@@ -94,7 +98,7 @@ type Profile struct {
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Waits is what threads did by the wall clock. It is absent if that was not recorded (--wall).
+	// Waits says what threads did by the wall clock. It is absent if that was not recorded (--wall).
 	Waits *Waits `json:"waits,omitempty"`
 	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder, or the USDT probes, began to
 	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
@@ -109,7 +113,7 @@ type Profile struct {
 	Compilations []Compilation `json:"compilations,omitempty"`
 	// WarmUp says when each JVM was warm, in the order of PIDs.
 	WarmUp []Warmth `json:"warm_up,omitempty"`
-	// JIT is what the JIT compilers did. It is absent if no events say so.
+	// JIT says what the JIT compilers did. It is absent if no events about them were recorded.
 	JIT *JIT `json:"jit,omitempty"`
 	// Calls says which calls in hot code were inlined and which were not. It is absent if the compilers' decisions were
 	// not recorded.
@@ -147,7 +151,7 @@ type Account struct {
 	OutsideWindow int64 `json:"outside_window"`
 	// OtherProcess counts the samples of all processes that are not a JVM of the profile. OtherJVM and OtherTrial are
 	// parts of this number. OtherJVM counts the samples of the command's JVMs that are in no trial or run a different
-	// program, and OtherTrial those of JVMs of other trials.
+	// program. OtherTrial counts the samples of JVMs of other trials.
 	OtherProcess int64 `json:"other_process"`
 	OtherJVM     int64 `json:"other_jvm,omitempty"`
 	OtherTrial   int64 `json:"other_trial,omitempty"`
@@ -180,8 +184,8 @@ type Share struct {
 	PID    int    `json:"pid"`
 	Counts Counts `json:"counts"`
 	Native Counts `json:"native"` // samples outside the code cache, including the kernel
-	// JIT has the samples of the JIT compilers' threads, and GC those of the garbage collector's threads. Java has the
-	// samples of all other threads in the code cache.
+	// JIT has the samples of the JIT compilers' threads. GC has the samples of the garbage collector's threads. Java has
+	// the samples of all other threads in the code cache.
 	Java Counts `json:"java,omitzero"`
 	JIT  Counts `json:"jit,omitzero"`
 	GC   Counts `json:"gc,omitzero"`
@@ -204,7 +208,8 @@ type Region struct {
 	// Moved is true if HotSpot has moved the code. Samples at all of its addresses are added up; the addresses are
 	// those of the copy with the most samples.
 	Moved bool `json:"moved,omitempty"`
-	// Deoptimized has the methods that the code was made of that were deoptimised before it was copied, most often first.
+	// Deoptimized lists the methods in the code that had been deoptimised before gasm copied the code, the one with the
+	// most deoptimisations first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
 	Lines       []Line        `json:"lines,omitempty"` // only present for hot regions
 	// the number of lines, if they are too many to be listed; 0 otherwise
@@ -226,8 +231,9 @@ type Line struct {
 	Call string `json:"call,omitempty"`
 }
 
-// A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled it, so only the ratios of its counts
-// mean something. It belongs to the method, with all its callers, and not to the place at which the method was inlined.
+// A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled the method, so only the ratios of its
+// counts mean something. HotSpot counts for the method with all its callers, and not separately for each place at
+// which the method is inlined.
 type JITProfile struct {
 	Method   string `json:"method"`
 	BCI      int    `json:"bci"`
@@ -242,9 +248,9 @@ type JITProfile struct {
 	// checked, those that occurred most first. Others counts the objects of all other classes.
 	Types  []JITType `json:"types,omitempty"`
 	Others int64     `json:"others,omitempty"`
-	// Incomplete is true at a type check that may have seen classes that are not counted, and Failed counts the checks
-	// that failed. Both occur at type checks up to JDK 24. If Failed is not 0, the counts of Types may lack objects that
-	// failed.
+	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of checks
+	// that failed. Both occur at type checks of JDKs up to 24. If Failed is not 0, the counts of Types may lack objects
+	// that failed.
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Failed     int64 `json:"failed,omitempty"`
 	NullSeen   bool  `json:"null_seen,omitempty"` // a type check has seen null
@@ -260,10 +266,10 @@ type JITType struct {
 	Count int64  `json:"count"`
 }
 
-// A Deoptimized counts the deoptimisations at the bytecodes of a method, in any code.
+// A Deoptimized counts the deoptimisations at the bytecodes of a method, in all code that contains the method.
 type Deoptimized struct {
 	Method string `json:"method"`
-	// how often, by HotSpot's reason, such as "class_check"; 255 stands for that or more
+	// how often, by HotSpot's reason, such as "class_check"; 255 means 255 or more
 	Reasons map[string]int `json:"reasons"`
 }
 
@@ -303,7 +309,7 @@ type Loop struct {
 	Facts *LoopFacts `json:"facts,omitempty"`
 }
 
-// LoopFacts is what is known about a loop.
+// LoopFacts has the facts about a loop.
 type LoopFacts struct {
 	// Innermost is true if no other loop is in the loop.
 	Innermost bool `json:"innermost"`
@@ -312,8 +318,8 @@ type LoopFacts struct {
 	// loop computes with single floating-point numbers.
 	Vector int  `json:"vector"`
 	Scalar bool `json:"scalar_float"`
-	// Unrolled is how many copies of the loop's body a round has. It is 1 for a loop that is not unrolled, and missing if
-	// that is not known. Copied is the mnemonic of an instruction of which there are that many copies.
+	// Unrolled is the number of copies of the loop's body in a round. It is 1 for a loop that is not unrolled, and
+	// missing if it is not known. Copied is the mnemonic of an instruction that occurs that often.
 	Unrolled int    `json:"unrolled,omitempty"`
 	Copied   string `json:"copied,omitempty"`
 	// These are numbers of instructions, including those of the loops in it.
@@ -328,14 +334,14 @@ type LoopFacts struct {
 	Modelled *Modelled  `json:"modelled,omitempty"` // with --mca
 }
 
-// A LoopBound says how fast a round of a loop is at best: not faster than the largest of the numbers of cycles. See
-// docs/limits.md for what is assumed.
+// A LoopBound says how long a round of a loop takes at least: the largest of the numbers of cycles. See docs/limits.md
+// for the assumptions.
 type LoopBound struct {
-	// of the longest chain of instructions that wait for one another, from round to round
+	// cycles of the longest chain of instructions that wait for one another, from round to round
 	Chain        float64 `json:"chain_cycles"`
 	ChainNewest  float64 `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
 	Ports        float64 `json:"ports_cycles"`
-	Busiest      string  `json:"busiest"`      // what takes ports_cycles: "16 loads"
+	Busiest      string  `json:"busiest"`      // the operations that take ports_cycles: "16 loads"
 	Instructions int     `json:"instructions"` // on the path through the loop that has most samples
 	// the bound does not hold for parts of the loop with calls or hardly any samples
 	UsualPath bool        `json:"usual_path"`
@@ -348,15 +354,16 @@ type ChainLink struct {
 	Name string  `json:"name,omitempty"` // its mnemonic, or "load"; missing if it takes no time
 }
 
-// Modelled is what a program that models a processor says about a loop.
+// Modelled is the result of a program that models a processor, for a loop.
 type Modelled struct {
 	Tool    string `json:"tool"`
 	Verdict string `json:"verdict"` // "40 cycles a round; 4.5 by ports alone", or why there is none
 	Text    string `json:"text"`    // what it printed
 }
 
-// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. If gasm has
-// copied the code from the JVM's memory, MadeMillis is the last time at which gasm saw that the code was not there yet.
+// A Compilation is one version of a hot method's code. Times are in milliseconds since the JVM's start. The code was
+// made between MadeMillis and MadeByMillis; both are the same if the time is known to the millisecond. Older reports
+// have no MadeByMillis.
 type Compilation struct {
 	Method       string `json:"method"`
 	Source       string `json:"source"`
@@ -366,6 +373,7 @@ type Compilation struct {
 	OSRBCI       *int   `json:"osr_bci,omitempty"` // the bytecode index at which an on-stack replacement is entered
 	PID          int    `json:"pid"`
 	MadeMillis   int64  `json:"made_ms"`
+	MadeByMillis int64  `json:"made_by_ms,omitempty"`
 	MadeInWindow bool   `json:"made_in_window"`
 	// MadeBefore is true if the JVM already had the code when gasm attached. Then MadeMillis is 0, because the time is
 	// unknown.
@@ -427,7 +435,7 @@ type Frames struct {
 	PerJVM      PerJVM      `json:"per_jvm,omitempty"`
 	Slices      Slices      `json:"slices,omitzero"` // of Counts
 	Lines       []LineTotal `json:"lines"`
-	// Guessed has those of the samples in Counts for which the method is a guess, because HotSpot has recorded frames
+	// Guessed counts a part of the samples in Counts: those whose method is a guess, because HotSpot has recorded frames
 	// at safepoints only. It is nil if there are no such samples.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
@@ -471,7 +479,7 @@ type CallerTotal struct {
 type LineTotal struct {
 	Line   int    `json:"line"` // 0 if unknown
 	Counts Counts `json:"counts"`
-	// Guessed has those of the samples in Counts for which the line is a guess; see Frames.Guessed.
+	// Guessed counts a part of the samples in Counts: those whose line is a guess; see Frames.Guessed.
 	Guessed *Counts `json:"guessed,omitempty"`
 }
 
@@ -536,7 +544,7 @@ type DelayLine struct {
 }
 
 // A Probe has the counts of one probe. For a method, these are its calls. For locks, Entries counts how often a lock
-// was taken, and Returns how often a lock was released. For allocations, Entries counts the objects.
+// was taken, and Returns counts how often a lock was released. For allocations, Entries counts the objects.
 type Probe struct {
 	Kind       string  `json:"kind"` // "method", "lock", "alloc"
 	Method     string  `json:"method"`
@@ -577,7 +585,7 @@ type ProbeThread struct {
 // A Lock is a place in the program at which threads waited for a lock or, in Parks, for something else.
 type Lock struct {
 	At    *Frame `json:"at,omitempty"`
-	Class string `json:"class"` // of what they waited for
+	Class string `json:"class"` // the class of what they waited for
 	// Owner is the name of the thread that held the lock most often. It lacks the number at the end of the name.
 	Owner     string  `json:"owner,omitempty"`
 	Count     int     `json:"count"`
@@ -607,10 +615,10 @@ type SiteCaller struct {
 	Method string `json:"method,omitempty"` // absent if the frames from here on are unknown
 	Line   int    `json:"line,omitempty"`
 	File   string `json:"file,omitempty"`
-	// Count is the number of events that came from here, and Omitted the number of those whose callers are left out.
+	// Count is the number of events that came from here. Omitted is the number of these events whose callers are left out.
 	Count   int64 `json:"count"`
 	Omitted int64 `json:"omitted,omitempty"`
-	// TotalMS is the total time of the waits, and Bytes the number of bytes that were allocated.
+	// TotalMS is the total time of the waits. Bytes is the number of bytes that were allocated.
 	TotalMS float64 `json:"total_ms,omitempty"`
 	Bytes   int64   `json:"bytes,omitempty"`
 }

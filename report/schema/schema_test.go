@@ -81,7 +81,7 @@ func TestSchemaFile(t *testing.T) {
 			required, rule.Required)
 	}
 	compare("report", reflect.TypeFor[Report](), root)
-	assert.Equal(t, 88, compared, "number of objects that were compared")
+	assert.Equal(t, 92, compared, "number of objects that were compared")
 }
 
 func TestPerEvent(t *testing.T) {

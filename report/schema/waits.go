@@ -19,7 +19,9 @@ type Waits struct {
 	Holders   []LockHolder   `json:"lock_owners"`
 	Deadlocks []Deadlock     `json:"deadlocks"`
 	Virtual   []VirtualWaits `json:"virtual_threads"`
-	LeftOut   *WaitsLeftOut  `json:"left_out,omitempty"`
+	// VirtualCounts says how virtual threads were counted. It is missing if they were not.
+	VirtualCounts *VirtualCounts `json:"virtual_counts,omitempty"`
+	LeftOut       *WaitsLeftOut  `json:"left_out,omitempty"`
 }
 
 // A WaitsLeftOut has the numbers of elements that are missing in the lists of Waits.
@@ -39,10 +41,18 @@ type WaitsJVM struct {
 	// CutOff is true if the recording has no end, because gasm was killed. Then the numbers of looks are not known.
 	CutOff    bool  `json:"cut_off,omitempty"`
 	Looks     int64 `json:"looks"`
-	Moved     int64 `json:"moved"`    // looks that found that the thread ran each time while it was read
+	Moved     int64 `json:"moved"`    // looks without a stack, because the thread ran each time that gasm read the stack
 	Unread    int64 `json:"unread"`   // looks at a thread that could not be read
 	LeftOut   int64 `json:"left_out"` // looks that were left out because they would have cost too much
 	ClampedNS int64 `json:"clamped_ns"`
+	// Unrecorded is the largest number of threads at one time that were not recorded, because there were too many.
+	// Reopened is the number of threads whose files in /proc gasm opened for each look, because it had too many files
+	// open. Full is true if the recording ended early because the file had reached its largest size.
+	Unrecorded int64 `json:"unrecorded,omitempty"`
+	Reopened   int64 `json:"reopened,omitempty"`
+	Full       bool  `json:"full,omitempty"`
+	// BPFIterator is true if a BPF iterator reported for all threads at once whether they had run.
+	BPFIterator bool `json:"bpf_iterator,omitempty"`
 }
 
 // A WaitsAccount says where the recorded time of all threads went. TotalNS is the sum of the others.
@@ -147,4 +157,19 @@ type VirtualWaits struct {
 	For   string  `json:"for,omitempty"`
 	Mean  float64 `json:"mean"` // over all counts
 	Most  int     `json:"most"`
+}
+
+// A VirtualCounts says how virtual threads were counted. The numbers of threads are means over all counts that found
+// places.
+type VirtualCounts struct {
+	Counts int `json:"counts"`
+	Moved  int `json:"moved"` // counts that found no places, because a collector moved objects
+	// Threads is the number of virtual threads. Looked is how many of them were looked at, chosen at random. If that is
+	// less, the numbers of threads are estimates. Mounted and Unread are parts of Looked. Untracked threads can't be
+	// looked at, and are not in Threads.
+	Threads   float64 `json:"threads"`
+	Looked    float64 `json:"looked"`
+	Mounted   float64 `json:"mounted"`
+	Unread    float64 `json:"unread"`
+	Untracked float64 `json:"untracked"`
 }

@@ -1,8 +1,8 @@
 package schema
 
 // A Warmth says when a JVM became warm. Work is the samples in the code cache and in the threads of the JIT compilers.
-// Cold work is the samples among them that were interpreted, in code of C1 that counts for C2 (levels 2 and 3), or in
-// the threads of the compilers. See docs/formats.md for the rule.
+// Cold work is the part of these samples that were taken in the interpreter, in C1's code that collects counts for C2
+// (levels 2 and 3), or in the threads of the compilers. See docs/formats.md for the rule.
 type Warmth struct {
 	PID int `json:"pid"`
 	// Known is false if there are too few samples, or if the compiler of the code is not known. Then Warm and all
@@ -13,8 +13,8 @@ type Warmth struct {
 	// the end, or if it was warm from the first sample on (AtOnce).
 	AfterMillis *float64 `json:"after_ms,omitempty"`
 	AtOnce      bool     `json:"at_once,omitempty"`
-	// Work is the number of samples of which the next fields are parts: the samples after the JVM became warm or, if it
-	// was not warm by the end, the last fifth of the samples.
+	// Work is the number of samples after the JVM became warm or, if it was not warm by the end, in the last fifth of its
+	// work. The next fields count parts of these samples.
 	Work        int64 `json:"work"`
 	Interpreted int64 `json:"interpreted"`
 	C1          int64 `json:"c1"`
@@ -32,7 +32,7 @@ type WarmthSpan struct {
 	FromMillis  float64 `json:"from_ms"`
 	ToMillis    float64 `json:"to_ms"`
 	Interpreted int64   `json:"interpreted"`
-	C1Profiled  int64   `json:"c1_profiled"` // code of C1 that counts for C2
+	C1Profiled  int64   `json:"c1_profiled"` // C1's code that collects counts for C2
 	C1          int64   `json:"c1"`          // other code of C1
 	C2          int64   `json:"c2"`          // code of C2, or of another compiler in its place
 	Compiled    int64   `json:"compiled,omitempty"`

@@ -23,7 +23,7 @@ type callerKey struct {
 }
 
 // A caller is the innermost frame of a stack, as a location of pprof. If the frame is an inlined method, the location
-// also has the frames around it, up to the compiled method. next is the rest of the stack.
+// also has the frames around it, up to the compiled method. The field next is the rest of the stack.
 type caller struct {
 	location *pprof.Location
 	next     callstack.ID
@@ -32,7 +32,8 @@ type caller struct {
 // Names of mappings that are not files, for frames of stacks.
 const (
 	interpreted = "[interpreter]"
-	marks       = "[stack]" // what stands in place of frames
+	marks       = "[stack]" // marks in place of missing frames
+	instruction = "[instruction]"
 )
 
 // mapCallers extends the mapping of a process's code cache so that the mapping contains the addresses of a stack.
@@ -91,6 +92,11 @@ func (b *pprofBuilder) namedMark(name string) *pprof.Location {
 	return b.locationOf(b.mapping(mappingKey{0, marks}), 0, []pprof.Line{{Function: b.function(name, "")}})
 }
 
+// instruction returns the location of a frame that stands for an instruction.
+func (b *pprofBuilder) instruction(name string) *pprof.Location {
+	return b.locationOf(b.mapping(mappingKey{0, instruction}), 0, []pprof.Line{{Function: b.function(name, "")}})
+}
+
 // caller returns the innermost frame of a stack. The stack must not be empty.
 func (b *stackLocations) caller(pid int, id callstack.ID) caller {
 	key := callerKey{pid, id}
@@ -108,7 +114,7 @@ func (b *stackLocations) caller(pid int, id callstack.ID) caller {
 	return c
 }
 
-// mappingOf returns the key of the mapping that a frame's code is in.
+// mappingOf returns the key of the mapping that contains a frame's code.
 func mappingOf(pid int, f *callstack.Frame) mappingKey {
 	switch {
 	case inCodeCache(f):

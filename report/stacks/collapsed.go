@@ -50,9 +50,10 @@ func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
 	if !hasWaits(ps) {
 		return errNoWaits
 	}
+	room := waitRoom(maxWaitFrames)
 	return writeCollapsed(w, ps, func(stacks map[string]int64, root string, p *profile.Profile) {
 		if p.Waits != nil {
-			addWaits(stacks, root, p.Waits, idle)
+			addWaits(stacks, &room, root, p.Waits, idle)
 		}
 	})
 }
@@ -91,7 +92,7 @@ func collapsedStack(root string, l *profile.Location, calls *calltree.Stacks) st
 		}
 		slices.Reverse(callers)
 		frames = append(frames, callers...)
-		if len(l.Frames) == 0 { // the callers are around the code, so nothing else is
+		if len(l.Frames) == 0 { // the callers already lead to the code, so no frame for its library is needed
 			return strings.Join(append(frames, collapsedFrame(leafLabel(l))), ";")
 		}
 	}

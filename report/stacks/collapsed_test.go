@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,12 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/profile/waits"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/wall"
 )
 
 // stackLine matches a line that flamegraph.pl, inferno and speedscope accept.
@@ -58,4 +63,21 @@ func TestCollapsedNames(t *testing.T) {
 			{Source: "kernel", Counts: tally.Counts{0}},
 		}}})
 	assert.Equal(t, "a:b\\nc 7;outer;in:ner\\x1b 3\nlibc.so.6;f(int) const 2\n", text)
+}
+
+// TestWaitRoom checks that the frames of many stacks are left out when too many were written.
+func TestWaitRoom(t *testing.T) {
+	tree := &callstack.Tree{}
+	id := callstack.ID(0)
+	for range 3 {
+		id = tree.Push(id, callstack.Frame{Kind: callstack.Interpreted, Name: "A::f"})
+	}
+	w := &waits.Table{Stacks: calltree.NewStacks(tree)}
+	for i := range 4 {
+		w.Sums = append(w.Sums, waits.Sum{Pool: fmt.Sprint("pool", i), State: wall.Sleep, Stack: id, Nanos: 5})
+	}
+	room, got := waitRoom(7), map[string]int64{}
+	addWaits(got, &room, "", w, true)
+	assert.Equal(t, map[string]int64{"pool0;A::f;A::f;A::f;[sleep]": 5, "pool1;A::f;A::f;A::f;[sleep]": 5,
+		"pool2;[cut];[sleep]": 5, "pool3;[cut];[sleep]": 5}, got)
 }

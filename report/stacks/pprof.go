@@ -31,13 +31,13 @@ import (
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
 //   - wall/nanoseconds, if the capture has what threads did by the wall clock (package waits). These samples have no
-//     other values. Their labels are pid, jvm, thread, trial and state ("monitor"), and their stacks those where
+//     other values. Their labels are pid, jvm, thread, trial and state ("monitor"). Their stacks are the places where
 //     threads waited. Idle threads are left out, unless idle is true.
 //
-// Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier and during. The
-// label tier has the same text as the Source column of the text report. The label during names the events that were
-// going on when the sample was taken: gc, safepoint, lock …, or the name of one of the program's own events. A thread's
-// label is its name without the number at its end.
+// Labels of the other samples are pid, jvm (the main class or jar), thread, trial, compile_id, tier, during and, if
+// captures of several hosts were merged, host. The label tier has the same text as the Source column of the text
+// report. The label during names the events that were going on when the sample was taken: gc, safepoint, lock …, or the
+// name of one of the program's own events. A thread's label is its name without the number at its end.
 //
 // File names have the folder of the class's package. Logs that HotSpot has printed do not name files, so these are
 // guessed from class names: java/util/HashMap.java for java.util.HashMap$Node. The guess is wrong for other languages
@@ -49,7 +49,8 @@ func WritePprof(w io.Writer, ps *profile.Profiles, gasm string, idle bool) error
 // WriteSeries is like WritePprof, for servers that store profiles. Its samples have no labels, because a server creates
 // a series for each distinct set of labels. Its locations have no addresses, so that stacks with equal lines are one
 // sample. Samples of the JVM's own threads have the kind of the thread as their outermost frame, such as "[garbage
-// collector]", from the Location's Thread. For threads of the application, Thread must be "".
+// collector]", from the Location's Thread. For threads of the application, Thread must be "". If a Location has an
+// Instruction, that is the innermost frame.
 func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
 	return newPprof(ps, gasm, false, true).Write(w)
 }
@@ -59,11 +60,12 @@ func newPprof(all *profile.Profiles, gasm string, idle, series bool) *pprof.Prof
 	b := pprofBuilder{
 		mappings: map[mappingKey]*pprof.Mapping{}, functions: map[functionKey]*pprof.Function{},
 		locations: map[string]*pprof.Location{}, samples: map[sampleKey]*pprof.Sample{}, labels: map[labelKey]*labels{},
-		programs: map[int]string{}, all: all, series: series, byFrames: map[string]*pprof.Sample{},
+		programs: map[int]string{}, hosts: map[int]string{}, all: all, series: series, byFrames: map[string]*pprof.Sample{},
 	}
 	b.callers = stackLocations{&b, all.Stacks, map[callerKey]caller{}}
 	for _, j := range about.JVMs {
 		b.programs[j.PID] = windows.Program(j.Main)
+		b.hosts[j.PID] = j.Host
 	}
 	events := about.Events
 	if len(ps) > 0 {
@@ -160,6 +162,7 @@ type pprofBuilder struct {
 	labels    map[labelKey]*labels
 	callers   stackLocations
 	programs  map[int]string // by process id
+	hosts     map[int]string // by process id; "" unless there are captures of several hosts
 	all       *profile.Profiles
 	series    bool                     // made by WriteSeries
 	byFrames  map[string]*pprof.Sample // by the IDs of the sample's locations; only for WriteSeries
@@ -178,10 +181,11 @@ type mappingKey struct {
 
 type functionKey struct{ name, file string }
 
-// A sampleKey identifies a sample by its location, its callers and its labels.
+// A sampleKey identifies a sample by its instruction, its location, its callers and its labels.
 type sampleKey struct {
-	location *pprof.Location
-	stack    callstack.ID
+	instruction string
+	location    *pprof.Location
+	stack       callstack.ID
 	labelKey
 }
 
@@ -208,6 +212,9 @@ func (b *pprofBuilder) labelsOf(key labelKey) *labels {
 		}
 		if program := b.programs[key.pid]; program != "" {
 			l.text["jvm"] = []string{program}
+		}
+		if host := b.hosts[key.pid]; host != "" {
+			l.text["host"] = []string{host}
 		}
 		if key.thread != "" {
 			l.text["thread"] = []string{key.thread}
@@ -246,7 +253,7 @@ func (b *pprofBuilder) sampleTypes(events []string, frequency int) {
 	}
 }
 
-// Period returns the CPU time in ns that a sample stands for if hertz samples are taken per second.
+// Period returns the CPU time in ns that one sample represents if hertz samples are taken per second.
 func Period(hertz int) int64 { return (1e9 + int64(hertz)/2) / int64(hertz) }
 
 // sampleType adds one sample type.
@@ -255,7 +262,7 @@ func (b *pprofBuilder) sampleType(name, unit string, s scale) {
 	b.scales = append(b.scales, s)
 }
 
-// clockRate reports whether samples of an event stand for time on a CPU, and how many of them are taken in a second of
+// clockRate reports whether samples of an event represent time on a CPU, and how many of them are taken per second of
 // that time. The rate is 0 if it is unknown. The name of DTrace's probe contains the rate.
 func clockRate(event string, frequency int) (hz int, ok bool) {
 	e := sampler.ParseEvent(event)
@@ -370,8 +377,8 @@ func (b *pprofBuilder) locationOf(m *pprof.Mapping, pc uint64, lines []pprof.Lin
 
 // add adds a location's samples.
 func (b *pprofBuilder) add(trial string, l *profile.Location) {
-	key := sampleKey{b.location(l), l.Stack, labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID,
-		l.CompileID}}
+	key := sampleKey{l.Instruction, b.location(l), l.Stack,
+		labelKey{trial, l.Source, l.Thread, strings.Join(l.During, " "), l.PID, l.CompileID}}
 	s := b.samples[key]
 	if s == nil {
 		s = b.sample(key, l)
@@ -384,8 +391,11 @@ func (b *pprofBuilder) add(trial string, l *profile.Location) {
 
 // sample returns the sample for a key. It creates the sample if none has these frames and labels.
 func (b *pprofBuilder) sample(key sampleKey, l *profile.Location) *pprof.Sample {
-	s := &pprof.Sample{Location: b.callers.append([]*pprof.Location{key.location}, l.PID, l.Stack),
-		Value: make([]int64, len(b.out.SampleType))}
+	own := []*pprof.Location{key.location}
+	if l.Instruction != "" {
+		own = []*pprof.Location{b.instruction(l.Instruction), key.location}
+	}
+	s := &pprof.Sample{Location: b.callers.append(own, l.PID, l.Stack), Value: make([]int64, len(b.out.SampleType))}
 	if !b.series {
 		with := b.labelsOf(key.labelKey)
 		s.Label, s.NumLabel = with.text, with.numbers

@@ -14,6 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/sampler"
@@ -62,7 +63,7 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 		}
 		jvms = append(jvms, capture.JVM{PID: pid, Log: log, StartMonoNanos: 1e9})
 	}
-	b := profile.NewBuilder(profile.Config{JVMs: jvms, Trials: []capture.Trial{
+	b := profile.NewBuilder(choice.Config{JVMs: jvms, Trials: []capture.Trial{
 		{Name: "Bench.one", Windows: []capture.Window{
 			{PID: 101, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}},
 			{PID: 102, Span: capture.Span{FromMonoNanos: 3e9, ToMonoNanos: 5e9}}}},
@@ -90,7 +91,7 @@ Compiled method (c2) 10    7       4       org.sample.Bench$State::<init> (28 by
 			b.Add(&s.sample)
 		}
 	}
-	opts := profile.DefaultOptions()
+	opts := choice.DefaultOptions()
 	opts.Locations = true
 	return capture.Description{
 		Command: []string{"java", "-jar", "my benchmarks.jar"}, Sampler: "perf",

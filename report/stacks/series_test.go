@@ -26,6 +26,11 @@ func TestSeries(t *testing.T) {
 	}
 	locations := []profile.Location{at(0x1000, "", 3), at(0x1004, "", 4), at(0x1004, "garbage collector", 5),
 		{PID: 1, Source: "kernel", Module: "kernel", Name: "page_fault", Counts: tally.Counts{2}}}
+	for _, pc := range []uint64{0x2000, 0x2008, 0x2010} { // three instructions of a line; two have the same text
+		l := at(pc, "", int64(10+pc>>3&3))
+		l.CompileID, l.Instruction = 1, map[bool]string{true: "ret", false: "div %rax"}[pc == 0x2010]
+		locations = append(locations, l)
+	}
 	var b bytes.Buffer
 	require.NoError(t, WriteSeries(&b, reporttest.Profiles(capture.Description{Events: []string{"cpu-clock"},
 		Frequency: 99, JVMs: []capture.JVM{{PID: 1, Main: "Shop"}}},
@@ -50,6 +55,8 @@ func TestSeries(t *testing.T) {
 		got[stack] = s.Value[0]
 	}
 	assert.Equal(t, map[string]int64{"java.util.HashMap::get org.acme.Shop::main": 7,
-		"java.util.HashMap::get org.acme.Shop::main [garbage collector]": 5, "page_fault": 2}, got)
+		"java.util.HashMap::get org.acme.Shop::main [garbage collector]": 5, "page_fault": 2,
+		"div %rax java.util.HashMap::get org.acme.Shop::main": 21,
+		"ret java.util.HashMap::get org.acme.Shop::main":      12}, got)
 	assert.Equal(t, "cpu", p.DefaultSampleType)
 }

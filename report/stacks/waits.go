@@ -11,20 +11,41 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/calltree"
 	"github.com/gasm-profiler/gasm/profile/waits"
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// hasWaits reports whether it was recorded what threads did by the wall clock.
+// hasWaits reports whether the capture has what threads did by the wall clock.
 func hasWaits(ps *profile.Profiles) bool {
 	return slices.ContainsFunc(ps.Trials, func(p profile.Profile) bool { return p.Waits != nil })
 }
 
-// errNoWaits is the error for a capture in which it was not recorded what threads did by the wall clock.
+// errNoWaits is the error for a capture without what threads did by the wall clock.
 var errNoWaits = errors.New("the capture does not have what threads did by the wall clock: gasm profile --wall and gasm attach --wall record it")
 
+// maxWaitFrames is the maximum number of frames that are written for the stacks of all waiting threads together. In a
+// damaged file, each of a million places may have thousands of frames. Further stacks are written without their frames.
+const maxWaitFrames = 1 << 24
+
+// cutOff replaces frames that are left out.
+var cutOff = calltree.Code{Kind: callstack.Cut}
+
+// A waitRoom is the number of frames that may still be written.
+type waitRoom int
+
+// take reports whether a stack may be written with its frames. If so, it subtracts the number of frames from the room.
+func (r *waitRoom) take(stacks *calltree.Stacks, id callstack.ID) bool {
+	for range stacks.Callers(id) {
+		if *r--; *r < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // addWaits adds what threads did by the wall clock to collapsed stacks; see WriteCollapsedWaits.
-func addWaits(stacks map[string]int64, root string, w *waits.Table, idle bool) {
+func addWaits(stacks map[string]int64, room *waitRoom, root string, w *waits.Table, idle bool) {
 	for i := range w.Sums {
 		s := &w.Sums[i]
 		if s.Idle && !idle {
@@ -32,7 +53,11 @@ func addWaits(stacks map[string]int64, root string, w *waits.Table, idle bool) {
 		}
 		var frames []string
 		frames = append(frames, collapsedFrame("["+s.State.String()+"]"))
-		if s.Stack != 0 {
+		switch {
+		case s.Stack == 0:
+		case !room.take(w.Stacks, s.Stack):
+			frames = append(frames, collapsedFrame(cutOff.Label()))
+		default:
 			for c := range w.Stacks.Callers(s.Stack) {
 				frames = append(frames, collapsedFrame(c.Label()))
 			}
@@ -53,6 +78,7 @@ type pprofWaits struct {
 	callers stackLocations
 	states  [wall.Unseen + 1]*pprof.Location // frames for threads whose stack is not known, by state
 	idle    waits.Idle                       // of all profiles
+	room    waitRoom
 	samples map[waitKey]*pprof.Sample
 }
 
@@ -67,7 +93,7 @@ type waitKey struct {
 // mapWaits adds the sample type wall if any profile has waits. It also extends the mappings of code caches so that they
 // contain the stacks of waiting threads.
 func (b *pprofBuilder) mapWaits() *pprofWaits {
-	w := &pprofWaits{samples: map[waitKey]*pprof.Sample{}}
+	w := &pprofWaits{samples: map[waitKey]*pprof.Sample{}, room: maxWaitFrames}
 	if !hasWaits(b.all) {
 		return w
 	}
@@ -121,10 +147,10 @@ func (w *pprofWaits) add(p *profile.Profile, idle bool) {
 	}
 }
 
-// locations returns the stack of a sample, the innermost frame first. If the stack is not known, it has a single frame
-// for the state.
+// locations returns the stack of a sample, the innermost frame first. If the stack is not known, or can't be written
+// with its frames, it has a single frame for the state.
 func (w *pprofWaits) locations(s *waits.Sum) []*pprof.Location {
-	if s.Stack != 0 {
+	if s.Stack != 0 && w.room.take(w.callers.stacks, s.Stack) {
 		return w.callers.append(nil, s.PID, s.Stack)
 	}
 	l := &w.states[s.State]

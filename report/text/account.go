@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // An accountRow is one line of the table Account of Samples. The rows form a tree, and the indentation of the labels
@@ -17,7 +18,7 @@ type accountRow struct {
 	optional bool // the row is left out if it has no samples
 }
 
-// takenRows are the rows that the row "taken", which counts all samples, is divided into.
+// takenRows are the parts of the row "taken", which has all samples.
 var takenRows = []accountRow{
 	{"  other trials", func(a *profile.Account) int64 { return a.OtherTrial }, true},
 	{"  other JVMs of the command", func(a *profile.Account) int64 { return a.OtherJVM }, true},
@@ -31,7 +32,7 @@ var takenRows = []accountRow{
 	{"  in the profile", func(a *profile.Account) int64 { return a.Profiled }, false},
 }
 
-// profiledRows are the rows that the row "in the profile" is divided into.
+// profiledRows are the parts of the row "in the profile".
 var profiledRows = []accountRow{
 	{"    compiled code", func(a *profile.Account) int64 { return a.Compiled }, false},
 	{"    stubs", func(a *profile.Account) int64 { return a.Stub }, false},
@@ -41,8 +42,7 @@ var profiledRows = []accountRow{
 	{"    unresolved", func(a *profile.Account) int64 { return a.Unresolved }, false},
 }
 
-// stackRows are the rows that the row "by call stack" is divided into. That row counts the samples of the profile
-// again.
+// stackRows are the parts of the row "by call stack". That row counts the samples of the profile a second time.
 var stackRows = []accountRow{
 	{"    whole", func(a *profile.Account) int64 { return a.Whole }, false},
 	{"    cut", func(a *profile.Account) int64 { return a.Cut }, false},
@@ -51,14 +51,14 @@ var stackRows = []accountRow{
 }
 
 // writeAccount writes the account of all samples.
-func writeAccount(v *view) {
+func writeAccount(v *view.View) {
 	v.Rule("Account of Samples")
-	taken := shownTakenRows(v.p)
+	taken := shownTakenRows(v.Profile)
 	labels := []string{"taken"}
 	for _, row := range slices.Concat(taken, profiledRows) {
 		labels = append(labels, row.label)
 	}
-	stacks := slices.ContainsFunc(v.p.Accounts, func(a profile.Account) bool { return a.Stacks() > 0 })
+	stacks := slices.ContainsFunc(v.Profile.Accounts, func(a profile.Account) bool { return a.Stacks() > 0 })
 	if stacks {
 		labels = append(labels, "  by call stack")
 		for _, row := range stackRows {
@@ -66,11 +66,11 @@ func writeAccount(v *view) {
 		}
 	}
 	columns, header, aligns := [][]string{labels}, []string{""}, []layout.Align{layout.Left}
-	for e, event := range v.p.Counters {
-		if len(v.p.Counters) == 1 {
+	for e, event := range v.Profile.Counters {
+		if len(v.Profile.Counters) == 1 {
 			event = "samples"
 		}
-		columns = append(columns, accountColumns(&v.p.Accounts[e], taken, stacks)...)
+		columns = append(columns, accountColumns(&v.Profile.Accounts[e], taken, stacks)...)
 		header = append(header, event, "of taken", "of profile")
 		aligns = append(aligns, layout.Right, layout.Right, layout.Right)
 	}

@@ -25,8 +25,8 @@
 //     code that a jump or call leads to is in braces, too.
 //
 // An inlining chain is written on lines of its own, which begin with ;; and come before the instructions that were made
-// from its methods. The innermost method is first. folded.go says how chains are folded. With [Full] comments, each
-// instruction is followed by its whole chain, as HotSpot and perfasm write it.
+// from its methods. The innermost method is first. The file folded.go in package listing says how chains are folded.
+// With [listing.Full] comments, each instruction is followed by its whole chain, as HotSpot and perfasm write it.
 //
 // A line that consists of … stands for instructions that are left out.
 //
@@ -47,9 +47,9 @@
 //
 // [Write] makes a document (text.go). The document has the header (header.go), the table of JVMs (jvms.go), and a view
 // of each profile. A view is the profile with everything that is needed to write it: the page, the options, and the
-// formats of amounts (amounts.go) and names (shortnames.go). Each part of the report is written with a view: the
-// overview, the hot regions (hotspots.go) with their listings (listing.go, and comments.go or folded.go), callers
-// (callers.go), the rankings (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), the tables of
-// events and what belongs to them (events.go, delays.go, sites.go, probes.go), those of waiting threads (waits.go),
-// compilations.go, forks.go, and the account (account.go).
+// formats of amounts and names (packages view and counts). Each part of the report is written with a view: the
+// overview, the hot regions (hotspots.go) with their code (package listing), callers (callers.go), the rankings
+// (ranking.go; tables.go, frames.go, lines.go and threads.go fill them), events and waiting threads (package events,
+// and delays.go), what the JIT compilers did (jit.go, warmup.go, compilations.go, inlining.go), forks.go, and the
+// account (account.go).
 package text

@@ -70,7 +70,8 @@ func TestNothingHappened(t *testing.T) {
 		{Kind: event.Safepoint, Name: "Cleanup", Count: 1, Nanos: 6e6, LongestNanos: 6e6, WaitNanos: 1e6,
 			LongestWaitNanos: 1e6, Counts: c(0)}}
 	got := string(text(t, reporttest.Header(), []profile.Profile{p}, options()))
-	assert.Contains(t, got, "\nEvents:     2 GC pauses, 5.00 ms (longest 3.00 ms)\n            1 safepoint, 6.00 ms, of which 1.00 ms to reach them (longest 1.00 ms)\n")
+	assert.Contains(t, got,
+		"\nEvents:     2 GC pauses, 5.00 ms (longest 3.00 ms)\n            1 safepoint, 6.00 ms, of which 1.00 ms to reach them (longest 1.00 ms)\n")
 	for _, title := range []string{"[Events]", "[Time to Safepoint]"} {
 		assert.NotContains(t, got, title)
 	}

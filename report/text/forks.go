@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 const (
@@ -32,31 +31,31 @@ type forkRow struct {
 
 // forks is the table that compares those JVMs of a profile that do the same work.
 type forks struct {
-	*view
+	*view.View
 	jvms []profile.JVMShare
 	at   []int // for each of jvms, its index in the profile's Shares
 }
 
 // writeForks writes the shares of the hottest methods in each JVM. If the forks of a benchmark behave differently, for
 // example because the JIT compiler made different decisions, the columns show which fork behaved how.
-func writeForks(v *view) {
-	f := &forks{view: v}
+func writeForks(v *view.View) {
+	f := &forks{View: v}
 	repeats := f.repeating()
-	for i, s := range f.p.Shares {
+	for i, s := range f.Profile.Shares {
 		if s.Counts[0] > 0 && repeats(s.PID) {
 			f.jvms, f.at = append(f.jvms, s), append(f.at, i)
 		}
 	}
 	jvms := f.jvms
 	uncompared := func(m profile.Method) bool { return m.PerJVM == nil }
-	if len(jvms) < 2 || slices.ContainsFunc(f.p.Methods, uncompared) {
+	if len(jvms) < 2 || slices.ContainsFunc(f.Profile.Methods, uncompared) {
 		return
 	}
 	header, columns := []string{}, [][]string{}
 	rows := f.rows()
 	if len(jvms) <= maxForkColumns {
 		for i, s := range jvms {
-			header = append(header, f.forkName(s.PID))
+			header = append(header, f.ForkName(s.PID))
 			columns = append(columns, f.column(rows, func(shares []amount.Share) amount.Share { return shares[i] }))
 		}
 	} else {
@@ -75,7 +74,7 @@ func writeForks(v *view) {
 	var sources, names []string
 	for _, row := range rows {
 		sources = append(sources, row.source)
-		names = append(names, f.short(row.name, false))
+		names = append(names, f.Short(row.name, false))
 	}
 	columns = append(columns, sources, names)
 	aligns := slices.Repeat([]layout.Align{layout.Right}, len(columns)-1)
@@ -91,70 +90,26 @@ func writeForks(v *view) {
 // repeating returns a function that reports whether a JVM does the same work as the hottest one: both are forks of one
 // benchmark or, if there is no benchmark, JVMs with the same main class.
 func (f *forks) repeating() func(pid int) bool {
-	oneProgram := f.p.Program != "" && f.p.Program != windows.OtherPrograms
-	if f.p.Trial != "" || oneProgram || len(f.p.Shares) == 0 {
+	oneProgram := f.Profile.Program != "" && f.Profile.Program != windows.OtherPrograms
+	if f.Profile.Trial != "" || oneProgram || len(f.Profile.Shares) == 0 {
 		return func(int) bool { return true }
 	}
 	mains := map[int]string{}
-	for _, j := range f.about.JVMs {
+	for _, j := range f.About.JVMs {
 		mains[j.PID] = windows.Program(j.Main)
 	}
-	hottest := slices.MaxFunc(f.p.Shares, func(a, b profile.JVMShare) int { return cmp.Compare(a.Counts[0], b.Counts[0]) })
+	hottest := slices.MaxFunc(f.Profile.Shares, func(a, b profile.JVMShare) int {
+		return cmp.Compare(a.Counts[0],
+			b.Counts[0])
+	})
 	main := mains[hottest.PID]
 	return func(pid int) bool { return main != "" && mains[pid] == main }
-}
-
-// maxForksNamed is the maximum number of forks or JVMs that a heading names. If there are more, it only counts them.
-const maxForksNamed = 4
-
-// inJVMs says in which of the profile's JVMs a piece of code has samples: ", in forks 1, 3". pids are the ids of these
-// JVMs. inJVMs returns "" if the profile has only one JVM.
-func (v *view) inJVMs(pids []int) string {
-	n, all, trial := len(pids), len(v.p.PIDs), v.p.Trial != ""
-	switch {
-	case n < 2 && all < 2:
-		return ""
-	case n > 1 && trial && n == all:
-		return fmt.Sprintf(", in %d forks", n)
-	case n > maxForksNamed && trial:
-		return fmt.Sprintf(", in %d of %d forks", n, all)
-	case n > maxForksNamed:
-		return fmt.Sprintf(", in %d of %d JVMs", n, all)
-	}
-	switch forks := v.forkNumbers(pids); len(forks) {
-	case 0:
-	case 1:
-		return ", in fork " + forks[0]
-	default:
-		return ", in forks " + strings.Join(forks, ", ")
-	}
-	var list []string
-	for _, pid := range pids {
-		list = append(list, strconv.Itoa(pid))
-	}
-	if n == 1 {
-		return ", in pid " + list[0]
-	}
-	return fmt.Sprintf(", in %d JVMs (pids %s)", n, strings.Join(list, ", "))
-}
-
-// forkNumbers returns the fork numbers that JMH gave to JVMs, or nil if one of them has no number.
-func (v *view) forkNumbers(pids []int) []string {
-	var numbers []string
-	for _, pid := range pids {
-		j := v.jvm(pid)
-		if v.p.Trial == "" || j.Fork == 0 {
-			return nil
-		}
-		numbers = append(numbers, strconv.Itoa(j.Fork))
-	}
-	return numbers
 }
 
 // rows returns a row for each of the hottest methods, the hottest one first, and a last row for native code.
 func (f *forks) rows() []forkRow {
 	var rows []forkRow
-	for _, m := range f.p.Methods {
+	for _, m := range f.Profile.Methods {
 		if len(rows) == maxForkRows {
 			break
 		}
@@ -209,14 +164,14 @@ func chance(n int64) float64 {
 
 // fitForkNames limits the length of names in all tables, so that the table of forks fits the width of the report. If
 // that table has so many columns of numbers that names would become unreadable, fitForkNames sets no limit.
-func fitForkNames(v *view) {
+func fitForkNames(v *view.View) {
 	const column, source = len(" 100.00% "), len(" c2, level 4, osr ")
-	columns := min(len(v.p.Shares), maxForkColumns) + 1
-	width := max(v.opts.TableWidth-columns*column-source-cellPadding, leastName)
-	if width < readableName {
+	columns := min(len(v.Profile.Shares), maxForkColumns) + 1
+	width := max(v.Options.TableWidth-columns*column-source-view.CellPadding, view.LeastName)
+	if width < view.ReadableName {
 		return
 	}
-	for _, m := range v.p.Methods[:min(len(v.p.Methods), maxForkRows)] {
-		v.fit(m.Name, false, width)
+	for _, m := range v.Profile.Methods[:min(len(v.Profile.Methods), maxForkRows)] {
+		v.Fit(m.Name, false, width)
 	}
 }

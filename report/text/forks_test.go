@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // bimodal returns the profile of a benchmark whose forks run in one of two ways.
@@ -43,7 +44,7 @@ func bimodal(forks int) (capture.Description, profile.Profile) {
 // forkSection returns the table of forks.
 func forkSection(t *testing.T, forks int) []byte {
 	h, p := bimodal(forks)
-	_, after, ok := strings.Cut(string(text(t, h, []profile.Profile{p}, Options{Top: 20})), "....[Forks Compared")
+	_, after, ok := strings.Cut(string(text(t, h, []profile.Profile{p}, view.Options{Top: 20})), "....[Forks Compared")
 	if !ok {
 		t.Fatal("no table of forks")
 	}
@@ -55,7 +56,7 @@ func TestForkTable(t *testing.T) {
 	gasmtest.Golden(t, "forks3.txt", forkSection(t, 3))
 	gasmtest.Golden(t, "forks12.txt", forkSection(t, 12))
 	h, p := bimodal(1)
-	if strings.Contains(string(text(t, h, []profile.Profile{p}, Options{})), "Forks Compared") {
+	if strings.Contains(string(text(t, h, []profile.Profile{p}, view.Options{})), "Forks Compared") {
 		t.Error("one fork has nothing to be compared with")
 	}
 }

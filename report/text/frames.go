@@ -8,15 +8,17 @@ import (
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // frameTable ranks Java methods. Samples of inlined code count for the method that was inlined, not for the compiled
 // method that contains the code.
-func frameTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code",
+func frameTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code",
 		withTotals: true}
-	frames := v.p.Frames
-	if v.opts.Sort == ByTotal {
+	frames := v.Profile.Frames
+	if v.Options.Sort == view.ByTotal {
 		t.title = "Hottest Frames (inlining undone, by total)"
 		frames = slices.Clone(frames)
 		slices.SortStableFunc(frames, func(a, b profile.FrameTotal) int { return slices.Compare(total(&b), total(&a)) })
@@ -40,12 +42,12 @@ func total(f *profile.FrameTotal) tally.Counts {
 }
 
 // hottestLines lists the hottest lines of a frame, with samples of the first event: ":12 61.8%, :14 3.1%, 2 more".
-func hottestLines(v *view, lines []profile.LineTotal) string {
+func hottestLines(v *view.View, lines []profile.LineTotal) string {
 	most := 3
-	if v.narrow() {
+	if v.Narrow() {
 		most = 2
 	}
-	total := v.p.Accounts[0].Profiled
+	total := v.Profile.Accounts[0].Profiled
 	var cells []string
 	for _, l := range lines {
 		n := l.Counts[0]
@@ -53,11 +55,11 @@ func hottestLines(v *view, lines []profile.LineTotal) string {
 			continue
 		}
 		number, amount := l.Number(), strconv.FormatInt(n, 10)
-		switch v.opts.Counts {
-		case Percent:
+		switch v.Options.Counts {
+		case counts.Percent:
 			amount = fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(total, 1)))
-		case Norm:
-			amount = v.scale(0).Format(n)
+		case counts.Norm:
+			amount = v.Scale(0).Format(n)
 		}
 		cells = append(cells, ":"+number+" "+amount)
 	}

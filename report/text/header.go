@@ -9,22 +9,21 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // maxJVMLines is the maximum number of JVMs that the header lists. If there are more, the header only says how many
 // more.
 const maxJVMLines = 6
 
-// labelWidth is the width of the labels in the header, with the blanks after them.
-const labelWidth = len("Other JVMs: ")
-
 // field writes one field of the header, with a line for each value.
-func (d *document) field(name string, values ...string) { d.Field(labelWidth, name, values...) }
+func (d *document) field(name string, values ...string) { d.Field(view.LabelWidth, name, values...) }
 
 // header writes the fields that apply to all profiles.
 func (d *document) header(gasm string) {
 	d.field("gasm", nonEmpty(gasm)...)
-	d.field("Command", names.CommandLines(d.about.Command, d.Columns(layout.RuleWidth)-labelWidth, d.Ellipsis())...)
+	d.field("Command", names.CommandLines(d.about.Command, d.Columns(layout.RuleWidth)-view.LabelWidth, d.Ellipsis())...)
 	if d.about.Attached {
 		d.field("Attached", "to "+layout.Plural(len(d.about.JVMs), "running JVM"))
 	}
@@ -113,10 +112,10 @@ func (d *document) otherJVM(j *capture.JVM) string {
 }
 
 // summary writes the fields that apply to one profile.
-func (d *document) summary(v *view) {
-	p := v.p
+func (d *document) summary(v *view.View) {
+	p := v.Profile
 	d.field("JVMs", d.listed(len(p.PIDs), func(i int) string {
-		j := v.jvm(p.PIDs[i])
+		j := v.JVM(p.PIDs[i])
 		return j.String()
 	})...)
 	if d.single() { // otherwise the profile's heading has the trial
@@ -144,13 +143,13 @@ func (d *document) summary(v *view) {
 			if len(p.Counters) > 1 {
 				text = p.Counters[e] + ": " + text
 			}
-			stacks = append(stacks, layout.Wrap(text, d.Columns(layout.RuleWidth)-labelWidth)...)
+			stacks = append(stacks, layout.Wrap(text, d.Columns(layout.RuleWidth)-view.LabelWidth)...)
 		}
 	}
 	d.field("Samples", samples...)
 	d.field("Stacks", stacks...)
-	if d.opts.Counts == Norm { // the tables are hard to read without the unit
-		d.field("Counts", v.perOperation())
+	if d.opts.Counts == counts.Norm { // the tables are hard to read without the unit
+		d.field("Counts", v.PerOperation())
 	}
 	if d.single() {
 		d.writeNotes()
@@ -173,9 +172,9 @@ func samplesOf(a *profile.Account) string {
 }
 
 // writeWhyEmpty writes why the profile has no samples, as far as the account shows the reason.
-func writeWhyEmpty(v *view) {
+func writeWhyEmpty(v *view.View) {
 	var reasons []string
-	for e, a := range v.p.Accounts {
+	for e, a := range v.Profile.Accounts {
 		text := "the sampler took none"
 		if a.Total > 0 {
 			text = fmt.Sprintf("of the %d taken, %d are of other processes, %d lie outside the measurement window, "+
@@ -190,8 +189,8 @@ func writeWhyEmpty(v *view) {
 				text += fmt.Sprintf("; %d are not under the method", a.NotUnder)
 			}
 		}
-		if len(v.p.Counters) > 1 {
-			text = v.p.Counters[e] + ": " + text
+		if len(v.Profile.Counters) > 1 {
+			text = v.Profile.Counters[e] + ": " + text
 		}
 		reasons = append(reasons, text)
 	}

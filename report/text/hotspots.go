@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -11,6 +10,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // A hotspot is a region or a native function with a heading of its own in the annotated code. A native function whose
@@ -21,7 +23,7 @@ type hotspot struct {
 	region       *profile.Region // nil for a native function
 }
 
-// hotspots returns the hot regions and the hot native functions, with the hottest one first. It returns nil if the user
+// hotspots returns the hot regions and the hot native functions, the hottest one first. It returns nil if the user
 // wants no code.
 func hotspots(p *profile.Profile) []hotspot {
 	var regions []profile.Region
@@ -34,7 +36,7 @@ func hotspots(p *profile.Profile) []hotspot {
 		return nil
 	}
 	type function struct{ module, name string }
-	shown := map[function]bool{} // native functions of which a region is shown
+	shown := map[function]bool{} // native functions that have a region in the report
 	for i := range regions {
 		shown[function{regions[i].Source, hotspotName(&regions[i])}] = regions[i].Native
 	}
@@ -60,28 +62,29 @@ func hotspotName(reg *profile.Region) string {
 }
 
 // writeHotRegions writes the annotated code of the hot regions.
-func writeHotRegions(v *view) {
-	hot := hotspots(v.p)
-	if len(hot) == 0 && len(v.p.Regions) > 0 {
+func writeHotRegions(v *view.View) {
+	hot := hotspots(v.Profile)
+	if len(hot) == 0 && len(v.Profile.Regions) > 0 {
 		return // with --skip-asm
 	}
-	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):", 100*v.p.HotThreshold,
-		strings.Join(v.p.Counters, `" or "`))))
-	v.Line(" %s", v.explainUnit())
+	v.Line("%s", v.Paint(layout.Bold, fmt.Sprintf("Hottest code regions (>%.2f%% \"%s\" events):",
+		100*v.Profile.HotThreshold,
+		strings.Join(v.Profile.Counters, `" or "`))))
+	v.Line(" %s", v.Explain())
 	v.Line(" A slow instruction's samples may appear on the next one (skid).")
 	above := 0
-	for above < len(hot) && v.p.IsHot(hot[above].counts) {
+	for above < len(hot) && v.Profile.IsHot(hot[above].counts) {
 		above++
 	}
 	switch {
-	case len(v.p.Regions) == 0:
+	case len(v.Profile.Regions) == 0:
 		v.Line(" No sample fell into compiled code, stubs or the interpreter.")
 	case above == 0:
 		v.Line(" No region is that hot. These are the hottest ones whose code is known.")
 	case above < len(hot):
 		v.Line(" Regions above this threshold come first, then others of the hottest methods.")
 	}
-	if n := v.p.TooFew; n > 0 {
+	if n := v.Profile.TooFew; n > 0 {
 		v.Paragraph(" ", fmt.Sprintf("Left out, because they have too few samples: %s (--min-samples 1 shows all).",
 			layout.Plural(n, "region")))
 	}
@@ -92,10 +95,10 @@ func writeHotRegions(v *view) {
 }
 
 // writeHotspot writes one hotspot, with its number in the report.
-func writeHotspot(v *view, number int, h *hotspot) {
+func writeHotspot(v *view.View, number int, h *hotspot) {
 	v.Rule(fmt.Sprintf("Hottest Region %d", number))
 	if h.region == nil {
-		v.Line("%s", h.source+", "+v.headingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
+		v.Line("%s", h.source+", "+v.HeadingName(h.name, layout.ShortMiddle, layout.Width(h.source)+2))
 		v.Line("")
 		if h.source == "kernel" {
 			v.Line("    (the kernel's code, which only root can read, from /proc/kcore)")
@@ -106,25 +109,28 @@ func writeHotspot(v *view, number int, h *hotspot) {
 		writeRegion(v, h.region)
 	}
 	v.EndRule()
-	v.Line("%s  %s", v.countCells(h.counts), fmt.Sprintf("<total for region %d>", number))
+	v.Line("%s  %s", v.Cells(h.counts), fmt.Sprintf("<total for region %d>", number))
 	v.Line("")
 }
 
 // writeRegion writes the heading of a region and its code.
-func writeRegion(v *view, reg *profile.Region) {
-	tail := compileID(reg.CompileID) + moved(reg.Moved) + v.inJVMs(reg.PIDs) + safepointsOnly(v, reg)
+func writeRegion(v *view.View, reg *profile.Region) {
+	tail := view.CompileID(reg.CompileID) + view.Moved(reg.Moved) + v.InJVMs(reg.PIDs) + safepointsOnly(v, reg)
 	short := layout.ShortMethod
 	if reg.Native {
 		short = layout.ShortMiddle
 	}
-	v.Line("%s", reg.Source+", "+v.headingName(reg.Method, short, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
+	v.Line("%s", reg.Source+", "+v.HeadingName(reg.Method, short, layout.Width(reg.Source)+2+layout.Width(tail))+tail)
 	if reg.TooBig > 0 && len(reg.Lines) > 0 {
 		writeTooBig(v, reg)
+	}
+	if said := names.Dispatch(reg.Method); said != "" {
+		v.Paragraph("", said)
 	}
 	v.Line("")
 	switch {
 	case len(reg.Lines) > 0:
-		writeCode(v, reg)
+		listing.Write(v.Page, v.Profile, v.Format, reg, v.Options.Code)
 	case reg.TooBig > 0:
 		v.Line("    (%s: more than --too-big-threshold allows)", layout.Plural(reg.TooBig, "instruction"))
 	default:
@@ -136,9 +142,9 @@ func writeRegion(v *view, reg *profile.Region) {
 // DebugNonSafepoints, the note says that lines are guesses, because HotSpot recorded them at safepoints only. If the
 // JVM was started without this flag, but the code was compiled after it was switched on, the note says that there are
 // no guesses. Otherwise safepointsOnly returns "".
-func safepointsOnly(v *view, reg *profile.Region) string {
+func safepointsOnly(v *view.View, reg *profile.Region) string {
 	sparse := func(pid int) bool {
-		j := v.jvm(pid)
+		j := v.JVM(pid)
 		return j.SafepointsOnly || j.DetailedFromMillis > 0
 	}
 	switch {
@@ -154,29 +160,14 @@ func safepointsOnly(v *view, reg *profile.Region) string {
 }
 
 // writeTooBig writes a note that says how many instructions of a region are left out.
-func writeTooBig(v *view, reg *profile.Region) {
-	left, counts := 0, v.zero()
+func writeTooBig(v *view.View, reg *profile.Region) {
+	left, counts := 0, v.Zero()
 	for _, gap := range reg.Gaps {
 		left += gap.Instructions
 		counts.Add(gap.Counts)
 	}
-	v.Paragraph("note: ", fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
-		"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0],
-		v.p.Accounts[0].Profiled), reg.TooBig))
-}
-
-// moved returns ", moved" for code that HotSpot has moved to another address.
-func moved(is bool) string {
-	if is {
-		return ", moved"
-	}
-	return ""
-}
-
-// compileID returns ", compile id 586", or "" for code without a compile id.
-func compileID(id int) string {
-	if id == 0 {
-		return ""
-	}
-	return ", compile id " + strconv.Itoa(id)
+	v.Paragraph("note: ",
+		fmt.Sprintf("%s has %d instructions in this region: the %d around the hottest ones are shown, %d with %s of the samples are left out "+
+			"(--too-big-threshold %d shows all)", reg.Method, reg.TooBig, len(reg.Lines), left, amount.ShareOf(counts[0],
+			v.Profile.Accounts[0].Profiled), reg.TooBig))
 }

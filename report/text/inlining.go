@@ -8,11 +8,12 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/callsites"
 	"github.com/gasm-profiler/gasm/profile/decisions"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // inliningSummary returns the lines of the overview about the calls in hot code.
-func inliningSummary(v *view) []string {
-	t := v.p.Calls
+func inliningSummary(v *view.View) []string {
+	t := v.Profile.Calls
 	if t == nil || t.Calls() == 0 {
 		return nil
 	}
@@ -31,8 +32,8 @@ func inliningSummary(v *view) []string {
 }
 
 // writeNotInlined writes the calls in hot code that were not inlined, with the reasons and what would change them.
-func writeNotInlined(v *view) {
-	t := v.p.Calls
+func writeNotInlined(v *view.View) {
+	t := v.Profile.Calls
 	if t == nil || len(t.Sites) == 0 {
 		return
 	}
@@ -42,7 +43,7 @@ func writeNotInlined(v *view) {
 		head += layout.PadLeft("callee", amountWidth) + "  "
 	}
 	v.Line("%s", head)
-	list := first(t.Sites, v.opts.Top)
+	list := view.First(t.Sites, v.Options.Top)
 	for i := range list {
 		writeSite(v, &list[i])
 	}
@@ -67,19 +68,19 @@ func writeNotInlined(v *view) {
 const amountWidth = len("100.00%")
 
 // writeSite writes a call: its place, its callee, the reason why it was not inlined, and what would change that.
-func writeSite(v *view, s *callsites.Site) {
-	amounts := v.inTable(0, s.Around[0]) + "  "
+func writeSite(v *view.View, s *callsites.Site) {
+	amounts := v.InTable(0, s.Around[0]) + "  "
 	if s.Callee != nil {
-		amounts += v.inTable(0, s.Callee[0]) + "  "
+		amounts += v.InTable(0, s.Callee[0]) + "  "
 	}
 	place := s.At() + " calls " + cmp.Or(s.Call.Callee, "a method")
-	v.Line("%s%s", v.Paint(v.heat(s.Counts), amounts), v.cut(place))
+	v.Line("%s%s", v.Paint(v.Heat(s.Counts), amounts), v.Cut(place))
 	blanks := strings.Repeat(" ", layout.Width(amounts)+2)
 	in := ""
 	if s.Frames[0].Method != s.Method {
 		const most = 40
 		in = fmt.Sprintf(" (in %s%s)", layout.ShortMethod(s.Method, most, v.Ellipsis()),
-			compileID(s.CompileID)+v.inJVM(s.PID))
+			view.CompileID(s.CompileID)+v.InJVM(s.PID))
 	}
 	texts := []string{s.Reason() + in}
 	if change := s.Change(); change != "" {

@@ -8,15 +8,16 @@ import (
 
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/warmup"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // jitSummary returns the lines of the overview about what the JIT compilers did.
-func jitSummary(v *view) []string {
-	j := v.p.JIT
+func jitSummary(v *view.View) []string {
+	j := v.Profile.JIT
 	if j == nil {
 		return nil
 	}
-	all, parts := byCompiler(j.Levels, v.p.TopCompiler())
+	all, parts := byCompiler(j.Levels, v.Profile.TopCompiler())
 	var lines, rest []string
 	if all.Count > 0 {
 		lines = append(lines, layout.Plural(all.Count, "compilation")+": "+strings.Join(parts, ", "))
@@ -49,8 +50,8 @@ func jitSummary(v *view) []string {
 	return lines
 }
 
-// byCompiler sums up all compilations except wrappers. For each compiler, it says how many compilations it made, and
-// how long they took.
+// byCompiler sums up all compilations except wrappers. The texts in parts say, for each compiler, how many
+// compilations it made, and how long they took.
 func byCompiler(levels []warmup.Level, top string) (all warmup.Level, parts []string) {
 	sums := []struct {
 		compiler string
@@ -77,38 +78,35 @@ func byCompiler(levels []warmup.Level, top string) (all warmup.Level, parts []st
 		text := fmt.Sprintf("%d %s", s.Count, s.compiler)
 		switch {
 		case s.Timed == s.Count:
-			text += " in " + seconds(s.Nanos)
+			text += " in " + view.Seconds(s.Nanos)
 		case s.Timed > 0:
-			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, seconds(s.Nanos))
+			text += fmt.Sprintf(" (%d of them in %s)", s.Timed, view.Seconds(s.Nanos))
 		}
 		parts = append(parts, text)
 	}
 	return all, parts
 }
 
-// seconds formats a time in seconds: "1.24 s".
-func seconds(nanos int64) string { return fmt.Sprintf("%.2f s", float64(nanos)/1e9) }
-
 // A jitTables writes the tables about the JIT compilers.
 type jitTables struct {
-	*view
+	*view.View
 	*warmup.JIT
-	origin func(pid int) int64 // the time from which the times of a JVM count
+	origin func(pid int) int64 // returns the time from which reports count the times of a JVM
 }
 
 // writeJIT writes the tables about the JIT compilers, if their events were recorded.
-func writeJIT(v *view, origin func(pid int) int64) {
-	if v.p.JIT == nil {
+func writeJIT(v *view.View, origin func(pid int) int64) {
+	if v.Profile.JIT == nil {
 		return
 	}
-	t := jitTables{v, v.p.JIT, origin}
+	t := jitTables{v, v.Profile.JIT, origin}
 	t.longest()
 	t.methods()
 	t.again()
 	t.deopts()
 }
 
-// at formats when something happened, in seconds since the JVM's start.
+// at formats the time of an event, in seconds since the JVM's start.
 func (t *jitTables) at(pid int, mono int64) string {
 	return fmt.Sprintf("%.3f", float64(max(mono-t.origin(pid), 0))/1e9)
 }
@@ -131,7 +129,7 @@ func (t *jitTables) windowNote() string {
 
 // shorten shortens the names of methods in a column of a table to the room that the other columns leave.
 func (t *jitTables) shorten(header []string, rows [][]string, name int) {
-	if t.opts.TableWidth == 0 {
+	if t.Options.TableWidth == 0 {
 		return
 	}
 	others := 0
@@ -141,11 +139,12 @@ func (t *jitTables) shorten(header []string, rows [][]string, name int) {
 			width = max(width, layout.Width(row[i]))
 		}
 		if i != name {
-			others += width + cellPadding
+			others += width + view.CellPadding
 		}
 	}
 	for _, row := range rows {
-		row[name] = layout.ShortMethod(row[name], max(t.opts.TableWidth-others-cellPadding, leastName), t.Ellipsis())
+		row[name] = layout.ShortMethod(row[name], max(t.Options.TableWidth-others-view.CellPadding, view.LeastName),
+			t.Ellipsis())
 	}
 }
 
@@ -155,7 +154,7 @@ func (t *jitTables) table(title string, header []string, rows [][]string, aligns
 	t.shorten(header, rows, name)
 	t.Rule(title)
 	for _, line := range layout.Table(header, rows, aligns) {
-		t.Line("%s", t.cut(line))
+		t.Line("%s", t.Cut(line))
 	}
 	t.EndRule()
 	if note != "" {
@@ -170,12 +169,13 @@ func (t *jitTables) longest() {
 		return
 	}
 	var rows [][]string
-	for _, c := range first(t.Longest, t.opts.Top) {
-		about := warmup.LevelName(c.Level, c.Compiler, t.p.TopCompiler(), c.OSR) + t.inJVM(c.PID)
+	for _, c := range view.First(t.Longest, t.Options.Top) {
+		about := warmup.LevelName(c.Level, c.Compiler, t.Profile.TopCompiler(), c.OSR) + t.InJVM(c.PID)
 		if c.Failed {
 			about += ", failed"
 		}
-		rows = append(rows, []string{tableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), numberOr(c.ID, "-"),
+		rows = append(rows, []string{view.TableMillis(c.Nanos), t.at(c.PID, c.MonoNanos) + t.star(c.Inside), numberOr(c.ID,
+			"-"),
 			numberOr(c.Size, "-"), numberOr(c.Inlined, "-"), about, c.Method})
 	}
 	right := layout.Right
@@ -200,7 +200,7 @@ func (t *jitTables) counted() (all, timed int) {
 	return all, timed
 }
 
-// numberOr returns a number as text, or zero for 0.
+// numberOr returns a number as text. For 0, it returns the text in the parameter zero.
 func numberOr(n int, zero string) string {
 	if n == 0 {
 		return zero
@@ -218,12 +218,12 @@ func (t *jitTables) methods() {
 		all += l.Nanos
 	}
 	var rows [][]string
-	for _, m := range first(t.Methods, t.opts.Top) {
+	for _, m := range view.First(t.Methods, t.Options.Top) {
 		share := ""
 		if all > 0 && m.Nanos > 0 {
 			share = fmt.Sprintf("%.1f%%", 100*float64(m.Nanos)/float64(all))
 		}
-		rows = append(rows, []string{share, tableMillis(m.Nanos), tableMillis(m.LongestNanos), numberOr(m.C1, ""),
+		rows = append(rows, []string{share, view.TableMillis(m.Nanos), view.TableMillis(m.LongestNanos), numberOr(m.C1, ""),
 			numberOr(m.C2, ""), m.Name})
 	}
 	right := layout.Right
@@ -234,22 +234,22 @@ func (t *jitTables) methods() {
 	if more := t.AllMethods - len(rows); more > 0 {
 		note = strings.TrimSpace(note + " " + layout.Plural(more, "more method") + ".")
 	}
-	t.table(title, []string{"share", "ms", "longest", "C1", t.p.TopCompiler(), ""}, rows,
+	t.table(title, []string{"share", "ms", "longest", "C1", t.Profile.TopCompiler(), ""}, rows,
 		[]layout.Align{right, right, right, right, right, layout.Left}, 5, note)
 }
 
-// again writes the methods that were compiled several times in the same way.
+// again writes the methods that were compiled several times at the same level.
 func (t *jitTables) again() {
 	if len(t.Again) == 0 {
 		return
 	}
 	var rows [][]string
-	for i := range first(t.Again, t.opts.Top) {
+	for i := range view.First(t.Again, t.Options.Top) {
 		r := &t.Again[i]
 		last := &r.Versions[len(r.Versions)-1]
 		why := layout.CutEnd(causes(r), mostCause, t.Ellipsis())
-		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), tableMillis(r.Nanos),
-			warmup.LevelName(r.Level, r.Compiler, t.p.TopCompiler(), r.OSR) + t.inJVM(r.PID), r.Method, why})
+		rows = append(rows, []string{strconv.Itoa(r.Count) + t.star(last.Inside), view.TableMillis(r.Nanos),
+			warmup.LevelName(r.Level, r.Compiler, t.Profile.TopCompiler(), r.OSR) + t.InJVM(r.PID), r.Method, why})
 	}
 	right := layout.Right
 	note :=
@@ -283,19 +283,19 @@ func (t *jitTables) deopts() {
 		return
 	}
 	var rows, others [][]string
-	for i := range first(t.Deopts, t.opts.Top) {
+	for i := range view.First(t.Deopts, t.Options.Top) {
 		d := &t.Deopts[i]
 		rows = append(rows, []string{strconv.Itoa(d.Count) + t.star(d.Inside > 0), d.Method, lineAndBCI(d), d.Reason})
-		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d, t.p.TopCompiler())...))
+		others = append(others, append([]string{cmp.Or(d.Action, "unknown action")}, after(d, t.Profile.TopCompiler())...))
 	}
 	t.shorten([]string{"count", "", "", "reason"}, rows, 1)
 	t.Rule("Deoptimizations")
 	lines := layout.Table([]string{"count", "", "", "reason"}, rows,
 		[]layout.Align{layout.Right, layout.Left, layout.Left, layout.Left})
-	t.Line("%s", t.cut(lines[0]))
+	t.Line("%s", t.Cut(lines[0]))
 	for i, line := range lines[1:] {
-		t.Line("%s", t.cut(line))
-		t.Line("%s", t.cut("         "+strings.Join(others[i], ", ")))
+		t.Line("%s", t.Cut(line))
+		t.Line("%s", t.Cut("         "+strings.Join(others[i], ", ")))
 	}
 	t.EndRule()
 	note :=
@@ -319,8 +319,8 @@ func lineAndBCI(d *warmup.Deopt) string {
 	return strings.Join(at, " ")
 }
 
-// after says at which levels the code was compiled again after the deoptimizations at a place: "then level 3 after
-// 0.012 s", "C2 after 0.310 s".
+// The function after returns texts about the levels at which the code was compiled again after the deoptimizations at a
+// place: "then level 3 after 0.012 s", "C2 after 0.310 s".
 func after(d *warmup.Deopt, top string) (parts []string) {
 	for i, a := range d.After {
 		text := fmt.Sprintf("%s after %.3f s", strings.TrimPrefix(warmup.LevelName(a.Level, "", top, false), "C1, "),

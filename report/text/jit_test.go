@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/warmup"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 func TestJITSummary(t *testing.T) {
@@ -36,7 +37,7 @@ func TestJITSummary(t *testing.T) {
 			[]string{"3 deoptimizations", "in the whole run; within the windows: 2 deoptimizations"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, jitSummary(&view{amounts: amounts{p: &profile.Profile{JIT: &c.jit}}}))
+			assert.Equal(t, c.want, jitSummary(&view.View{Profile: &profile.Profile{JIT: &c.jit}}))
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // The columns with numbers of samples in the table of JVMs.
@@ -139,8 +140,8 @@ type jvmColumn struct {
 	cell func(row *jvmRow) string
 }
 
-// jvmColumns returns all columns except the last one, which has the program. all is the number of samples of all JVMs.
-// jdk is the version of their JDK, or "" if the versions differ.
+// jvmColumns returns all columns except the last one, which has the program. The parameter all is the number of samples
+// of all JVMs. jdk is the version of their JDK, or "" if the versions differ.
 func jvmColumns(rows []jvmRow, all int64, jdk string) []jvmColumn {
 	var columns []jvmColumn
 	if slices.ContainsFunc(rows, func(row jvmRow) bool { return row.counts[takenSamples] > row.counts[samples] }) {
@@ -205,7 +206,7 @@ func (d *document) jvmLines(rows []jvmRow, all int64, jdk string) []string {
 	for i := range rows {
 		programs[i] = rows[i].name
 		if width > 0 {
-			programs[i] = shortDotted(rows[i].name, width, d.Ellipsis())
+			programs[i] = view.ShortDotted(rows[i].name, width, d.Ellipsis())
 		}
 	}
 	return layout.Table(append(header, "program"), transpose(append(columns, programs)), append(aligns, layout.Left))
@@ -216,16 +217,16 @@ func (d *document) programWidth(header []string, before [][]string) int {
 	if d.opts.TableWidth == 0 {
 		return 0
 	}
-	used := cellPadding
+	used := view.CellPadding
 	for i, c := range before {
-		used += max(columnWidth(c), layout.Width(header[i])) + cellPadding
+		used += max(columnWidth(c), layout.Width(header[i])) + view.CellPadding
 	}
 	const least = 20
 	return max(d.opts.TableWidth-used, least)
 }
 
-// measuredIn names the fork and the trial that a JVM runs: "fork 2 of org.sample.Bench.measure". It returns "" if the
-// JVM runs no trial. trialsOf has the names of the trials of each JVM, by its process id.
+// measuredIn returns the fork and the trial that a JVM runs: "fork 2 of org.sample.Bench.measure". It returns "" if
+// the JVM runs no trial. trialsOf has the names of each JVM's trials, by process id.
 func measuredIn(j *capture.JVM, trialsOf map[int][]string) string {
 	trials := trialsOf[j.PID]
 	switch {

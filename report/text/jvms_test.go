@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 func TestShortDotted(t *testing.T) {
@@ -23,6 +25,6 @@ func TestShortDotted(t *testing.T) {
 		{"", 20, ""},
 		{"a..b", 3, ".b"},
 	} {
-		assert.Equal(t, c.want, shortDotted(c.name, c.width, "…"), "%s in %d columns", c.name, c.width)
+		assert.Equal(t, c.want, view.ShortDotted(c.name, c.width, "…"), "%s in %d columns", c.name, c.width)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // A hotLine is a line of source. It counts the samples of all instructions that were made from the line, in all
@@ -18,13 +19,13 @@ type hotLine struct {
 
 // lineTable ranks lines of source and shows their text. Without sources it has no rows, because the table of frames
 // already has the numbers of the lines.
-func lineTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
-	if v.opts.Source == nil {
+func lineTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
+	if v.Options.Code.Source == nil {
 		return t
 	}
 	var lines []hotLine
-	for _, f := range v.p.Frames {
+	for _, f := range v.Profile.Frames {
 		for _, l := range f.Lines {
 			if l.Line > 0 {
 				at := printassembly.Frame{Method: f.Method, Line: l.Line}
@@ -40,8 +41,8 @@ func lineTable(v *view) *ranking {
 	})
 	for _, l := range lines {
 		t.add(l.counts, func() rankingRow {
-			found := v.source(l.Frame)
-			return rankingRow{name: l.Name(), tail: found.place(l.Frame), details: found.Text}
+			found := v.Options.Code.Line(l.Frame)
+			return rankingRow{name: l.Name(), tail: found.Place(l.Frame), details: found.Text}
 		})
 	}
 	width := sourceWidth(v, t.rows)
@@ -53,14 +54,14 @@ func lineTable(v *view) *ranking {
 
 // sourceWidth returns the width, in characters, that source text may have in the table with these rows. This is the
 // room that the names leave, but at least a third of the table.
-func sourceWidth(v *view, rows []rankingRow) int {
+func sourceWidth(v *view.View, rows []rankingRow) int {
 	const most, ofName, ofShare = 100, 36, len("100.00%")
-	if v.opts.TableWidth == 0 {
+	if v.Options.TableWidth == 0 {
 		return most
 	}
 	names := 0
 	for i := range rows {
 		names = max(names, min(layout.Width(rows[i].name), ofName)+layout.Width(rows[i].tail))
 	}
-	return min(max(v.opts.TableWidth-ofShare-names-3*cellPadding, v.opts.TableWidth/3), most)
+	return min(max(v.Options.TableWidth-ofShare-names-3*view.CellPadding, v.Options.TableWidth/3), most)
 }

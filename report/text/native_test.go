@@ -12,6 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // withNative returns a profile with a region of a native function whose lines are known, and with one of a function
@@ -46,7 +48,7 @@ func withNative(t *testing.T) profile.Profile {
 }
 
 // nativePart returns the part of a report that annotates native code.
-func nativePart(t *testing.T, o Options) []byte {
+func nativePart(t *testing.T, o view.Options) []byte {
 	t.Helper()
 	all := string(text(t, reporttest.Header(), []profile.Profile{withNative(t)}, o))
 	_, part, ok := strings.Cut(all, "[Hottest Region 2]")
@@ -58,16 +60,16 @@ func nativePart(t *testing.T, o Options) []byte {
 
 func TestNativeRegion(t *testing.T) {
 	o := options()
-	o.Comments = Full
+	o.Code.Comments = listing.Full
 	gasmtest.Golden(t, "native-full.golden", nativePart(t, o))
-	o.Comments = Folded
+	o.Code.Comments = listing.Folded
 	gasmtest.Golden(t, "native.golden", nativePart(t, o))
-	o.Source = func(string, int) SourceLine { return SourceLine{} }
-	o.NativeSource = func(file string, line int) SourceLine {
+	o.Code.Source = func(string, int) listing.SourceLine { return listing.SourceLine{} }
+	o.Code.NativeSource = func(file string, line int) listing.SourceLine {
 		if file == "/src/mix.h" {
-			return SourceLine{File: "mix.h", Number: line, Text: "x *= 0x9e37;"}
+			return listing.SourceLine{File: "mix.h", Number: line, Text: "x *= 0x9e37;"}
 		}
-		return SourceLine{File: "crc.cpp", Number: line}
+		return listing.SourceLine{File: "crc.cpp", Number: line}
 	}
 	gasmtest.Golden(t, "native-source.golden", nativePart(t, o))
 }
@@ -80,17 +82,4 @@ func TestNativeRegionOnce(t *testing.T) {
 	_, table, _ := strings.Cut(all, "[Hottest Regions]")
 	table, _, _ = strings.Cut(table, "\n....")
 	assert.Equal(t, 1, strings.Count(table, "crc"), table)
-}
-
-func TestSimpleNamesOfNative(t *testing.T) {
-	for method, want := range map[string][2]string{
-		"zip::Block<std::pair<int, int> >::crc": {"Block<std::pair<int, int> >", "crc"},
-		"std::swap<std::string>":                {"std", "swap<std::string>"},
-		"main":                                  {"", "main"},
-		"a.b.C::<init>":                         {"C", "<init>"},
-		"C::operator->":                         {"C", "operator->"},
-	} {
-		_, name := simpleNames(method)
-		assert.Equal(t, want[1], name, method)
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/report/text/events"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 const (
@@ -23,37 +25,37 @@ const (
 )
 
 // An overview says in a few lines what is hottest. It comes before the annotated code, which can be long.
-type overview struct{ *view }
+type overview struct{ *view.View }
 
 func (o overview) write() {
-	o.field("Time in", o.joined(min(len(o.p.Sources), maxOverviewSources), func(i int) (string, tally.Counts) {
-		return o.p.Sources[i].Source, o.p.Sources[i].Counts
+	o.Labelled("Time in", o.joined(min(len(o.Profile.Sources), maxOverviewSources), func(i int) (string, tally.Counts) {
+		return o.Profile.Sources[i].Source, o.Profile.Sources[i].Counts
 	})...)
 	if o.jvmWorks() {
-		o.field("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) {
-			return o.p.Threads[i].Kind,
-				o.p.Threads[i].Counts
+		o.Labelled("Threads", o.joined(o.busyThreads(), func(i int) (string, tally.Counts) {
+			return o.Profile.Threads[i].Kind,
+				o.Profile.Threads[i].Counts
 		})...)
 	}
 	if work := o.vmWork(); len(work) > 0 {
-		o.field("libjvm", work...)
+		o.Labelled("libjvm", work...)
 	}
-	o.field("Hottest", o.hottest()...)
-	o.field("By line", o.hottestFrames()...)
-	if events := eventSummary(o.view); len(events) > 0 {
-		o.field("Events", events...)
+	o.Labelled("Hottest", o.hottest()...)
+	o.Labelled("By line", o.hottestFrames()...)
+	if lines := events.Summary(o.View); len(lines) > 0 {
+		o.Labelled("Events", lines...)
 	}
-	if waits := wallSummary(o.view); waits != "" {
-		o.field("Waits", o.wrapped([]string{waits})...)
+	if waits := events.WallSummary(o.View); waits != "" {
+		o.Labelled("Waits", o.wrapped([]string{waits})...)
 	}
-	if len(o.warmth) > 0 {
-		o.field("Warm-up", o.wrapped(o.warmth)...)
+	if len(o.Warmth) > 0 {
+		o.Labelled("Warm-up", o.wrapped(o.Warmth)...)
 	}
-	if jit := jitSummary(o.view); len(jit) > 0 {
-		o.field("JIT", o.wrapped(jit)...)
+	if jit := jitSummary(o.View); len(jit) > 0 {
+		o.Labelled("JIT", o.wrapped(jit)...)
 	}
-	if calls := inliningSummary(o.view); len(calls) > 0 {
-		o.field("Calls", o.wrapped(calls)...)
+	if calls := inliningSummary(o.View); len(calls) > 0 {
+		o.Labelled("Calls", o.wrapped(calls)...)
 	}
 	o.Line("")
 }
@@ -61,7 +63,7 @@ func (o overview) write() {
 // wrapped wraps lines to the room beside the labels.
 func (o overview) wrapped(lines []string) (all []string) {
 	for _, line := range lines {
-		all = append(all, layout.Wrap(line, o.Columns(layout.RuleWidth)-labelWidth)...)
+		all = append(all, layout.Wrap(line, o.Columns(layout.RuleWidth)-view.LabelWidth)...)
 	}
 	return all
 }
@@ -69,16 +71,16 @@ func (o overview) wrapped(lines []string) (all []string) {
 // joined returns lines with the amounts and names of n things: "52.10% c2, level 4; 20.03% kernel". Each line has as
 // many things as there is room for.
 func (o overview) joined(n int, thing func(i int) (name string, counts tally.Counts)) (lines []string) {
-	room := o.Columns(layout.RuleWidth) - labelWidth
+	room := o.Columns(layout.RuleWidth) - view.LabelWidth
 	for i := range n {
 		name, counts := thing(i)
-		amount := strings.TrimSpace(o.besideCode(0, counts[0]))
+		amount := strings.TrimSpace(o.BesideCode(0, counts[0]))
 		if amount == "" {
 			break
 		}
 		item := amount + " " + name
-		if len(lines) == 0 && len(o.p.Counters) > 1 { // the overview is about the first event
-			item = o.p.Counters[0] + ": " + item
+		if len(lines) == 0 && len(o.Profile.Counters) > 1 { // the overview shows the first event only
+			item = o.Profile.Counters[0] + ": " + item
 		}
 		if last := len(lines) - 1; last >= 0 && layout.Width(lines[last]+"; "+item) <= room {
 			lines[last] += "; " + item
@@ -93,25 +95,25 @@ func (o overview) joined(n int, thing func(i int) (name string, counts tally.Cou
 // profile for a line in the overview.
 func (o overview) jvmWorks() bool {
 	others := int64(0)
-	for _, k := range o.p.Threads {
+	for _, k := range o.Profile.Threads {
 		if k.Kind != threads.Application {
 			others += k.Counts[0]
 		}
 	}
-	return float64(others) >= leastOtherThreads*float64(o.p.Accounts[0].Profiled) && len(o.p.Threads) > 1
+	return float64(others) >= leastOtherThreads*float64(o.Profile.Accounts[0].Profiled) && len(o.Profile.Threads) > 1
 }
 
 // busyThreads returns the number of kinds of threads that have at least one percent of the profile each.
 func (o overview) busyThreads() int {
 	n := 0
-	for n < len(o.p.Threads) && 100*o.p.Threads[n].Counts[0] >= o.p.Accounts[0].Profiled {
+	for n < len(o.Profile.Threads) && 100*o.Profile.Threads[n].Counts[0] >= o.Profile.Accounts[0].Profiled {
 		n++
 	}
 	return n
 }
 
-// hottestFrames returns lines about the hottest Java methods with inlining undone, and their hottest lines of source.
-// They show why a compiled method is hot.
+// hottestFrames returns lines about the hottest Java methods as they are in the source, without inlining, and their
+// hottest lines of source. They show why a compiled method is hot.
 func (o overview) hottestFrames() []string {
 	frames := o.frames()
 	if len(frames) == 0 {
@@ -119,8 +121,8 @@ func (o overview) hottestFrames() []string {
 	}
 	var cells [][]string
 	for _, f := range frames {
-		amount := o.inTable(0, f.Counts[0])
-		cells = append(cells, []string{strings.TrimSpace(amount), o.short(f.Name(), false), frameDetails(o.view, &f)})
+		amount := o.InTable(0, f.Counts[0])
+		cells = append(cells, []string{strings.TrimSpace(amount), o.Short(f.Name(), false), frameDetails(o.View, &f)})
 	}
 	lines := layout.Table(nil, cells, []layout.Align{layout.Right, layout.Left, layout.Left})
 	for i := range lines {
@@ -131,19 +133,19 @@ func (o overview) hottestFrames() []string {
 
 // frames returns the hottest frames that the overview shows, at most maxOverviewFrames.
 func (o overview) frames() []profile.FrameTotal {
-	frames := o.p.Frames[:min(len(o.p.Frames), maxOverviewFrames)]
+	frames := o.Profile.Frames[:min(len(o.Profile.Frames), maxOverviewFrames)]
 	for i := range frames {
-		if float64(frames[i].Counts[0]) < leastOverviewFrame*float64(o.p.Accounts[0].Profiled) ||
-			!o.visible(frames[i].Counts) {
+		if float64(frames[i].Counts[0]) < leastOverviewFrame*float64(o.Profile.Accounts[0].Profiled) ||
+			!o.Visible(frames[i].Counts) {
 			return frames[:i]
 		}
 	}
 	return frames
 }
 
-// frameDetails returns the hottest two lines of a frame, as hottestLines formats them. Lines without a known number do
-// not count.
-func frameDetails(v *view, f *profile.FrameTotal) string {
+// frameDetails returns the hottest two lines of a frame, as hottestLines formats them. It ignores samples without a
+// line number.
+func frameDetails(v *view.View, f *profile.FrameTotal) string {
 	var known []profile.LineTotal
 	for _, l := range f.Lines {
 		if l.Line > 0 && len(known) < 2 {
@@ -162,8 +164,8 @@ func (o overview) hottest() []string {
 	}
 	var cells [][]string
 	for _, row := range rows {
-		amount := o.inTable(0, row.counts[0])
-		cells = append(cells, []string{strings.TrimSpace(amount), row.source, o.short(row.name, row.native) + row.tail})
+		amount := o.InTable(0, row.counts[0])
+		cells = append(cells, []string{strings.TrimSpace(amount), row.source, o.Short(row.name, row.native) + row.tail})
 	}
 	lines := layout.Table(nil, cells, []layout.Align{layout.Right, layout.Right, layout.Left})
 	for i := range lines {
@@ -177,15 +179,15 @@ func (o overview) hottest() []string {
 func (o overview) rows() []rankingRow {
 	type key struct{ source, name string }
 	regions := map[key][]string{}
-	for i, h := range hotspots(o.p) {
+	for i, h := range hotspots(o.Profile) {
 		k := key{h.source, h.name}
 		regions[k] = append(regions[k], strconv.Itoa(i+1))
 	}
 	var rows []rankingRow
 	add := func(c tally.Counts, row rankingRow) {
 		numbers := regions[key{row.source, row.name}]
-		few := c[0] < int64(o.p.MinSamples) && len(rows) > 0 && rows[0].counts[0] >= int64(o.p.MinSamples)
-		if len(rows) == maxOverviewRows || !o.visible(c) || few && len(numbers) == 0 {
+		few := c[0] < int64(o.Profile.MinSamples) && len(rows) > 0 && rows[0].counts[0] >= int64(o.Profile.MinSamples)
+		if len(rows) == maxOverviewRows || !o.Visible(c) || few && len(numbers) == 0 {
 			return
 		}
 		row.counts = c
@@ -197,7 +199,7 @@ func (o overview) rows() []rankingRow {
 		}
 		rows = append(rows, row)
 	}
-	inOrder(o.p.Methods, o.p.Native, func(m *profile.Method) tally.Counts { return m.Counts },
+	inOrder(o.Profile.Methods, o.Profile.Native, func(m *profile.Method) tally.Counts { return m.Counts },
 		func(m *profile.Method, n *profile.NativeFunction) {
 			if n != nil {
 				add(n.Counts, rankingRow{source: n.Module, name: symbol(n), native: true})
@@ -215,16 +217,17 @@ func (o overview) fitNames() {
 	for _, row := range rows {
 		source = max(source, layout.Width(row.source))
 	}
-	const amount = len("100.00%") + cellPadding
+	const amount = len("100.00%") + view.CellPadding
 	for _, row := range rows {
-		o.fit(row.name, row.native, o.opts.TableWidth-labelWidth-amount-source-cellPadding-layout.Width(row.tail)-1)
+		o.Fit(row.name, row.native,
+			o.Options.TableWidth-view.LabelWidth-amount-source-view.CellPadding-layout.Width(row.tail)-1)
 	}
 	details := 0
 	frames := o.frames()
 	for i := range frames {
-		details = max(details, layout.Width(frameDetails(o.view, &frames[i])))
+		details = max(details, layout.Width(frameDetails(o.View, &frames[i])))
 	}
 	for _, f := range frames {
-		o.fit(f.Method, false, o.opts.TableWidth-labelWidth-amount-details-cellPadding-1)
+		o.Fit(f.Method, false, o.Options.TableWidth-view.LabelWidth-amount-details-view.CellPadding-1)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/names"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // leastProgram is the share of the samples that a program must have for a report of its own, if there are several
@@ -37,8 +38,9 @@ func (d *document) profiles() {
 		d.profile(p)
 	}
 	if left := len(d.ps.Trials) - shown; left > 0 {
-		d.Paragraph("note: ", fmt.Sprintf("not shown: %s with less than %.0f%% of the samples; see the table of JVMs, or choose one with --jvm REGEX",
-			layout.Plural(left, "more program"), 100*leastProgram))
+		d.Paragraph("note: ",
+			fmt.Sprintf("not shown: %s with less than %.0f%% of the samples; see the table of JVMs, or choose one with --jvm REGEX",
+				layout.Plural(left, "more program"), 100*leastProgram))
 	}
 }
 
@@ -48,12 +50,12 @@ func (d *document) hottestOfEach() {
 	var cells [][]string
 	for i := range d.ps.Trials {
 		p := &d.ps.Trials[i]
-		v := d.view(p)
-		if p.Trial != "" || i > 0 && d.shareOfAll(p) < leastProgram || len(p.Frames) == 0 || !v.visible(p.Frames[0].Counts) {
+		v := view.New(d.Page, d.opts, d.ps, p)
+		if p.Trial != "" || i > 0 && d.shareOfAll(p) < leastProgram || len(p.Frames) == 0 || !v.Visible(p.Frames[0].Counts) {
 			continue
 		}
 		f := &p.Frames[0]
-		amount := v.inTable(0, f.Counts[0])
+		amount := v.InTable(0, f.Counts[0])
 		cells = append(cells, []string{fmt.Sprintf("Program %d:", i+1), strings.TrimSpace(amount), f.Name(),
 			frameDetails(v, f)})
 	}
@@ -72,7 +74,7 @@ func (d *document) programTitle(i int, share float64) string {
 		100*share)
 	const frame = len("====[]====")
 	width := d.Columns(layout.RuleWidth) - frame - len(start) - len(end)
-	return start + shortDotted(d.programName(&d.ps.Trials[i]), width, d.Ellipsis()) + end
+	return start + view.ShortDotted(d.programName(&d.ps.Trials[i]), width, d.Ellipsis()) + end
 }
 
 // programName returns the name of the program that a profile is about. The profile must not be one of a trial.

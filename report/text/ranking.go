@@ -7,11 +7,13 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // A ranking is a table with the hottest rows first.
 type ranking struct {
-	*view
+	*view.View
 	title string
 	rows  []rankingRow // the hottest one first; see add
 	// beyond is the number of rows that were added when the table already had enough rows. These rows are not kept, but
@@ -31,7 +33,7 @@ type ranking struct {
 	withTotals bool
 }
 
-// A rankingRow has up to five cells: the shares, the total, the source, the name with its tail, and the details.
+// A rankingRow has up to five cells: the shares, the total, the source, the name and its tail, and the details.
 type rankingRow struct {
 	counts  tally.Counts
 	total   tally.Counts // for the column of totals; nil for a blank
@@ -45,9 +47,9 @@ type rankingRow struct {
 // add adds a row with these samples. The function row returns the other fields of the row. It is called only if the
 // table may show the row, because there can be a million rows that the table does not show.
 func (t *ranking) add(counts tally.Counts, row func() rankingRow) {
-	if !t.all && t.opts.Top > 0 && len(t.rows) > t.opts.Top {
+	if !t.all && t.Options.Top > 0 && len(t.rows) > t.Options.Top {
 		if t.beyond++; t.beyondCount == nil {
-			t.beyondCount = t.zero()
+			t.beyondCount = t.Zero()
 		}
 		t.beyondCount.Add(counts)
 		return
@@ -88,7 +90,7 @@ func (t *ranking) write() {
 func (t *ranking) shown() []rankingRow {
 	rows := t.hottest()
 	for _, row := range t.rest {
-		if t.visible(row.counts) {
+		if t.Visible(row.counts) {
 			rows = append(rows, row)
 		}
 	}
@@ -98,7 +100,7 @@ func (t *ranking) shown() []rankingRow {
 // hottest returns the rows that are hot enough for the table, and a row that sums up the others.
 func (t *ranking) hottest() []rankingRow {
 	shown := 0
-	for shown < len(t.rows) && (t.opts.Top == 0 || t.all || shown < t.opts.Top) && t.worthShowing(&t.rows[shown]) {
+	for shown < len(t.rows) && (t.Options.Top == 0 || t.all || shown < t.Options.Top) && t.worthShowing(&t.rows[shown]) {
 		shown++
 	}
 	rows := slices.Clone(t.rows[:shown])
@@ -106,14 +108,14 @@ func (t *ranking) hottest() []rankingRow {
 	switch {
 	case others == 0:
 		return rows
-	case others == 1 && t.visible(t.rows[shown].counts):
+	case others == 1 && t.Visible(t.rows[shown].counts):
 		return append(rows, t.rows[shown]) // "<...other 1 method...>" would hide its name
 	}
-	row := rankingRow{counts: t.zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
+	row := rankingRow{counts: t.Zero(), name: fmt.Sprintf("<...other %s...>", layout.Plural(others, t.more))}
 	for e := range row.counts {
 		row.counts[e] = t.sum(shown, e)
 	}
-	if !t.visible(row.counts) {
+	if !t.Visible(row.counts) {
 		return rows
 	}
 	return append(rows, row)
@@ -121,22 +123,23 @@ func (t *ranking) hottest() []rankingRow {
 
 // worthShowing reports whether a row has enough samples of its own, or in total, to be shown.
 func (t *ranking) worthShowing(row *rankingRow) bool {
-	return t.visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) || t.opts.Sort == ByTotal &&
-		t.visible(row.total))
+	return t.Visible(row.counts) || row.total != nil && (!t.minor(row.counts, row.total) ||
+		t.Options.Sort == view.ByTotal &&
+			t.Visible(row.total))
 }
 
-// minor reports whether the table leaves out a frame because the frame has few samples of its own. A frame whose total
-// is as high as that of a hot region is not minor.
+// minor reports whether the table leaves out a frame because the frame has few samples of its own. If its total is as
+// high as that of a hot region, minor returns false.
 func (t *ranking) minor(counts, total tally.Counts) bool {
-	return t.p.Share(counts) < 0.01 && t.p.Share(total) < max(t.p.HotThreshold, 0.01)
+	return t.Profile.Share(counts) < 0.01 && t.Profile.Share(total) < max(t.Profile.HotThreshold, 0.01)
 }
 
 // lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a
 // table that has room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
-	if t.opts.Margins && t.unit == Percent {
+	if t.Options.Margins && t.Options.Counts == counts.Percent {
 		lines := t.linesWith(rows, true)
-		if t.opts.TableWidth <= 0 || columnWidth(lines) <= t.opts.TableWidth {
+		if t.Options.TableWidth <= 0 || columnWidth(lines) <= t.Options.TableWidth {
 			return lines
 		}
 	}
@@ -156,9 +159,9 @@ func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
 		}
 	}
 	add(layout.Right, func(row *rankingRow) string { return row.source })
-	add(layout.Left, func(row *rankingRow) string { return t.short(row.name, row.native) + row.tail })
+	add(layout.Left, func(row *rankingRow) string { return t.Short(row.name, row.native) + row.tail })
 	add(layout.Left, func(row *rankingRow) string { return row.details })
-	if len(t.p.Counters) == 1 {
+	if len(t.Profile.Counters) == 1 {
 		if header[0] = "self"; !t.withTotals {
 			header = nil
 		}
@@ -169,7 +172,7 @@ func (t *ranking) linesWith(rows []rankingRow, margins bool) []string {
 // countColumns returns the columns of samples, each with its total as the last cell.
 func (t *ranking) countColumns(rows []rankingRow, margins bool) (columns [][]string, header []string,
 	aligns []layout.Align) {
-	for e, event := range t.p.Counters {
+	for e, event := range t.Profile.Counters {
 		columns, header, aligns = append(columns, t.selfColumn(rows, e)), append(header, event), append(aligns, layout.Right)
 		if margins {
 			if column := t.marginColumn(rows, e); columnWidth(column) > 0 {
@@ -191,16 +194,16 @@ func (t *ranking) selfColumn(rows []rankingRow, e int) []string {
 	for _, row := range rows {
 		n := row.counts[e]
 		total += n
-		cells = append(cells, t.inTable(e, n))
+		cells = append(cells, t.InTable(e, n))
 	}
-	return append(cells, t.inTable(e, total))
+	return append(cells, t.InTable(e, total))
 }
 
 // marginColumn returns the column of the uncertainty of event e's shares. Its last cell is blank.
 func (t *ranking) marginColumn(rows []rankingRow, e int) []string {
 	cells := make([]string, len(rows)+1)
 	for i := range rows {
-		if margin := amount.Margin(rows[i].counts[e], t.p.Accounts[e].Profiled); margin != "" {
+		if margin := amount.Margin(rows[i].counts[e], t.Profile.Accounts[e].Profiled); margin != "" {
 			cells[i] = t.Glyph("±", "+-") + margin
 		}
 	}
@@ -216,7 +219,7 @@ func (t *ranking) totalColumn(rows []rankingRow) []string {
 		if row.total != nil {
 			n = row.total[0]
 		}
-		cells = append(cells, t.inTable(0, n))
+		cells = append(cells, t.InTable(0, n))
 	}
 	return append(cells, "")
 }
@@ -232,20 +235,17 @@ func (t *ranking) fitNames() {
 	for _, row := range rows {
 		sources, details = append(sources, row.source), append(details, row.details)
 	}
-	used := cellPadding
+	used := view.CellPadding
 	for _, c := range append(columns, sources, append(details, t.about)) {
 		if w := columnWidth(c); w > 0 {
-			used += w + cellPadding
+			used += w + view.CellPadding
 		}
 	}
-	width := max(t.opts.TableWidth-used, leastName)
+	width := max(t.Options.TableWidth-used, view.LeastName)
 	for _, row := range rows {
-		t.fit(row.name, row.native, width-layout.Width(row.tail))
+		t.Fit(row.name, row.native, width-layout.Width(row.tail))
 	}
 }
-
-// cellPadding is the number of blanks that layout.Table puts around a cell: one on either side.
-const cellPadding = 2
 
 // columnWidth returns the width of the widest cell.
 func columnWidth(cells []string) int {
@@ -267,4 +267,20 @@ func transpose(columns [][]string) [][]string {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// fitNames limits the width of each name in the tables of a profile. The table with the least room for a name
+// determines its width.
+func fitNames(v *view.View, tables []*ranking) {
+	if v.Options.TableWidth == 0 {
+		return // there is no limit
+	}
+	v.Limit()
+	for _, t := range tables {
+		t.fitNames()
+	}
+	overview{v}.fitNames()
+	if len(v.Profile.Shares) > 1 {
+		fitForkNames(v)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/text/counts"
 )
 
 // amountsOf reads the first number of each line under a heading, and the first number of the line of totals below the
@@ -68,7 +69,7 @@ func TestSums(t *testing.T) {
 		}
 		o := options()
 		for _, o.Top = range []int{0, 1, 2, 3, 20} {
-			o.Counts = Raw
+			o.Counts = counts.Raw
 			report := string(text(t, reporttest.Header(), []profile.Profile{p}, o))
 			for _, table := range wholeTables {
 				checkTable(t, report, table, p.Accounts[0].Profiled)
@@ -79,7 +80,7 @@ func TestSums(t *testing.T) {
 				checkTable(t, report, "Hottest Region 1", p.Regions[0].Counts[0])
 			}
 
-			o.Counts = Percent
+			o.Counts = counts.Percent
 			report = string(text(t, reporttest.Header(), []profile.Profile{p}, o))
 			for _, table := range wholeTables {
 				rows, total := amountsOf(t, report, table)

@@ -8,34 +8,35 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/tally"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // rankings returns the tables that rank code, in the order in which the report has them.
-func rankings(v *view) []*ranking {
+func rankings(v *view.View) []*ranking {
 	return []*ranking{byTable(v), regionTable(v), methodTable(v), frameTable(v), interpretedTable(v), lineTable(v),
 		nativeTable(v), vmTable(v), sourceTable(v), threadTable(v)}
 }
 
 // regionTable ranks regions of code and native functions.
-func regionTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Regions", more: "warm region"}
+func regionTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
-	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + compileID(reg.CompileID) }
+	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + view.CompileID(reg.CompileID) }
 	// the table has their functions
-	regions := slices.DeleteFunc(slices.Clone(v.p.Regions), func(reg profile.Region) bool { return reg.Native })
+	regions := slices.DeleteFunc(slices.Clone(v.Profile.Regions), func(reg profile.Region) bool { return reg.Native })
 	for i := range regions {
 		same[key(&regions[i])]++
 	}
-	inOrder(regions, v.p.Native, func(reg *profile.Region) tally.Counts { return reg.Counts },
+	inOrder(regions, v.Profile.Native, func(reg *profile.Region) tally.Counts { return reg.Counts },
 		func(reg *profile.Region, n *profile.NativeFunction) {
 			if n != nil {
 				t.addNative(n)
 				return
 			}
 			t.add(reg.Counts, func() rankingRow {
-				row := rankingRow{source: reg.Source, name: reg.Method, tail: compileID(reg.CompileID)}
+				row := rankingRow{source: reg.Source, name: reg.Method, tail: view.CompileID(reg.CompileID)}
 				if same[key(reg)] > 1 { // the method has several regions
-					if v.narrow() {
+					if v.Narrow() {
 						row.tail = ""
 					}
 					row.tail += fmt.Sprintf(", at 0x%x", reg.Lo)
@@ -48,16 +49,16 @@ func regionTable(v *view) *ranking {
 }
 
 // methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
-func methodTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Methods (after inlining)", more: "warm method"}
-	inOrder(v.p.Methods, v.p.Native, func(m *profile.Method) tally.Counts { return m.Counts },
+func methodTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Methods (after inlining)", more: "warm method"}
+	inOrder(v.Profile.Methods, v.Profile.Native, func(m *profile.Method) tally.Counts { return m.Counts },
 		func(m *profile.Method, n *profile.NativeFunction) {
 			if n != nil {
 				t.addNative(n)
 				return
 			}
 			t.add(m.Counts, func() rankingRow {
-				row := rankingRow{source: m.Source, name: m.Name, tail: compileID(m.CompileID)}
+				row := rankingRow{source: m.Source, name: m.Name, tail: view.CompileID(m.CompileID)}
 				if m.Blobs > 1 && m.CompileID != 0 { // a stub or codelet may have many blobs, but they are not compilations
 					row.tail = ", " + layout.Plural(m.Blobs, "compilation")
 				}
@@ -68,8 +69,8 @@ func methodTable(v *view) *ranking {
 	return t
 }
 
-// inOrder goes through pieces of code and native functions together, with the hottest one first. Both lists must be in
-// this order already. Each call of visit gets either a piece of code or a native function, and nil for the other.
+// inOrder goes through pieces of code and native functions together, the hottest one first. Both lists must be in this
+// order already. Each call of visit gets either a piece of code or a native function, and nil for the other.
 func inOrder[T any](code []T, native []profile.NativeFunction, counts func(*T) tally.Counts,
 	visit func(*T, *profile.NativeFunction)) {
 	for len(code)+len(native) > 0 {
@@ -98,8 +99,8 @@ const noSymbol = "(no symbol)"
 // addOutside adds rows for the samples that are in none of the table's rows, so that the table adds up to 100 %. It
 // must be called after all rows were added.
 func (t *ranking) addOutside() {
-	unresolved, skipped := t.zero(), t.zero()
-	for e, a := range t.p.Accounts {
+	unresolved, skipped := t.Zero(), t.Zero()
+	for e, a := range t.Profile.Accounts {
 		unresolved[e] = a.Unresolved
 		skipped[e] = a.Profiled - a.Unresolved - t.sum(0, e)
 	}
@@ -110,18 +111,18 @@ func (t *ranking) addOutside() {
 }
 
 // nativeTable ranks native functions.
-func nativeTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Native Functions", more: "warm function"}
-	for i := range v.p.Native {
-		t.addNative(&v.p.Native[i])
+func nativeTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Native Functions", more: "warm function"}
+	for i := range v.Profile.Native {
+		t.addNative(&v.Profile.Native[i])
 	}
 	return t
 }
 
 // sourceTable sums up the samples of each compiler, each library and the kernel.
-func sourceTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Distribution by Source", more: "source", all: true}
-	for _, s := range v.p.Sources {
+func sourceTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Distribution by Source", more: "source", all: true}
+	for _, s := range v.Profile.Sources {
 		t.add(s.Counts, func() rankingRow { return rankingRow{name: s.Source, native: true} })
 	}
 	return t

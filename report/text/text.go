@@ -8,14 +8,17 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/events"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // Write writes the text report of all profiles, one after the other. The header shows the given version of gasm.
-func Write(w io.Writer, ps *profile.Profiles, gasm string, o Options) error {
+func Write(w io.Writer, ps *profile.Profiles, gasm string, o view.Options) error {
 	d := &document{Page: layout.NewPage(w, o.Look), opts: o, ps: ps, about: &ps.Capture, notes: ps.Capture.Notes}
 	unknown := func(p profile.Profile) bool { return p.Operations == 0 }
-	if o.Counts == Norm && slices.ContainsFunc(ps.Trials, unknown) {
-		d.opts.Counts = Percent
+	if o.Counts == counts.Norm && slices.ContainsFunc(ps.Trials, unknown) {
+		d.opts.Counts = counts.Percent
 		d.notes = append(slices.Clone(d.notes),
 			"counts per operation need --ops, because no JMH score was found; showing percentages")
 	}
@@ -32,7 +35,7 @@ func Write(w io.Writer, ps *profile.Profiles, gasm string, o Options) error {
 // A document is a text report that is being written.
 type document struct {
 	*layout.Page
-	opts  Options
+	opts  view.Options
 	ps    *profile.Profiles
 	about *capture.Description
 	notes capture.Notes // of the capture and of the report itself
@@ -43,15 +46,16 @@ func (d *document) single() bool { return len(d.ps.Trials) == 1 }
 
 // profile writes all parts of the report about one profile.
 func (d *document) profile(p *profile.Profile) {
-	v := d.view(p)
+	v := view.New(d.Page, d.opts, d.ps, p)
 	d.summary(v)
-	if v.empty() {
+	if v.Empty() {
 		writeWhyEmpty(v)
-		writeWaitingThreads(v)
+		events.WriteWaits(v)
 	} else {
 		tables := rankings(v)
 		fitNames(v, tables)
 		overview{v}.write()
+		writeHosts(v)
 		writeHotRegions(v)
 		writeLoops(v)
 		writeCalls(v)
@@ -59,12 +63,12 @@ func (d *document) profile(p *profile.Profile) {
 		for _, t := range tables {
 			t.write()
 		}
-		writeEvents(v)
+		events.Write(v)
 		writeDelays(v)
-		writeWaitingThreads(v)
-		writeLocks(v)
-		writeParks(v)
-		writeAllocations(v)
+		events.WriteWaits(v)
+		events.WriteLocks(v)
+		events.WriteParks(v)
+		events.WriteAllocations(v)
 		writeCompilations(v)
 		d.warmUp(v)
 		writeJIT(v, func(pid int) int64 { return amount.Origin(d.ps, pid) })
@@ -73,6 +77,6 @@ func (d *document) profile(p *profile.Profile) {
 		}
 		writeForks(v)
 	}
-	writeProbes(v)
+	events.WriteProbes(v)
 	writeAccount(v)
 }

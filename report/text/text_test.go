@@ -11,17 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/capture"
-	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/code"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/report/reporttest"
+	"github.com/gasm-profiler/gasm/report/text/counts"
+	"github.com/gasm-profiler/gasm/report/text/listing"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // text returns the text report of profiles.
-func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) []byte {
+func text(t *testing.T, h capture.Description, ps []profile.Profile, o view.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, reporttest.Profiles(h, ps...), "0.1.0", o); err != nil {
@@ -31,8 +33,9 @@ func text(t *testing.T, h capture.Description, ps []profile.Profile, o Options) 
 }
 
 // options returns the options that gasm uses by default.
-func options() Options {
-	return Options{Top: 20, Margins: true, DrawIntraJumps: true, DrawInterJumps: true}
+func options() view.Options {
+	return view.Options{Top: 20, Margins: true,
+		Code: listing.Options{DrawIntraJumps: true, DrawInterJumps: true}}
 }
 
 // c returns counts, one for each event.
@@ -40,7 +43,7 @@ func c(n ...int64) tally.Counts { return n }
 
 func TestText(t *testing.T) {
 	one := func(p profile.Profile) []profile.Profile { return []profile.Profile{p} }
-	with := func(change func(o *Options)) Options {
+	with := func(change func(o *view.Options)) view.Options {
 		o := options()
 		change(&o)
 		return o
@@ -52,18 +55,18 @@ func TestText(t *testing.T) {
 		name     string
 		header   capture.Description
 		profiles []profile.Profile
-		options  Options
+		options  view.Options
 	}{
 		{"unicode", reporttest.Header(), one(reporttest.Workload(t)), options()},
 		{"ascii", reporttest.Header(), one(reporttest.Workload(t)),
-			with(func(o *Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
-		{"color", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *Options) { o.Color = true })},
+			with(func(o *view.Options) { o.ASCII, o.Width, o.TableWidth = true, 100, 100 })},
+		{"color", reporttest.Header(), one(reporttest.Workload(t)), with(func(o *view.Options) { o.Color = true })},
 		{"raw", reporttest.Header(), one(reporttest.Workload(t)),
-			with(func(o *Options) { o.Counts, o.Top, o.DrawInterJumps = Raw, 3, false })},
+			with(func(o *view.Options) { o.Counts, o.Top, o.Code.DrawInterJumps = counts.Raw, 3, false })},
 		{"events", both, one(reporttest.TwoEvents(t)), options()},
-		{"trials", h, two, with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })},
+		{"trials", h, two, with(func(o *view.Options) { o.Width, o.TableWidth = 100, 100 })},
 		{"width80", reporttest.Header(), one(reporttest.Workload(t)),
-			with(func(o *Options) { o.Width, o.TableWidth = 80, 80 })},
+			with(func(o *view.Options) { o.Width, o.TableWidth = 80, 80 })},
 		{"dot", reporttest.Header(), one(reporttest.Dot(t)), options()},
 		{"empty", reporttest.Header(), one(reporttest.Empty()), options()},
 	} {
@@ -75,34 +78,14 @@ func TestText(t *testing.T) {
 		var b bytes.Buffer
 		ps := reporttest.Profiles(reporttest.Header(), reporttest.Workload(t))
 		reporttest.AddWarmUp(ps)
-		require.NoError(t, Write(&b, ps, "0.1.0", with(func(o *Options) { o.Width, o.TableWidth = 100, 100 })))
+		require.NoError(t, Write(&b, ps, "0.1.0", with(func(o *view.Options) { o.Width, o.TableWidth = 100, 100 })))
 		gasmtest.Golden(t, "warmup.golden", b.Bytes())
 	})
 	t.Run("bare", func(t *testing.T) {
 		var b bytes.Buffer
-		require.NoError(t, Write(&b, &profile.Profiles{}, "", Options{}))
+		require.NoError(t, Write(&b, &profile.Profiles{}, "", view.Options{}))
 		gasmtest.Golden(t, "bare.golden", b.Bytes())
 	})
-}
-
-// TestManyArrows checks that the report says how many arrows it leaves out.
-func TestManyArrows(t *testing.T) {
-	const loops = maxArrowColumns + 2 // each one is within the one before
-	p := reporttest.Dot(t)
-	var lines []code.Line
-	for i := range uint64(2 * loops) {
-		l := code.Line{Counts: c(0)}
-		l.Lo, l.Hi, l.Text = 0x1000+i, 0x1001+i, "nop"
-		if i >= loops {
-			l.Text, l.Kind, l.Target = "jmp", disasm.Jump, 0x1000+2*loops-1-i
-		}
-		lines = append(lines, l)
-	}
-	p.Regions[0].Lines = lines
-	if got := string(text(t, reporttest.Header(), []profile.Profile{p}, options())); !strings.Contains(got,
-		"(2 more arrows not drawn)") {
-		t.Error(got)
-	}
 }
 
 // TestWidth checks that all but annotated code fits the terminal.
@@ -167,7 +150,7 @@ func TestAttached(t *testing.T) {
 	p := reporttest.Workload(t)
 	compiled := slices.IndexFunc(p.Regions, func(reg profile.Region) bool { return reg.Hot && reg.CompileID != 0 })
 	require.GreaterOrEqual(t, compiled, 0)
-	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + compileID(p.Regions[compiled].CompileID)
+	heading := p.Regions[compiled].Source + ", " + p.Regions[compiled].Method + view.CompileID(p.Regions[compiled].CompileID)
 	notes := []string{"", " (~: a guess, because HotSpot kept lines at safepoints only)",
 		" (no guesses: compiled with DebugNonSafepoints)"}
 	own := slices.ContainsFunc(p.Regions[compiled].Lines, func(l code.Line) bool { return l.OwnFrames })

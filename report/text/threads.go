@@ -8,24 +8,25 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/threads"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's), and lists the
 // hottest threads of each kind. With Options.Threads, it ranks all threads instead.
-func threadTable(v *view) *ranking {
-	if v.opts.Threads {
+func threadTable(v *view.View) *ranking {
+	if v.Options.Threads {
 		return allThreads(v)
 	}
-	t := &ranking{view: v, title: "Threads", more: "kind", all: true}
-	room := v.opts.TableWidth - 2*cellPadding
-	for _, event := range v.p.Counters {
-		room -= max(len("100.00%"), layout.Width(event)) + cellPadding
+	t := &ranking{View: v, title: "Threads", more: "kind", all: true}
+	room := v.Options.TableWidth - 2*view.CellPadding
+	for _, event := range v.Profile.Counters {
+		room -= max(len("100.00%"), layout.Width(event)) + view.CellPadding
 	}
 	kind := 0
-	for _, k := range v.p.Threads {
+	for _, k := range v.Profile.Threads {
 		kind = max(kind, layout.Width(k.Kind))
 	}
-	for _, k := range v.p.Threads {
+	for _, k := range v.Profile.Threads {
 		t.add(k.Counts, func() rankingRow {
 			return rankingRow{name: k.Kind, native: true, details: hottestThreads(v, k.Threads, room-kind)}
 		})
@@ -34,19 +35,19 @@ func threadTable(v *view) *ranking {
 }
 
 // allThreads ranks the threads by their names. Threads whose names differ only in the number at the end share a row.
-func allThreads(v *view) *ranking {
+func allThreads(v *view.View) *ranking {
 	type named struct {
 		kind string
 		threads.Total
 	}
 	var all []named
-	for _, k := range v.p.Threads {
+	for _, k := range v.Profile.Threads {
 		for _, one := range k.Threads {
 			all = append(all, named{k.Kind, one})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b named) int { return tally.Compare(a.Counts, b.Counts) })
-	t := &ranking{view: v, title: "Threads", more: "thread"}
+	t := &ranking{View: v, title: "Threads", more: "thread"}
 	for _, one := range all {
 		t.add(one.Counts, func() rankingRow {
 			return rankingRow{source: one.kind, name: cmp.Or(one.Name, noName),
@@ -56,15 +57,15 @@ func allThreads(v *view) *ranking {
 	return t
 }
 
-// noName stands for the name of threads that have none.
+// noName is shown for threads without a name.
 const noName = "(no name)"
 
 // hottestThreads lists threads with their samples, as many as fit. room is the width of the list in characters.
-func hottestThreads(v *view, threads []threads.Total, room int) string {
+func hottestThreads(v *view.View, threads []threads.Total, room int) string {
 	const most = 4
 	text := ""
 	for n, thread := range threads {
-		amount := v.besideCode(0, thread.Counts[0])
+		amount := v.BesideCode(0, thread.Counts[0])
 		if n == most || amount == "" {
 			return text + moreThreads(text, len(threads)-n)
 		}
@@ -72,7 +73,7 @@ func hottestThreads(v *view, threads []threads.Total, room int) string {
 		if text != "" {
 			next = text + ", " + next
 		}
-		if more := moreThreads(next, len(threads)-n-1); text != "" && v.opts.TableWidth > 0 &&
+		if more := moreThreads(next, len(threads)-n-1); text != "" && v.Options.TableWidth > 0 &&
 			layout.Width(next+more) > room {
 			return text + moreThreads(text, len(threads)-n)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 	"github.com/gasm-profiler/gasm/profile/vmwork"
 	"github.com/gasm-profiler/gasm/report/amount"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 const (
@@ -22,40 +23,40 @@ const (
 
 // vmWork returns the lines of the overview about what HotSpot's library did.
 func (o overview) vmWork() []string {
-	if !vmIsLarge(o.view) {
+	if !vmIsLarge(o.View) {
 		return nil
 	}
 	n := 0
-	for n < len(o.p.VM) && 100*o.p.VM[n].Counts[0] >= o.p.Accounts[0].Profiled {
+	for n < len(o.Profile.VM) && 100*o.Profile.VM[n].Counts[0] >= o.Profile.Accounts[0].Profiled {
 		n++
 	}
-	return o.joined(n, func(i int) (string, tally.Counts) { return string(o.p.VM[i].Work), o.p.VM[i].Counts })
+	return o.joined(n, func(i int) (string, tally.Counts) { return string(o.Profile.VM[i].Work), o.Profile.VM[i].Counts })
 }
 
 // vmIsLarge reports whether HotSpot's library has a large enough part of the profile for a table of its work, and the
 // work is known.
-func vmIsLarge(v *view) bool {
+func vmIsLarge(v *view.View) bool {
 	var all int64
 	known := false
-	for _, s := range v.p.VM {
+	for _, s := range v.Profile.VM {
 		all += s.Counts[0]
 		known = known || s.Work != vmwork.Unknown && s.Work != vmwork.NoThread
 	}
-	return known && float64(all) >= leastVM*float64(v.p.Accounts[0].Profiled)
+	return known && float64(all) >= leastVM*float64(v.Profile.Accounts[0].Profiled)
 }
 
 // vmTable ranks the kinds of work of HotSpot's library.
-func vmTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
+func vmTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
 	if !vmIsLarge(v) {
 		return t
 	}
 	note := workNote
-	if v.narrow() {
+	if v.Narrow() {
 		note = func(vmwork.Work) string { return "" }
 	}
-	for i := range v.p.VM {
-		s := &v.p.VM[i]
+	for i := range v.Profile.VM {
+		s := &v.Profile.VM[i]
 		t.add(s.Counts, func() rankingRow { return rankingRow{name: string(s.Work), native: true, details: note(s.Work)} })
 	}
 	return t
@@ -75,17 +76,17 @@ func workNote(w vmwork.Work) string {
 }
 
 // interpretedTable ranks the methods that the interpreter executed.
-func interpretedTable(v *view) *ranking {
-	t := &ranking{view: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
+func interpretedTable(v *view.View) *ranking {
+	t := &ranking{View: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
 	var all int64
-	for i := range v.p.Interpreted {
-		all += v.p.Interpreted[i].Counts[0]
+	for i := range v.Profile.Interpreted {
+		all += v.Profile.Interpreted[i].Counts[0]
 	}
-	if float64(all) < leastInterpreted*float64(v.p.Accounts[0].Profiled) {
+	if float64(all) < leastInterpreted*float64(v.Profile.Accounts[0].Profiled) {
 		return t
 	}
-	for i := range v.p.Interpreted {
-		m := &v.p.Interpreted[i]
+	for i := range v.Profile.Interpreted {
+		m := &v.Profile.Interpreted[i]
 		t.add(m.Counts, func() rankingRow {
 			var lines []profile.LineTotal
 			for _, l := range m.Lines {
@@ -100,16 +101,16 @@ func interpretedTable(v *view) *ranking {
 // spansShown is the maximum number of rows in the table of a JVM's time.
 const spansShown = 12
 
-// warmUp writes what the profile's JVM did over time, if there is only one. It leaves the table out if the JVM was warm
-// from the first sample on, and also if it was warm by the end and the user has not asked for compilations.
-func (d *document) warmUp(v *view) {
-	jvms, warmths := d.ps.History.Of(v.p.PIDs), amount.Warmths(d.ps, v.p)
+// warmUp writes what the JVM of a profile did over time, if the profile has only one JVM. It writes nothing if the JVM
+// was warm from the first sample on, or if it became warm later and the user has not asked for compilations.
+func (d *document) warmUp(v *view.View) {
+	jvms, warmths := d.ps.History.Of(v.Profile.PIDs), amount.Warmths(d.ps, v.Profile)
 	if len(jvms) != 1 {
 		return
 	}
 	warm := warmths[0]
 	spans := d.ps.History.Spans(&jvms[0], spansShown)
-	if !warm.Known || warm.AtOnce || len(spans) < 2 || v.p.JIT == nil && warm.Warm {
+	if !warm.Known || warm.AtOnce || len(spans) < 2 || v.Profile.JIT == nil && warm.Warm {
 		return
 	}
 	origin := warm.OriginMonoNanos
@@ -118,7 +119,8 @@ func (d *document) warmUp(v *view) {
 		doings []history.Doing
 	}{{"interpreted", []history.Doing{history.RanInterpreter}}, {"C1",
 		[]history.Doing{history.RanC1Profiled, history.RanC1}},
-		{v.p.TopCompiler(), []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs", []history.Doing{history.RanStub}},
+		{v.Profile.TopCompiler(), []history.Doing{history.RanC2, history.RanCompiled}}, {"stubs",
+			[]history.Doing{history.RanStub}},
 		{"JIT", []history.Doing{history.RanJIT}},
 		{"GC", []history.Doing{history.RanGC}}, {"native", []history.Doing{history.RanNative, history.RanService,
 			history.RanUnnamed}}}
@@ -152,7 +154,7 @@ func (d *document) warmUp(v *view) {
 	}
 	v.Rule("Warm-Up")
 	for _, line := range layout.Table(header, rows, aligns) {
-		v.Line("%s", v.cut(line))
+		v.Line("%s", v.Cut(line))
 	}
 	v.EndRule()
 	v.Paragraph("", fmt.Sprintf("Seconds since the JVM's start; all of the JVM's samples, in windows or not. %s "+

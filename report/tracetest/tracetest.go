@@ -1,6 +1,6 @@
-// Package tracetest decodes traces for tests, by Perfetto's own rules: interned data belongs to a sequence and lasts
-// until the sequence begins again, and an end event ends the innermost open slice on its track. The package shares no
-// code with the one that writes traces. The numbers are those of the fields in Perfetto's .proto files.
+// Package tracetest decodes traces for tests, by Perfetto's own rules. Interned data applies to a sequence until the
+// sequence begins again. An end event ends the innermost open slice on its track. The package shares no code with the
+// one that writes traces. The numbers are those of the fields in Perfetto's .proto files.
 package tracetest
 
 import (

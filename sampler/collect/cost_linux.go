@@ -19,7 +19,7 @@ const (
 	// The periods between two samples: nanoseconds of a clock, or cycles. They are short, so that 200 samples take 20
 	// ms.
 	costPeriodNanos  = 100_000
-	costPeriodCycles = 300_000 // 100 us at 3 GHz
+	costPeriodCycles = 300_000 // 100 us at a clock rate of 3 GHz
 
 	// costSamples is the number of samples in a measurement. If there are fewer than fewSamples, the cost stays
 	// unknown.
@@ -107,9 +107,9 @@ func deepClockGaps(written *uint64, enough uint64) (gaps []time.Duration, first,
 
 // clockGaps reads the clock again and again, until the kernel has written enough bytes of records or costPatience has
 // passed. It returns the gaps: the times between two successive readings that were longer than usual, for example
-// because the kernel took a sample. first and last are the positions up to which the kernel had written to its buffer
-// at the first and at the last reading of the clock. So the records between these positions are the samples that were
-// taken within the gaps.
+// because the kernel took a sample. The results first and last are the positions up to which the kernel had written to
+// its buffer at the first and at the last reading of the clock. So the records between these positions are the samples
+// that were taken within the gaps.
 //
 //go:noinline
 func clockGaps(written *uint64, enough uint64) (gaps []time.Duration, first, last uint64) {

@@ -18,10 +18,10 @@ import (
 // kernel generated, such as BPF programs, come next and are not sorted. Kernels that also list their data
 // (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
-	unread  *bufio.Reader  // the rest of the text; nil when all of it has been read
+	unread  *bufio.Reader  // the part of the text that was not read yet; nil when all of it has been read
 	ordered bool           // all symbols so far are functions of the kernel itself, in the order of addresses
 	symbols []kernelSymbol // sorted by start
-	text    []byte         // all names; only few of them are ever looked up
+	text    []byte         // the names of all symbols; only few of them are ever looked up
 	names   map[uint32]kernelName
 }
 
@@ -35,7 +35,7 @@ type kernelSymbol struct {
 type kernelName struct{ symbol, module string }
 
 // Estimates for the kernels of distributions, with their modules: usualSymbols is the largest number of functions, and
-// usualName the average length of their names in bytes.
+// usualName is the average length of their names in bytes.
 const usualSymbols, usualName = 1 << 18, 32
 
 // kernelItself is what perf calls the kernel without its modules.

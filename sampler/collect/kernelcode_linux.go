@@ -16,7 +16,7 @@ import (
 const kernelMemory = "/proc/kcore"
 
 const (
-	// mostKernelPCs limits the number of addresses in the kernel that are counted, and mostKernelFunctions the number
+	// mostKernelPCs limits the number of addresses in the kernel that are counted. mostKernelFunctions limits the number
 	// of functions whose code is read.
 	mostKernelPCs, mostKernelFunctions = 1 << 14, 200
 	// longestKernelFunction is an upper bound for the size of a function, in bytes. What seems to be a larger

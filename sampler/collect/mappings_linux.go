@@ -22,7 +22,7 @@ type MappingWatch struct {
 const mappingPause = 20 * time.Millisecond
 
 // WatchMappings begins to watch a process that has not called exec yet, and all processes that descend from it. It
-// calls mapped from a goroutine of its own.
+// calls the function mapped from a goroutine of its own.
 func WatchMappings(pid int, mapped func(native.Mapping)) (*MappingWatch, error) {
 	set, err := perfevent.Open(pid, perfevent.Options{Events: []perfevent.Event{perfevent.Dummy}, Frequency: 1})
 	if err != nil {

@@ -272,9 +272,9 @@ func (n *Native) run() {
 	}
 }
 
-// takeUntilStop calls take for each record until Stop is called, and then ends the sampling. After each reading of
-// the kernel's buffers that has found records, it calls looked(). As long as full() returns true, it does not read
-// the buffers.
+// takeUntilStop calls the function take for each record until Stop is called, and then ends the sampling. After each
+// reading of the kernel's buffers that has found records, it calls looked(). As long as full() returns true, it does
+// not read the buffers.
 func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
 	for pause := shortestDrain; !n.stopping.Load(); {
 		n.set.Wait(pause)

@@ -128,12 +128,15 @@ func TestNativeIsLikePerf(t *testing.T) {
 	p := start(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	n := startsNative(t, Options{PID: x.PID(), Events: eventsOf("cpu-clock"), Frequency: 1001})
 	x.Release(t)
-	time.Sleep(4 * time.Second)
+	gasmtest.AwaitOf(t, x.PID(), "its children have worked for 2 s", func() bool {
+		used, _ := gasmtest.ChildrenTime(x.PID())
+		return used >= 2*time.Second
+	})
 	require.NoError(t, n.Stop(t.Context()))
 	require.NoError(t, p.Stop())
 	ours, lost := written(t, n)
 	assert.Zero(t, lost)
-	require.Greater(t, len(ours), 500)
+	require.Greater(t, len(ours), 1000, "in 2 s at 1001 Hz")
 	// perf begins earlier than native sampling, and ends later.
 	theirs := slices.DeleteFunc(recorded(t, p), func(s sampler.Sample) bool {
 		return s.MonoNanos < ours[0].MonoNanos || s.MonoNanos > ours[len(ours)-1].MonoNanos

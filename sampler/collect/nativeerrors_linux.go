@@ -28,7 +28,7 @@ func refusedNative(err error, events []sampler.Event, pid int, h machine.Host) *
 			failure.ReasonUnknownEvent, unknown.Error(), "perf knows more names: --sampler perf"
 		return refused
 	case errors.As(err, &open):
-	case errors.Is(err, unix.EACCES): // the folder with the tracepoints can't be read
+	case errors.Is(err, unix.EACCES): // the user may not read the folder with the tracepoints
 		return denied(h, refused, events, pid)
 	default:
 		return nil
@@ -72,9 +72,9 @@ func notAllowed(h machine.Host, refused *failure.RefusedError, open *perfevent.O
 		refused.Reason, refused.Cause =
 			failure.ReasonLimit, "a limit is too low: the memory that may be locked for samples (kernel.perf_event_mlock_kb)"
 		refused.Hint = "sudo sysctl kernel.perf_event_mlock_kb=8192"
-	case open.Err == unix.EPERM: // the kernel's own rules return EACCES
+	case open.Err == unix.EPERM: // a filter of system calls: the kernel's own rules return EACCES
 		refused.Reason, refused.Hint = failure.ReasonSandbox, container
-		refused.Cause = "perf_event_open is blocked, as by a container's seccomp filter (operation not permitted)"
+		refused.Cause = "perf_event_open is blocked, for example by a container's seccomp filter (operation not permitted)"
 	default:
 		return denied(h, refused, events, pid)
 	}

@@ -164,7 +164,7 @@ func TestNativeBlocked(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("reason %d\nerror native sampling: %s\n", reason, message), string(out))
 	}
 	check("seccomp", failure.ReasonSandbox,
-		"perf_event_open is blocked, as by a container's seccomp filter (operation not permitted); "+container)
+		"perf_event_open is blocked, for example by a container's seccomp filter (operation not permitted); "+container)
 	check("no-perf-events", failure.ReasonKernel,
 		"this kernel has no perf events (CONFIG_PERF_EVENTS); in a sandbox as gVisor: run gasm outside of it")
 }

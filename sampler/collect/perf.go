@@ -36,7 +36,7 @@ type Options struct {
 	// Drawn is true if the actual frequency is drawn at random. It is then 3 to 10 % above or below Frequency, so that
 	// no program works in step with the samples. Native.Frequency and Perf.Frequency return the actual frequency.
 	Drawn    bool
-	PID      int    // the process, which has not called exec yet; its children are sampled, too
+	PID      int    // the process to be sampled, which has not called exec yet; its children are sampled, too
 	MorePIDs []int  // other processes; only AttachNative uses them
 	Dir      string // the folder for perf.data or the text; an older file is replaced
 	// Pauses is true if Pause and Resume will be called.

@@ -33,7 +33,7 @@ const (
 
 // A perfHeader is the header of a perf.data file.
 type perfHeader struct {
-	attrSize             uint64 // of one attribute, in bytes
+	attrSize             uint64 // size of one attribute in bytes
 	attrsAt, attrsSize   uint64
 	dataOffset, dataSize uint64
 }
@@ -55,8 +55,8 @@ func readPerfHeader(f io.ReaderAt) (perfHeader, error) {
 	}, nil
 }
 
-// An openedEvent is an event that the kernel opened for perf. The kernel may not have what gasm asked for. Then perf
-// may open a clock instead, or leave out the kernel.
+// An openedEvent is an event that the kernel opened for perf. If the kernel does not have the event that gasm wants,
+// perf may open a clock instead, or an event that does not count in the kernel.
 type openedEvent struct {
 	clock    string // "cpu-clock" or "task-clock" if the event is one of these clocks, "" otherwise
 	userOnly bool   // without the kernel

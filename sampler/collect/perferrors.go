@@ -47,10 +47,10 @@ var (
 	tracepointWords = []string{"can't access trace events", "No permissions to read"}
 	limitWords      = []string{"Permission error mapping pages", "failed to mmap", "Too many events are opened",
 		"Too many open files"}
-	// These words stand for EPERM, and for ENOSYS from a kernel without perf events.
+	// perf prints these words for EPERM, and for ENOSYS from a kernel without perf events.
 	blockedWords = append([]string{"No permission to enable"},
 		syscallWords("Operation not permitted", "Function not implemented")...)
-	// These words stand for EACCES.
+	// perf prints these words for EACCES.
 	deniedWords      = []string{"perf_event_paranoid", "may not have permission"}
 	unsupportedWords = append([]string{
 		"event is not supported", "PMU Hardware doesn't support", "PMU counters are busy",

@@ -26,8 +26,8 @@ type request struct {
 }
 
 // requestFor returns the request for the events that the user named, if any. noCounter is true if this machine can't
-// count cycles. On such a machine perf silently opens a clock if it is asked for cycles: perf 6.1 opens cpu-clock,
-// perf 6.12 and 7.2 open task-clock. So gasm asks for cpu-clock itself, and all versions do the same.
+// count cycles. On such a machine perf silently opens a clock if it is asked for cycles: perf 6.1 opens cpu-clock, perf
+// 6.12 and 7.2 open task-clock. So gasm asks for cpu-clock itself. Then all versions open cpu-clock.
 func requestFor(named []sampler.Event, noCounter bool) request {
 	if len(named) == 0 {
 		if noCounter {

@@ -14,7 +14,7 @@ import (
 type queue struct {
 	drain   *drain
 	batches chan *batch
-	free    chan *batch // batches whose memory is used again
+	free    chan *batch // batches whose memory can be used again
 	filling *batch
 	bytes   atomic.Int64 // an estimate of the memory that the batches take
 	written atomic.Int64 // how many records were written
@@ -68,7 +68,7 @@ func (q *queue) put(r *perfevent.Record) {
 	}
 }
 
-// appended appends data to a slice, and returns the part of the slice that has the data.
+// appended appends bytes (data) to a slice, and returns the part of the slice that has the data.
 func appended[T any](all *[]T, data []T) []T {
 	n := len(*all)
 	*all = append(*all, data...)

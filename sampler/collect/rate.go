@@ -33,7 +33,7 @@ type Rate struct {
 	Stack time.Duration
 	// Timers is the number of events that are clocks or count cycles. Each sample of such an event takes the time Cost.
 	Timers int
-	// CPUs is the number of CPUs whose samples have stacks, or 0.
+	// CPUs is the number of the machine's CPUs if samples have stacks, and otherwise 0.
 	CPUs int
 }
 
@@ -106,7 +106,7 @@ func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	return max(0, least-without)
 }
 
-// rateFor returns rate with the frequency that follows from its other fields.
+// rateFor completes a Rate: it returns the Rate with the frequency that follows from the other fields.
 func rateFor(rate Rate) Rate {
 	rate.Hertz = DefaultFrequency
 	for _, lower := range lowerFrequencies {
@@ -160,10 +160,10 @@ func chooseFrequency(opts Options) (hertz int, note fix.Note) {
 	return hertz, note
 }
 
-// nearest and farthest are the smallest and the largest difference between a drawn frequency and the requested one,
-// as a fraction of the requested one. The requested frequency itself is not used, because the program may have the
-// same one. With a smaller difference, the samples would move too slowly through the program's period, and a
-// measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the samples reach
+// The constants nearest and farthest are the smallest and the largest difference between a drawn frequency and the
+// requested one, as a fraction of the requested one. The requested frequency itself is not used, because the program
+// may have the same one. With a smaller difference, the samples would move too slowly through the program's period, and
+// a measurement of a few seconds would not reach all parts of the period. With a difference of 3 %, the samples reach
 // all parts within 33 periods.
 const (
 	nearest  = 0.03

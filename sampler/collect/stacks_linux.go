@@ -109,7 +109,7 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 		call := kernelCall{stack, r.Chain[i]}
 		id, known := s.calls[call]
 		if !known {
-			// The byte before the return address belongs to the call. The return address itself may be in the next
+			// The byte before the return address is the last byte of the call. The return address itself may be in the next
 			// function.
 			name := kernelNames().at(call.pc - 1)
 			f := callstack.At(callstack.Kernel, call.pc)

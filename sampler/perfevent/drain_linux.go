@@ -18,7 +18,7 @@ const settled = 20 * time.Millisecond
 // returns how many records were in the ring buffers. It keeps the records of the last 20 ms for the next Drain, because
 // an earlier record may still be missing in another ring buffer. If all is true, it keeps no records.
 //
-// A record, with its ThreadState, is valid only until give returns.
+// A record and its ThreadState are valid only until the function give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	until := monotonic.Nanos() - int64(settled)
 	if all {
@@ -45,7 +45,7 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 //
 // Without stacks, fill takes all records. With stacks, it leaves the newest records in the ring buffers, because Drain
 // would have to copy their stacks. These are the records that are more than 2 ms (disorder) newer than the time until.
-// But if a ring buffer is half full, fill takes all of its records, so that the kernel has room for new ones.
+// But if a ring buffer is half full, it takes all of that buffer's records, so that the kernel has room for new ones.
 func (s *Set) fill(until int64) (found int) {
 	for c, r := range s.rings { // read all heads first, so that all ring buffers are read up to about the same time
 		if r != nil {

@@ -14,7 +14,7 @@ import (
 type Event struct {
 	// Name is the event as the user spells it, for messages: "cpu/mem-loads/u".
 	Name   string
-	Type   uint32 // PERF_TYPE_HARDWARE and so on, or the number of a PMU
+	Type   uint32 // PERF_TYPE_HARDWARE, another such constant, or the number of a PMU
 	Config [3]uint64
 	// Flags are bits of perf_event_attr (unix.PerfBitExcludeKernel …).
 	Flags uint64
@@ -94,7 +94,7 @@ func Lookup(spec, pmu, name, modifiers string) (Event, error) {
 
 // A kernel holds the folders in which the kernel describes its events. Tests use folders of their own.
 type kernel struct {
-	devices string   // the folder of the PMUs
+	devices string   // the folder that has a folder for each PMU
 	tracing []string // folders where the tracepoints may be; at most one of them exists
 }
 

@@ -57,16 +57,16 @@ type Set struct {
 	cores  []corePMU
 	fds    []descriptor
 	byID   map[uint64]descriptor
-	rings  []*Ring // by the index of the CPU; nil if the CPU has no ring
-	owners []int   // by the index of the CPU: the file descriptor of its ring; -1 if there is none
+	rings  []*Ring // the ring of each CPU, by the CPU's index; nil if the CPU has no ring
+	owners []int   // file descriptor of each CPU's ring, by the CPU's index; -1 if there is none
 	// tracking is the index of the event with which the kernel reports mappings and threads.
 	tracking int
 	heads    []uint64
-	tails    []uint64 // with stacks: the positions up to which the records were taken, but not freed yet
+	tails    []uint64 // with stacks, for each ring: the position up to which records were taken, but not freed yet
 	waiter   *waiter
 	batch    []Record // taken out of the rings, but not returned by Drain yet
 
-	stack      int   // the number of bytes of a stack in a sample; 0 without Options.Stacks
+	stack      int   // number of bytes of a stack in each sample; 0 without Options.Stacks
 	ringOwners []int // file descriptors of events that only own rings; see mapStackRings
 	pool       statePool
 	followed
@@ -82,8 +82,8 @@ type opening struct {
 
 // A descriptor is the file descriptor of one event on one thread and one CPU.
 type descriptor struct {
-	fd, event, cpu int   // event and cpu are indexes
-	tid            int32 // -1 for all threads of the machine
+	fd, event, cpu int   // event is an index in Set.events, and cpu in Set.cpus
+	tid            int32 // the thread; -1 for all threads of the machine
 }
 
 // Open opens events on the first thread of a process. The kernel enables the events when the process execs. All threads
@@ -204,7 +204,7 @@ func (s *Set) openOn(event, tid, c int) error {
 	return nil
 }
 
-// open opens the event. If the kernel does not know or does not allow something in the attributes, open asks for less.
+// open opens the event. If the kernel does not know or does not allow something in the attributes, gasm asks for less.
 // The changed attributes are then used for the other CPUs, too.
 func (o *opening) open(tid, cpu int) (int, error) {
 	for {

@@ -44,9 +44,9 @@ func (k kernel) pmuEvent(pmu, terms string) (Event, error) {
 	return e, k.apply(&e, pmu, terms, true)
 }
 
-// apply applies terms to the event. A term without a value may be the name of one of the PMU's events. It then stands
-// for the terms in that event's file. mayName is false for the terms from such a file, which must not contain names
-// again.
+// apply applies terms to the event. A term without a value may be the name of one of the PMU's events. apply then
+// replaces it with the terms in that event's file. mayName is false for the terms from such a file, which must not
+// contain names again.
 func (k kernel) apply(e *Event, pmu, terms string, mayName bool) error {
 	for term := range strings.SplitSeq(terms, ",") {
 		name, text, hasValue := strings.Cut(strings.TrimSpace(term), "=")

@@ -18,7 +18,7 @@ const (
 // them.
 type Record struct {
 	Kind
-	Mode       Mode  // for a Sample
+	Mode       Mode  // for a Sample: where the thread was
 	Exec       bool  // for a Comm: the process has become another program
 	CPU        int32 // the CPU on which the kernel has written the record
 	PID, TID   int32 // -1 for a thread that is ending
@@ -29,7 +29,7 @@ type Record struct {
 	Event      int    // for a Sample: the index of the event in Options.Events
 	Name       string // for a Comm
 	Map        *Mapped
-	owner      int32 // the thread that the event was opened on
+	owner      int32 // the thread on which the event was opened
 	by         int32 // the thread that ran when the kernel wrote the record
 
 	*ThreadState // for a Sample of a set with Options.Stacks; otherwise nil
@@ -48,7 +48,7 @@ const (
 // Mapped is a range of a process's memory, and the file that is mapped there.
 type Mapped struct {
 	Lo, Hi, FileOffset uint64
-	Major, Minor       uint32 // of the device
+	Major, Minor       uint32 // number of the file's device
 	Inode              uint64
-	Path               string // "//anon" for memory without a file
+	Path               string // the file's path; "//anon" for memory without a file
 }

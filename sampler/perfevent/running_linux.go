@@ -74,7 +74,7 @@ func OpenThreads(tids []int, o Options) (*Set, error) {
 		switch err := s.addRunning(tid); {
 		case err == nil:
 			s.tids[int32(tid)] = monotonic.Nanos()
-		case errors.Is(err, unix.ESRCH): // it has ended
+		case errors.Is(err, unix.ESRCH): // the thread has ended
 		case len(s.tids) == 0:
 			s.Close()
 			return nil, err
@@ -127,7 +127,7 @@ func (s *Set) addAll(pid int) error {
 			}
 			found = true
 			switch err := s.addRunning(tid); {
-			case errors.Is(err, unix.ESRCH): // it has ended
+			case errors.Is(err, unix.ESRCH): // the thread has ended
 			case err != nil:
 				return err
 			default:

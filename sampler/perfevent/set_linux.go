@@ -27,8 +27,8 @@ func (s *Set) mapRings() error {
 }
 
 // mapOwned maps a ring buffer for each CPU that has an event in s.owners, and makes Wait watch it. If this user may not
-// lock enough memory for the given size, mapOwned maps smaller buffers. It returns the size of each. event is the name
-// of an event for error messages.
+// lock enough memory for the given size, mapOwned maps smaller buffers. It returns the size of each buffer in bytes.
+// event is the name of an event for error messages.
 func (s *Set) mapOwned(event string, size int) (int, error) {
 	for ; ; size /= 2 {
 		err := s.mapRingsOf(size)

@@ -14,16 +14,16 @@ const (
 	// and samples get lost. Fewer bytes would cut nearly all stacks of a JVM.
 	smallestStack = 8 << 10
 
-	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings that of all ring
-	// buffers together, in bytes. There are limits because the kernel can't swap this memory out.
+	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings is the maximum size
+	// of all these ring buffers together, both in bytes. There are limits because the kernel can't swap this memory out.
 	largestStackRing = 64 << 20
 	allStackRings    = 512 << 20
 
-	// A ring buffer should have room for the samples of wantedPauses pauses between two Drains, which is a second. The
-	// kernel may not schedule this process for a while, or a walk of a stack may take longer because it comes to new
-	// code. If this user may not lock that much memory, the stacks are made smaller until the samples of leastPauses
-	// fit. Two is the least number: Wait returns when half of the buffer is full, and the other half is for the samples
-	// that arrive before this process gets a CPU.
+	// A pause is the time between two Drains. A ring buffer should have room for the samples of a second: of as many
+	// pauses as wantedPauses says. The kernel may not schedule this process for a while, or a walk of a stack may take
+	// longer because it comes to new code. If this user may not lock that much memory, the stacks are made smaller until
+	// the samples of as many pauses as leastPauses says fit. Two is the least number: Wait returns when half of the buffer
+	// is full, and the other half is for the samples that arrive before this process gets a CPU.
 	wantedPauses, leastPauses = 50, 2
 )
 
@@ -191,7 +191,7 @@ func (s *ThreadState) keep() {
 // A statePool keeps ThreadStates that Drain has finished with, so that their memory can be reused.
 type statePool struct {
 	free  []*ThreadState
-	bytes int // the memory for copied stacks in free
+	bytes int // size of the memory for copied stacks in free, in bytes
 }
 
 // maxFree limits the memory for copied stacks that a statePool keeps, in bytes.

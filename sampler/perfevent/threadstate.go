@@ -74,8 +74,8 @@ const (
 // registers is the number of registers for which a ThreadState has room.
 const registers = ARM64PC + 1
 
-// registerMasks are the registers that the kernel copies, by the name of the architecture. Bit i stands for the
-// register with the index i.
+// registerMasks says which registers the kernel copies, by the name of the architecture. Bit i is for the register with
+// the index i.
 var registerMasks = map[string]uint64{
 	"amd64": 0xff<<R8 | 1<<IP | 0xff,
 	"arm64": 1<<registers - 1,

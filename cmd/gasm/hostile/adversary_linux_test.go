@@ -181,7 +181,7 @@ func attackedRun(t *testing.T, random *rand.Rand, pid int) {
 	defer cancel()
 	cmd := gasmCommand(ctx, append(args, strconv.Itoa(pid))...)
 	s := start(t, cmd)
-	late := gasmtest.Lateness(t)
+	limit := endsWithin(t)
 	var sent time.Time
 	var mu sync.Mutex
 	timer := time.AfterFunc(time.Duration(300+random.IntN(4000))*time.Millisecond, func() {
@@ -195,8 +195,8 @@ func attackedRun(t *testing.T, random *rand.Rand, pid int) {
 	mu.Lock()
 	defer mu.Unlock()
 	if !sent.IsZero() {
-		assert.Less(t, time.Since(sent), endTime+late(), "after the signal: %s", r.stderr)
+		assert.Less(t, time.Since(sent), limit(), "after the signal: %s", r.stderr)
 	} else {
-		late()
+		limit()
 	}
 }

@@ -222,12 +222,12 @@ func (m moment) try(t *testing.T, f fault, v *jvm) {
 		}
 	}
 	endFault := f.begin(t, v, cmd)
-	late := gasmtest.Lateness(t)
+	limit := endsWithin(t)
 	time.Sleep(answerTime)
 	told := time.Now()
 	_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	r := finish(t, cmd, s)
-	assert.Less(t, time.Since(told), endTime+late(), "after SIGTERM")
+	assert.Less(t, time.Since(told), limit(), "after SIGTERM")
 	endFault()
 	if f.name == "the JVM is killed" {
 		runGasm(t, "attach")

@@ -19,6 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/profile/waits"
 	"github.com/gasm-profiler/gasm/report/reporttest"
 	"github.com/gasm-profiler/gasm/report/schema"
@@ -47,7 +48,7 @@ func serverPage(t *testing.T, workers int) (path string, table *waits.Table) {
 	c, err := capture.Open(dir)
 	require.NoError(t, err)
 	defer c.Close()
-	ps, err := profile.Of(c, profile.DefaultOptions())
+	ps, err := profile.Of(c, choice.DefaultOptions())
 	require.NoError(t, err)
 	require.NotNil(t, ps.Trials[0].Waits)
 	return gasm(t, fmt.Sprintf("server-%d", workers), "report", "--format", "html", "--instructions", "200",
@@ -84,7 +85,8 @@ const (
 		return [r.left + 1, r.top + 1, Math.min(Math.round(box.clientWidth * 0.22), 260), box.clientWidth] })()`
 	// laneColour returns the colour at a point of the drawing, and the colour in a variable of the style sheet.
 	laneColour = `(() => { const canvas = document.querySelector(".lane-box canvas"); const ratio = canvas.width / canvas.clientWidth;
-		const copy = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); copy.drawImage(canvas, -%d * ratio, -%d * ratio);
+		const copy = document.createElement("canvas").getContext("2d", { willReadFrequently: true }); copy.drawImage(canvas,
+			-%d * ratio, -%d * ratio);
 		const [r, g, b] = copy.getImageData(0, 0, 1, 1).data;
 		const el = document.querySelector(".lane-box").appendChild(document.createElement("i")); el.style.color = "var(--f-s-%s)";
 		const want = getComputedStyle(el).color; el.remove(); return [%s, want] })()`
@@ -204,7 +206,8 @@ func TestLanesByKeyboard(t *testing.T) {
 	assert.Positive(t, eval[float64](p, `document.querySelector(".lane-box").scrollTop`), "it is in view")
 	p.press(kb.Home, "+", "+", "-", kb.Escape, kb.Enter)
 	assert.Equal(t, "SUMMARY", eval[string](p, `document.activeElement.tagName`))
-	assert.False(t, eval[bool](p, `!!document.querySelector("dialog[open]") || document.documentElement.classList.contains("in-code")`))
+	assert.False(t, eval[bool](p,
+		`!!document.querySelector("dialog[open]") || document.documentElement.classList.contains("in-code")`))
 
 	p.do(run(`document.querySelector(".lane-filter").value = "WRIT"; document.querySelector(".lane-filter").dispatchEvent(new Event("input"))`))
 	assert.Equal(t, 1, eval[int](p, lanesSize))

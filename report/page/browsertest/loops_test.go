@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/profile/loops"
 )
@@ -28,4 +29,21 @@ func TestModelledLoops(t *testing.T) {
 	tab.click(article + " .lp a")
 	tab.awaits(`!!document.querySelector("` + article + ` .cur")`)
 	assert.NotContains(t, eval[string](tab, `document.querySelector("#where").textContent`), "•")
+}
+
+// At the cursor, the side panel says what limits the loop of the instruction.
+func TestLoopAtCursor(t *testing.T) {
+	ps := profiles(t, "jdk25-lean-none")
+	tab := open(t, pageOf(t, ps), "", look{})
+	limit := "" // of the hottest loop that has a bound
+	for i := range ps.Trials[0].HotLoops {
+		if f := ps.Trials[0].HotLoops[i].Facts; f.Innermost && f.Bound != nil {
+			limit = f.Limit()
+			break
+		}
+	}
+	require.NotEmpty(t, limit)
+	tab.do(run(`[...document.querySelectorAll("[id$=-loops] tbody tr")].find((r) => r.textContent.includes(%q)).querySelector("a").click()`, limit))
+	tab.awaits(`document.documentElement.classList.contains("in-code")`)
+	tab.awaits(`[...document.querySelectorAll("article .jumps")].some((e) => e.offsetHeight && e.textContent.includes("` + limit + `"))`)
 }

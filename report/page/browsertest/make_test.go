@@ -14,8 +14,9 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 	"github.com/gasm-profiler/gasm/profile"
+	"github.com/gasm-profiler/gasm/profile/choice"
 	"github.com/gasm-profiler/gasm/report"
-	"github.com/gasm-profiler/gasm/report/text"
+	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
 // built is gasm, built once for all tests, and the pages that it made.
@@ -80,7 +81,7 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
-	o := profile.DefaultOptions()
+	o := choice.DefaultOptions()
 	o.Listings, o.Hottest, o.History, o.Parts = 12_000, true, true, true
 	ps, err := profile.Of(c, o)
 	require.NoError(t, err)
@@ -91,7 +92,7 @@ func profiles(t *testing.T, name string) *profile.Profiles {
 func pageOf(t *testing.T, ps *profile.Profiles) (path string) {
 	t.Helper()
 	var out bytes.Buffer
-	require.NoError(t, report.WriteHTML(&out, ps, report.Options{Gasm: "test", Options: text.Options{Top: 20}}))
+	require.NoError(t, report.WriteHTML(&out, ps, report.Options{Gasm: "test", Options: view.Options{Top: 20}}))
 	path = filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
 	return path

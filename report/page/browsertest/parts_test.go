@@ -2,11 +2,16 @@ package browsertest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/capture"
+	"github.com/gasm-profiler/gasm/profile/parts"
+	"github.com/gasm-profiler/gasm/report/reporttest"
 )
 
 // An option is one of the choices of threads or of time.
@@ -99,9 +104,56 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestAfterWarmUp checks that the choice "after warm-up" has the slices that began when the JVM was warm.
+func TestAfterWarmUp(t *testing.T) {
+	ps := profiles(t, "spread")
+	reporttest.AddWarmUp(ps) // warm 2 s after the first sample
+	times := ps.Trials[0].Parts.Slices
+	require.Greater(t, len(times), 4)
+	for i := range times {
+		times[i] = parts.TimeSlice{PID: ps.Trials[0].PIDs[0],
+			Span: capture.Span{FromMonoNanos: 5.5e9 + int64(i)*1e9, ToMonoNanos: 6.5e9 + int64(i)*1e9}}
+	}
+	ps.Capture.JVMs[0].StartMonoNanos = 4.5e9
+	p := open(t, pageOf(t, ps), "", look{})
+	assert.Contains(t, p.text(".axis"), "0.5 s")
+	p.do(choose("#unit", "raw"))
+	const methods = "#p0-methods tbody tr"
+	sum := map[string]int{}
+	warm := ""
+	for _, o := range options(p, "time") {
+		if o.Text == "after warm-up" {
+			warm = o.Value
+		}
+		from, _, ok := strings.Cut(o.Text, "–")
+		if seconds, err := strconv.ParseFloat(from, 64); ok && err == nil && seconds >= 3 { // since its start
+			p.do(choose("#time", o.Value))
+			for name, n := range samplesShown(p, methods) {
+				sum[name] += n
+			}
+		}
+	}
+	require.NotEmpty(t, warm)
+	p.do(choose("#time", warm))
+	assert.Equal(t, sum, samplesShown(p, methods))
+}
+
+// TestBackScrolls checks that Back leads to the place in the tables from which the link was followed.
+func TestBackScrolls(t *testing.T) {
+	p := open(t, reportPage(t, "spread"), "", look{height: 400, width: 1000})
+	p.do(run(`document.querySelector("#main").scrollTop = 700`))
+	was := eval[float64](p, `document.querySelector("#main").scrollTop`)
+	require.Greater(t, was, 300.0)
+	p.do(run(`[...document.querySelectorAll("#p0-methods a[href^='#']")].at(-1).click()`))
+	p.awaits(`document.documentElement.classList.contains("in-code")`)
+	p.do(back())
+	p.awaits(`!document.documentElement.classList.contains("in-code")`)
+	p.awaits(`Math.abs(document.querySelector("#main").scrollTop - %v) < 2`, was)
+}
+
 // leaves returns the choices that contain no other choices.
 func leaves(all []option) []option {
 	return slices.DeleteFunc(slices.Clone(all[1:]), func(o option) bool {
-		return slices.ContainsFunc(all, func(other option) bool { return strings.HasPrefix(other.Text, o.Text+": ") })
+		return o.Text == "after warm-up" || slices.ContainsFunc(all, func(other option) bool { return strings.HasPrefix(other.Text, o.Text+": ") })
 	})
 }

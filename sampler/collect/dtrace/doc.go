@@ -7,11 +7,10 @@
 // samples that were taken in a pause. keep_linux.go makes DTrace end when gasm is killed. errors.go
 // recognises what DTrace and sudo print when they refuse to run.
 //
-// DTrace runs [Program] and samples all processes. Afterwards gasm finds out from the pids which
-// samples belong to the command. DTrace can't sample the command alone: on macOS a JVM can't be
-// started under DTrace, and on both systems DTrace would miss a JVM's children. DTrace must run as
-// root, for example by sudo -n. Start returns as soon as the BEGIN probe has printed its mark, and
-// Stop when the END probe has printed another one. Some traps:
+// DTrace runs [Program] and samples all processes. Afterwards gasm finds out from the pids which samples belong to the
+// command. DTrace can't sample the command alone: on macOS a JVM can't be started under DTrace, and on both systems
+// DTrace would miss a JVM's children. DTrace must run as root, for example by sudo -n. Start returns as soon as the
+// BEGIN probe has printed its mark. Stop returns when the END probe has printed another mark. Some traps:
 //
 //   - One SIGTERM ends DTrace: it prints the samples that it has, and then the mark of the END
 //     probe. A second SIGTERM would lose samples. If DTrace prints nothing for ten seconds after

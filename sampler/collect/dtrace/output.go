@@ -89,8 +89,8 @@ func newOutput(pipe, file *os.File) *output {
 		saved: make(chan struct{}), quick: make(chan struct{}), caughtUp: make(chan struct{})}
 }
 
-// save copies the text from the pipe to the file until DTrace closes the pipe. If the file can't be written, save goes
-// on reading, because DTrace would otherwise hang on a full pipe.
+// save copies the text from the pipe to the file until DTrace closes the pipe. If the file can't be written, the
+// reading goes on, because DTrace would otherwise hang on a full pipe.
 func (t *output) save() {
 	defer close(t.saved)
 	defer t.pipe.Close()
@@ -210,7 +210,7 @@ func (t *output) write(text []byte) {
 	t.writeText(text)
 }
 
-// writeText writes text to t.to, unless an earlier write failed. The caller holds the lock.
+// writeText writes a text to t.to, unless an earlier write failed. The caller holds the lock.
 func (t *output) writeText(text []byte) {
 	if t.failure == nil {
 		_, t.failure = t.to.Write(text)
@@ -313,7 +313,7 @@ func (c *dropCounter) Write(text []byte) (int, error) {
 		}
 		lines = lines[end:]
 	}
-	if len(lines) > 64<<10 { // DTrace has no message that long
+	if len(lines) > 64<<10 { // DTrace has no message that is so long
 		c.rest.Write(lines)
 		lines = nil
 	}

@@ -10,6 +10,15 @@ import (
 	"github.com/gasm-profiler/gasm/sampler/collect/collecttest"
 )
 
+// waitLonger increases the time that DTrace may take to end. DTrace gets little CPU time if other processes use all
+// CPUs, and even less if the machine is busy with other work.
+func waitLonger(t *testing.T) {
+	t.Helper()
+	usual := endTimeout
+	endTimeout = time.Minute
+	t.Cleanup(func() { endTimeout = usual })
+}
+
 // TestStopped checks that a DTrace that was stopped by SIGSTOP is woken up to end, and loses no samples.
 func TestStopped(t *testing.T) {
 	gasmtest.NeedDTrace(t)

@@ -14,6 +14,7 @@ import (
 // three times.
 func TestStopsBetweenLines(t *testing.T) {
 	gasmtest.NeedDTrace(t)
+	waitLonger(t)
 	for range 3 {
 		x := collecttest.Hold(t, collecttest.Busy)
 		y := collecttest.Hold(t, collecttest.Busy)

@@ -37,7 +37,7 @@ const textName = "dtrace.txt"
 // Options say how DTrace samples.
 type Options struct {
 	Frequency int    // samples per second and CPU
-	Sudo      bool   // run it by sudo -n
+	Sudo      bool   // run DTrace by sudo -n, which never asks for a password
 	Dir       string // the folder for textName; a file of that name is replaced
 	// If DTrace takes long to end, Stop and Wait call Slow with a sentence for the user. Slow may
 	// be nil.
@@ -51,7 +51,7 @@ type Options struct {
 // A Script asks DTrace for something other than samples. It prints only what its clauses print.
 type Script struct {
 	Clauses string
-	Options []string // as for -x: "strsize=256"
+	Options []string // values of DTrace's option -x, such as "strsize=256"
 }
 
 // arguments returns DTrace's arguments for the script. As in [Program], the BEGIN and END probes print marks.
@@ -214,8 +214,8 @@ func (d *Tracer) refusal(ctx context.Context) error {
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
 // find returns the path of DTrace. It looks for dtrace on PATH first. If there is none, or if it is a Python script,
-// find tries the path elsewhere, its argument. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder,
-// or have it after the folder with SystemTap's Python script, which is also named dtrace.
+// the path in the parameter elsewhere is tried. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or
+// have it after the folder with SystemTap's Python script, which is also named dtrace.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {

@@ -225,6 +225,35 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestLibraries starts DTrace with the libraries that a distribution's package has. It compiles them first, which takes
+// seconds. scripts/install-dtrace.sh has moved them away from where each start finds them.
+func TestLibraries(t *testing.T) {
+	gasmtest.NeedDTrace(t)
+	tool := collecttest.ToolPath(t, "dtrace")
+	target, err := filepath.EvalSymlinks(tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(filepath.Dir(target), "..", "libraries")
+	if _, err := os.Stat(moved); err == nil {
+		collecttest.FakeTool(t, "dtrace", "exec '"+tool+"' -x syslibdir='"+moved+"' \"$@\"")
+	}
+	began := time.Now()
+	d := starts(t, Options{Frequency: 1217})
+	t.Logf("start took %v", time.Since(began))
+	x := collecttest.Hold(t, collecttest.Busy)
+	x.Release(t)
+	gasmtest.AwaitWork(t, x.PID(), 200*time.Millisecond)
+	if err := d.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(readSamples(t, d.TextFile(), false)[x.PID()]); n < 50 {
+		t.Errorf("%d samples", n)
+	}
+	d.Wait()
+	noneLeft(t, 1217)
+}
+
 // checkTimes checks that the samples' times are on this process's clock, and that there are samples from the release
 // of the process until Stop. A process that always wants a CPU gets one at least every 0.5 s, however busy the
 // machine is.
@@ -251,6 +280,7 @@ func checkTimes(t *testing.T, samples []sampler.Sample, released, asked int64, t
 // time.
 func TestLoaded(t *testing.T) {
 	gasmtest.NeedDTrace(t)
+	waitLonger(t)
 	d := starts(t, Options{Frequency: 1997})
 	x := collecttest.Hold(t, strings.Repeat(`(`+collecttest.Busy+`) & `, 3*runtime.NumCPU())+"wait")
 	own := d.process.Cmd.Process.Pid

@@ -33,7 +33,7 @@ type Process struct {
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the process group
-	// Started is called when the process was started, and After when it has ended. If the process can't be started,
+	// Started is called when the process was started. After is called when it has ended. If the process can't be started,
 	// both are called as well. Both may be nil.
 	Started, After func()
 }

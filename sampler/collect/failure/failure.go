@@ -24,7 +24,7 @@ type MissingToolError struct {
 	// Install is the command that installs the tool or, if there is no such command, the possible names of its package.
 	// If it is "", Hint has other advice.
 	Install string
-	Hint    string // advice if Install is ""
+	Hint    string // other advice, if Install is ""
 }
 
 func (e *MissingToolError) Error() string { return e.Tool + ": " + e.withoutTool() }
@@ -98,7 +98,7 @@ func (e *StoppedError) Error() string { return e.Tool + ": " + e.withoutTool() }
 
 func (e *StoppedError) withoutTool() string { return sentence(e.Parts()) }
 
-// Parts returns the cause, including e.Err, and the hint, for package fix.
+// Parts returns the cause, which includes e.Err, and the hint as the fix. Package fix calls it.
 func (e *StoppedError) Parts() (cause, fix string) {
 	cause = "stopped too early: " + e.Cause
 	if e.Err != nil {

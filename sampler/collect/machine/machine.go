@@ -13,7 +13,7 @@ import (
 // A Host has the facts about a machine and its user that matter for sampling.
 type Host struct {
 	User     int    // effective user id
-	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if unknown
+	Paranoid int    // kernel.perf_event_paranoid; 2, the kernel's default, if it is unknown
 	Kernel   string // the kernel's release: "6.8.0-31-generic"
 	Distro   string // the text of /etc/os-release
 }

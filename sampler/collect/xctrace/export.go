@@ -89,8 +89,8 @@ func rewrite(w io.Writer, r *sampler.XCTraceReader, event sampler.Event, began i
 }
 
 // began returns when the recording began, in ns on CLOCK_MONOTONIC. The times of the samples count from this moment.
-// The recording's table time-info has the moment in ticks of mach_absolute_time. If the table is missing, began uses
-// the wall clock time in the recording's table of contents, which has a resolution of 1 ms.
+// The recording's table time-info has the moment in ticks of mach_absolute_time. If the table is missing, the result
+// comes from the wall clock time in the recording's table of contents, which has a resolution of 1 ms.
 func (x *Recording) began(ctx context.Context) (int64, error) {
 	out, err := tool.Command(ctx, "xcrun", exportArgs(x.trace, "time-info")...).Output()
 	if err == nil {

@@ -62,7 +62,7 @@ var (
 // An instrument is a component of Instruments that takes samples, for example Time Profiler.
 type instrument struct {
 	event sampler.Event
-	name  string // as xctrace spells it
+	name  string // name of the instrument as xctrace spells it
 	table string // the table with the samples in a recording
 }
 

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gasm-profiler/gasm/internal/gasmtest"
+	"github.com/gasm-profiler/gasm/printassembly"
+)
+
+// TestMade compares when code was made with HotSpot's log of the same run. Without the events of compilations, gasm
+// knows two times between which it was made, and with them the time itself.
+func TestMade(t *testing.T) {
+	gasmtest.NeedNative(t)
+	j := gasmtest.NeedJDKs(t, gasmtest.JDK.IsDefault)[0]
+	for _, events := range []string{"gc", "compile"} {
+		t.Run(events, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "capture")
+			logged := filepath.Join(t.TempDir(), "compilations.log")
+			r := runGasm(t, []string{"profile", "--events", events, "-o", dir, "--", j.Java(), "-XX:+UnlockDiagnosticVMOptions",
+				"-XX:+LogCompilation", "-XX:LogFile=" + logged, "-Drounds=6000", "-cp", programs8(t, "WarmUp"), "WarmUp"})
+			require.Equal(t, 0, r.code, r.stderr)
+			p := &jsonReport(t, dir).Profiles[0]
+			require.Len(t, p.PIDs, 1)
+			hotspot := readLog(t, logged)
+			gasm := readLog(t, filepath.Join(dir, "asm-"+strconv.Itoa(p.PIDs[0])+".log"))
+			offset := hotspot.StartWallMillis - gasm.StartWallMillis // the JVM begins to count later
+
+			var away []int64 // by how much the logged times are outside those of the report
+			compared, exact := 0, 0
+			for i := range p.Compilations {
+				made := &p.Compilations[i]
+				at := slices.IndexFunc(hotspot.Blobs, func(b printassembly.Blob) bool {
+					return b.ID == made.CompileID && b.OSR == made.OSR && b.Kind == printassembly.NMethod
+				})
+				if at < 0 || made.MadeBefore {
+					continue
+				}
+				compared++
+				if made.MadeMillis == made.MadeByMillis {
+					exact++
+				}
+				when := hotspot.Blobs[at].UptimeMillis + offset
+				// Both clocks are rounded to milliseconds.
+				assert.GreaterOrEqual(t, when+2, made.MadeMillis, "%+v", made)
+				away = append(away, max(when-made.MadeByMillis, 0))
+			}
+			t.Logf("%d compilations, %d exact; the logged times are later by %d ms", compared, exact, away)
+			require.GreaterOrEqual(t, compared, 5)
+			if events == "compile" { // of the compilations before the recording began, only the start is known
+				assert.Positive(t, exact)
+			}
+			// HotSpot writes its log after it has made the code, so a busy machine may delay some of these times.
+			slices.Sort(away)
+			assert.LessOrEqual(t, away[len(away)/2], int64(2))
+		})
+	}
+}
+
+// readLog reads a log of code.
+func readLog(t *testing.T, path string) *printassembly.Log {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	require.NoError(t, err)
+	log, err := printassembly.NewLog(f, info.Size(), path)
+	require.NoError(t, err)
+	return log
+}
