@@ -26,7 +26,8 @@ func TestPerfStacks(t *testing.T) {
 	args := []string{"record", "-q", "-k", "mono", "-F", "499", "-e", "cpu-clock", "-g", "-o", data, gasmtest.NeedJava(t),
 		"-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintAssembly", "-XX:+LogVMOutput", "-XX:-DisplayVMOutput",
 		"-XX:LogFile=" + log,
-		"-XX:+PreserveFramePointer", "-Dsec=1", "-Dhertz=97", "-cp", javaPrograms(t), "Lockstep"}
+		// perf can't name interpreted methods, so main must be compiled soon, also on a busy machine.
+		"-XX:Tier3BackEdgeThreshold=5000", "-XX:+PreserveFramePointer", "-Dsec=1", "-Dhertz=97", "-cp", javaPrograms(t), "Lockstep"}
 	out, err := exec.Command("perf", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	file := filepath.Join(dir, "samples.txt")

@@ -31,18 +31,21 @@ func TestWatchInstructions(t *testing.T) {
 	objdump := gasmtest.NeedTool(t, "objdump", "apt install binutils")
 	j := startPhases(t, exactLines...)
 	data := filepath.Join(t.TempDir(), "perf.data")
-	perf := exec.Command("perf", "record", "-q", "-e", "cpu-clock", "-F", "251", "-p", j.pid(), "-o", data)
+	perf := exec.Command("perf", "record", "-q", "-e", "cpu-clock", "-F", "991", "-p", j.pid(), "-o", data)
 	gasmtest.Start(t, perf)
-	cmd := exec.Command(binary, "watch", "--every", "5s", "--instructions", j.pid())
+	cmd := exec.Command(binary, "watch", "--every", "5s", "--frequency", "997", "--instructions", j.pid())
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = t.Output()
 	gasmtest.Start(t, cmd)
 
-	// The samples at each instruction of the hottest line. A busy machine may take several intervals.
+	// The samples at each instruction of the hottest line, of one interval. A busy machine may take several intervals
+	// until one has enough samples: an instruction with fewer than 10 is not named.
 	got, total := map[string]int{}, 0
 	line := "Phases::alpha:" + phasesLine(t, "hottest line of alpha")
-	for lines := bufio.NewReader(out); total < 100; {
+	for lines := bufio.NewReader(out); total < 500; {
+		clear(got)
+		total = 0
 		text, err := lines.ReadBytes('\n')
 		require.NoError(t, err)
 		var profile struct {

@@ -113,7 +113,7 @@ type allocation struct {
 func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 	switch e.Kind {
 	case event.Lock:
-		if !e.OfRecorder() {
+		if !ofRecorder(e, raw) {
 			p.lock.add(p.stack(e, p.lock, func(s *stackOf) *int { return &s.lock }), 1, e.Nanos)
 		}
 	case event.Alloc:
@@ -121,7 +121,7 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 			p.left++
 			return
 		}
-		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !e.OfRecorder()}
+		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !ofRecorder(e, raw)}
 		p.sampled = p.sampled || a.sample
 		if t := raw.Thread(); beginning && a.sample && t != nil && (t.Virtual || t.OSID == 0) {
 			a.bytes = 0 // it may have been allocated before the recording; FirstSamples knows no virtual threads
@@ -131,6 +131,17 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 		}
 		p.allocations = append(p.allocations, a)
 	}
+}
+
+// ofRecorder reports whether an event was caused by Flight Recorder itself. An event that began before a dump and ended
+// after it may have lost its stack, so the threads of Flight Recorder are known by their names, too (JVMUpcalls and
+// PlatformRecorder in jdk.jfr.internal).
+func ofRecorder(e *event.Event, raw *jfr.Event) bool {
+	if len(e.Frames) > 0 {
+		return e.OfRecorder()
+	}
+	t := raw.Thread()
+	return t != nil && (t.Name == "JFR Periodic Tasks" || t.Name == "JFR Recorder Thread")
 }
 
 // stack returns the number of an event's stack in a Sum. The function of returns where the number is kept.
