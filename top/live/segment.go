@@ -79,7 +79,7 @@ func (g *segment) record(ctx context.Context, s *Session) bool {
 	}
 	o := record.AttachOptions{Gasm: s.o.Gasm, JVMs: g.jvms, Folder: g.folder, Counters: s.o.Counters,
 		Frequency: s.o.Frequency, FixedFrequency: s.o.FixedFrequency,
-		Stacks: s.o.Stacks, NoThreadNames: s.o.NoThreadNames, Pause: samplePause,
+		Stacks: s.o.Stacks, NoThreadNames: s.o.NoThreadNames, Pause: s.o.Pause,
 		Live: g, Problem: s.problem, Message: func(string) {}}
 	s.mu.Lock()
 	if g.before != nil {

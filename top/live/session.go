@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -48,6 +49,8 @@ type Options struct {
 	Unrecorded func(*attach.Process)
 	// NoThreadNames is true if the names that the kernel keeps of threads are enough.
 	NoThreadNames bool
+	// Pause is the longest time until a sample is processed; 0 means 150 ms. See record.AttachOptions.
+	Pause time.Duration
 }
 
 const (
@@ -98,7 +101,8 @@ type watched struct {
 	attach.Process
 	ticks uint64
 	stop  chan struct{}
-	ended bool
+	gone  atomic.Bool // the process has ended
+	ended bool        // the Model knows that the process has ended, or the Session is closed
 	// tries counts the recordings of this JVM that have failed, and tryAt is when the next one may begin. tryAt is zero
 	// if the JVM is recorded.
 	tries int
@@ -121,6 +125,7 @@ func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 		s.listAt = time.Now()
 	}
 	s.o.Segment, s.o.ListEvery = cmp.Or(s.o.Segment, segmentTime), cmp.Or(s.o.ListEvery, listEvery)
+	s.o.Pause = cmp.Or(s.o.Pause, samplePause)
 	s.ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if len(o.JVMs) == 0 {
 		return s, nil
@@ -164,6 +169,7 @@ func (s *Session) know(jvms []attach.Process) {
 		}
 		w = &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
 		s.jvms[j.PID] = w
+		go w.await()
 		if s.o.Activity {
 			go w.watch(s.ctx, s.noted)
 		}
@@ -185,6 +191,13 @@ func (s *Session) isNew(j *attach.Process) bool {
 	}
 	ticks := processend.StartTicks(j.PID)
 	return ticks != 0 && ticks != w.ticks // 0 if it has ended since it was listed
+}
+
+// await waits for the end of the process.
+func (w *watched) await() {
+	if processend.Await(w.PID, w.ticks, w.stop) {
+		w.gone.Store(true)
+	}
 }
 
 func (w *watched) leave() {
@@ -233,7 +246,7 @@ func (s *Session) Step() {
 		s.model.Observe(r.pid, r.monoNanos, a)
 	}
 	for _, w := range s.jvms {
-		if !w.ended && processend.HasEnded(w.PID, w.ticks) {
+		if !w.ended && w.gone.Load() {
 			w.leave()
 			s.model.EndJVM(w.PID)
 		}
