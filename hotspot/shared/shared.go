@@ -149,7 +149,7 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
-// Quiet says that Poll will not be called, so that the view does not collect changes for it.
+// Quiet announces that Poll will not be called any more, so that the view need not collect the changes for it.
 func (v *View) Quiet() {
 	v.jvm.mu.Lock()
 	defer v.jvm.mu.Unlock()
