@@ -211,8 +211,8 @@ func (c *Copier) profileTypes(from []methoddata.Type) (types []printassembly.Pro
 	return types, true
 }
 
-// isClass reports whether there is a class at an address, as far as the symbols of libjvm.so tell. Each address is
-// looked at only once.
+// isClass reports whether there is a class at an address. If the symbols of libjvm.so are unknown, it can't tell, and
+// returns true. Each address is looked at only once.
 func (c *Copier) isClass(at uint64) bool {
 	is, known := c.profiler.classes[at]
 	if !known {
@@ -222,8 +222,8 @@ func (c *Copier) isClass(at uint64) bool {
 	return is
 }
 
-// maxOverloads limits how many methods of the same name distinguishable compares. If there are more among the methods
-// of some code, which is rare, none of them gets a profile.
+// maxOverloads is the maximum number of methods with the same name that the function distinguishable compares. If some
+// code has more of them, which is rare, none of them gets a profile.
 const maxOverloads = 16
 
 // distinguishable returns those of the fresh methods to which frames of the code can be assigned. A frame has the name
@@ -258,8 +258,8 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	return kept
 }
 
-// addAlone adds those of the methods to alone that share no source line with another one. All methods have the same
-// name. If the lines of a method are unknown, it may share a line with any other method.
+// addAlone adds to the set alone each of the methods that shares no source line with another one. All methods have the
+// same name. If the lines of a method are unknown, it may share a line with any other method.
 func addAlone(alone map[*method]bool, methods []*method) {
 	if len(methods) == 1 {
 		alone[methods[0]] = true

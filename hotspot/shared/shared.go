@@ -57,7 +57,7 @@ type jvm struct {
 // Poll, because a Poll returns only the changes since the Poll before it.
 type View struct {
 	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
-	Cache *codecache.Cache // for its methods that any goroutine may call
+	Cache *codecache.Cache // only for those of its methods that any goroutine may call
 
 	set     *JVMs
 	jvm     *jvm
