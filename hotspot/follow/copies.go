@@ -97,7 +97,7 @@ func isJVM(pid int) bool {
 	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 }
 
-// isGone reports whether a method could not be copied because it, or the JVM, was gone.
+// isGone reports whether an error means that a method, or the whole JVM, is gone.
 func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }

@@ -43,7 +43,7 @@ func newNames(pid int, vm *vmstructs.VM) *names {
 	s, err := process.Status()
 	if err != nil {
 		process.Close()
-		return n // without the PID namespace, gasm can't tell which threads have the names
+		return n // if the PID namespace is unknown, it is unknown which threads have the names
 	}
 	if s.OwnPID == pid {
 		process.Close()

@@ -25,9 +25,9 @@ const (
 	// mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), and larger ones if they are hot.
 	// But nearly all methods above maxCallee have a call or a loop, and so are mentioned by a frame.
 	maxCallee = 48
-	// maxCallDepth limits the length of a chain of calls of methods that no frame mentions.
+	// maxCallDepth is the maximum length of a chain of calls whose methods no frame mentions.
 	maxCallDepth = 6
-	// maxRefs limits the references of a body that are written.
+	// maxRefs is the maximum number of references in a body. Further ones are left out.
 	maxRefs = 1 << 10
 )
 

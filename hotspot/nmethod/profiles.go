@@ -18,11 +18,12 @@ type profiler struct {
 	used map[printassembly.CodeKey][]uint64 // ascending
 }
 
-// maxWritten limits the number of profiles in a log. Methods beyond it have none.
+// maxWritten limits the number of profiles in a log, and that of methods with a body. Methods beyond it have no profile
+// or no body.
 const maxWritten = 1 << 18
 
-// maxUsed limits the number of keys in profiler.used. When there are as many, all are forgotten. Then profiles are
-// written again, which only makes the log longer.
+// maxUsed limits the number of keys in profiler.used. When it is reached, all keys are forgotten. After that, the log
+// may get profiles for the same code again, which only makes it longer.
 const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
@@ -233,7 +234,7 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	if len(used) == 1 {
 		return fresh
 	}
-	named := make(map[string][]*method, len(fresh)) // the used methods, by the names of the fresh ones
+	named := make(map[string][]*method, len(fresh)) // by name: the used methods with the name of a fresh one
 	for _, at := range fresh {
 		if m := c.methods[at]; m != nil {
 			named[m.name] = nil

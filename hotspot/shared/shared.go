@@ -18,7 +18,7 @@ import (
 type JVMs struct {
 	mu      sync.Mutex
 	open    map[int]*jvm // by process id
-	refused int          // by the budgets of JVMs that are not open any more
+	refused int          // reads refused by the budgets of JVMs that are not open any more
 }
 
 // NewJVMs returns an empty set of JVMs.
