@@ -126,7 +126,7 @@ func (l *layout) readHeap(q *query) {
 }
 
 // kindNames are the names that HotSpot gives to all blobs of a kind. Blobs from an AOT cache have other names in
-// HotSpot: an adapter is called by its signature, such as "LIJ" or "", and the DeoptimizationBlob is called "deopt_blob
+// HotSpot: an adapter's name is its signature, such as "LIJ" or "", and the DeoptimizationBlob is called "deopt_blob
 // (shared runtime)". gasm uses the names below for these blobs as well.
 var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob",
 	"Exception":    "ExceptionBlob",

@@ -73,8 +73,8 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 func samePiece(a, b *Blob) bool { return a.Method == nil && b.Method == nil && a.Header == b.Header }
 
 // Only returns the blob that contains the address, or nil if there is none. The result ok is true if no other blob is
-// known to have contained the address earlier. Then, as long as Generation stays the same, [Cache.At] returns b for
-// every time after b.NotBeforeMonoNanos. If b is nil, At returns nil for every time.
+// known to have contained the address earlier. If so, as long as Generation stays the same, [Cache.At] returns b for
+// every time after b.NotBeforeMonoNanos, or nil for every time if b is nil.
 func (c *Cache) Only(pc uint64) (b *Blob, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
