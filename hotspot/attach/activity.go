@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// An Activity holds the numbers of collections, safepoints and threads in a JVM's performance data. A number is -1 if
-// the data do not contain it.
+// An Activity holds what a JVM's performance data say about collections, safepoints and threads. A number is -1 if the
+// data do not contain it.
 type Activity struct {
 	Collectors []Collector
-	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program was
-	// stopped at them. SyncNanos is the total time that threads took to reach them.
+	// Safepoints counts the safepoints since the JVM's start. SafepointNanos is the total time for which the program
+	// was stopped at them. SyncNanos is the total time that threads took to reach them.
 	Safepoints, SafepointNanos, SyncNanos int64
 	Threads                               int64 // Java threads that are alive
 }
@@ -72,7 +72,7 @@ func parseActivity(file []byte) (a Activity, known bool) {
 	return a, true
 }
 
-// wantedNumber reports whether an Activity has a place for the entry with this name.
+// wantedNumber reports whether parseActivity may need the number in the entry with this name.
 func wantedNumber(name string) bool {
 	return len(name) > len(collectorHead) && name[:len(collectorHead)] == collectorHead ||
 		slices.Contains([]string{"sun.rt.safepoints", "sun.rt.safepointTime", "sun.rt.safepointSyncTime", "java.threads.live",

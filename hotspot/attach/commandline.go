@@ -13,8 +13,8 @@ var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path"
 	"--patch-module", "--source"}
 
 // mainOfArguments returns the main class or the jar on a JVM's command line. It returns "" if the command line does not
-// name one, for example because the arguments are in a file (@argfile), or because a launcher other than java always
-// runs the same class.
+// name one. For example, the arguments may be in a file (@argfile), or the JVM may have been started by a launcher
+// other than java, which always runs the same class.
 func mainOfArguments(args []string) string {
 	for i := 1; i < len(args); i++ {
 		switch word := args[i]; {

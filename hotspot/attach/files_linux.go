@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/jdk"
 )
 
-// files is the file system as a process sees it. If gasm can't reach that file system, all
-// methods behave as if it were empty.
+// files is the file system as a process sees it. If gasm can't reach that file system, all methods behave as if it were
+// empty.
 type files struct {
 	world  *foreign.World // nil if the files can't be reached
 	ownPID int

@@ -11,10 +11,10 @@ import (
 )
 
 // A Lister lists the running JVMs again and again. Its lists are those of the function List, but cost much less. Most
-// of List's time is spent on reading the mappings of processes that are not JVMs. A Lister skips processes with only
-// one thread, and reads any other process again only when its age has doubled, or once a minute when it is more than a
-// minute old. So a JVM that another program loads late may be found up to a minute later, and what the Lister knows
-// about a JVM may be up to a minute old.
+// of List's time is spent on reading the mappings of processes that are not JVMs. A Lister skips processes that have
+// only one thread. It reads every other process again when the process has become twice as old, but at least once a
+// minute. So a process that loads a JVM long after its start may be found up to a minute late, and what the Lister
+// knows about a JVM may be up to a minute old.
 type Lister struct {
 	mu    sync.Mutex
 	round int64
@@ -29,7 +29,7 @@ type looked struct {
 	round int64 // number of the last list that contained the process
 }
 
-// lookAgain is the longest time after which a process is read again.
+// lookAgain is the longest time between two readings of the same process.
 const lookAgain = time.Minute
 
 var errNoJVM = errors.New("it was not a JVM a moment ago")

@@ -26,7 +26,8 @@ func userName(uid int) string {
 }
 
 // tryMemory returns nil if the memory of the process can be read, and otherwise an error that says why not. It reads a
-// byte of the vDSO, which the kernel itself has mapped, so the read can't block.
+// byte of the vDSO, which the kernel itself has mapped, so the read can't block. If the process has no vDSO, tryMemory
+// can't find out whether reads are allowed, and returns nil as well.
 func (p process) tryMemory(mappings []native.Mapping, uid int) error {
 	at := slices.IndexFunc(mappings, func(m native.Mapping) bool { return m.Path == native.VDSO })
 	if err := p.CheckMemory(); err != nil {

@@ -27,7 +27,7 @@ const listTime = 6 * time.Second
 // looked at within listTime is included if its name is java.
 func List(ctx context.Context) ([]Process, error) { return list(ctx, look) }
 
-// list calls look for each process, with the process id, and returns the JVMs found.
+// list calls look(ctx, pid) for each process, and returns the JVMs found.
 func list(ctx context.Context, look func(context.Context, int) (*Process, error)) ([]Process, error) {
 	jvms, hanging, err := foreign.Each(listTime, func(pid int) (*Process, bool) {
 		j, err := look(ctx, pid)
@@ -52,8 +52,8 @@ func list(ctx context.Context, look func(context.Context, int) (*Process, error)
 	return found, nil
 }
 
-// silent describes a process that could not be looked at in time. It returns nil if nothing indicates that the
-// process is a JVM.
+// silent describes a process that could not be looked at in time. It returns nil if the process's name is not java,
+// because then nothing indicates that the process is a JVM.
 func silent(pid int) *Process {
 	p, err := foreign.Open(pid)
 	if err != nil {
@@ -129,9 +129,9 @@ func look(ctx context.Context, pid int) (*Process, error) {
 	return j, nil
 }
 
-// kind returns which JVM the process runs. hidden is true if its mappings could not be read. It returns an error if the
-// process is not a JVM, if it is an emulator that runs a JVM for another processor, or if gasm can't find out what it
-// is.
+// kind returns which kind of JVM the process runs. The parameter hidden is true if the process's mappings could not be
+// read. kind returns an error if the process is not a JVM, if it is an emulator that runs a JVM for another processor,
+// or if gasm can't find out what it is.
 func (p process) kind(ctx context.Context, status foreign.Status, mappings []native.Mapping,
 	hidden bool) (Kind, error) {
 	hasLibJVM := slices.ContainsFunc(mappings, isLibJVM)
@@ -155,8 +155,7 @@ func (p process) kind(ctx context.Context, status foreign.Status, mappings []nat
 	return "", fmt.Errorf("process %d (%s) is not a JVM: it has not loaded libjvm.so", p.PID(), status.Name)
 }
 
-// isLibJVM reports whether a mapping is of libjvm.so. Both HotSpot and OpenJ9 have a library of
-// this name.
+// isLibJVM reports whether a mapping is of libjvm.so. Both HotSpot and OpenJ9 have a library of this name.
 func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 // isJ9 reports whether a mapping is of OpenJ9's library: libj9vm29.so.
@@ -176,7 +175,7 @@ func homeOf(libjvm string) string {
 	return home
 }
 
-// A process is a process that gasm examines because it may run a JVM.
+// The type process wraps a process that gasm examines because it may run a JVM.
 type process struct{ *foreign.Process }
 
 // maxText limits the number of bytes that are read from a command line or an environment, because the kernel has no

@@ -6,8 +6,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// createdEntry names the counter in the performance data that has the time when the JVM was initialized
-// (management.cpp). Until then it is 0. After that, the JVM runs main and can execute any command.
+// createdEntry is the name of a counter in the performance data. Its value is the time when the initialization of the
+// JVM was complete (management.cpp), and 0 before that. From that time on, the JVM runs main and can execute any
+// command.
 const createdEntry = "sun.rt.createVmEndTime"
 
 // Started reports whether a JVM has started to run its program. The result known is false if the JVM has no performance

@@ -75,8 +75,8 @@ type reader struct {
 	found  []Class
 }
 
-// first reports whether an address was not read before. After maxClasses addresses it always returns false, which
-// ends the reading of a damaged list.
+// first reports whether an address is read for the first time. After maxClasses addresses it always returns false,
+// which ends the reading of a damaged list.
 func (r *reader) first(at uint64) bool {
 	if r.seen[at] || len(r.seen) >= maxClasses {
 		return false

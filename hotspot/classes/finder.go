@@ -44,8 +44,8 @@ const maxOffset = 1 << 10
 // Update.
 func (f *Finder) Class(name string) uint64 { return f.wanted[name] }
 
-// Update looks at the classes that were loaded since the last Update. If there are none, it reads one word. The result
-// found is true if it has found any of the names.
+// Update looks at the classes that were loaded since the last Update. If there are none, it reads only one word. The
+// result found is true if any of them has a wanted name.
 func (f *Finder) Update() (found bool, err error) {
 	if f.loader == 0 {
 		loader, err := f.bootLoader()
@@ -129,8 +129,9 @@ func (f *Finder) match(klasses, symbols []uint64) (found bool, err error) {
 	return found, nil
 }
 
-// text returns the text of a Symbol, or "" if the piece does not have all of it. The parameter read is false if the
-// piece was not read, because the memory ends after the Symbol.
+// text returns the text of a Symbol, or "" if the Symbol can't be read or is longer than p.Buf, and thus longer than
+// all wanted names. The parameter read is true if the caller has read all of p. If it is false, the memory may end soon
+// after the Symbol, so text reads the Symbol alone.
 func (f *Finder) text(p *vmstructs.Piece, read bool) string {
 	l := f.layout
 	if !read {

@@ -25,11 +25,11 @@ type Blob struct {
 	Method *printassembly.Installed
 	State  State
 
-	// SinceMonoNanos is the time of the Poll that found the blob. NotBeforeMonoNanos is the time of the last Poll before
-	// that at which the blob was certainly not there, or 0 if there was no such Poll.
+	// SinceMonoNanos is the time of the Poll that found the blob. NotBeforeMonoNanos is the time of an earlier Poll,
+	// the last one at which the blob was certainly not there. It is 0 if there was no such Poll.
 	SinceMonoNanos, NotBeforeMonoNanos int64
 	// GoneMonoNanos is the time of the Poll that found the blob gone, or 0 if the blob is still there. LastMonoNanos is
-	// the time of the Poll before that, when the blob was still there.
+	// the time of the previous Poll, when the blob was still there.
 	LastMonoNanos, GoneMonoNanos int64
 }
 

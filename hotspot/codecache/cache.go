@@ -193,7 +193,7 @@ func (c *Cache) finish() {
 	})
 }
 
-// add adds new blobs. notBefore is a time at which they were not there yet.
+// add appends new blobs to c.changes.Added. notBefore is a time at which they were not there yet.
 func (c *Cache) add(notBefore int64, blobs ...*Blob) {
 	for _, b := range blobs {
 		b.SinceMonoNanos, b.NotBeforeMonoNanos = c.now, notBefore

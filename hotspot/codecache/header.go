@@ -29,8 +29,8 @@ func (h *header) identity() identity {
 	return identity{h.end, h.nameAt, h.kind, h.size, h.lo, h.hi, h.compileID}
 }
 
-// decode returns the header in the copy of a block. The result used is false if the block is free. ok is true if the
-// block holds a valid blob. A used block may hold no blob yet, because HotSpot is about to make one.
+// decode returns the header in the copy of a block. The result used is false if the block is free. The result ok is
+// true if the block holds a valid blob. While HotSpot is still making the blob, used is true and ok is false.
 func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, ok bool) {
 	l := c.layout
 	if uint64(len(data)) < l.blockSize || l.blockUsed.In(data) != 1 {
@@ -72,7 +72,8 @@ func (c *Cache) decode(hp *heap, segment uint64, data []byte) (h header, used, o
 // same limit.
 const maxBlob = 1 << 26
 
-// isNMethod reports whether the blob is an nmethod. The blob's kind says so. In JDK 24 and older, the blob's name does.
+// isNMethod reports whether the blob is an nmethod. It looks at the blob's kind or, in JDK 24 and older, at the blob's
+// name.
 func (c *Cache) isNMethod(h *header) bool {
 	if c.layout.blob.hasKind {
 		return h.kind == c.layout.blob.kindNMethod

@@ -32,7 +32,7 @@ type heap struct {
 	compileIDs [3]uint64     // the compile ids at the time of that pass
 }
 
-// A block describes a block of a heap that holds a blob.
+// The type block describes a block that is in use, and the blob in it.
 type block struct {
 	identity
 	generation int

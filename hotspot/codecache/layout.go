@@ -38,7 +38,7 @@ type blobLayout struct {
 	hasKind                                                     bool
 	kind                                                        field
 	kindNMethod, kindAdapter, kindMH, kindVtable, kindSafepoint uint64
-	kindNames                                                   map[uint64]string // see kindNames
+	kindNames                                                   map[uint64]string // the variable kindNames, by kind
 	// codeBegin and codeEnd are addresses (JDK 22 and older) or offsets.
 	codeBegin, codeEnd field
 	offsets            bool // codeBegin and codeEnd are offsets
@@ -125,9 +125,9 @@ func (l *layout) readHeap(q *query) {
 	l.blockSize = q.size("HeapBlock")
 }
 
-// kindNames are the names that HotSpot gives to all blobs of a kind. gasm uses them for blobs from an AOT cache too,
-// which have other names in HotSpot: an adapter has its signature as its name, such as "LIJ" or "", and the
-// DeoptimizationBlob is called "deopt_blob (shared runtime)".
+// kindNames are the names that HotSpot gives to all blobs of a kind. Blobs from an AOT cache have other names in
+// HotSpot: an adapter's name is its signature, such as "LIJ" or "", and the DeoptimizationBlob is called "deopt_blob
+// (shared runtime)". gasm uses the names below for these blobs as well.
 var kindNames = map[string]string{"Adapter": "I2C/C2I adapters", "Deoptimization": "DeoptimizationBlob",
 	"Exception":    "ExceptionBlob",
 	"UncommonTrap": "UncommonTrapBlob"}

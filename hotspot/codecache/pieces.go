@@ -10,15 +10,16 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A piece is a part of a blob that HotSpot has a name for: a stub, a codelet of the interpreter, or a vtable stub.
+// A piece is a part of a blob for which HotSpot has a name of its own: a stub, a codelet of the interpreter, or a
+// vtable stub.
 type piece struct {
 	kind   printassembly.Kind
 	lo, hi uint64
 	name   string
 }
 
-// pieces has the pieces of all blobs that HotSpot names piece by piece: stubs, codelets and vtable stubs. HotSpot makes
-// nearly all of them while it starts, so they are rarely read again.
+// pieces holds the pieces of all blobs: stubs, codelets and vtable stubs. HotSpot makes nearly all of them while it
+// starts, so they are rarely read again.
 type pieces struct {
 	changed bool
 	all     []piece // all pieces, by address

@@ -39,8 +39,9 @@ func (c *Cache) findStubList() error {
 	return nil
 }
 
-// stubDescs treats each word of data as an address, and reads the memory there. It returns the addresses at which there
-// is something that looks like a StubCodeDesc, and the _next of each.
+// stubDescs treats each word of data as an address, and reads the memory there. The result has an entry for each
+// address at which the memory looks like a StubCodeDesc: its key is the address, and its value is the StubCodeDesc's
+// _next.
 func (c *Cache) stubDescs(data []byte) (map[uint64]uint64, error) {
 	begin := c.stubBegin()
 	seen, descs := map[uint64]bool{}, map[uint64]uint64{}
@@ -89,8 +90,8 @@ func (c *Cache) isStubDesc(data []byte, begin int) bool {
 }
 
 // lengthOfList returns the number of StubCodeDescs in the list that begins at an address, or 0 if there is no such
-// list. The parameter first is the result of stubDescs, which must contain the first StubCodeDesc. The others are read
-// from the JVM.
+// list. The first StubCodeDesc must be in the map first, which is a result of stubDescs. The others are read from the
+// JVM.
 func (c *Cache) lengthOfList(first map[uint64]uint64, at uint64) (n int) {
 	next, ok := first[at]
 	if !ok {

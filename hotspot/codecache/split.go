@@ -46,15 +46,15 @@ func (c *Cache) blobName(h *header, name string) string {
 	return name
 }
 
-// stubBlobSuffix ends the names of the blobs that hold stubs, since JDK 26: "initial_blob (stub gen)".
+// stubBlobSuffix is the end of the names of the blobs that hold stubs in JDK 26 and newer: "initial_blob (stub gen)".
 const stubBlobSuffix = "_blob (stub gen)"
 
 // smallestGap is the minimum size in bytes of a gap between two pieces that is reported as a blob. A smaller gap may
 // only be there for alignment, which takes up to 64 bytes.
 const smallestGap = 65
 
-// split returns the blobs of a block that does not hold an nmethod: one for each piece in it, and one for each gap
-// between pieces.
+// split returns the blobs of a block that does not hold an nmethod: one for each piece in it, and one for each gap of
+// at least smallestGap bytes. A block without pieces is one blob.
 func (c *Cache) split(b *block) []*Blob {
 	var parts []*Blob
 	at := b.lo

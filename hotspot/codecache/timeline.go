@@ -43,8 +43,8 @@ func (c *Cache) find(pc uint64) *Blob {
 // At returns the blob that contained the address at a given time, or nil if no such blob is known.
 //
 // The Cache does not know when a blob came or went between two Polls. If two blobs may have contained the address at
-// the given time, At returns the newer one, and ambiguous is true. ambiguous is false if one of them is a piece of the
-// other.
+// the given time, At returns the newer one. Then ambiguous is true, unless both blobs are parts of the same CodeBlob of
+// HotSpot (see samePiece).
 func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -68,13 +68,13 @@ func (c *Cache) At(pc uint64, monoNanos int64) (b *Blob, ambiguous bool) {
 	return b, ambiguous
 }
 
-// samePiece reports whether two blobs are parts of one CodeBlob of HotSpot's own code. That happens when a later Poll
-// learns more about a CodeBlob, and divides it into smaller pieces.
+// samePiece reports whether two blobs are parts of the same CodeBlob, which is not an nmethod. This happens when a
+// later Poll learns more about a CodeBlob, and divides it into smaller pieces.
 func samePiece(a, b *Blob) bool { return a.Method == nil && b.Method == nil && a.Header == b.Header }
 
-// Only returns the blob that contains the address, or nil if there is none. ok is true if no other blob is known to
-// have contained the address earlier. In this case, and as long as Generation stays the same, [Cache.At] returns the
-// same blob for every time after b.NotBeforeMonoNanos, or nil for every time if b is nil.
+// Only returns the blob that contains the address, or nil if there is none. The result ok is true if no other blob is
+// known to have contained the address earlier. If so, as long as Generation stays the same, [Cache.At] returns b for
+// every time after b.NotBeforeMonoNanos, or nil for every time if b is nil.
 func (c *Cache) Only(pc uint64) (b *Blob, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -144,7 +144,7 @@ func (w *watch) findHeaps(c *Cache, at uint64) error {
 		}
 	}
 	w.heapsAt = at
-	jvmci, _ := c.flag("UseJVMCICompiler") // does not change: HotSpot reads its arguments before it makes heaps
+	jvmci, _ := c.flag("UseJVMCICompiler") // the flag is constant: HotSpot reads its arguments before it makes heaps
 	c.jvmci = jvmci == 1
 	for i, at := range list {
 		if i < len(c.heaps) && c.heaps[i].at == at {

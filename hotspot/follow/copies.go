@@ -49,8 +49,9 @@ func (f *Follower) look() (news bool) {
 	return news
 }
 
-// sampled copies the method that a sample is in. It copies all of the method if the budget allows that, and otherwise
-// takes an excerpt. If the method has an excerpt already, the instruction at pc is added to it.
+// sampled handles a sample in a method. If the method has an excerpt, sampled adds the instruction at pc to it. If gasm
+// has not tried to copy the method before, sampled copies all of it if the budget allows that, and otherwise takes an
+// excerpt.
 func (f *Follower) sampled(b *codecache.Blob, pc uint64) {
 	switch waiting := f.excerpts[b]; {
 	case waiting != nil:
@@ -96,7 +97,7 @@ func isJVM(pid int) bool {
 	return slices.ContainsFunc(mappings, func(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" })
 }
 
-// isGone reports whether a method could not be copied because it, or the JVM, was gone.
+// isGone reports whether an error means that a method, or the whole JVM, is gone.
 func isGone(err error) bool {
 	return errors.Is(err, nmethod.ErrGone) || errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist)
 }
@@ -104,7 +105,7 @@ func isGone(err error) bool {
 // copyMethod copies one method, and subtracts the time that this took from the budget.
 func (f *Follower) copyMethod(m *printassembly.Installed) (err error) {
 	f.jvm.Copy(func(c *nmethod.Copier) {
-		began := time.Now() // not earlier, because Copy may have waited until another goroutine was done with the Copier
+		began := time.Now() // not earlier: Copy may have waited until another goroutine was done with the Copier
 		err = f.copyWith(c, m)
 		f.budget.spend(time.Since(began))
 	})

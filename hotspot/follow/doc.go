@@ -27,7 +27,7 @@
 //
 // # How often the code cache is polled
 //
-// A poll that finds nothing new takes some microseconds. While new methods appear, the pause between polls is 10 ms, or
-// up to 40 ms if polls are so slow that they would otherwise take more than 4 % of a CPU. Each poll without news
+// A poll that finds nothing new takes a few microseconds. While new methods appear, the pause between polls is 10 ms,
+// or up to 40 ms if polls are so slow that they would otherwise take more than 4 % of a CPU. Each poll without news
 // doubles the pause, up to 2.6 s. A sample ends the pause at once, so a pause is long only while the JVM runs no code.
 package follow

@@ -28,8 +28,8 @@ type budget struct {
 const (
 	// budgetShare limits copies in the long run: they may take 1/budgetShare of a CPU.
 	budgetShare = 25
-	// budgetStart is the budget at the start, and its maximum. It is enough for all methods of a program that has warmed
-	// up, if each takes a millisecond.
+	// budgetStart is the budget at the start, which is also its maximum. If copying a method takes a millisecond, it is
+	// enough for all methods of a program that has warmed up.
 	budgetStart = 200 * time.Millisecond
 	// budgetEnd limits the time for the remaining copies if the Follower is stopped before the JVM ends.
 	budgetEnd = 100 * time.Millisecond

@@ -21,8 +21,8 @@ import (
 type Options struct {
 	// Log is the path of the log to write. The file must not exist.
 	Log string
-	// StartMonoNanos and StartWallMillis are the same moment on two clocks. It must not be later than the JVM's start. The
-	// stamps in the log are relative to this moment.
+	// StartMonoNanos and StartWallMillis are the same moment on two clocks. This moment must not be later than the
+	// JVM's start. The stamps in the log are relative to it.
 	StartMonoNanos, StartWallMillis int64
 	// Command is the main class or jar and its arguments, as in the property sun.java.command. It may be empty.
 	Command string
@@ -57,7 +57,7 @@ type Follower struct {
 	stop chan struct{}
 	done chan struct{}
 	wake chan struct{} // has one element while the field pending is not empty
-	// switched gets an element when paused is changed, which wakes run.
+	// Pause and Resume put an element into switched when they have changed paused. This wakes run.
 	switched chan struct{}
 	paused   atomic.Bool
 
@@ -71,7 +71,7 @@ type Follower struct {
 	state    map[*codecache.Blob]copyState
 	excerpts map[*codecache.Blob]*excerpt // by method: the copy that is not complete yet
 	budget   budget                       // CPU time for copies
-	names    *names                       // names of threads; nil before the code cache is found, and with NoThreadNames
+	names    *names                       // nil before the code cache is found, and with NoThreadNames
 	pollTook time.Duration                // duration of the last poll
 	gone     bool                         // the JVM has ended, or can't be read any more
 	result   Result
@@ -96,8 +96,8 @@ const (
 
 // A Result says how much of a JVM's code was copied, and why the rest was not.
 type Result struct {
-	// Methods is the number of methods that were found in the code cache. Copied is the number of methods that had samples
-	// and were copied.
+	// Methods is the number of methods that were found in the code cache. Copied is the number of methods that had
+	// samples and were copied.
 	Methods, Copied int
 	// Excerpts counts the methods that were copied only as excerpts, with lines and inlined methods for the sampled
 	// instructions. The rest of their debug info could not be read in time, usually because the method or the JVM was
@@ -176,8 +176,8 @@ func (f *Follower) open() (err error) {
 	return nil
 }
 
-// stubName returns the name of the stub at the target of a call, without the prefix "StubRoutines::". It returns "" if
-// there is no stub.
+// stubName returns the name of the stub at an address, without the prefix "StubRoutines::". It returns "" if there is
+// no stub.
 func (f *Follower) stubName(at uint64) string {
 	b := f.jvm.Cache.Find(at)
 	if b == nil || b.Kind != printassembly.Stub {
@@ -245,11 +245,11 @@ const framePointersFlag = "PreserveFramePointer"
 // debugInfoFlag is the flag that makes HotSpot record the bytecode of every instruction, not only of safepoints.
 const debugInfoFlag = "DebugNonSafepoints"
 
-// Sampled notes that a sample was taken at an address. Any goroutine may call it; it does not block.
+// Sampled notes that a sample was taken at the address pc. Any goroutine may call Sampled; it does not block.
 func (f *Follower) Sampled(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, false}) }
 
-// Called notes that the code at an address had called, at that time, the code in which a sample was taken. The code is
-// copied as if it had been sampled. Any goroutine may call Called; it does not block.
+// Called notes that the code at pc had called the code in which a sample was taken at the time monoNanos. The method
+// that contains pc is copied as if it had been sampled. Any goroutine may call Called; it does not block.
 func (f *Follower) Called(pc uint64, monoNanos int64) { f.notice(sample{pc, monoNanos, true}) }
 
 func (f *Follower) notice(s sample) {
@@ -279,8 +279,8 @@ func (f *Follower) Methods() int {
 // before the pause.
 func (f *Follower) Pause() { f.turn(true) }
 
-// Resume polls the code cache at once, and regularly after that. In the log, all methods that were installed since
-// Pause have the time of Pause.
+// Resume polls the code cache at once, and regularly after that. In the log, each method that was installed during the
+// pause has the time at which the pause began.
 func (f *Follower) Resume() { f.turn(false) }
 
 func (f *Follower) turn(paused bool) {
@@ -298,9 +298,9 @@ func (f *Follower) Stop() Result {
 	return f.result
 }
 
-// Polls are this far apart. A sample ends a pause at once. So pauses get long only while the JVM runs no code, and then
-// polls should cost next to nothing. If there are no samples (Options.All), nothing ends a pause, so pauses are at most
-// longestWithoutWake. The same limit applies while methods with excerpts wait to be copied completely.
+// The limits of the pause between two polls. A sample ends a pause at once. So pauses get long only while the JVM runs
+// no code, and then polls should cost next to nothing. If no samples are taken (Options.All), nothing ends a pause, so
+// no pause is longer than longestWithoutWake. The same holds while methods with excerpts wait to be copied completely.
 const (
 	shortestPause      = 10 * time.Millisecond
 	longestPause       = 2560 * time.Millisecond

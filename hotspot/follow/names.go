@@ -25,8 +25,8 @@ type names struct {
 }
 
 const (
-	// The pause between two readings is firstNames at first. It doubles each time, up to lastNames. Reading the names
-	// of 100 threads takes half a millisecond.
+	// The pause between two readings doubles after each reading. It is 2*firstNames after the first reading, and at
+	// most lastNames. Reading the names of 100 threads takes half a millisecond.
 	firstNames, lastNames = 100 * time.Millisecond, 5 * time.Second
 	// namesShare limits readings to 1/namesShare of a CPU. Readings are slow in JVMs with many thousands of threads.
 	namesShare = 100
@@ -43,7 +43,7 @@ func newNames(pid int, vm *vmstructs.VM) *names {
 	s, err := process.Status()
 	if err != nil {
 		process.Close()
-		return n // without the PID namespace, gasm can't tell which threads have the names
+		return n // if the PID namespace is unknown, it is unknown which threads have the names
 	}
 	if s.OwnPID == pid {
 		process.Close()
@@ -54,7 +54,7 @@ func newNames(pid int, vm *vmstructs.VM) *names {
 	return n
 }
 
-// close releases what names has open.
+// close closes n.process, if there is one.
 func (n *names) close() {
 	if n != nil && n.process != nil {
 		n.process.Close()

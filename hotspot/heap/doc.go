@@ -10,10 +10,10 @@
 // A compressed reference has 32 bits. It is a distance from the heap's base, usually in units of eight bytes
 // (CompressedOops::decode). ZGC keeps colours in references. In the ZGC without generations these are bits of the
 // address, and each object is mapped once for each colour (ZAddress::good). In the generational ZGC (JDK 21 and newer)
-// they are the lowest 16 bits, and the address begins one bit above the bit that is set in the colour "remapped"
-// (zAddress.inline.hpp, ZPointer::uncolor). A reference that has an old colour may point to where an object was before
-// it was moved. gasm does not read the collector's tables of moved objects, so it reads at the old address. By then, an
-// object of another class is usually there.
+// they are the lowest 16 bits. On aarch64 the address is in the bits above them. On x86-64 it begins one bit above the
+// bit that is set in the colour "remapped" (zAddress.inline.hpp, ZPointer::uncolor). A reference that has an old colour
+// may point to where an object was before it was moved. gasm does not read the collector's tables of moved objects, so
+// it reads at the old address. By then, an object of another class is usually there.
 //
 // # Fields
 //

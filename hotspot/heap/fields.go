@@ -180,7 +180,7 @@ func (h *Heap) isSymbol(at uint64, text string) bool {
 		string(symbol[h.fields.symbolBody:]) == text
 }
 
-// maxClassName is the longest name of a class that is read, in bytes. The class file format allows 64 KiB.
+// maxClassName is the maximum number of bytes that are read of a class's name. The class file format allows 64 KiB.
 const maxClassName = 2 << 10
 
 // ClassName returns the name of the class (Klass) at an address: "pkg.Class", or "[Ljava.lang.String;" for an array. It

@@ -72,8 +72,7 @@ func (e *FailedError) Brief() string {
 // ErrEnded is wrapped in this package's errors if the JVM ended before it answered.
 var ErrEnded = foreign.ErrEnded
 
-// A NotToldError means that the JVM has not received the command, so the JVM will not execute it later
-// either.
+// A NotToldError means that the JVM has not received the command, so the JVM will not execute it later either.
 type NotToldError struct {
 	PID int
 	Err error // why the JVM did not receive it

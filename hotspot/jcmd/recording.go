@@ -27,7 +27,7 @@ import (
 
 // StartRecording makes a JVM record into its repository. settings is the path of a .jfc file. If the JVM ends before
 // the recording is stopped, the JVM writes the recording to the file whose path is in atExit. If atExit is "", the
-// recording is lost in this case. The JVM removes the oldest chunks as kept says.
+// recording is lost in this case. The JVM removes the oldest chunks when the recording exceeds the limits in kept.
 func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atExit string, kept Kept) error {
 	onExit := ""
 	if atExit != "" {
@@ -41,7 +41,7 @@ func StartRecording(ctx context.Context, p *foreign.Process, name, settings, atE
 	return expect(ctx, p, command, "Started recording ")
 }
 
-// A Kept limits what a JVM keeps of a recording that goes on. Only whole chunks are removed, so the limits are exceeded
+// A Kept limits how much of a running recording a JVM keeps. Only whole chunks are removed, so the limits are exceeded
 // by up to a chunk. A chunk has about 12 MB, or what was recorded between two dumps. The zero Kept stands for the JVM's
 // own limit, which is 250 MB.
 type Kept struct {

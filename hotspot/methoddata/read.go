@@ -49,7 +49,8 @@ func New(vm *vmstructs.VM, java *[256]byte) (*Reader, error) {
 }
 
 // maxSize limits the size of one method's records in bytes. A method has at most 64 kB of bytecode, and at most one
-// record, of some hundred bytes, for every two bytes of it. Methods with so many records are not compiled.
+// record for every two bytes of it. Its records may exceed the limit, but HotSpot does not compile methods with so many
+// records.
 const maxSize = 1 << 20
 
 // maxTotal limits the size in bytes of the records that one call of Read reads. Methods beyond it have no profile.

@@ -19,13 +19,13 @@ type Site struct {
 
 	Taken, NotTaken int64 // how often a branch was taken and not taken
 
-	// Types are the classes of receivers, or of the objects that were checked, in the order of their rows. Others is the
-	// number of receivers or objects of all other classes.
+	// Types are the classes of receivers, or of the objects that were checked, in the order of their rows. Others is
+	// the number of receivers or objects of all other classes.
 	Types  []Type
 	Others int64
 	// More is true if objects of further classes may have been checked but not counted. Failed counts the checks that
-	// failed; objects that failed may be missing from the counts of Types. More and Failed are set only for type checks,
-	// up to JDK 24.
+	// failed. The objects in failed checks may be missing from the counts of Types. More and Failed are set only for
+	// type checks, up to JDK 24.
 	More   bool
 	Failed int64
 
@@ -59,7 +59,7 @@ const (
 // nullSeen is the flag of a record that is set when null was seen.
 const nullSeen = 1
 
-// maxCount is above any real count. A cell with a higher number is not a count.
+// maxCount is the largest number that is accepted as a count. Real counts do not reach it.
 const maxCount = 1 << 48
 
 // A walk goes through the records of a MethodData.
@@ -106,8 +106,8 @@ func (w *walk) sites() (sites []Site, ok bool) {
 }
 
 // expectedSize returns the approximate size of a method's records, in bytes. The parameter at holds the method's
-// bytecodes; see function starts. extra is walk.extra. Records that also have the types of arguments are larger than
-// that.
+// bytecodes; see function starts. extra is walk.extra. The actual size is larger if records also have the types of
+// arguments.
 func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
 	types := 1 + extra + 2*l.types
 	for i := 0; i < len(at); {
@@ -138,7 +138,7 @@ func (l *layout) expectedSize(at []byte, extra uint64) (size uint64) {
 	return min(size, maxSize)
 }
 
-// counts reports whether HotSpot makes a record for each bytecode of a kind.
+// counts reports whether HotSpot makes a record for every occurrence of the bytecode op in a method.
 func counts(op byte) bool {
 	return op >= opIfeq && op <= opLookupswitch || op >= opInvokevirtual && op <= opInvokedynamic || op == opAastore ||
 		op == opCheckcast || op == opInstanceof || op >= opIfnull && op <= opJsrW
@@ -147,7 +147,8 @@ func counts(op byte) bool {
 // cells returns the number of cells of a record. The parameter rest has the bytes after the record's header. ok is
 // false if there are fewer bytes than that, or if the tag is unknown.
 func (w *walk) cells(tag byte, rest []byte) (n uint64, ok bool) {
-	// length returns 1 plus the number in the cell from, which is how many cells follow that cell.
+	// length returns the number of cells of a list whose first cell has the index from. That cell holds the number of
+	// the cells after it.
 	length := func(from uint64) uint64 {
 		if uint64(len(rest)) < 8*from+8 {
 			return 1 << 32

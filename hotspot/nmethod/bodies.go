@@ -21,13 +21,13 @@ type bodies struct {
 type bodyKey struct{ method, code, pool uint64 }
 
 const (
-	// maxCallee limits the size of a called method, in bytes of bytecode, if its body is to be written although no
-	// frame mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), and larger ones if they are
-	// hot. But nearly all methods above maxCallee have a call or a loop, and so are mentioned by a frame.
+	// maxCallee is the maximum size, in bytes of bytecode, of a called method whose body is written although no frame
+	// mentions the method. HotSpot inlines methods of up to 35 bytes (MaxInlineSize), and larger ones if they are hot.
+	// But nearly all methods above maxCallee have a call or a loop, and so are mentioned by a frame.
 	maxCallee = 48
-	// maxCallDepth limits the length of a chain of calls of methods that no frame mentions.
+	// maxCallDepth is the maximum length of a chain of calls whose methods no frame mentions.
 	maxCallDepth = 6
-	// maxRefs limits the references of a body that are written.
+	// maxRefs is the maximum number of references in a body. Further ones are left out.
 	maxRefs = 1 << 10
 )
 
@@ -50,8 +50,8 @@ func (c *Code) AppendBodies(text []byte) []byte {
 	return text
 }
 
-// appendBody appends the body of the Method at an address, after those of the small methods that it calls, and returns
-// its number. The number is 0 if the method has no body.
+// appendBody appends the body of the Method at an address, after the bodies of the small methods that it calls. It
+// returns the number of the body, or 0 if the method has none.
 func (c *Copier) appendBody(text []byte, at uint64, depth int) ([]byte, int) {
 	b := &c.bodies
 	m, err := c.method(at)
@@ -116,8 +116,9 @@ func (b *bodies) append(text []byte, body *printassembly.MethodBody) ([]byte, in
 	return b.written.keep(printassembly.AppendMethodBody(text, b.written.next(), body), start)
 }
 
-// The bytecode at a bci has an index, of two bytes, of an entry in the ConstantPoolCache. resolved returns the address
-// of that entry's index into the constant pool (cacheArray.index).
+// resolved returns the address of an index into the constant pool (cacheArray.index). The index is in the entry of the
+// ConstantPoolCache to which the bytecode at a bci refers. The bytecode's operand, two bytes, is the number of that
+// entry.
 func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) {
 	if len(m.bytecode) < bci+3 {
 		return 0, false
@@ -130,9 +131,9 @@ func (c *Copier) resolved(m *method, bci int, array *cacheArray) (uint64, bool) 
 	return at + array.first + index*array.stride + array.index, err == nil
 }
 
-// The entries of JDK 11 to 21 are four words: the indices, and f1, f2 and flags. For a field, f2 is its offset. For a
-// call, f1 is the Method. For a virtual call, f2 is the index in the table of virtual methods, or the Method if no
-// class overrides it.
+// In JDK 11 to 21, an entry of the ConstantPoolCache has four words: the indices, f1, f2 and flags. For a field, f2 is
+// its offset. For a call, f1 is the Method. For a virtual call, f2 is the index in the table of virtual methods, or the
+// Method if no class overrides it.
 //
 // JDK 22 and newer have two kinds of entries. A ResolvedFieldEntry has the class (8 bytes), the offset (4), the number
 // of the field (2), and then its index into the constant pool. A ResolvedMethodEntry has the Method (8), for a virtual
@@ -145,11 +146,11 @@ const (
 	beforeVirtualIndex = 8
 )
 
-// maxOffset is above the offset of any field in its object. A value of maxOffset or more is not an offset.
+// maxOffset is an upper bound for the offset of a field in its object. A value of maxOffset or more is not an offset.
 const maxOffset = 1 << 16
 
-// fieldOffset returns the offset of the field that the bytecode at a bci refers to, in bytes. It returns 0 if the field
-// has not been resolved.
+// fieldOffset returns the offset in bytes of the field that the bytecode at a bci refers to. It returns 0 if the field
+// has not been resolved, or if the offset can't be read.
 func (c *Copier) fieldOffset(m *method, bci int) int {
 	array := &c.layout.fieldEntries
 	at, ok := c.resolved(m, bci, array)
@@ -198,8 +199,8 @@ func (c *Copier) callee(m *method, bci int, name string) uint64 {
 	return method
 }
 
-// A bytecode calls a virtual method of the class that it names. virtualMethod returns the Method at an index of that
-// class's table of virtual methods. The parameter at is the address of the bytecode's entry in the ConstantPoolCache.
+// virtualMethod returns the Method at an index of a class's table of virtual methods. The class is the one that the
+// calling bytecode names. The parameter at is what resolved returned for the bytecode.
 func (c *Copier) virtualMethod(m *method, at, index uint64) uint64 {
 	if c.layout.resolvedKlasses == 0 || c.layout.vtable == 0 {
 		return 0

@@ -75,9 +75,9 @@ func (c *Copier) Frames() error {
 	return c.layout.noFrames
 }
 
-// Forget discards the names of methods, classes, members, metadata and call targets. Without it, a Copier reads the
-// name at each address only once. Call Forget after classes were unloaded or code was freed, because HotSpot may reuse
-// their addresses.
+// Forget discards the names of methods, classes, members, metadata and call targets. Until the next call of Forget, a
+// Copier reads the name at each address only once. Call Forget after classes were unloaded or code was freed, because
+// HotSpot may reuse their addresses.
 func (c *Copier) Forget() {
 	c.methods, c.classes, c.members = map[uint64]*method{}, map[uint64]string{}, map[memberKey]string{}
 	c.metadata, c.targets = map[uint64]string{}, map[uint64]string{}
@@ -91,7 +91,7 @@ func (c *Copier) Forget() {
 // and put another one at its address.
 const keepNames = 250 * time.Millisecond
 
-// ForgetStale calls Forget if it has not done so for keepNames.
+// ForgetStale calls Forget, unless its last call of Forget was less than keepNames ago.
 func (c *Copier) ForgetStale() {
 	if now := time.Now(); now.After(c.forgetAt) {
 		c.Forget()

@@ -45,7 +45,7 @@ type layout struct {
 	poolHolder uint64 // address of the Klass
 	poolCache  uint64 // address of the ConstantPoolCache
 	poolEnd    uint64 // where the entries start
-	// The kinds of a Location that holds a reference; see monitors.go.
+	// The kinds of Locations that hold a reference; see monitors.go.
 	locationOop, locationNarrowOop uint32
 	knowsLocations                 bool
 	sourceFile                     sourceFileIndex
@@ -132,8 +132,8 @@ func newLayout(vm *vmstructs.VM) (layout, error) {
 // maxMethodHead is an upper bound for layout.methodHead. A Method has about 100 bytes.
 const maxMethodHead = 1 << 10
 
-// findLocations sets the kinds of a Location that holds a reference. Debug info describes the objects of monitors with
-// them.
+// findLocations sets l.locationOop and l.locationNarrowOop, the kinds of Locations that hold a reference. In debug
+// info, the object of a monitor may be described by such a Location.
 func (l *layout) findLocations(vm *vmstructs.VM) {
 	oop, ok1 := vm.Int("Location::oop")
 	narrow, ok2 := vm.Int("Location::narrowoop")
@@ -195,7 +195,7 @@ func (q *query) constant(names ...string) uint32 {
 type cacheArray struct {
 	inline  bool   // the array is a part of the ConstantPoolCache
 	pointer uint64 // if not inline: the offset of the array's address in the ConstantPoolCache
-	first   uint64 // the offset of the first entry in the array or, if the field inline is true, in the ConstantPoolCache
+	first   uint64 // the offset of the first entry in the array or, if inline, in the ConstantPoolCache
 	stride  uint64 // the size of an entry
 	index   uint64 // the offset in an entry of a two-byte index into the constant pool
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A method holds the parts of a Java method that its debug info needs (HotSpot's Method and ConstMethod).
+// A method holds the parts of a Java method that are needed for debug info (HotSpot's Method and ConstMethod).
 type method struct {
 	name     string // class and name, "pkg.Class::method"
 	native   bool

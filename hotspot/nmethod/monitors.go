@@ -31,8 +31,8 @@ const (
 // compiler has eliminated, and those whose object is a constant or in a register.
 //
 // A list of monitors begins with their number. Each monitor has the place of its BasicLock, the object, and a byte that
-// is not 0 if the lock was eliminated (MonitorValue in debugInfo.hpp). If an object is neither a place nor a constant,
-// its length is not known here, so reading ends there.
+// is not 0 if the lock was eliminated (MonitorValue in debugInfo.hpp). If an object is encoded neither as a Location
+// nor as a constant, the length of the encoding is not known here, so reading ends there.
 func (c *Code) monitors(s scope) (all []Monitor) {
 	if s.monitors <= 0 || s.monitors >= len(c.scopesData) {
 		return nil

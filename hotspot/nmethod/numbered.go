@@ -17,9 +17,9 @@ func newNumbered() numbered { return numbered{maphash.MakeSeed(), map[uint64]int
 // next returns the number that the next new element gets.
 func (n *numbered) next() int { return len(n.byHash) + 1 }
 
-// keep is called after an element was appended to text at the offset start. The element has the number that the method
-// next returned. If the log already has an equal element, the appended one is removed. It returns the text and the
-// element's number. Two elements are equal if their texts are equal from " method=" to the end; their numbers come
+// keep removes the element that was appended to text at the offset start, if the log already has an equal one. It
+// returns the text and the element's number. Before that, the caller has appended the element with the number that the
+// method next returned. Two elements are equal if their texts are equal from " method=" to the end; their numbers come
 // before that.
 func (n *numbered) keep(text []byte, start int) ([]byte, int) {
 	_, rest, _ := bytes.Cut(text[start:], []byte(" method="))

@@ -18,11 +18,12 @@ type profiler struct {
 	used map[printassembly.CodeKey][]uint64 // ascending
 }
 
-// maxWritten limits the number of profiles in a log. Methods beyond it have none.
+// maxWritten limits the number of profiles in a log, and that of methods with a body. Methods beyond it have no profile
+// or no body.
 const maxWritten = 1 << 18
 
-// maxUsed limits the number of keys in profiler.used. When there are as many, all are forgotten. Then profiles are
-// written again, which only makes the log longer.
+// maxUsed limits the number of keys in profiler.used. When it is reached, all keys are forgotten. After that, the log
+// may get profiles for the same code again, which only makes it longer.
 const maxUsed = 1 << 12
 
 // newProfiler returns the profiler of a JVM. Without a reader it writes nothing.
@@ -211,8 +212,8 @@ func (c *Copier) profileTypes(from []methoddata.Type) (types []printassembly.Pro
 	return types, true
 }
 
-// isClass reports whether there is a class at an address, as far as the symbols of libjvm.so tell. Each address is
-// looked at only once.
+// isClass reports whether there is a class at an address. If the symbols of libjvm.so are unknown, it can't tell, and
+// returns true. Each address is looked at only once.
 func (c *Copier) isClass(at uint64) bool {
 	is, known := c.profiler.classes[at]
 	if !known {
@@ -222,8 +223,8 @@ func (c *Copier) isClass(at uint64) bool {
 	return is
 }
 
-// maxOverloads limits how many methods of the same name distinguishable compares. If there are more among the methods
-// of some code, which is rare, none of them gets a profile.
+// maxOverloads is the maximum number of methods with the same name that the function distinguishable compares. If some
+// code has more of them, which is rare, none of them gets a profile.
 const maxOverloads = 16
 
 // distinguishable returns those of the fresh methods to which frames of the code can be assigned. A frame has the name
@@ -233,7 +234,7 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	if len(used) == 1 {
 		return fresh
 	}
-	named := make(map[string][]*method, len(fresh)) // the used methods, by the names of the fresh ones
+	named := make(map[string][]*method, len(fresh)) // by name: the used methods with the name of a fresh one
 	for _, at := range fresh {
 		if m := c.methods[at]; m != nil {
 			named[m.name] = nil
@@ -258,8 +259,8 @@ func (c *Copier) distinguishable(fresh, used []uint64) (kept []uint64) {
 	return kept
 }
 
-// addAlone adds those of the methods to alone that share no source line with another one. All methods have the same
-// name. If the lines of a method are unknown, it may share a line with any other method.
+// addAlone adds to the set alone each of the methods that shares no source line with another one. All methods have the
+// same name. If the lines of a method are unknown, it may share a line with any other method.
 func addAlone(alone map[*method]bool, methods []*method) {
 	if len(methods) == 1 {
 		alone[methods[0]] = true

@@ -67,8 +67,8 @@ func (c *Code) target(offset int) (uint64, bool) {
 // displacement reads a signed four-byte number.
 func displacement(code []byte) uint64 { return uint64(int64(int32(binary.LittleEndian.Uint32(code)))) }
 
-// movedConstant returns the constant that x86-64's movabs moves to a register. The instruction has the opcode B8,
-// after a REX prefix or a REX2 prefix (D5) with the bit W.
+// movedConstant returns the constant that x86-64's movabs moves to a register. The instruction has one of the opcodes
+// B8 to BF, after a REX prefix or a REX2 prefix (D5) with the bit W.
 func movedConstant(code []byte) (uint64, bool) {
 	const rex2, w, map0F = 0xd5, 8, 0x80
 	if len(code) > 2 && code[0] == rex2 && code[1]&(map0F|w) == w {

@@ -15,7 +15,7 @@
 // The lines of PREFIXprobes:
 //
 //	folder  /tmp/gasm-123/5f3a…  /tmp/gasm-123        folders for the JVMs' files, and for their shared objects
-//	rings   32768  32768  536870912                   events in a thread's ring, windows in its ring, bytes of the file
+//	rings   32768  32768  536870912                   events and windows in a thread's two rings, bytes of the file
 //	method  Svc::tiny(int)  Svc  tiny  int  window    kind, the user's text, class, method, argument types, options
 //
 // Argument types or options that are missing are written as a hyphen.

@@ -39,8 +39,8 @@ type Session struct {
 	cleaned      bool  // one of the folders was removed meanwhile, and was created again
 }
 
-// open opens the two folders of a Session, and creates them if they are missing. The path is that
-// of the inner folder, as the JVM sees it. If the JVM has ended, p is nil.
+// open opens the two folders of a Session, and creates them if they are missing. The parameter folder is the path of
+// the inner folder, as the JVM sees it. If the JVM has ended, p is nil.
 func open(p *foreign.Process, w *foreign.World, folder string) (*Session, error) {
 	if !IsFolder(folder) {
 		return nil, fmt.Errorf("%s is not a folder for probes", folder)
@@ -323,8 +323,8 @@ func checkStopped(rep *rings.Report) error {
 }
 
 // restore creates the agent's files again, and the folders if they are missing, because the JVM loads the agent from
-// there for each command. Files that are still there are replaced, because a killed gasm process may have left them and
-// somebody may have changed them since.
+// these files for each command. Files that are still there are replaced, because a killed gasm process may have left
+// them and somebody may have changed them since.
 func (s *Session) restore() error {
 	if err := s.restoreFolders(); err != nil {
 		return err

@@ -72,8 +72,8 @@ func (m Method) ProbeName() string {
 	return name
 }
 
-// plain replaces all characters except letters, digits and underscores. It replaces '$' with a full stop, and any other
-// character with an underscore.
+// plain replaces all characters except ASCII letters, ASCII digits and underscores. It replaces '$' with a full stop,
+// and any other character with an underscore.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

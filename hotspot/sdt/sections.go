@@ -30,9 +30,9 @@ const (
 const textSection = 5
 
 // sections returns the part of an object that tracers read: the sections that no process maps, followed by the headers
-// of all sections. The caller writes this part to the file, at the offset that the parameter place gives. headersAt is
-// the offset of the section headers in the file, and count is their number. The build id is a hash of the notes and the
-// symbols' names, so it changes with the list of probes.
+// of all sections. The caller writes this part to the file at the offset place. headersAt is the offset of the section
+// headers in the file, and count is their number. The build id is a hash of the notes and the symbols' names, so it
+// changes with the list of probes.
 func sections(m *Machine, place uint64, probes []Probe) (data []byte, headersAt uint64, count int, err error) {
 	s := sectionWriter{place: place}
 	read, mapped := uint64(elf.SHF_ALLOC), uint64(elf.SHF_ALLOC|elf.SHF_WRITE)

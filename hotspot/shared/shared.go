@@ -18,7 +18,7 @@ import (
 type JVMs struct {
 	mu      sync.Mutex
 	open    map[int]*jvm // by process id
-	refused int          // by the budgets of JVMs that are not open any more
+	refused int          // reads refused by the budgets of JVMs that are not open any more
 }
 
 // NewJVMs returns an empty set of JVMs.
@@ -57,7 +57,7 @@ type jvm struct {
 // Poll, because a Poll returns only the changes since the Poll before it.
 type View struct {
 	VM    *vmstructs.VM    // its reads, and those of the Copier, take from the JVM's budget
-	Cache *codecache.Cache // for its methods that any goroutine may call
+	Cache *codecache.Cache // only for those of its methods that any goroutine may call
 
 	set     *JVMs
 	jvm     *jvm
@@ -149,7 +149,7 @@ func (j *jvm) find() (err error) {
 	return nil
 }
 
-// Quiet says that Poll will not be called, so that the view does not collect changes for it.
+// Quiet announces that Poll will not be called any more, so that the view need not collect the changes for it.
 func (v *View) Quiet() {
 	v.jvm.mu.Lock()
 	defer v.jvm.mu.Unlock()
