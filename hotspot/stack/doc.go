@@ -4,7 +4,7 @@
 //
 //	w := stack.NewWalker(shared.NewJVMs())
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
-//	pc := w.Caller()                     // an address in a method that calls much, whose code is worth copying; or 0
+//	pc := w.Caller()                     // an address in a method that many samples were called from; or 0
 //
 // A walk reads the stack only from the copy in the sample, so the result is exact although the thread has gone on by
 // then. It reads the code from the JVM's memory (packages codecache and nmethod), where code remains much longer than
@@ -18,8 +18,8 @@
 //
 // How the caller of a frame is found depends on the frame's code:
 //
-//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it is
-//	                           the caller's frame pointer
+//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it
+//	                           is the caller's frame pointer
 //	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or be gone
 //	interpreter                by the frame pointer: the frame has the caller's frame pointer, return address and sp,
 //	                           and its own Method and the address of the bytecode (frame_x86.hpp)

@@ -49,10 +49,10 @@ type content struct {
 }
 
 const (
-	// mostWaiting limits how long all walks of a process together wait until libraries are read. Reading usually
-	// takes milliseconds, but a file system may not answer, and all samples and the end of the recording have to
-	// wait, too. After that time, walks do not wait for libraries any more: they fail until the libraries have been
-	// read.
+	// mostWaiting limits the total time for which the walks of a process wait for libraries to be read. Reading usually
+	// takes milliseconds. But a file system may not answer, and meanwhile all other samples and the end of the
+	// recording have to wait. After mostWaiting, walks do not wait any more: they fail if they need a library that has
+	// not been read yet.
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10

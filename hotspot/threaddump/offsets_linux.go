@@ -69,8 +69,8 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 const (
 	// maxJavaThread is an upper bound for the size of a JavaThread in bytes.
 	maxJavaThread = 1 << 14
-	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes. If a JVM's BasicObjectLock is larger, no
-	// locks are read.
+	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes. If a JVM's BasicObjectLock is larger,
+	// no locks are read.
 	maxLockSize = 64
 	// mostLocks is how many locks a LockStack has room for (LockStack::CAPACITY).
 	mostLocks = 8

@@ -188,8 +188,8 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser returns code that copies a number of bytes (size) of the JVM's memory into the record, to the given offset.
-// The address in the JVM's memory is in R3. If a page is not present, the kernel writes zeros.
+// readUser returns code that copies size bytes of the JVM's memory, from the address in R3, to the offset at in the
+// record. If a page is not present, the kernel writes zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

@@ -79,7 +79,7 @@ const (
 	longestSingle = 1 << 10
 	// mostSingle is the maximum number of such reads that are kept.
 	mostSingle = 64
-	// maxFetched limits how many bytes are kept at once.
+	// maxFetched limits how many bytes one call of Fetch reads.
 	maxFetched = 64 << 20
 )
 
@@ -216,7 +216,8 @@ func (a *Ahead) Noted() []Span {
 	return a.noted
 }
 
-// togetherRounds limits how many reads of one call of f in Together depend on each other.
+// togetherRounds is the maximum number of rounds in Together. Each read of f that depends on an earlier one takes
+// another round. After the last round, f reads the process itself.
 const togetherRounds = 24
 
 // Together calls f for the numbers from 0 to n-1, and reads the memory that all these calls need together. While the

@@ -15,8 +15,8 @@ type Flag struct {
 	Type  string
 	Size  uint64 // size of the value in bytes
 	Value uint64 // the number, 0 or 1 for a bool, the bits of a double, or the address of a text
-	// Given is true if the flag was set on the command line, in an environment variable or in a file of options, and not
-	// by HotSpot itself or while the JVM ran. It is also true if the JVM does not say who has set the flag.
+	// Given is true if the flag was set on the command line, in an environment variable or in a file of options, and
+	// not by HotSpot itself or while the JVM ran. It is also true if the JVM does not say who has set the flag.
 	Given bool
 }
 

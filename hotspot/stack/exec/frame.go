@@ -30,8 +30,8 @@ type Frame struct {
 	CFA   Place    // the canonical frame address: the caller's stack pointer after the return
 	RA    Place    // the return address
 	Saved [6]Place // what the caller has in the registers that Arch.preserved names
-	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then it is
-	// assumed that the frame is complete there.
+	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then the frame
+	// is the one that such code is most likely to have; see "What is not reached" in the package's comment.
 	Assumed bool
 
 	arch *Arch

@@ -29,9 +29,10 @@ const (
 	firstFrame
 )
 
-// Return returns the frame to which a call returns at pc. It is meant for frames that are not the innermost of a stack.
-// Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a stub that is only
-// reached by jumps, and has another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns the frame that the code has when a call returns to pc. It is meant for all frames of a stack except
+// the innermost. Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a
+// stub that is only reached by jumps, and has another frame. Return returns false if no call that execution reaches
+// ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
@@ -59,8 +60,8 @@ func (t *Table) At(pc uint64) (Frame, bool) {
 	return t.frames[t.at[offset]-firstFrame], true
 }
 
-// maxCode is the size of the largest piece of code that is executed, in bytes. HotSpot's largest stub has some hundred
-// kB.
+// maxCode is the size of the largest piece of code that is executed, in bytes. HotSpot's largest stub has several
+// hundred kB.
 const maxCode = 4 << 20
 
 // runs keeps the memory of earlier runs for later ones. Otherwise most of the time would be spent on allocating
