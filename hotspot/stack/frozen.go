@@ -24,8 +24,8 @@ const FrozenHeader = 16
 // to it.
 const frozenBase = 1 << 20
 
-// WalkFrozen appends the frames in a copy to a slice, innermost first. monoNanos is the time at which the copy was
-// made. mark is 0 if no frame in the copy is missing.
+// WalkFrozen appends the frames in the copy f to the slice frames, innermost first, and returns the result. monoNanos
+// is the time at which the copy was made. mark is 0 if no frame in the copy is missing.
 func (w *Walker) WalkFrozen(frames []callstack.Frame, pid int, f *Frozen, monoNanos int64, mappings *native.Resolver) (
 	all []callstack.Frame, mark callstack.Kind) {
 	mark = w.walkOne(pid, monoNanos, mappings, func(k *walk) callstack.Kind {

@@ -43,9 +43,9 @@ type openJVM struct {
 
 const (
 	// longestWalk is the time after which a walk may be given up, not counting the time for reading libraries. Most
-	// walks take 7 microseconds, and some milliseconds if they find new methods. But gasm may have got no CPU for a
-	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or
-	// when longestWait has passed.
+	// walks take 7 microseconds, and a few milliseconds if they find new methods. But gasm may have got no CPU for a
+	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or when
+	// longestWait has passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime together, and longer than usualWalk on
 	// average. Such a process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than
@@ -172,8 +172,8 @@ func (j *jvm) close() {
 	}
 }
 
-// poll polls the code cache, unless that was already done after the given time. It returns false if the JVM's memory
-// could not be read in time.
+// poll polls the code cache, unless it was already polled after the time of the sample (sampled). It returns false if
+// the JVM's memory could not be read in time.
 func (j *jvm) poll(sampled int64) (ok bool) {
 	if j.openJVM == nil || j.ended || sampled < j.polled {
 		return true

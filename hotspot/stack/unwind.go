@@ -203,9 +203,9 @@ func (k *walk) findContinuation() step {
 	return failed
 }
 
-// returnAt reads the word at an address of the stack. If the word is a return address into Java code, returnAt makes
-// the frame that would be returned to the current one, and returns the frame's code. Otherwise c is nil, and the
-// current frame does not change.
+// returnAt reads the word at an address of the stack. If the word is a return address into Java code, returnAt returns
+// this code, and the current frame becomes the one that the address returns to. Otherwise c is nil, and the current
+// frame does not change.
 func (k *walk) returnAt(at uint64) (c *code, s step) {
 	pc, ok := k.dump.Word(at)
 	if !ok {

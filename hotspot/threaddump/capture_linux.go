@@ -27,8 +27,8 @@ const (
 	// captureTime limits the total time for which threads are read again. After that time, each thread is read only
 	// once.
 	captureTime = 2 * time.Second
-	// runningAttempts is the number of attempts after which an attempt that finds the thread running is the last one.
-	// Such a thread is sampled afterwards.
+	// After runningAttempts attempts, the next one that finds the thread running is the last one. Such a thread is
+	// sampled afterwards.
 	runningAttempts = 2
 	// maxText is how many bytes of a file in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16

@@ -39,8 +39,8 @@ func (l *Looker) ReadJavaThreads() error {
 	return nil
 }
 
-// fewTogether is the maximum number of threads that are read together. With many more, finding the data of a thread
-// among all that was read takes longer than the system calls that are saved.
+// fewTogether is the maximum number of threads that are read together. If there were many more, finding the data of one
+// thread among all data would take longer than the saved system calls.
 const fewTogether = 256
 
 // errNotCounted is the error of Meet if the kernel does not count how often threads run.

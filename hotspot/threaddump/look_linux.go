@@ -137,7 +137,7 @@ const (
 	// to read the changes in the JVM's code only once for each group, before the first walk.
 	mostAtOnce = 32
 	manyBytes  = 1 << 20
-	// keptStack is the capacity of a stack's buffer that is kept for the next look.
+	// keptStack is the maximum capacity of a stack's buffer that is kept for the next look.
 	keptStack = 64 << 10
 )
 
@@ -176,7 +176,7 @@ func (l *Looker) try(t *Known, c *capture) (k Look) {
 	return k
 }
 
-// capture begins to capture a thread.
+// capture reads a thread. The caller must check afterwards whether the thread has run meanwhile.
 func (l *Looker) capture(t *Known, c *capture) {
 	*c = capture{tid: t.TID, nid: t.NID, java: t.Java, known: t, files: t.files, stack: c.stack, fields: c.fields}
 	c.result = l.attempt(c)

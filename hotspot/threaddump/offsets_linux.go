@@ -34,7 +34,7 @@ type offsets struct {
 // only a field for locks is missing, its size is 0.
 func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	q := vmstructs.Query{VM: vm, Of: "the threads of "}
-	field := func(name string, size uint64) vmstructs.Field { // the tables do not have the size of each type
+	field := func(name string, size uint64) vmstructs.Field { // the tables lack the sizes of some types
 		at, ok := vm.Offset(name)
 		q.Must(ok, name)
 		return vmstructs.Field{At: at, Size: size}

@@ -162,10 +162,10 @@ func (c *Counter) Close() {
 	c.view.Close()
 }
 
-// Count counts virtual threads. It reads only some of them, chosen at random. The parameter most limits their number,
-// though not exactly. If the error is vmstructs.ErrBudget, too much was read before, and a later count may work. After
-// any other error, further counts are useless: the JVM has ended, gasm does not know this build of the JDK, or the
-// error is ErrCollector.
+// Count counts virtual threads. If there are many, it reads only some of them, chosen at random. The parameter most
+// limits their number, though not exactly. If the error is vmstructs.ErrBudget, too much was read before, and a later
+// count may work. After any other error, further counts are useless: the JVM has ended, gasm does not know this build
+// of the JDK, or the error is ErrCollector.
 func (c *Counter) Count(most int) (*Counts, error) {
 	c.refusals = c.budget.Refused()
 	if err := c.update(); err != nil || c.layout == nil {

@@ -75,9 +75,9 @@ func (vm *VM) Ahead() (*VM, *Ahead) {
 var errLater = errors.New("it is read later, together with others")
 
 const (
-	// longestSingle is the maximum length of a read that is kept without having been fetched.
+	// The data of a read that was not fetched is kept, too, if it has at most longestSingle bytes.
 	longestSingle = 1 << 10
-	// mostSingle is the maximum number of such reads that are kept.
+	// mostSingle is the maximum number of such reads whose data is kept.
 	mostSingle = 64
 	// maxFetched limits how many bytes one call of Fetch reads.
 	maxFetched = 64 << 20
@@ -128,7 +128,7 @@ func (a *Ahead) find(s Span) (data []byte, tried bool) {
 	return nil, false
 }
 
-// readPieces reads pieces that were not fetched; see gatherer.
+// readPieces reads pieces from the process, even if they were fetched; see gatherer.
 func (a *Ahead) readPieces(pieces []Piece) (read int, err error) { return a.under.Gather(pieces) }
 
 // Forget forgets all data.

@@ -116,7 +116,7 @@ func (vm *VM) namedFlags() (*flagTable, error) {
 // A flagTable describes HotSpot's list of its flags (JVMFlag::flags).
 type flagTable struct {
 	at                  uint64         // the address of the first row
-	index               map[string]int // of the rows, by the names of flags
+	index               map[string]int // indexes of rows, by the names of flags
 	stride              uint64         // the size of a row in bytes
 	name, typ, addr     Field
 	origin              Field

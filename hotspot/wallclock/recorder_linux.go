@@ -43,7 +43,7 @@ type Recorder struct {
 	many     int                // see manyThreads
 	counts   *runcounts.Counts  // nil if threads are asked one by one
 	counted  []runcounts.Thread // what counts has returned
-	together bool               // counts was used in this round
+	together bool               // counts could be opened
 	due      int64              // when counts is asked next
 	more     int                // the largest number of threads that were not recorded at the same time
 	reopened int64              // number of threads whose files are opened for each look

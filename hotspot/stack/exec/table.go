@@ -68,8 +68,8 @@ const maxCode = 4 << 20
 // memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept limits the memory that is kept for later runs. A run of a piece of code with more than this number of bytes
-// does not keep its memory.
+// maxKept limits the memory that is kept for later runs. It is the size in bytes of the largest piece of code after
+// whose run the memory is kept.
 const maxKept = 64 << 10
 
 // Analyze executes a piece of code symbolically, and returns the frames of its instructions. If the code is too large,
