@@ -2,8 +2,8 @@ package stack
 
 import "time"
 
-// longestAsk is how long a walk waits for a read of the JVM's memory. A read usually takes microseconds. It takes some
-// milliseconds when the code cache is read for the first time, and some seconds on a very busy machine. It never ends
+// longestAsk is how long a walk waits for a read of the JVM's memory. A read usually takes microseconds. It takes a few
+// milliseconds when the code cache is read for the first time, and a few seconds on a very busy machine. It never ends
 // if the memory is mapped from a file system that does not answer. Samples that arrive meanwhile have to wait.
 const longestAsk = 10 * time.Second
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// A rule says how to find the caller of a frame. The rule depends on the code of the frame. It applies to frames that
-// have called other code. The frame of the sampled code may not be complete, so symbolic execution is tried first.
+// A rule says how to find the caller of a frame that has called other code. Each piece of code has one rule. For the
+// sampled code itself, whose frame may not be complete, symbolic execution is tried before the rule.
 type rule uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	byFrameSize               // by CodeBlob::_frame_size, for nmethods and blobs with oop maps
 	byFP                      // by the frame pointer if symbolic execution fails, for blobs that replace frames
 	interpreter               // by the words that an interpreter frame has at fixed offsets from its frame pointer
-	returnBarrier             // its callers' frames are in the heap, or are being moved from there to the stack
+	returnBarrier             // for stubs whose callers' frames are in the heap, or are being moved to the stack
 )
 
 // A code holds what is known about a piece of code in the code cache.

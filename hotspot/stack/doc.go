@@ -4,7 +4,7 @@
 //
 //	w := stack.NewWalker(shared.NewJVMs())
 //	id := w.Walk(tree, record, mappings) // record: a sample with a copy of its registers and of the top of its stack
-//	pc := w.Caller()                     // an address in a method that calls much, whose code is worth copying; or 0
+//	pc := w.Caller()                     // an address in a method that is a caller in many samples; or 0
 //
 // A walk reads the stack only from the copy in the sample, so the result is exact although the thread has gone on by
 // then. It reads the code from the JVM's memory (packages codecache and nmethod), where code remains much longer than
@@ -18,8 +18,8 @@
 //
 // How the caller of a frame is found depends on the frame's code:
 //
-//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it is
-//	                           the caller's frame pointer
+//	compiled method, calling   CodeBlob::_frame_size: the return address is the last word of the frame, and below it
+//	                           is the caller's frame pointer
 //	compiled method, sampled   symbolic execution (package exec), because the frame may not be there yet, or be gone
 //	interpreter                by the frame pointer: the frame has the caller's frame pointer, return address and sp,
 //	                           and its own Method and the address of the bytecode (frame_x86.hpp)
@@ -47,13 +47,13 @@
 //
 // # Traps
 //
-//   - A return address may be the first byte after the code that called. So code is looked up one byte before it.
+//   - A return address may be the first byte after the caller's code. So code is looked up one byte before it.
 //   - Deoptimization makes interpreter frames that return to the first byte of a codelet. The byte before it belongs to
 //     no code, or to another stub.
 //   - While cont_thaw moves frames, the space that it has reserved for them on the stack still has old return
 //     addresses.
-//   - When the interpreter returns from a method, it removes the method's frame some instructions before the end of the
-//     codelet. After that, gasm can't find out which method it was.
+//   - When the interpreter returns from a method, it removes the method's frame a few instructions before the end of
+//     the codelet. After that, gasm can't find out which method it was.
 //   - Code of C1 pushes arguments before it calls the stub slow_subtype_check, so its sp is not at the end of its
 //     frame.
 //   - Names of methods of hidden classes, and of classes that are being unloaded, may not be readable. A frame has no

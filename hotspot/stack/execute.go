@@ -38,7 +38,7 @@ func (k *walk) frameAt(c *code) (frame exec.Frame, ok bool) {
 	return c.table.Return(k.at.PC)
 }
 
-// mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have some 100 KiB.
+// mostCode is the largest piece of code that is executed, in bytes. C2's largest methods have about 100 KiB.
 const mostCode = 1 << 18
 
 // execute reads a piece of code and executes it symbolically. It returns nil if the code can't be read.

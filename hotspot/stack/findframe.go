@@ -35,7 +35,7 @@ func (k *walk) findFP(c *code) {
 // ownWords returns the smallest number of words that an interpreter frame has below its frame pointer.
 func (k *walk) ownWords() uint64 { return k.bcpAt() / 8 }
 
-// isFP reports whether an interpreter frame of a method that is not native has its frame pointer at an address.
+// isFP reports whether fp is the frame pointer of an interpreter frame of a method that is not native.
 func (k *walk) isFP(fp uint64) bool {
 	pc, ok := k.dump.Word(fp + 8)
 	if !ok || !k.isCode(pc&k.mask) {

@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
-// A Frozen is a copy of frames of a virtual thread that HotSpot has moved to the heap, to the object StackChunk. The
+// A Frozen is a copy of frames of a virtual thread that HotSpot has moved to a StackChunk object in the heap. The
 // frames are laid out as on a stack, except that interpreter frames refer to other places on the stack by distances in
 // words, and not by addresses.
 type Frozen struct {
@@ -24,8 +24,8 @@ const FrozenHeader = 16
 // to it.
 const frozenBase = 1 << 20
 
-// WalkFrozen appends the frames in a copy to a slice, innermost first. monoNanos is the time at which the copy was
-// made. mark is 0 if no frame in the copy is missing.
+// WalkFrozen appends the frames in the copy f to the slice frames, innermost first, and returns the result. monoNanos
+// is the time at which the copy was made. mark is 0 if no frame in the copy is missing.
 func (w *Walker) WalkFrozen(frames []callstack.Frame, pid int, f *Frozen, monoNanos int64, mappings *native.Resolver) (
 	all []callstack.Frame, mark callstack.Kind) {
 	mark = w.walkOne(pid, monoNanos, mappings, func(k *walk) callstack.Kind {
@@ -42,8 +42,9 @@ func (w *Walker) WalkFrozen(frames []callstack.Frame, pid int, f *Frozen, monoNa
 	return frames, mark
 }
 
-// climbFrozen collects the frames from the innermost to the outermost one, which ends at the address end
-// (StackChunkFrameStream::next). It returns the mark for missing frames, or 0.
+// climbFrozen collects the frames from the innermost to the outermost one, as StackChunkFrameStream::next visits them.
+// The parameter end is the address at which the outermost frame ends. climbFrozen returns the mark for missing frames,
+// or 0.
 func (k *walk) climbFrozen(end uint64) (mark callstack.Kind) {
 	at := frozenFrame{frozenBase + FrozenHeader, frozenBase + FrozenHeader}
 	for n := 1; ; n++ {
@@ -84,8 +85,8 @@ func (k *walk) climbFrozen(end uint64) (mark callstack.Kind) {
 // the arguments that the frame has pushed for an interpreted method.
 type frozenFrame struct{ sp, unextended uint64 }
 
-// frozenCaller returns the caller of a frame. The stack pointer of the caller of the outermost frame is at the address
-// end or above it, or within the FrozenHeader bytes below it.
+// frozenCaller returns the caller of a frame. For the outermost frame, whose caller is not in the copy, the returned
+// stack pointer is at least end-FrozenHeader.
 func (k *walk) frozenCaller(c *code, at frozenFrame, end uint64) (caller frozenFrame, ok bool) {
 	if c.rule != interpreter {
 		sp := at.unextended + c.frameSize

@@ -43,9 +43,9 @@ type openJVM struct {
 
 const (
 	// longestWalk is the time after which a walk may be given up, not counting the time for reading libraries. Most
-	// walks take 7 microseconds, and some milliseconds if they find new methods. But gasm may have got no CPU for a
-	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or
-	// when longestWait has passed.
+	// walks take 7 microseconds, and a few milliseconds if they find new methods. But gasm may have got no CPU for a
+	// while. So after longestWalk, the walk is given up only when gasm has used another longestCPU of CPU time, or when
+	// longestWait has passed.
 	longestWalk, longestCPU, longestWait = 250 * time.Millisecond, 100 * time.Millisecond, time.Second
 	// A process is not walked any more if its walks took longer than mostTime together, and longer than usualWalk on
 	// average. Such a process makes gasm read a lot of memory, or wait for it. A single walk counts for no more than
@@ -106,8 +106,8 @@ func (w *Walker) process(pid int, now int64) *jvm {
 // The first and the longest pause between two checks of whether a process is a JVM.
 const firstPause, longestPause = 20 * time.Millisecond, 500 * time.Millisecond
 
-// mostCodes is the number of pieces of code that are kept, even if they are gone from the code cache, because their
-// memory can't be read again. When there are more, those that are gone are forgotten.
+// mostCodes limits how many pieces of code are kept. Those that are gone from the code cache are kept, too, because
+// their memory can't be read again. They are forgotten when there are more than mostCodes pieces.
 const mostCodes = 1 << 15
 
 // open checks whether the process is a JVM that has a code cache by now.
@@ -157,8 +157,8 @@ func openIn(set *shared.JVMs, pid int) (*openJVM, error) {
 	return &openJVM{view: view, layout: l, codes: map[*codecache.Blob]*code{}}, nil
 }
 
-// close closes what open has opened. If the function open is still waiting for the JVM's answer, the closing happens
-// after that answer.
+// close closes what the method open has opened. If a check that was started there is still running, close starts a
+// goroutine that waits for the result and closes it.
 func (j *jvm) close() {
 	switch {
 	case j.openJVM != nil:
@@ -172,8 +172,8 @@ func (j *jvm) close() {
 	}
 }
 
-// poll polls the code cache, unless that was already done after the given time. It returns false if the JVM's memory
-// could not be read in time.
+// poll polls the code cache, unless it was already polled after the time of the sample (sampled). It returns false if
+// the JVM's memory could not be read in time.
 func (j *jvm) poll(sampled int64) (ok bool) {
 	if j.openJVM == nil || j.ended || sampled < j.polled {
 		return true

@@ -39,7 +39,8 @@ func newLayout(vm *vmstructs.VM) (*layout, error) {
 	return l, q.Missing
 }
 
-// findDeopt sets the fields of the deoptimization handlers. They were renamed several times.
+// findDeopt sets l.deopt, l.deoptMH and l.deoptIsOffset. HotSpot has renamed its fields for the deoptimization handlers
+// several times.
 func (l *layout) findDeopt(vm *vmstructs.VM) {
 	for _, name := range []string{"nmethod::_deopt_handler_entry_offset", "nmethod::_deopt_handler_offset",
 		"nmethod::_deoptimize_offset"} {

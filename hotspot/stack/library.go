@@ -49,10 +49,10 @@ type content struct {
 }
 
 const (
-	// mostWaiting limits how long all walks of a process together wait until libraries are read. Reading usually
-	// takes milliseconds, but a file system may not answer, and all samples and the end of the recording have to
-	// wait, too. After that time, walks do not wait for libraries any more: they fail until the libraries have been
-	// read.
+	// mostWaiting limits the total time for which the walks of a process wait for libraries to be read. Reading usually
+	// takes milliseconds. But a file system may not answer, and meanwhile all other samples and the end of the
+	// recording have to wait. After mostWaiting, walks do not wait any more: they fail if they need a library that has
+	// not been read yet.
 	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
@@ -71,7 +71,7 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	key := libraryKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode}
 	switch {
 	case m.Path == native.VDSO:
-		key.inode = m.Hi - m.Lo // the vDSO has no inode, and one kernel has several, of different sizes
+		key.inode = m.Hi - m.Lo // a vDSO has no inode, and a kernel has several vDSOs, of different sizes
 	case m.Inode == 0:
 		key.pid = m.PID
 	}
@@ -104,8 +104,8 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 	return l
 }
 
-// read starts a goroutine that reads a library, and waits for its result. It gives up when GiveUp is called, or when
-// all walks of the process together have waited as long as mostWaiting allows. The goroutine then goes on.
+// read starts a goroutine that reads a library. It waits for the result until GiveUp is called, or until the walks of
+// the process have waited for mostWaiting in total. After that, the goroutine continues alone.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
 	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r

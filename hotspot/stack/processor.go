@@ -24,10 +24,11 @@ type processor struct {
 	sp, fp int
 	// link is the register in which a call leaves the return address; -1 if a call pushes it.
 	link int
-	// preserved are the registers that C functions preserve, without sp, as bits.
+	// preserved has a bit for each register that C functions preserve, except for sp.
 	preserved uint32
-	// low is true if an interpreter frame reserves stack space for everything that its method may push. When such a frame
-	// calls another method, its stack pointer is below this space, but the frame of the called method begins inside it.
+	// low is true if an interpreter frame reserves stack space for everything that its method may push. When such a
+	// frame calls another method, its stack pointer is below this space, but the frame of the called method begins
+	// inside it.
 	low bool
 	// pushes is true if methods push registers before they call C functions, which makes their frame larger during the
 	// call (MacroAssembler::call_VM_leaf_base).

@@ -54,7 +54,7 @@ type sites struct {
 type methodAt struct{ method, bcp uint64 }
 
 const (
-	// When there are mostSites sites, all are forgotten. Each takes some 100 bytes.
+	// When there are mostSites sites, all are forgotten. Each takes about 100 bytes.
 	mostSites = 1 << 16
 	// keepMethods is how long frames of interpreted methods are kept.
 	keepMethods = 250 * time.Millisecond
@@ -89,7 +89,7 @@ func (k *walk) site() *site {
 func (k *walk) newSite() *site {
 	s := &site{}
 	sure := true
-	pc := k.at.PC - 1 // an address in the call instruction, because the return address may be the first byte of other code
+	pc := k.at.PC - 1 // in the call instruction, because the return address may be the first byte of other code
 	if j := k.jvm; j.openJVM != nil {
 		b, only := j.view.Cache.Only(pc)
 		if b == nil && only { // as in the function find

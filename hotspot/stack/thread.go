@@ -104,8 +104,9 @@ func (w *Walker) walkThread(pid int, monoNanos int64, mappings *native.Resolver,
 	return frames, mark
 }
 
-// walkOne begins a walk in a process, and calls climb to find the frames, which are in w.walk then. It returns the mark
-// for what is missing. If the process can't be read, climb is not called, and there are no frames.
+// walkOne begins a walk in a process and calls climb, which collects the frames in w.walk.frames and returns the mark
+// for missing ones. walkOne returns this mark. If the process can't be read, it does not call climb, and there are no
+// frames.
 func (w *Walker) walkOne(pid int, monoNanos int64, mappings *native.Resolver,
 	climb func(*walk) callstack.Kind) (mark callstack.Kind) {
 	k := &w.walk

@@ -40,8 +40,8 @@ func (k *walk) unwindCode(c *code) step {
 // is not at the end of their frame (LIR_Assembler::emit_typecheck_helper).
 const pushedTo = "slow_subtype_check"
 
-// caller sets the registers of the caller of a complete frame. The frame ends at cfa. The word below cfa is the return
-// address, and the next one below is the caller's frame pointer. Compiled code preserves no other register.
+// caller goes from a complete frame to its caller. The frame ends at cfa. The word below cfa is the return address, and
+// the next one below is the caller's frame pointer. Compiled code preserves no other register.
 func (k *walk) caller(cfa uint64) step {
 	pc, ok := k.dump.Word(cfa - 8)
 	if !ok {
@@ -55,7 +55,7 @@ func (k *walk) caller(cfa uint64) step {
 	return k.returnTo(&next)
 }
 
-// frameless sets the registers of the caller of compiled code that has not made its frame yet.
+// frameless goes to the caller of compiled code that has not made its frame yet.
 func (k *walk) frameless(c *code) step {
 	pc, sp, ok := k.calledFrom()
 	switch {
@@ -172,7 +172,7 @@ func (k *walk) unwindReturnBarrier() step {
 	return k.caller(k.at.Values[k.sp] + below.frameSize)
 }
 
-// mostCandidates is the largest number of words that findContinuation takes for return addresses into Java methods.
+// mostCandidates limits how many return addresses into Java methods findContinuation examines.
 const mostCandidates = 64
 
 // findContinuation searches the stack upwards for the frame of Continuation.enterSpecial or Continuation.run. The space
@@ -203,9 +203,9 @@ func (k *walk) findContinuation() step {
 	return failed
 }
 
-// returnAt reads the return address that is stored at an address of the stack. It makes the frame to which this
-// return address leads the current one, and returns the frame's code. If there is no return address into Java code, c
-// is nil, and the current frame does not change.
+// returnAt reads the word at an address of the stack. If the word is a return address into Java code, returnAt returns
+// this code, and the current frame becomes the one that the address returns to. Otherwise c is nil, and the current
+// frame does not change.
 func (k *walk) returnAt(at uint64) (c *code, s step) {
 	pc, ok := k.dump.Word(at)
 	if !ok {

@@ -265,7 +265,8 @@ func (k *walk) lookup() uint64 {
 // place returns the code of the current frame.
 func (k *walk) place() place {
 	if j := k.jvm; j.openJVM != nil {
-		// No call returns to the barrier. HotSpot puts its first address in place of a return address.
+		// HotSpot puts the barrier's first address in place of a return address. There is no call instruction before
+		// it.
 		if b := j.barrier.Load(); b != nil && k.at.PC == b.Lo {
 			return place{code: k.codeOf(b)}
 		}

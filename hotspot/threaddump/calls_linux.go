@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A callKind says what the arguments of a system call are.
+// A callKind has the name of a system call, and says what its arguments show about what it waits for.
 type callKind struct {
 	name string
 	on   argument

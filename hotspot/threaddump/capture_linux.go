@@ -16,18 +16,19 @@ const (
 	// maxNative is the maximum number of bytes that are copied from the stack of any other thread.
 	maxNative = 64 << 10
 	// maxAllStacks limits the bytes that are copied from the stacks of all threads together, because all threads of a
-	// hostile JVM may have huge stacks. When the limit is reached, at most smallStack bytes are copied from each further
-	// stack.
+	// hostile JVM may have huge stacks. When the limit is reached, at most smallStack bytes are copied from each
+	// further stack.
 	maxAllStacks = 256 << 20
 	smallStack   = 8 << 10
 	// attempts is the maximum number of attempts to read a thread that runs in the meantime. attemptPause is the time
 	// between two attempts.
 	attempts     = 8
 	attemptPause = 500 * time.Microsecond
-	// captureTime is how long threads may be read again and again, for all threads together. After that time, each thread
-	// is read only once.
+	// captureTime limits the total time for which threads are read again. After that time, each thread is read only
+	// once.
 	captureTime = 2 * time.Second
-	// runningAttempts is used instead of attempts if the thread runs in each attempt. Such a thread is sampled afterwards.
+	// After runningAttempts attempts, the next one that finds the thread running is the last one. Such a thread is
+	// sampled afterwards.
 	runningAttempts = 2
 	// maxText is how many bytes of a file in /proc are read. A thread with thousands of groups has a long status.
 	maxText = 1 << 16
@@ -46,7 +47,7 @@ type capture struct {
 	object    uint64        // the address of its java.lang.Thread
 	fields    []byte        // the beginning of the JavaThread
 	wanted    uint64        // the object whose monitor it wants to enter, or 0
-	stack     []byte        // from call.sp upwards, or from the anchor's sp if the call is not known
+	stack     []byte        // from call.sp upwards
 	places    []stack.Place // as in the Thread's Frames
 	monoNanos int64
 	result    Stack // Whole if the field stack is right; otherwise Running, Moved or Unread

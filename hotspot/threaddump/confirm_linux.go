@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// confirmTime is how long the threads of deadlocks are read again until none of them runs. Threads in a deadlock do run
-// sometimes: HotSpot wakes some of the threads that wait for a monitor once a second.
+// confirmTime limits how long the threads of deadlocks are read again, until none of them runs. Threads in a deadlock
+// do run sometimes: HotSpot wakes some of the threads that wait for a monitor once a second.
 const confirmTime = 250 * time.Millisecond
 
-// confirmed returns the deadlocks that exist at one moment. Other deadlocks only seem to exist, because stacks and
-// owners of locks are read at different times. After its stack was read, a thread may have got the lock that it waited
-// for, and may have taken another one before the owners were read.
+// confirmed returns the deadlocks that really exist. Others only seem to exist, because stacks and owners of locks are
+// read at different times: after its stack was read, a thread may have got the lock that it waited for, and may have
+// taken another one before the owners were read.
 func (r *reader) confirmed(all []Deadlock) (confirmed []Deadlock) {
 	until := time.Now().Add(confirmTime)
 	for _, d := range all {

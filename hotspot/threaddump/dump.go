@@ -17,8 +17,8 @@ type Dump struct {
 	Deadlocks []Deadlock
 	// Moved is the number of threads that ran during each attempt to read them, so their stacks are not known.
 	Moved int
-	// Unsampled says why the threads that ran, or some of them, could not be sampled. It is nil if all were sampled, or if
-	// no thread ran.
+	// Unsampled says why the threads that ran, or some of them, could not be sampled. It is nil if all were sampled, or
+	// if no thread ran.
 	Unsampled error
 	// More is true if the JVM has more than the MaxThreads threads that were read.
 	More bool

@@ -9,7 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/layout"
 )
 
-// Schema is the version of the JSON form. Fields may be added to a version. docs/stacks.md describes it.
+// Schema is the version of the JSON form, which docs/stacks.md describes. New fields may be added without a new
+// version.
 const Schema = 1
 
 // The types of the JSON form. Addresses are hexadecimal text, because many programs read JSON's numbers as floating

@@ -39,8 +39,8 @@ func (l *Looker) ReadJavaThreads() error {
 	return nil
 }
 
-// fewTogether is the maximum number of threads that are read together. With many more, finding the data of a thread
-// among all that was read takes longer than the system calls that are saved.
+// fewTogether is the maximum number of threads that are read together. If there were many more, finding the data of one
+// thread among all data would take longer than the saved system calls.
 const fewTogether = 256
 
 // errNotCounted is the error of Meet if the kernel does not count how often threads run.
@@ -70,7 +70,7 @@ func (l *Looker) Meet(tid int) (t *Known, runs Runs, err error) {
 }
 
 // Kept reports whether the files of a thread are kept open. If too many are open already, each reading opens them
-// again, which takes some ten times as long.
+// again, which takes about ten times as long.
 func (t *Known) Kept() bool { return t.files != nil }
 
 // openThreads counts the threads whose files are kept open, in all JVMs together.
@@ -79,8 +79,8 @@ var openThreads slots
 // A slots value counts the threads whose files are open.
 type slots struct{ taken atomic.Int64 }
 
-// take reports whether the files of a further thread may be opened, and counts the thread if so. A thread has two
-// files. Those of all threads may be half of the files that this process can open.
+// take reports whether the two files of a further thread may be opened, and counts the thread if so. The files of all
+// threads together may be up to half of the files that this process can open.
 func (s *slots) take() bool {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
@@ -185,7 +185,7 @@ func (l *Looker) Forget(t *Known) {
 	}
 }
 
-// Ask returns the same as Runs. The next look at the thread uses the result.
+// Ask returns what Runs returns, and keeps the result for the next look at the thread.
 func (l *Looker) Ask(t *Known) (r Runs, err error) {
 	r, err = l.Runs(t)
 	t.asked = r

@@ -130,8 +130,8 @@ func (r *reader) ownerIndex(lock *awaited) int {
 // slots says where the first monitor is (frame_x86.hpp, frame_aarch64.hpp).
 const (
 	maxFrameMonitors = 64
-	// If the number in this slot is between -relative and relative, it is the distance in words from the frame pointer to
-	// the first monitor (JDK 21 and newer). Otherwise it is an address, because addresses are larger than relative.
+	// If the number in this slot is between -relative and relative, it is the distance in words from the frame pointer
+	// to the first monitor (JDK 21 and newer). Otherwise it is an address, because addresses are larger than relative.
 	relative = 1 << 20
 )
 

@@ -48,15 +48,15 @@ type Known struct {
 
 // A Look says what a thread did at one moment.
 type Look struct {
-	Stack Stack // Whole, Partly, Running, Moved or Unread. The fields after MonoNanos are only set for Whole and Partly.
-	// Runs has the counts at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run while gasm read
-	// it, up to MonoNanos.
+	Stack Stack // Whole, Partly, Running, Moved or Unread. Fields after MonoNanos are set only for Whole and Partly.
+	// Runs has the counts at MonoNanos. Unless Stack is Running, Moved or Unread, the thread did not run while gasm
+	// read it, up to MonoNanos.
 	Runs      Runs
 	MonoNanos int64
 	Kernel    Kernel
 	JavaState string // as in a JavaThread
-	// Lock is the lock that the thread waits for, or nil. Lock.Owner is not set. Instead, the field Owner of the Look is
-	// the NID of the Java thread that has the lock, or 0 if that is unknown.
+	// Lock is the lock that the thread waits for, or nil. Lock.Owner is not set. Instead, the field Owner of the Look
+	// is the NID of the Java thread that has the lock, or 0 if that is unknown.
 	Lock    *Lock
 	Owner   int
 	Virtual *Virtual
@@ -105,8 +105,8 @@ func (l *Looker) Elsewhere() time.Duration {
 }
 
 // State returns the state of the first thread: Stopped if the JVM was stopped by a signal; Ended after the JVM has
-// ended, until its parent has waited for it. It reads the first thread's file stat instead of that of the process, for
-// which the kernel would have to add up numbers of all threads.
+// ended, until its parent has waited for it. It reads the first thread's file stat, because for the file stat of the
+// process the kernel would have to add up numbers of all threads.
 func (l *Looker) State() State {
 	var buf [1024]byte
 	text, err := l.main.Read(buf[:])
@@ -129,15 +129,15 @@ func (l *Looker) ForgetFiles() {
 const maxClasses = 1 << 14
 
 const (
-	// lookAttempts is the maximum number of attempts to read a thread that runs in the meantime. A thread that is switched
-	// a hundred thousand times a second runs during all of them.
+	// lookAttempts is the maximum number of attempts to read a thread that runs in the meantime. A thread that is
+	// switched a hundred thousand times a second runs during all of them.
 	lookAttempts = 3
-	// mostAtOnce is the maximum number of threads that are read before their stacks are walked, and manyBytes is the size
-	// of their stacks after which no further thread is read. Threads are read in such groups because gasm has to read what
-	// has changed in the JVM's code only before the first walk of a group.
+	// mostAtOnce is the maximum number of threads that are read before their stacks are walked, and manyBytes is the
+	// size of their stacks after which no further thread is read. Threads are read in such groups because gasm then has
+	// to read the changes in the JVM's code only once for each group, before the first walk.
 	mostAtOnce = 32
 	manyBytes  = 1 << 20
-	// keptStack is the capacity of a stack's buffer that is kept for the next look.
+	// keptStack is the maximum capacity of a stack's buffer that is kept for the next look.
 	keptStack = 64 << 10
 )
 
@@ -176,7 +176,7 @@ func (l *Looker) try(t *Known, c *capture) (k Look) {
 	return k
 }
 
-// capture begins to capture a thread.
+// capture reads a thread. The caller must check afterwards whether the thread has run meanwhile.
 func (l *Looker) capture(t *Known, c *capture) {
 	*c = capture{tid: t.TID, nid: t.NID, java: t.Java, known: t, files: t.files, stack: c.stack, fields: c.fields}
 	c.result = l.attempt(c)
@@ -210,9 +210,9 @@ func (l *Looker) fetch(c *capture) {
 	}
 }
 
-// mostSpans limits the spans that are read ahead for a thread. learn keeps earlier spans together with those that the
-// last look has read, up to mostSpans in all. If there are more, it keeps only those of the last look, at most twice
-// mostSpans.
+// mostSpans limits the spans that are read ahead for a thread. When a look has had to read something that was not read
+// ahead, learn replaces the thread's spans with those of this look. If the thread had at most mostSpans spans, learn
+// keeps them, too. In either case, it keeps at most twice mostSpans spans.
 const mostSpans = 12
 
 // learn stores which memory a look has read, so that the next look can read it ahead.

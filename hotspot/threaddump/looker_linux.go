@@ -96,7 +96,7 @@ func (l *looker) close() {
 	l.capturer.process.Close()
 }
 
-// readMaps reads which files are mapped. It is called after the stacks were read, because the stacks may contain
+// readMaps reads which files are mapped. A reader calls it after it has read the stacks, because they may contain
 // addresses in files that were mapped only shortly before.
 func (l *looker) readMaps() error {
 	maps, err := native.ReadMaps(l.pid)
@@ -195,7 +195,8 @@ func (l *looker) compilation(java uint64) (c compilation, ok bool) {
 	return c, err == nil
 }
 
-// now returns the time at which the code of a stack is looked up.
+// now returns the time for which the code on the stack is looked up: the time at which the stack was copied or, if that
+// is not known, the current time.
 func (c *capture) now() int64 {
 	if c.monoNanos != 0 {
 		return c.monoNanos

@@ -34,7 +34,7 @@ type offsets struct {
 // only a field for locks is missing, its size is 0.
 func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 	q := vmstructs.Query{VM: vm, Of: "the threads of "}
-	field := func(name string, size uint64) vmstructs.Field { // the tables do not have the size of each type
+	field := func(name string, size uint64) vmstructs.Field { // the tables lack the sizes of some types
 		at, ok := vm.Offset(name)
 		q.Must(ok, name)
 		return vmstructs.Field{At: at, Size: size}
@@ -69,8 +69,8 @@ func newOffsets(vm *vmstructs.VM) (*offsets, error) {
 const (
 	// maxJavaThread is an upper bound for the size of a JavaThread in bytes.
 	maxJavaThread = 1 << 14
-	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes. If a JVM's BasicObjectLock is larger, no
-	// locks are read.
+	// maxLockSize is an upper bound for the size of a BasicObjectLock in bytes. If a JVM's BasicObjectLock is larger,
+	// no locks are read.
 	maxLockSize = 64
 	// mostLocks is how many locks a LockStack has room for (LockStack::CAPACITY).
 	mostLocks = 8

@@ -48,7 +48,7 @@ func (l *Looker) newOwner(at uint64) (o owner, err error) {
 	return o, nil
 }
 
-// ownerIn returns a JavaThread whose first bytes are in fields.
+// ownerIn is like newOwner for a JavaThread whose first bytes were read already. The parameter fields holds them.
 func (l *looker) ownerIn(fields []byte, nid int) owner {
 	layout := l.capturer.layout
 	o := owner{nid: nid, base: layout.stackBase.In(fields)}
@@ -97,9 +97,8 @@ func (l *looker) ownerOf(lock *awaited) uint64 {
 	return 0
 }
 
-// anonymous is the owner in some ObjectMonitors (ObjectMonitor::ANONYMOUS_OWNER): when they were made, a thread had
-// already locked the object without an ObjectMonitor. The owner is the JavaThread whose own list of locks contains the
-// object.
+// anonymous stands for the owner in an ObjectMonitor that was made when a thread had already locked the object without
+// one (ObjectMonitor::ANONYMOUS_OWNER). The owner is then the JavaThread whose own list of locks contains the object.
 const anonymous = 1
 
 // monitorOwner returns the JavaThread that owns an ObjectMonitor, or 0.
@@ -116,8 +115,8 @@ func (l *looker) monitorOwner(monitor, object uint64) uint64 {
 		if java == 0 {
 			return 0
 		}
-		// If a virtual thread is mounted on a carrier, the carrier's JavaThread has that thread's id now. So check that the
-		// id is still the owner's.
+		// If a virtual thread is mounted on a carrier, the carrier's JavaThread has that thread's id now. So check that
+		// the id is still the owner's.
 		if id, err := l.view.VM.Uint64(java + layout.ownerID.At); err != nil || id != owner {
 			return 0
 		}
@@ -138,8 +137,8 @@ func (l *looker) monitorOwner(monitor, object uint64) uint64 {
 const maxJavaStack = 1 << 30
 
 const (
-	// lockStackEvery is the minimum time between two readings of the JavaThreads' lists. Each JavaThread has a list of its
-	// locks without an ObjectMonitor. lockStackShare is the share of the time that these readings may take.
+	// Each JavaThread has a list of its locks without an ObjectMonitor. lockStackEvery is the minimum time between two
+	// readings of all these lists. lockStackShare is the share of the time that the readings may take.
 	lockStackEvery = time.Second
 	lockStackShare = 0.002
 )
@@ -201,8 +200,8 @@ func (l *looker) lockedBy(java uint64) []uint64 {
 	return l.lockedIn(data, from)
 }
 
-// lockedIn returns the objects that a thread has locked without an ObjectMonitor. data has the bytes of its JavaThread
-// from an offset on.
+// lockedIn returns the objects that a thread has locked without an ObjectMonitor. data has bytes of its JavaThread,
+// beginning at the offset in the parameter from.
 func (l *looker) lockedIn(data []byte, from uint64) (objects []uint64) {
 	o := l.capturer.layout
 	if o.lockStack == 0 {

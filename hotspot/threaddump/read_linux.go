@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// MaxThreads is the maximum number of threads that are read. The rest are counted as Dump.More.
+	// MaxThreads is the maximum number of threads that are read. If there are more, Dump.More is true.
 	MaxThreads = 1 << 14
 	// MaxFrames is the maximum number of frames of a thread that are reported. It is also jstack's default limit.
 	MaxFrames = 1024
-	// These limits apply to all threads together: maxAllFrames to the number of frames, maxAllNames to the bytes of names
-	// in frames, and walkTime to the time for walking stacks. Threads beyond these limits have no stack.
+	// These limits apply to all threads together: maxAllFrames to the number of frames, maxAllNames to the bytes of
+	// names in frames, and walkTime to the time for walking stacks. Threads beyond these limits have no stack.
 	maxAllFrames = 1 << 19
 	maxAllNames  = 128 << 20
 	// maxAllLocks is the maximum number of locks in frames that are examined. Frames after that have no locks.

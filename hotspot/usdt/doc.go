@@ -2,8 +2,8 @@
 // tracepoints (USDT), which most builds of libjvm.so have. The firings of the probes are written as
 // a text. Package event/usdt reads this text, and its comment describes the format.
 //
-//   - [Probes] reads the probes from the notes of a library: 45 to 62 places of the providers
-//     hotspot and hs_private, and 475 of hotspot_jni.
+//   - [Probes] reads the probes from the notes of a library: 45 to 68 places of the providers
+//     hotspot and hs_private, and about 500 of hotspot_jni.
 //   - [Select] finds the probes that a user names ("hotspot:thread__park__begin", "hotspot:*"), and
 //     [Patterns] finds those that report a kind of events.
 //   - [Start] records them in one JVM. There are three ways: a program in the kernel (BPF), which

@@ -35,8 +35,8 @@ type dtraced struct {
 	bad    int64 // lines that could not be read
 	good   int64 // events that could be read
 	total  int64 // how often probes were reached, by DTrace's own count; 0 until DTrace ends
-	// recent and older have the last events that DTrace printed, up to mostRecent in each. gasm recognizes by them the
-	// events that DTrace prints twice.
+	// recent and older have the last events that DTrace printed, up to mostRecent in each. They show which events
+	// DTrace has printed twice.
 	recent, older map[reached]bool
 
 	textBytes int                // size of all texts in the map texts
@@ -62,8 +62,8 @@ const (
 	// mostHeld is the maximum number of events that are held back. If there are more, all of them
 	// are handed out at once.
 	mostHeld = 1 << 18
-	// mostRecent is more than the number of events that fit into DTrace's buffer of a processor, because DTrace may
-	// print a whole buffer twice.
+	// mostRecent is the maximum number of events in each of the maps recent and older. It is larger than the number of
+	// events in DTrace's buffer of a processor, because DTrace may print a whole buffer twice.
 	mostRecent = 1 << 16
 	// Upper bounds for the texts that are kept: their total size in bytes, and their number. Most
 	// names of classes and methods have a few dozen bytes; the longest possible name has 64 kB.
@@ -216,7 +216,7 @@ func (d *dtraced) record(e *dtraceEvent) (record []byte, ok bool) {
 	}
 	record = append(record, make([]byte, l.size()-len(record))...)
 	if l.caller && len(fields.fields) > 0 {
-		for i := range 2 + words { // the two return addresses; then the words of the stack, if the record has room for them
+		for i := range 2 + words { // two return addresses, then the words of the stack, if the record has room for them
 			value := fields.number()
 			if to := l.callerAt() + 8*i; i < 2 || l.words {
 				binary.NativeEndian.PutUint64(record[to:], value)
@@ -258,7 +258,7 @@ func (d *dtraced) keep(addr, length uint64, text []byte) {
 	key := textKey{addr, length}
 	d.textBytes -= len(d.texts[key])
 	delete(d.texts, key)
-	if d.textBytes += len(text); d.textBytes <= 2*mostTextBytes { // otherwise no new text is kept until forget is called
+	if d.textBytes += len(text); d.textBytes <= 2*mostTextBytes { // otherwise no text is added until forget is called
 		d.texts[key] = text
 	}
 }
@@ -279,8 +279,8 @@ func (d *dtraced) forget() {
 	}
 }
 
-// detach ends DTrace and waits for it. DTrace first prints the events that it still has. Then it
-// takes some seconds to release its probes in the kernel.
+// detach ends DTrace and waits for it. DTrace first prints the events that it still has. Then it takes several seconds
+// to release its probes in the kernel.
 func (d *dtraced) detach() error {
 	err := d.tracer.Stop()
 	d.tracer.Wait()

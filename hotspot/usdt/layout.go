@@ -60,8 +60,8 @@ func (l *layout) size() int {
 	return l.briefAt()
 }
 
-// isRead reports whether an argument is in the record. A constant is not, because its value is
-// known from the note.
+// isRead reports whether an argument is in the record. A constant is not, because its value is known from the note. An
+// argument of an unknown form can't be read.
 func (o *Operand) isRead() bool { return o.Form == RegisterForm || o.Form == MemoryForm }
 
 // A place is a Probe that is recorded, with the layout of its records.

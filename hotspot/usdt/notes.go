@@ -28,8 +28,8 @@ const (
 	noteSection = ".note.stapsdt"
 	baseSection = ".stapsdt.base"
 	noteType    = 3       // NT_STAPSDT
-	maxProbes   = 1 << 13 // an upper bound for the number of places; libjvm.so has some 700
-	largestNote = 4 << 20 // an upper bound for the size of the section in bytes; in libjvm.so it is 50 kB
+	maxProbes   = 1 << 13 // an upper bound for the number of places; libjvm.so has about 550
+	largestNote = 4 << 20 // an upper bound for the size of the section in bytes; in libjvm.so it is about 55 kB
 )
 
 // Probes reads the probes of a library, in the order of its notes. The error is [ErrNone] if the

@@ -22,7 +22,7 @@ type target struct {
 	device, inode uint64
 	// The addresses of the library's code.
 	libjvmLo, libjvmHi uint64
-	signature          uint64 // as in library
+	signature          uint64 // see library.signature
 }
 
 // program assembles the BPF program that runs when a thread reaches a probe. One program serves all
@@ -94,7 +94,7 @@ func layoutLabel(i int) string { return fmt.Sprintf("layout %d", i) }
 // write returns code that writes the fields after the head of a record. i is the number of the
 // layout.
 func (l *layout) write(i int, t target) asm.Instructions {
-	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // has no effect; a label needs an instruction
+	p := asm.Instructions{asm.Mov.Imm(asm.R1, 0).WithSymbol(layoutLabel(i))} // no effect: a label needs an instruction
 	for i := range l.args {
 		p = append(p, l.args[i].write(int16(headSize+8*i))...)
 	}
@@ -102,7 +102,7 @@ func (l *layout) write(i int, t target) asm.Instructions {
 		p = append(p, findCaller(i, t, int16(l.callerAt()))...)
 	}
 	if l.words {
-		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack above the last frame of the library
+		p = append(p, asm.Mov.Reg(asm.R3, thread), asm.Add.Imm(asm.R3, 16)) // the stack above the library's last frame
 		p = append(p, readUser(int32(l.callerAt()+16), 8*words)...)
 	}
 	if l.brief >= 0 {
@@ -188,8 +188,8 @@ func (o *Operand) address() asm.Instructions {
 	return append(p, asm.Add.Imm(asm.R3, int32(o.Number)))
 }
 
-// readUser returns code that copies a number of bytes (size) of the JVM's memory into the record, to the given offset.
-// The address in the JVM's memory is in R3. If a page is not present, the kernel writes zeros.
+// readUser returns code that copies size bytes of the JVM's memory, from the address in R3, to the offset at in the
+// record. If a page is not present, the kernel writes zeros.
 func readUser(at, size int32) asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(asm.R1, record),

@@ -26,9 +26,9 @@ type Recorder struct {
 
 // A source makes the kernel report the firings of probes. There are three kinds: bpf, uprobes and dtraced.
 type source interface {
-	// read calls give(record) for each record that has come since the last call. The records of each thread are in order.
-	// If an older record may still come, the newer ones are held back for a later call. If the parameter all is true, as
-	// in the last call, nothing is held back. A record is valid only during the call of give.
+	// read calls give(record) for each record that has come since the last call. The records of each thread are in
+	// order. If an older record may still come, the newer ones are held back for a later call. If the parameter all is
+	// true, as in the last call, nothing is held back. A record is valid only during the call of give.
 	read(all bool, give func(record []byte))
 	detach() error // ends the recording; the error says why records are missing
 	lost() int64   // the number of events that were lost

@@ -67,8 +67,8 @@ func (r *Recorder) open(ctx context.Context, pid int, lib library, chosen []Prob
 	return nil
 }
 
-// withDTrace adds to the refusal why DTrace could not be used either. If DTrace is not installed,
-// it adds nothing.
+// withDTrace returns the refusal with the reason why DTrace could not be used either. If DTrace is not installed, it
+// returns the refusal as it is.
 func withDTrace(refused *RefusedError, failed error) *RefusedError {
 	if missing := (*failure.MissingToolError)(nil); errors.As(failed, &missing) {
 		return refused

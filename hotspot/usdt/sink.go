@@ -17,7 +17,7 @@ import (
 // a capture. When the limit is reached, all further events count as lost.
 const maxLines = 4_000_000
 
-// maxBytes limits the number of bytes that a sink writes. A line usually has some 100 bytes, but a JVM could have very
+// maxBytes limits the number of bytes that a sink writes. A line usually has about 100 bytes, but a JVM could have very
 // long names. When the limit is reached, all further events count as lost.
 const maxBytes = 1 << 30
 
@@ -49,11 +49,11 @@ type sink struct {
 	noted  []allocSite // keys of allocs, in the order in which they were added
 }
 
-// An allocSite is an instruction that allocates objects of one class. pc is the address after that
-// instruction, to which the library's code returns. It is 0 if this address was not found. If pc is
-// in a stub, the stub's own return address is in one of the next two fields: in the field caller if
-// it was found by the chain of frame pointers, or in the field above if it was found by searching
-// the stack.
+// An allocSite is an instruction that allocates objects of one class. pc is the address after that instruction, to
+// which the library's code returns. It is 0 if this address was not found. If pc is in a stub, the stub's own return
+// address is in one of the next two fields: in the field caller if it was found by the chain of frame pointers, or in
+// the field above if it was found by searching the stack. class and length are the address and the length of the
+// class's name in the JVM's memory.
 type allocSite struct{ pc, caller, above, class, length uint64 }
 
 type allocSum struct {

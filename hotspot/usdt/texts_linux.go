@@ -50,7 +50,7 @@ func (c *textCache) text(addr, length uint64) ([]byte, bool) {
 	local := []unix.Iovec{{Base: &text[0]}}
 	local[0].SetLen(len(text))
 	n, err := unix.ProcessVMReadv(c.process.PID(), local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(text)}}, 0)
-	if err != nil || n < len(text) || c.process.Exited() { // if the JVM has ended, its pid may belong to another process
+	if err != nil || n < len(text) || c.process.Exited() { // after the JVM's end, its pid may belong to another process
 		text, ok := c.old[key]
 		return text, ok
 	}

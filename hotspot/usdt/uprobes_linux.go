@@ -29,7 +29,7 @@ type uprobes struct {
 	fds    []int
 	rings  []*perfevent.Ring
 	byID   map[uint64]int // maps the id of an event to the index of its place
-	kept   []timed        // records held back after reading, because another processor's ring may still get an older one
+	kept   []timed        // records held back after reading, because another processor's ring may get an older one
 	missed int64          // how many records were lost, according to the kernel's reports in the rings
 	why    string         // why BPF can't be used
 }

@@ -17,8 +17,8 @@ type container struct {
 	weight float64 // number of sets that it represents
 }
 
-// choose chooses virtual threads at random, and returns about as many as the parameter most says. The weight of a
-// chosen thread is the number of threads that it represents.
+// choose chooses virtual threads at random: about as many as the parameter most says, or all if there are fewer. The
+// weight of a chosen thread is the number of threads that it represents.
 //
 // Nearly all threads can be found from the class ThreadContainers. It has a set of the threads that were started
 // directly, and a set of executors, each of which has a set of its own threads. Threads of structured concurrency are
@@ -64,7 +64,7 @@ const (
 	maxScopes = 16
 )
 
-// executors returns the sets of threads of executors and other containers, which it chooses at random. The parameter
+// executors chooses executors and other containers at random, and returns the set of threads of each. The parameter
 // most limits the number of these sets, though not exactly.
 func (c *Counter) executors(most int) (all []container) {
 	l := c.layout
@@ -167,8 +167,8 @@ func (r *choice) flocks(owners []owner) (all []container) {
 	return all
 }
 
-// add adds threads of these containers to the choice: about as many as the parameter most says, and the more from a
-// container the larger it is.
+// add adds threads of these containers to the choice: in all about as many as the parameter most says, and from each
+// container a number in proportion to its size.
 func (r *choice) add(all []container, most int) {
 	c := r.c
 	total := 0.0

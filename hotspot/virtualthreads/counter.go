@@ -57,8 +57,8 @@ type Counts struct {
 	MonoNanos int64
 	// Threads is the number of virtual threads. If only some of them were read, it is an estimate.
 	Threads int
-	// Looked is the number of virtual threads that were chosen and had not ended. Of these, Mounted had a carrier thread,
-	// and Unread could not be read or kept changing while they were read. The others are in Places.
+	// Looked is the number of virtual threads that were chosen and had not ended. Of these, Mounted had a carrier
+	// thread, and Unread could not be read or kept changing while they were read. The others are in Places.
 	Looked, Mounted, Unread int
 	// Untracked is the number of virtual threads that gasm can't find, because the JVM has no list of them
 	// (-Djdk.trackAllThreads=false). They are not in Threads.
@@ -162,10 +162,10 @@ func (c *Counter) Close() {
 	c.view.Close()
 }
 
-// Count counts virtual threads. It reads a random choice of them, whose number the parameter most limits, though not
-// exactly. If the error is vmstructs.ErrBudget, too much was read before, and a later count may work. After any other
-// error, further counts are useless: the JVM has ended, gasm does not know this build of the JDK, or the error is
-// ErrCollector.
+// Count counts virtual threads. If there are many, it reads only some of them, chosen at random. The parameter most
+// limits their number, though not exactly. If the error is vmstructs.ErrBudget, too much was read before, and a later
+// count may work. After any other error, further counts are useless: the JVM has ended, gasm does not know this build
+// of the JDK, or the error is ErrCollector.
 func (c *Counter) Count(most int) (*Counts, error) {
 	c.refusals = c.budget.Refused()
 	if err := c.update(); err != nil || c.layout == nil {

@@ -31,14 +31,14 @@
 // # When objects move, and threads run
 //
 // The collectors Serial, Parallel and G1 move objects only while the program is stopped, and they count these pauses.
-// If there was a pause while threads were chosen and read, everything is read again. After some failed attempts, the
+// If there was a pause while threads were chosen and read, everything is read again. After three failed attempts, the
 // count has no places. Shenandoah also moves objects while the program runs, but it leaves their new addresses in the
 // old headers, where gasm reads them. ZGC keeps the new addresses in tables of its own, which gasm does not read, so it
 // does not count ZGC's virtual threads.
 //
 // A thread may run while it is read. So it is read twice: first to find its frames, and then all at once, with one
 // system call. That call reads the thread and the headers of the StackChunks before the frames, and again after them.
-// If something has changed, the thread is read again. After some attempts, it is counted as Unread.
+// If something has changed, the thread is read again. After three attempts, it is counted as Unread.
 //
 // # Hostile processes
 //

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// batch is how many threads are read together. The number is small, so that little time passes between the first and
-	// the second reading of a thread.
+	// batch is how many threads are read together. The number is small, so that little time passes between the first
+	// and the second reading of a thread.
 	batch = 32
 	// attempts is the maximum number of attempts to read a thread that changes in the meantime.
 	attempts = 3
-	// maxFrames is how many bytes of a thread's frames are copied. If the stack is larger, its outer frames are left out.
+	// maxFrames is how many bytes of a thread's frames are copied. If the stack is larger, its outer frames are left
+	// out.
 	maxFrames = 64 << 10
 	// maxChunks is the maximum number of a thread's StackChunks that are read.
 	maxChunks = 8

@@ -13,8 +13,8 @@ const (
 	// maxChain is the maximum number of elements in one slot. The ids of threads are spread evenly, so a slot rarely
 	// has more than a handful.
 	maxChain = 64
-	// leastElements is used in the limit for how many elements of a set are followed: eight times the number of wanted
-	// elements, plus leastElements. A map reaches this limit only if the size that it states is wrong.
+	// At most 8*most+leastElements elements of a set are read, where most is the number of wanted elements. A map
+	// reaches this limit only if the size that it states is wrong.
 	leastElements = 1 << 10
 	// maxTable is the maximum number of slots in a table (ConcurrentHashMap.MAXIMUM_CAPACITY).
 	maxTable = 1 << 30

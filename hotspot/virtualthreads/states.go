@@ -52,8 +52,8 @@ func stateOf(number uint32) (started bool, in State) {
 }
 
 // parkedIn returns the state of a parked thread with these frames, innermost first. A thread that sleeps or waits for a
-// socket is parked, too. parkedIn recognizes it by its innermost frames, because only a few other classes of the JDK
-// call the methods that park it.
+// socket is parked, too. parkedIn recognizes such a thread by its innermost frames, up to the first one that is not in
+// a class of java.lang or jdk.internal or in LockSupport.
 func parkedIn(frames []callstack.Frame) State {
 	for i := range frames {
 		name := frames[i].Name

@@ -75,11 +75,11 @@ func (vm *VM) Ahead() (*VM, *Ahead) {
 var errLater = errors.New("it is read later, together with others")
 
 const (
-	// longestSingle is the maximum length of a read that is kept without having been fetched.
+	// The data of a read that was not fetched is kept, too, if it has at most longestSingle bytes.
 	longestSingle = 1 << 10
-	// mostSingle is the maximum number of such reads that are kept.
+	// mostSingle is the maximum number of such reads whose data is kept.
 	mostSingle = 64
-	// maxFetched limits how many bytes are kept at once.
+	// maxFetched limits how many bytes one call of Fetch reads.
 	maxFetched = 64 << 20
 )
 
@@ -128,7 +128,7 @@ func (a *Ahead) find(s Span) (data []byte, tried bool) {
 	return nil, false
 }
 
-// readPieces reads pieces that were not fetched; see gatherer.
+// readPieces reads pieces from the process, even if they were fetched; see gatherer.
 func (a *Ahead) readPieces(pieces []Piece) (read int, err error) { return a.under.Gather(pieces) }
 
 // Forget forgets all data.
@@ -216,7 +216,8 @@ func (a *Ahead) Noted() []Span {
 	return a.noted
 }
 
-// togetherRounds limits how many reads of one call of f in Together depend on each other.
+// togetherRounds is the maximum number of rounds in Together. Each read of f that depends on an earlier one takes
+// another round. After the last round, f reads the process itself.
 const togetherRounds = 24
 
 // Together calls f for the numbers from 0 to n-1, and reads the memory that all these calls need together. While the

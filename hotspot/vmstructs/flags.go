@@ -15,8 +15,8 @@ type Flag struct {
 	Type  string
 	Size  uint64 // size of the value in bytes
 	Value uint64 // the number, 0 or 1 for a bool, the bits of a double, or the address of a text
-	// Given is true if the flag was set on the command line, in an environment variable or in a file of options, and not
-	// by HotSpot itself or while the JVM ran. It is also true if the JVM does not say who has set the flag.
+	// Given is true if the flag was set on the command line, in an environment variable or in a file of options, and
+	// not by HotSpot itself or while the JVM ran. It is also true if the JVM does not say who has set the flag.
 	Given bool
 }
 
@@ -116,7 +116,7 @@ func (vm *VM) namedFlags() (*flagTable, error) {
 // A flagTable describes HotSpot's list of its flags (JVMFlag::flags).
 type flagTable struct {
 	at                  uint64         // the address of the first row
-	index               map[string]int // of the rows, by the names of flags
+	index               map[string]int // indexes of rows, by the names of flags
 	stride              uint64         // the size of a row in bytes
 	name, typ, addr     Field
 	origin              Field

@@ -17,8 +17,7 @@ type Memory struct {
 // means that the memory does not contain what the caller expects.
 const maxRead = 1 << 26
 
-// Read reads bytes at an address, as many as the parameter size says. It returns them in buf if buf has enough
-// capacity, and otherwise in a new slice.
+// Read reads size bytes at an address. It returns them in buf if buf has enough capacity, and otherwise in a new slice.
 func (m Memory) Read(buf []byte, addr, size uint64) ([]byte, error) {
 	if size > maxRead {
 		return nil, tooLarge(addr, size)

@@ -59,9 +59,9 @@ func (r *pageReader) has(addr uint64) bool {
 	return ok
 }
 
-// prefetch reads the pages that contain these addresses, all at once. After each of these pages, it also reads the
-// pages that follow; the parameter following is their number. A page that can't be read is left out, and a later read
-// of it returns the error.
+// prefetch reads the pages that contain these addresses, all at once. With each of these pages, it also reads as many
+// pages after it as the parameter following says. A page that can't be read is left out, and a later read of it returns
+// the error.
 func (r *pageReader) prefetch(following int, addrs ...uint64) {
 	var pieces []Piece
 	asked := map[uint64]bool{}

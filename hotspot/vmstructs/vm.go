@@ -20,8 +20,8 @@ type VM struct {
 	flags *flagNames
 }
 
-// New returns the VM in the memory of a process. memory.ReadAt takes an address in the process as the offset.
-// symbol(name) returns the address of a variable that libjvm.so exports.
+// New returns the VM in a process whose memory can be read with memory.ReadAt, with addresses as offsets. symbol(name)
+// returns the address of a variable that libjvm.so exports.
 func New(memory io.ReaderAt, symbol func(name string) (uint64, error)) (*VM, error) {
 	vm := &VM{Memory: Memory{reader: memory}, flags: &flagNames{}}
 	vm.symbols = func(names []string) (map[string]uint64, error) {

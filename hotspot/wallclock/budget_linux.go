@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 )
 
-// A budget decides whether the recorder may use more processor time. It counts the time of one OS thread, which must
-// make all calls, and the time that is used for it elsewhere.
+// A budget decides whether the recorder may use more processor time. It counts the time of the OS thread that calls its
+// methods, which must always be the same one, and the time that other OS threads use for the recorder.
 type budget struct {
 	share     float64
 	elsewhere func() time.Duration // processor time that other OS threads have used for the recorder
@@ -24,14 +24,14 @@ type budget struct {
 }
 
 const (
-	// firstShare is the factor by which the recorder's share is increased until each thread has been looked at once,
-	// because only then is it known what all threads do.
+	// firstShare multiplies the recorder's share until each thread has been looked at once. Before that, it is not
+	// known what all threads do.
 	firstShare = 10
-	// mostSaved is how much processor time may be used at once, unless asking all threads takes more. If looks are left
-	// out, short waits seem shorter than they are.
+	// mostSaved limits how much processor time may be saved up and then used at once, unless the field pass is larger.
+	// When nothing is saved, looks are left out, and short waits then seem shorter than they are.
 	mostSaved = 20 * time.Millisecond
-	// usedShare is the part of the budget that the recorder plans to use. The rest is for what can't be foreseen, so that
-	// it rarely has to leave out looks, unless counts of virtual threads use the rest (virtualPart).
+	// usedShare is the part of the budget that the recorder plans to use. The rest is for what can't be foreseen, so
+	// that it rarely has to leave out looks, unless counts of virtual threads use the rest (virtualPart).
 	usedShare = 0.5
 )
 

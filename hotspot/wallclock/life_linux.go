@@ -12,7 +12,7 @@ const (
 	// at least 100).
 	tick = int64(10 * time.Millisecond)
 	// longestPending is the maximum length of an interval in which the thread was blocked for some time but ran at each
-	// look. Then the interval ends, although it is not known where the thread was blocked.
+	// look. A longer interval is ended, although it is not known where the thread was blocked.
 	longestPending = int64(time.Second)
 	// longestRun is the maximum length of a spell on a processor. Longer ones are split, so that little is lost if gasm
 	// is killed.
@@ -66,7 +66,7 @@ func (l *life) runningAt(runs threaddump.Runs, now int64) {
 	ran, runnable, rest := l.times(runs, now)
 	unmoved := was == running && runs.Count == counts.runs.Count
 	switch {
-	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // the thread has waited for a processor all the time
+	case unmoved && runs.Ran == counts.runs.Ran && length > 2*tick: // it has waited for a processor all the time
 		l.ran, l.runnable = l.ran+ran, l.runnable+runnable-length
 		ran, runnable, rest = 0, length, 0
 	case unmoved, was == running && rest <= tick+l.ran:

@@ -72,7 +72,7 @@ func findReasons(frames []callstack.Frame) (r reasons) {
 	return r
 }
 
-// socketCalls and fileCalls are the system calls that are only made on sockets, or on files.
+// socketCalls are the system calls that are made only on sockets, and fileCalls those that are made only on files.
 var (
 	socketCalls = map[string]bool{"recvfrom": true, "recvmsg": true, "recvmmsg": true, "sendto": true, "sendmsg": true,
 		"accept": true, "accept4": true, "connect": true,

@@ -43,9 +43,9 @@ type Recorder struct {
 	many     int                // see manyThreads
 	counts   *runcounts.Counts  // nil if threads are asked one by one
 	counted  []runcounts.Thread // what counts has returned
-	together bool               // counts was used in this round
+	together bool               // counts could be opened
 	due      int64              // when counts is asked next
-	more     int                // how many threads were not recorded, at most at once
+	more     int                // the largest number of threads that were not recorded at the same time
 	reopened int64              // number of threads whose files are opened for each look
 	clamped  int64
 	taken    map[takenKey]taken
@@ -60,7 +60,7 @@ type thread struct {
 	met      int64           // when the thread was found
 	renewed  int64           // when the thread's name was read last
 	due      int64           // when it is asked next whether it has run
-	told     threaddump.Runs // what counts has said in this round
+	told     threaddump.Runs // the answer of counts in this round
 	looked   bool            // the thread was looked at
 	written  bool            // the thread's name was written
 	opened   int64           // beginning of the spell that was written as open

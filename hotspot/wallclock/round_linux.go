@@ -70,8 +70,9 @@ var errFull = errors.New("the file has reached its largest size; look less often
 // time.
 const atOnce = 32
 
-// askAll asks all threads that are due whether they have run, and looks at those that have. It begins with another
-// thread each time, so that it is not always the same threads whose looks are left out.
+// askAll asks all threads that are due whether they have run, and looks at those that have. If it leaves out looks, the
+// next call begins with the first thread that was left out, so that it is not always the same threads whose looks are
+// left out.
 func (r *Recorder) askAll(now int64) {
 	if len(r.threads) == 0 || r.counts != nil && r.begun && now < r.due {
 		return

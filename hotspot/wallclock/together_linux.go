@@ -8,7 +8,7 @@ import (
 )
 
 // manyThreads is the minimum number of threads for asking all of them together, with a BPF iterator, if the kernel
-// allows that. Creating the iterator takes as long as asking some ten thousand threads one by one.
+// allows that. Creating the iterator takes as long as asking about ten thousand threads one by one.
 const manyThreads = 500
 
 // chooseWay decides whether all threads are asked together.

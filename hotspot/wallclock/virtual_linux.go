@@ -62,8 +62,8 @@ func (v *virtualCounter) elsewhere() time.Duration {
 	return v.counter.Elsewhere()
 }
 
-// countVirtual counts the virtual threads if that is due. If a count takes more than its share of the time until the
-// next one, the next one is later, or looks at fewer threads.
+// countVirtual counts the virtual threads if that is due. If a count takes more than the counts' share of a processor
+// allows, the next count is later, or reads fewer threads.
 func (r *Recorder) countVirtual(now int64) {
 	v := &r.virtual
 	if v.counter == nil || now < v.due {

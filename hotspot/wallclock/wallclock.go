@@ -22,8 +22,8 @@ type Options struct {
 	Hertz int
 	// Share is how much of a processor the looks may take, from 0 to 1; 0 means 0.02.
 	Share float64
-	// MaxSize is the largest size of the text in bytes, not counting the last lines; 0 means the default of package wall.
-	// The recording ends when the text has this size.
+	// MaxSize is the largest size of the text in bytes, not counting the last lines; 0 means the default of package
+	// wall. The recording ends when the text has this size.
 	MaxSize int64
 
 	mostThreads int // for tests; 0 means threaddump.MaxThreads

@@ -75,7 +75,7 @@ func (in *inst) untrack() {
 	}
 }
 
-// forget notes that the instruction writes a value that is not tracked to a register.
+// forget notes that the instruction overwrites the register r with a value that is not tracked.
 func (in *inst) forget(r reg) {
 	if r < tracked {
 		in.writes |= 1 << r

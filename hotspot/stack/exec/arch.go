@@ -24,13 +24,13 @@ type Arch struct {
 	step    int
 	decode  func(code []byte) inst
 	padding func(code []byte) bool // reports whether code begins with HotSpot's filler between pieces of code
-	// notEntrant returns the seed of a verified entry. code begins at that entry. HotSpot may have overwritten the start
-	// of the code.
+	// notEntrant returns the seed of a verified entry. code begins at that entry. HotSpot may have overwritten the
+	// start of the code.
 	notEntrant func(entry uint64, code []byte, frameSize int) Seed
 	// polls reports whether a SafepointBlob is entered from a poll without a call. Then its code has to store the
 	// return address itself.
 	polls func(code []byte) bool
 }
 
-// align rounds an offset up to that of an instruction.
+// align rounds an offset up to a multiple of a.step.
 func (a *Arch) align(offset int) int { return (offset + a.step - 1) &^ (a.step - 1) }

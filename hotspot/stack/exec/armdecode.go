@@ -58,8 +58,8 @@ func (d *armDecoder) rd() reg { return reg(d.field(0, 5)) }
 func (d *armDecoder) rn() reg { return reg(d.field(5, 5)) }
 func (d *armDecoder) rm() reg { return reg(d.field(16, 5)) }
 
-// write notes that the instruction writes a value that is not tracked to a register. Register 31 is xzr here, which
-// never changes.
+// write notes that the instruction overwrites the register r with a value that is not tracked. Register 31 is xzr here,
+// which never changes.
 func (d *armDecoder) write(r reg) {
 	if r != sp {
 		d.in.writes |= 1 << r

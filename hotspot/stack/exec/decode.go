@@ -119,7 +119,7 @@ func (d *decoder) signed(n int) int32 {
 	return int32(binary.LittleEndian.Uint32(b[:]))
 }
 
-// wide reports whether the operation is one of 64 bits.
+// wide reports whether the operands have 64 bits.
 func (d *decoder) wide() bool { return d.rex&rexW != 0 }
 
 // width returns the size of a general operand in bytes.
@@ -192,7 +192,7 @@ func (d *decoder) general(r reg, f form) reg {
 	return r
 }
 
-// write notes that the instruction writes a value that is not tracked to a register.
+// write notes that the instruction overwrites the register r with a value that is not tracked.
 func (d *decoder) write(r reg) {
 	if r < tracked {
 		d.in.writes |= 1 << r

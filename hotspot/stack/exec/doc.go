@@ -36,10 +36,10 @@
 //
 // Only instructions that move values are understood. On x86-64 they are push, pop, mov, lea, add and sub of a constant,
 // xchg, enter, leave, and "and $-16", also with APX's prefixes and a separate destination. On aarch64 they are ldr,
-// str, ldp, stp, mov, add, sub, and "and #-16". All other instructions make the registers and slots unknown that they
-// write. The registers r16 to r31 are always unknown. If the stack pointer becomes unknown, its value becomes a new
-// unknown number, so that slots pushed after that can still be found relative to it. This is needed for the frame of an
-// interpreted method, which begins after an unknown number of local variables.
+// str, ldp, stp, mov, add, sub, and "and #-16". When any other instruction writes a register or a slot, its value
+// becomes unknown. APX's registers r16 to r31 are always unknown. If the stack pointer becomes unknown, its value
+// becomes a new unknown number, so that slots pushed after that can still be found relative to it. This is needed for
+// the frame of an interpreted method, which begins after an unknown number of local variables.
 //
 // A call is assumed to return with the same stack pointer, and with the registers that C functions preserve. In
 // codelets, calls that lead into the code itself are executed as jumps, because the interpreter uses such calls to make

@@ -30,8 +30,8 @@ type Frame struct {
 	CFA   Place    // the canonical frame address: the caller's stack pointer after the return
 	RA    Place    // the return address
 	Saved [6]Place // what the caller has in the registers that Arch.preserved names
-	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then it is
-	// assumed that the frame is complete there.
+	// Assumed is true if symbolic execution does not reach the instruction from the seeds of the code. Then the frame
+	// is the one that such code is most likely to have; see "What is not reached" in the package's comment.
 	Assumed bool
 
 	arch *Arch
@@ -74,10 +74,10 @@ func (r *Registers) Has(number int) bool { return r.Known>>number&1 != 0 }
 // A ReadFunc returns the eight bytes at an address of the memory, and reports whether they are known.
 type ReadFunc func(addr uint64) (uint64, bool)
 
-// Caller returns the registers of the caller: pc and the stack pointer as they are after the return, and the
-// registers that C functions preserve, as far as they are known. On aarch64, the pc may have a signature in its upper
-// bits. r are the registers of the thread at the instruction that the Frame belongs to. Caller returns false if the
-// return address or the canonical frame address can't be found, because a register or the memory is not known.
+// Caller returns the registers of the caller: pc and the stack pointer as they are after the return, and the registers
+// that C functions preserve, as far as they are known. On aarch64, the pc may have a signature in its upper bits. r
+// holds the registers of the thread at the instruction that the Frame belongs to. Caller returns false if the return
+// address or the canonical frame address can't be found, because a register or the memory is not known.
 func (f *Frame) Caller(r *Registers, read ReadFunc) (Registers, bool) {
 	var caller Registers
 	sp, ok := f.CFA.in(r, 0, read)

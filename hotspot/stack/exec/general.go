@@ -264,6 +264,6 @@ func (d *decoder) understandEscaped(b byte) {
 	}
 }
 
-// controlStores has how many bytes the instructions with the opcode 0F AE write, by the field reg of ModRM: fxsave,
-// stmxcsr, xsave and xsaveopt.
+// controlStores[reg] is the number of bytes that an instruction with the opcode 0F AE writes to memory, where reg is
+// the field of ModRM: 0 is fxsave, 3 is stmxcsr, 4 is xsave, and 6 is xsaveopt.
 var controlStores = [8]uint16{0: 512, 3: 4, 4: 4096, 6: 4096}

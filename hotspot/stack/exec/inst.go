@@ -23,7 +23,7 @@ const (
 	opStore                      // memory = src
 	opLea                        // dst = address of memory
 	opAdd                        // dst += imm
-	opAlign                      // dst = src & imm, which is negative
+	opAlign                      // dst = src & imm, where imm is negative
 	opAdd2                       // dst = src + src2; imm is -1 if src2 is subtracted
 	opConstant                   // dst = imm
 	opLoadPair                   // dst, dst2 = memory, the eight bytes above it
@@ -33,9 +33,9 @@ const (
 	opPush                       // push src
 	opPushOther                  // push a value that is not tracked
 	opPop                        // pop dst
-	opDrop                       // pop to somewhere else
+	opDrop                       // pop to a place that is not tracked
 	opPush2                      // push two values that are not tracked
-	opPop2                       // pop twice to somewhere else
+	opPop2                       // pop twice to places that are not tracked
 	opEnter                      // push rbp; rbp = rsp; rsp -= imm
 	opLeave                      // rsp = rbp; pop rbp
 	opCall                       // a call whose target is known
@@ -64,7 +64,7 @@ type inst struct {
 	rel   int32 // for a direct jump or call: the distance of the target from the instruction's end
 }
 
-// An update says what becomes of mem.base after the operation.
+// An update says how the instruction changes the register mem.base after the operation.
 type update uint8
 
 const (

@@ -26,8 +26,8 @@ type run struct {
 type node struct {
 	inst
 	offset int32
-	// leader is true if the instruction can be reached by a jump or from a seed, and not only from the instruction before
-	// it. Then the field state is the number of its state, counted from 1.
+	// leader is true if the instruction can be reached by a jump or from a seed, and not only from the instruction
+	// before it. Then the field state is the number of its state, counted from 1.
 	leader bool
 	queued bool // it is in run.pending
 	state  int32
@@ -40,7 +40,7 @@ type node struct {
 // stepsPerByte limits how many instructions are executed per byte of code. HotSpot's code needs fewer than three.
 const stepsPerByte = 64
 
-// maxStates limits the number of states, and so their memory. A compiled method has at most some thousand targets of
+// maxStates limits the number of states, and so their memory. A compiled method has at most several thousand targets of
 // jumps.
 const maxStates = 1 << 15
 
@@ -139,8 +139,8 @@ func (r *run) decode() {
 // ends reports whether execution never continues at the next instruction.
 func (in *inst) ends() bool { return in.op >= opJump && in.op != opCondJump }
 
-// reach merges a state into the state of the instruction at an offset, which execution reaches in that state. The
-// instruction must be a leader.
+// reach notes that execution reaches the instruction at an offset in the state s. It merges s into the instruction's
+// state, and queues the instruction if that has changed its state. The instruction must be a leader.
 func (r *run) reach(offset int, s *state) {
 	if offset < 0 || offset >= len(r.at) || r.at[offset] == 0 || r.frozen(offset) {
 		return

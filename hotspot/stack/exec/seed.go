@@ -12,7 +12,7 @@ type start struct {
 	frameSize   int  // of a completeFrame
 	native      bool // of a completeFrame: the frame pointer points to the saved frame pointer
 	keepsFP     bool // of a completeFrame: the frame pointer still has the caller's value
-	java        bool // the code preserves no register for its caller but the frame pointer
+	java        bool // the code preserves no register for its caller except the frame pointer
 	senderSP    bool // Arch.senderSP has the canonical frame address
 	exceptionPC bool // Arch.exceptionPC has the return address, too
 }

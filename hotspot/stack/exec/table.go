@@ -29,9 +29,10 @@ const (
 	firstFrame
 )
 
-// Return returns the frame to which a call returns at pc. It is meant for frames that are not the innermost of a stack.
-// Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a stub that is only
-// reached by jumps, and has another frame. Return returns false if no call that execution reaches ends at pc.
+// Return returns the frame that the code has when a call returns to pc. It is meant for all frames of a stack except
+// the innermost. Its result can differ from At(pc): if the call never returns, the instruction at pc may belong to a
+// stub that is only reached by jumps, and has another frame. Return returns false if no call that execution reaches
+// ends at pc.
 func (t *Table) Return(pc uint64) (Frame, bool) {
 	i, ok := slices.BinarySearchFunc(t.returns, pc-t.lo, func(r returnFrame, end uint64) int {
 		return cmp.Compare(uint64(r.end), end)
@@ -59,16 +60,16 @@ func (t *Table) At(pc uint64) (Frame, bool) {
 	return t.frames[t.at[offset]-firstFrame], true
 }
 
-// maxCode is the size of the largest piece of code that is executed, in bytes. HotSpot's largest stub has some hundred
-// kB.
+// maxCode is the size of the largest piece of code that is executed, in bytes. HotSpot's largest stub has several
+// hundred kB.
 const maxCode = 4 << 20
 
 // runs keeps the memory of earlier runs for later ones. Otherwise most of the time would be spent on allocating
 // memory.
 var runs = sync.Pool{New: func() any { return new(run) }}
 
-// maxKept limits the memory that is kept for later runs. A run of a piece of code with more than this number of bytes
-// does not keep its memory.
+// maxKept limits the memory that is kept for later runs. It is the size in bytes of the largest piece of code after
+// whose run the memory is kept.
 const maxKept = 64 << 10
 
 // Analyze executes a piece of code symbolically, and returns the frames of its instructions. If the code is too large,

@@ -16,8 +16,8 @@ const (
 	returnAddress      // the address in the caller at which it continues
 	framePointer       // the frame pointer of a complete frame of the interpreter
 	arguments          // the stack pointer right before the call with which the interpreter enters a method
-	constant           // 0
-	codeStart          // the start of the code: the return address of a call into the code itself
+	constant           // 0: the value is the offset itself
+	codeStart          // the address of the code, for return addresses of calls from the code into itself
 	callers            // callers+r is what the caller has in register r
 	// moved+n is the stack pointer before the instruction at offset n, if nothing else is known about it.
 	moved base = callers + maxRegisters
@@ -28,7 +28,7 @@ func (b base) inStack() bool {
 	return b == cfa || b == framePointer || b == arguments || b >= moved
 }
 
-// maxOffset limits the offsets of values, in bytes. HotSpot's frames have at most some hundred kB.
+// maxOffset limits the offsets of values, in bytes. HotSpot's frames have at most several hundred kB.
 const maxOffset = 1 << 28
 
 // plus returns v + n.
@@ -132,7 +132,7 @@ func (s *state) pop() value {
 	return v
 }
 
-// merge keeps only what is known in both states, s and other. It reports whether s has changed.
+// merge makes unknown in s what is not the same in other. It reports whether s has changed.
 func (s *state) merge(other *state) bool {
 	s.dirty = false
 	for r := range s.arch.registers {

@@ -6,7 +6,7 @@
 //	threads, err := c.Read(nil)
 //
 // It needs Linux 6.1 with the kernel's type information (CONFIG_DEBUG_INFO_BTF) and the right to use BPF, and gasm must
-// be in the machine's first PID namespace. Open takes some 50 ms of processor time.
+// be in the machine's first PID namespace. Open takes about 50 ms of processor time.
 package runcounts
 
 // A Thread has the kernel's counts for a thread, as in the thread's file schedstat.
