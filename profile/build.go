@@ -38,8 +38,8 @@ func (b *Builder) Build(opts choice.Options) []Profile {
 	return profiles
 }
 
-// work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
-// jvmcode.Reader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A
+// work holds what is shared by the steps that make one trial's profile. Four steps have types of their own: a
+// jvmcode.Reader reads the code, a regionCutter cuts it into regions, a listingMaker lists whole methods, and a
 // tally.Comparison makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
