@@ -185,9 +185,9 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 }
 
 // listingRoom returns the number of instructions that the listings of this profile may have. This is the profile's
-// share of [Options.Listings], in proportion to its samples. But if it is one of n trials, it is at least 1/n of
-// Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have nearly twice
-// Options.Listings.
+// share of [Options.Listings], in proportion to its samples. But if the profile is that of one of n trials, it gets at
+// least 1/n of Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have
+// nearly twice Options.Listings.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {

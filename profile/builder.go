@@ -78,7 +78,8 @@ type Builder struct {
 	overlapping int
 }
 
-// A process is a JVM of the command: when it was measured, and all its samples, inside or outside its windows.
+// A process is a JVM of the command, with the times at which it was measured and the counts of all its samples, inside
+// or outside its windows.
 type process struct {
 	*windows.Timeline
 	samples tally.Counts

@@ -8,7 +8,7 @@ import (
 )
 
 // delays returns the code in which samples were taken after a safepoint was requested and before all threads had
-// arrived. The hottest code comes first. All unresolved addresses count as one unknown native function.
+// reached it. The hottest code comes first. All unresolved addresses count as one unknown native function.
 func (w *work) delays(regions []Region) []delays.Delay {
 	counts := delays.New(w.code, w.n)
 	for at, c := range w.trial.delays {

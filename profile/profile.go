@@ -11,7 +11,7 @@
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
 //     logs, and only that of blobs with samples (package jvmcode).
 //
-// A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
+// A Builder opens no file and starts no process. Samples that are left out have rows of their own in the account.
 //
 // This package joins and sums up. What can be found out without joining samples and code is in packages of its own,
 // which do not import this one:
@@ -22,7 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
-//   - waits: what threads did by the wall clock
+//   - waits: the wall-clock time of threads, by what they did
 //   - decisions, callsites: what became of calls, and the table of those that were not inlined
 //   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
@@ -169,8 +169,8 @@ type Profile struct {
 	Warnings []string // why some numbers of the profile may be wrong
 }
 
-// Share returns the share of the profile that some samples have, from 0 to 1. If there are several counters, it returns
-// the largest of their shares.
+// Share returns the share of the profile's samples that c makes up, from 0 to 1. If there are several counters, it
+// returns the largest of their shares.
 func (p *Profile) Share(c tally.Counts) float64 {
 	var share float64
 	for e, n := range c {

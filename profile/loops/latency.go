@@ -240,7 +240,7 @@ func (in *inst) lookUp() {
 	}
 }
 
-// vector reports whether an operation is one of vector registers.
+// vector reports whether an operation works on vector registers.
 func (o *operation) vector() bool {
 	return o.unit != anyUnit && o.unit != intMultiply && o.form != quotient
 }

@@ -29,7 +29,8 @@ type waitKey struct {
 	class string
 }
 
-// maxOwners limits the number of threads whose waits are counted separately for a lock.
+// maxOwners limits the number of owners of a lock that are told apart. Waits for further owners do not decide
+// [Wait.Owner].
 const maxOwners = 10
 
 // addWait adds an event to the Wait of its place, which is the first frame of stack.

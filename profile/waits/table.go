@@ -48,8 +48,8 @@ type Table struct {
 	Holders []Holder
 	// Deadlocks are cycles of threads that waited for one another when the recording ended.
 	Deadlocks []Deadlock
-	// Virtual are the places where virtual threads were that were not mounted on a thread. Those with the most threads
-	// come first.
+	// Virtual are the places of those virtual threads that were not mounted on a carrier thread. The places with the
+	// most virtual threads come first.
 	Virtual []VirtualPlace
 	// VirtualSum says how these threads were counted.
 	VirtualSum VirtualSum

@@ -156,10 +156,10 @@ func number(e *event.Event, name string) int {
 	return int(max(n, 0))
 }
 
-// C1 reports whether the compilation is one of C1's.
+// C1 reports whether the compilation was made by C1.
 func (c *Compilation) C1() bool { return 1 <= c.Level && c.Level <= 3 || c.Compiler == "C1" }
 
-// C2 reports whether the compilation is one of C2's, or of another compiler in its place.
+// C2 reports whether the compilation was made by C2, or by another compiler in its place.
 func (c *Compilation) C2() bool {
 	return c.Level == 4 || c.Level == UnknownLevel && c.Compiler != "" && c.Compiler != "C1"
 }

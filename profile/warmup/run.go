@@ -133,7 +133,7 @@ func markedVersions(list []Repetition, in int) []Repetition {
 	return list
 }
 
-// began reports whether any of the compilations began in a window of a trial.
+// began reports whether any of the compilations began in a window of the trial that has the number in.
 func began(list []Compilation, in int) bool {
 	return slices.ContainsFunc(list, func(c Compilation) bool { return c.in == in })
 }
