@@ -124,10 +124,10 @@ func (s *PlacedSample) End() (end calltree.End, hasStacks bool) {
 	return all.End(s.Place.stack), true
 }
 
-// Frames calls yield for each frame of the sample, from the innermost to the outermost: first those of the methods that
-// were inlined at the sampled instruction, and then those of the stack. If outer frames are missing, or if there are
-// more than [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method,
-// see package safepoints.
+// Frames calls yield for each frame of the sample, from the innermost to the outermost: first those of the sampled
+// code, including the methods that were inlined at the sampled instruction, and then those of its callers. If outer
+// frames are missing, or if there are more than [calltree.MaxFrames], the last frame is a mark. A frame is a guess if
+// HotSpot has no record of its method, see package safepoints.
 func (s *PlacedSample) Frames(yield func(f *callstack.Frame, guessed bool) bool) {
 	b, at := s.placer.b, s.Place.at
 	if at.jvm >= 0 {

@@ -88,10 +88,10 @@ type Profile struct {
 	// Hosts compares the hosts of captures that were merged, those that differ from the others first. Their samples add
 	// up to Profiled. It is nil if there is only one host.
 	Hosts []hosts.Host
+	// HostRegions are the regions that [hosts.Host.Hottest] counts, as indexes in Regions.
+	HostRegions []int
 	// Compared has the code by which the hosts were compared: each piece of it may have another share of the samples on
 	// each host. [hosts.Difference.Code] is an index in Compared.
-	HostRegions []int
-	// Compared is the code whose shares of the hosts' samples were compared; [hosts.Difference.Code] is an index in it.
 	Compared []hosts.Code
 	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in
 	// the order of PIDs. It is nil for other programs, and if there are no windows.
@@ -115,10 +115,11 @@ type Profile struct {
 	Sources []Source         // hottest first; they add up to Profiled
 	// VM divides the samples of HotSpot's library between the kinds of its work.
 	VM []vmwork.Share
+	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method
+	// is not known are missing. It is nil if the profile has no call stacks.
+	Interpreted []warmup.InterpretedMethod
 	// Threads are the samples by kind of thread, hottest first. They add up to Profiled. Threads is nil if the sampler
 	// recorded no names of threads.
-	Interpreted []warmup.InterpretedMethod
-	// hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
 	Threads []threads.KindTotal
 	// Events sums up the events in the windows, such as pauses of the garbage collector.
 	Events []events.Total
@@ -126,12 +127,13 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []delays.Delay
-	// Waits divides the wall-clock time of the threads by what they did. It is nil if this was not recorded. Only Of
-	// sets it.
+	// Locks are the places where threads waited for locks. Parks are the places where they waited for something other
+	// than a lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait
 	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
-	// Waits says what the threads did by the wall clock. It is nil if that was not recorded. Only Of sets it.
+	// Waits divides the wall-clock time of the threads by what they did. It is nil if this was not recorded. Only Of
+	// sets it.
 	Waits *waits.Table
 	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to
 	// record. If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events

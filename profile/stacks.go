@@ -14,11 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
-// leaf returns the frames of the code at a spot, innermost first, as far as they are not on the stack. There is at
-// least one. caller is the rest of the stack, which begins with the caller of these frames. In the interpreter and in
-// the kernel, the stack begins with a frame of the sampled code itself. leaf then returns this frame, so caller differs
-// from stack. The PC of frames in compiled code is the sampled address plus 1, so that PC-1 is in the instruction, as
-// it is for the frames of a stack.
+// leaf returns the frames of the code at a spot, innermost first, of which there is at least one. caller is the stack
+// that begins with the caller of these frames. It is usually the same as the parameter stack. In the interpreter and in
+// the kernel, however, the stack begins with the frame of the sampled code itself, and caller lacks this frame. The PC
+// of frames in compiled code is the sampled address plus 1, so that PC-1 is in the instruction, as it is for the frames
+// of a stack.
 func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame,
 	caller callstack.ID) {
 	var inner callstack.Frame

@@ -9,9 +9,9 @@ import (
 
 // A Place is what is known about an address in memory that no file is mapped to, such as the code cache.
 type Place struct {
-	// Unknown is true if nothing is known about the code, so that it may be Java code.
+	// Frames are the frames of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
-	// Unknown is true if nothing is known about the code, and it may be Java code.
+	// Unknown is true if nothing is known about the code, so that it may be Java code.
 	Unknown bool
 	// Lasting is true if the address never holds other code, earlier or later.
 	Lasting bool

@@ -80,7 +80,7 @@ func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
 type work struct {
 	cold, work []int64
 	unknown    int64 // number of samples in code of an unknown compiler
-	unnamed    int64 // number of samples in threads without names, minus those in other native code
+	unnamed    int64 // samples in native code in threads without names, minus those in all other threads
 }
 
 func workOf(bins []Counts) work {

@@ -46,7 +46,7 @@ func (n *Note) String() string {
 	switch {
 	case n.IsBranch():
 		return n.Bytecode + " " + n.taken() + when
-	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // the instruction is not a call that names the callee
+	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // no call instruction names the callee
 		return "receivers of " + n.Callee + when + ": " + n.types() + n.outcome()
 	case n.IsCall():
 		return "receivers" + when + ": " + n.types() + n.outcome()

@@ -12,7 +12,7 @@ import (
 type Wait struct {
 	Frame event.Frame // where threads waited; without Method if the recording has no stacks
 	Class string      // the class of what they waited for
-	Owner string      // name of the thread that most often held the lock during a wait, without its number; "" if unknown
+	Owner string      // name of the thread that held the lock in most waits, without its number; "" if unknown
 	Count int
 	// Nanos is the sum of all waits, and LongestNanos is the longest wait.
 	Nanos, LongestNanos int64

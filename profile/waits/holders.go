@@ -90,7 +90,7 @@ type holding struct {
 	key       holderKey
 	addresses map[uint64]bool
 	waiters   map[int32]bool
-	lines     map[event.Frame]int64 // the times of the lines of Taken, in ns
+	lines     map[event.Frame]int64 // for how long threads waited, in ns, by the line of Taken
 	spans     []capture.Span
 }
 

@@ -27,11 +27,11 @@ type Deopt struct {
 	Levels []int
 	// After says at which levels the compiled methods were compiled next, the lowest level first.
 	After []After
+	// Never is the number of deoptimizations after which the method was not compiled again at the level of the code
+	// that was left. Then either the code stayed in use, or the method was not hot enough.
+	Never int
 	// Unknown is the number of deoptimizations in code whose compilation is not known. For these, it is not known
 	// either what was compiled next.
-	Never int
-	// Unknown is the number of deoptimizations in code whose compilation is not known. So the later compilations are
-	// unknown too.
 	Unknown int
 }
 

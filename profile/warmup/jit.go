@@ -35,7 +35,7 @@ type JIT struct {
 const Most = 100
 
 // A Level sums up the compilations of one level. Level is 0 for wrappers of native methods, 1 to 3 for C1, 4 for C2 or
-// another compiler in its place, and UnknownLevel.
+// another compiler in its place, and UnknownLevel if it is not known.
 type Level struct {
 	Level  int
 	Count  int // number of compilations, including those that failed
@@ -67,7 +67,7 @@ func (l *Level) Add(other *Level) {
 const UnknownLevel = -1
 
 // LevelName returns the name of a level: "C2", "C1, level 3, osr". top is the name of the compiler of level 4. If the
-// level is unknown, it returns the name of the compiler, if that is known.
+// level is unknown, LevelName returns the name of the compiler, or "unknown".
 func LevelName(level int, compiler, top string, osr bool) string {
 	name := cmp.Or(compiler, "unknown")
 	switch {
@@ -191,7 +191,7 @@ func levels(all []Compilation) []Level {
 	return list
 }
 
-// count increments n if the parameter is is true.
+// count increments n if its second argument is true.
 func count(n *int, is bool) {
 	if is {
 		*n++

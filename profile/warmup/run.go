@@ -72,7 +72,7 @@ type Run struct {
 	trials map[int]*trialCounts // by the number of the trial, from 1
 }
 
-// trialCounts counts what was within the windows of a trial.
+// trialCounts counts the compilations and deoptimizations within the windows of a trial.
 type trialCounts struct {
 	compilations    map[int]int // by level
 	deoptimizations map[place]int
@@ -208,7 +208,7 @@ func (c *collector) add(e *event.Event, in int) {
 	}
 }
 
-// trials counts what was within the windows of each trial.
+// trials counts the compilations and deoptimizations within the windows of each trial.
 func (c *collector) trials() map[int]*trialCounts {
 	all := map[int]*trialCounts{}
 	of := func(in int) *trialCounts {
