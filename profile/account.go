@@ -11,8 +11,8 @@ import (
 type Account = tally.Account
 
 // accounts returns the account of each counter. The row Profiled was counted while the samples were added, one by one.
-// The rows into which Profiled is divided (by kind of code, for example) are sums over the maps from which the tables
-// of the profile are made. So if these rows add up to Profiled, no sample is missing from the tables.
+// The rows that divide it (by kind of code, for example) are summed up only now, from the maps from which the tables of
+// the profile are made. So if these rows add up to Profiled, no sample is missing from the tables.
 func (w *work) accounts(jvms jvmTotals) []Account {
 	t := w.trial
 	own := newJVMTotals(w.n) // the totals of this trial's JVMs
@@ -48,7 +48,7 @@ func (w *work) accounts(jvms jvmTotals) []Account {
 	return accounts
 }
 
-// ends counts the samples whose stacks have the end e: whole, cut, frozen or unwalked.
+// ends returns the number of samples whose stacks end as e says: whole, cut, frozen or unwalked.
 func (w *work) ends(e calltree.End) tally.Counts { return w.counts(w.trial.stacks.Ends(e)) }
 
 // addCode sets the rows Compiled, Interpreter, Stub, Native and Unresolved: the kinds of code that the samples were in.
@@ -82,8 +82,8 @@ func (w *work) addCode(accounts []Account) {
 	}
 }
 
-// jvmTotals are the sums of all samples of JVMs, inside or outside their windows. named is the sum over the JVMs that
-// belong to a trial with a name; unnamed is the sum over all other JVMs.
+// jvmTotals count all samples of JVMs, inside or outside their windows. named is the sum over the JVMs that belong to a
+// trial with a name; unnamed is the sum over all other JVMs.
 type jvmTotals struct{ named, unnamed tally.Counts }
 
 func newJVMTotals(counters int) jvmTotals {

@@ -38,8 +38,8 @@ func (b *Builder) Build(opts choice.Options) []Profile {
 	return profiles
 }
 
-// work holds what is shared by the steps that make one trial's profile. Some steps have types of their own. A
-// jvmcode.Reader reads the code, a regionCutter cuts it into regions, and a listingMaker lists whole methods. A
+// work holds what is shared by the steps that make one trial's profile. Four steps have types of their own: a
+// jvmcode.Reader reads the code, a regionCutter cuts it into regions, a listingMaker lists whole methods, and a
 // tally.Comparison makes the counts by which JVMs and slices are compared.
 type work struct {
 	b        *Builder
@@ -185,9 +185,9 @@ func (w *work) list(l *listingMaker, merged []*mergedCode) {
 }
 
 // listingRoom returns the number of instructions that the listings of this profile may have. This is the profile's
-// share of [Options.Listings], in proportion to its samples. But if it is one of n trials, it is at least 1/n of
-// Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have nearly twice
-// Options.Listings.
+// share of [Options.Listings], in proportion to its samples. But if the profile is that of one of n trials, it gets at
+// least 1/n of Options.Listings, so that a trial with few samples has listings, too. So all profiles together may have
+// nearly twice Options.Listings.
 func (w *work) listingRoom() int {
 	first := func(c tally.Counts) int64 {
 		if len(c) == 0 {

@@ -23,7 +23,7 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// This file has all steps of a sample through a Builder. Builder.Add takes each sample through these steps:
+// This file has the steps in which a Builder handles a sample. Builder.Add takes each sample through these steps:
 //
 //  1. findCounter: which of the sampler's counters took the sample, "cycles" for example.
 //  2. findJVM: which of the command's JVMs the sample belongs to. A sample of any other process ends here.
@@ -31,8 +31,8 @@ import (
 //     the profile. A sample that is in no profile goes to a row of the account, and ends here.
 //  4. findEvents: which of the JVM's events were going on at the time.
 //  5. locate: where the PC was, which is a [spot]: in a blob of code, in a native function, or in neither. If the
-//     sample has a chain of return addresses, stackOf makes its call stack from that. choose: if only samples under a
-//     method are wanted, all others end here.
+//     sample has a chain of return addresses, stackOf makes its call stack from that. If only samples under a
+//     certain method are wanted, choose rejects all others, and these end here.
 //  6. count: the sample goes into the tables of its trial.
 //
 // What the steps find is kept in a [joinedSample]. Each step only reads what the steps before it have found.
@@ -78,7 +78,8 @@ type Builder struct {
 	overlapping int
 }
 
-// A process is a JVM of the command: when it was measured, and all its samples, inside or outside its windows.
+// A process is a JVM of the command, with the times at which it was measured and the counts of all its samples, inside
+// or outside its windows.
 type process struct {
 	*windows.Timeline
 	samples tally.Counts
@@ -149,7 +150,8 @@ func (b *Builder) addJVMs(jvms []capture.JVM) {
 	}
 }
 
-// release frees the indexes with which the code of samples is found, for JVMs whose samples were all added.
+// release frees the indexes that are used to find the code of a sample. It does so for the given JVMs, all of whose
+// samples were added.
 func (b *Builder) release(pids []int) {
 	for _, pid := range pids {
 		if j := b.jvms.Of(pid); j != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// callers returns compiled code that has no samples itself, but is on the call stacks of many samples: their share of
-// the profile must be at least leastCaller. Code on the most stacks comes first. It returns nil if the capture has no
-// call stacks.
+// callers returns compiled code that has no samples itself, but is on the call stacks of many samples, at least the
+// share leastCaller of the profile. Code on the most stacks comes first. It returns nil if the capture has no call
+// stacks.
 func (w *work) callers(p *Profile) []*mergedCode {
 	if w.b.stacks == nil {
 		return nil

@@ -18,7 +18,8 @@ type CodeCounts struct {
 	blobs     map[int]map[uint64]tally.Counts // samples by the blob's number and the PC
 }
 
-// Blobs returns the log's blobs and then the unprinted ones. The index of a blob is its number, which At takes.
+// Blobs returns the log's blobs and then the unprinted ones. The index of a blob is the number by which At identifies
+// it.
 func (c *CodeCounts) Blobs() []*printassembly.Blob {
 	var all []*printassembly.Blob
 	for i := range c.Log.Blobs {

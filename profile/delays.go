@@ -8,7 +8,7 @@ import (
 )
 
 // delays returns the code in which samples were taken after a safepoint was requested and before all threads had
-// arrived. The hottest code comes first. All unresolved addresses count as one unknown native function.
+// reached it. The hottest code comes first. All unresolved addresses count as one unknown native function.
 func (w *work) delays(regions []Region) []delays.Delay {
 	counts := delays.New(w.code, w.n)
 	for at, c := range w.trial.delays {
@@ -24,9 +24,9 @@ func (w *work) delays(regions []Region) []delays.Delay {
 	return counts.Delays(func(d *delays.Delay, jvm int) int { return regionOf(regions, d, w.b.jvms.List[jvm].PID) })
 }
 
-// regionOf returns the index of the region that has the hottest instruction of a delay, or -1. pid is the JVM that the
-// delay was in. A region has the addresses of its code in the first of its JVMs. In other JVMs the same code has other
-// addresses, so there regionOf finds the region only if it is the method's only one.
+// regionOf returns the index of the region that contains the hottest instruction of a delay, or -1. pid is the JVM that
+// the delay was in. The addresses of a region are those of the code in the first of the region's JVMs, and another JVM
+// has the same code at other addresses. So in another JVM, regionOf finds the region only if the method has no other.
 func regionOf(regions []Region, d *delays.Delay, pid int) int {
 	only, n := -1, 0
 	for i := range regions {

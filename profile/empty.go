@@ -10,8 +10,8 @@ import (
 var ErrAsleep = errors.New("no samples at all: the JVM used no CPU time while it was sampled")
 
 // WhyEmpty returns an error if no profile has a sample. The error says where all samples went instead. WhyEmpty returns
-// nil if there is a sample, if probed methods have counted calls, or if what threads did by the wall clock was
-// recorded.
+// nil if there is a sample, if probed methods have counted calls, or if there are wall-clock times of threads (see
+// [Profile.Waits]).
 func (ps *Profiles) WhyEmpty() error {
 	var a Account
 	for _, p := range ps.Trials {

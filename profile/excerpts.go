@@ -15,7 +15,7 @@ type Gap struct {
 }
 
 const (
-	// excerptLines is how many lines of a region that is too big are shown, approximately: a few screens.
+	// excerptLines is the approximate number of lines that are shown of a region that is too big: a few screens.
 	excerptLines = 150
 	// excerptMargin is the number of instructions that are shown before and after a hot one.
 	excerptMargin = 4

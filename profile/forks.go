@@ -21,9 +21,9 @@ type mergedCode struct {
 	moved        bool                    // see [Region.Moved]
 }
 
-// A version is one compilation of one JVM. HotSpot gives no compile id twice, except that JDK 8 numbers on-stack
-// replacements separately. A blob with the id of another one is its copy: HotSpot moves hot methods together
-// (NMethodRelocation and HotCodeHeap, JDK 26 and newer).
+// A version is one compilation in one JVM. HotSpot does not use a compile id twice, except that JDK 8 numbers on-stack
+// replacements separately. If two blobs have the same id, one is a copy of the other: HotSpot moves hot methods
+// together (NMethodRelocation and HotCodeHeap, JDK 26 and newer).
 type version struct {
 	jvm, id int
 	osr     bool
@@ -31,9 +31,9 @@ type version struct {
 
 func (s *sampledBlob) version() version { return version{s.JVM, s.ID, s.OSR} }
 
-// mergeForks merges blobs of different JVMs if their code differs only in addresses. Each fork compiles a method once
-// or several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another. It also merges
-// the blobs of a version that was moved.
+// mergeForks merges blobs of different JVMs if their code differs only in addresses. A fork may compile a method
+// several times. The n-th hottest compilation of one fork is merged with the n-th hottest of another. mergeForks also
+// merges the blobs of a version that was moved.
 func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []*mergedCode {
 	type key struct {
 		source, name string
@@ -79,8 +79,8 @@ func mergeForks(sampled []*sampledBlob, reader *jvmcode.Reader, counters int) []
 	return all
 }
 
-// add adds the samples of a blob with this code. It converts their PCs to addresses of the merged code, because the
-// blobs are at different addresses.
+// add adds the samples of a blob that has the same code as m. It converts their PCs to addresses of the merged code,
+// because the blobs are at different addresses.
 func (m *mergedCode) add(s *sampledBlob, counters int) {
 	m.blobs = append(m.blobs, s)
 	for pc, c := range s.atPC {

@@ -31,7 +31,7 @@ const nativeOfHost = "<native code and kernel>"
 
 // hosts sets Hosts, HostRegions and Compared of the profile. It compares them by the methods that their samples were
 // in, and not by regions, because one host may inline a method that another one does not, and still do the same work.
-// hottest are the hottest regions.
+// The parameter hottest has the hottest regions.
 func (w *work) hosts(p *Profile, hottest []hotCut) {
 	index := map[string]int{}
 	of := make([]int, len(p.Shares)) // of[i] is the host of the JVM p.Shares[i]
@@ -69,8 +69,8 @@ func (w *work) hosts(p *Profile, hottest []hotCut) {
 	hosts.Order(p.Hosts)
 }
 
-// compared returns the code by which hosts are compared: the Java methods, and all native code together. The parameter
-// of has the host of each JVM of the profile.
+// compared returns the code by which hosts are compared: the Java methods, and all native code together. of[i] is the
+// host of the JVM p.Shares[i].
 func compared(p *Profile, of []int) []hosts.Code {
 	native := hosts.Code{Name: nativeOfHost, Samples: map[int]int64{}}
 	for i := range p.Shares {

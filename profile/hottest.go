@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/tally"
 )
 
-// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops]. A piece of code with at
-// least the share loopCode of the samples is searched for loops even if it has none of the hottest instructions.
+// Limits on the number of instructions in [Profile.Hottest] and of loops in [Profile.HotLoops]. A piece of code is
+// searched for loops if it has some of the hottest instructions, or at least the share loopCode of the samples.
 const (
 	hottestLines = 30
 	hottestLoops = 30
@@ -45,7 +45,8 @@ type HotLoop struct {
 	Facts                 *loops.Facts
 }
 
-// A hotCode is a piece of code that has some of the hottest instructions.
+// A hotCode is a piece of code that has some of the hottest instructions, or at least the share loopCode of the
+// samples.
 type hotCode struct {
 	from   *mergedCode
 	lines  []code.Line

@@ -14,7 +14,7 @@ import (
 )
 
 // A Listing is the whole code of one method, stub or codelet that has samples. It includes the instructions that are
-// not hot. JVMs with the same code share one Listing. A Listing may also be that of a method without samples that has
+// not hot. JVMs with the same code share one Listing. There are also Listings of methods without samples that have
 // called the hot code.
 type Listing struct {
 	Source, Method string // as in [Region]

@@ -21,7 +21,7 @@ type Location struct {
 	// or the name of one of the program's own events.
 	During []string
 	// PC is the address in the code cache or, for unresolved samples, near it. It is 0 for native code, which is
-	// counted by function, because its addresses mean nothing without the files that were mapped there.
+	// counted by function: an address in native code means nothing without the files that were mapped there.
 	PC uint64
 	// Source is the name of the row in [Profile.Sources] that has the samples.
 	Source string

@@ -5,9 +5,9 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jvmcode"
 )
 
-// nativeCode returns the native functions whose code is known, hottest first, in the form of code that regions are cut
-// from. Their samples are also counted by function. So that they do not count twice, the result must be used only for
-// regions, listings and instructions, and not for sums.
+// nativeCode returns the native functions whose code is known, hottest first, as code that can be cut into regions.
+// Their samples are also counted by function. To count no sample twice, use the result only for regions, listings and
+// instructions, and not for sums.
 func (w *work) nativeCode() []*mergedCode {
 	var all []*mergedCode
 	for _, f := range w.trial.nativeAt.Functions(w.n) {

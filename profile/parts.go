@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/threads"
 )
 
-// Parts are the samples of a profile, cut by time and by thread. The counts of all parts of a method, for example, add
-// up to the method's Counts in the profile.
+// Parts are the samples of a profile, divided by time and by thread. The counts of all parts of a method, for example,
+// add up to the method's Counts in the profile.
 type Parts struct {
 	Slices  []parts.TimeSlice
 	Threads []parts.ThreadGroup
@@ -33,7 +33,7 @@ type MethodLine struct {
 	Line   int
 }
 
-// partedSpots holds the samples at each spot of a profile, cut by time and by thread.
+// partedSpots holds the samples at each spot of a profile, divided by time and by thread.
 type partedSpots struct {
 	*parts.Cut
 	numbers map[keptSpot]int32 // the number that each spot has in Cut.Spots

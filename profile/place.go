@@ -49,8 +49,8 @@ type Placement struct {
 // option WindowEvent is not supported, and options that only choose what a profile shows have no effect. If yield
 // returns an error, PlaceSamples returns it.
 //
-// PlaceSamples counts nothing, so that its memory does not grow with the number of samples. The PlacedSample is valid
-// until yield returns.
+// PlaceSamples counts nothing, so its memory does not grow with the number of samples. The PlacedSample is valid until
+// yield returns.
 func PlaceSamples(c *capture.Capture, o choice.Options, yield func(*PlacedSample) error) (*Placement, error) {
 	if o.WindowEvent != (windows.EventChoice{}) {
 		return nil, errors.New("single samples can't be chosen by events")
@@ -85,8 +85,8 @@ func PlaceSamples(c *capture.Capture, o choice.Options, yield func(*PlacedSample
 	return all, nil
 }
 
-// SourceFileOf returns a function that returns the name of the file that a method's class was made from, or "" if it is
-// unknown.
+// SourceFileOf returns a function that returns the name of a method's source file: the file from which the method's
+// class was compiled. That function returns "" if the name is unknown.
 func SourceFileOf(c *capture.Capture) func(method string) string {
 	return (&Profiles{SourceFiles: sourceFiles(c)}).SourceFile
 }
@@ -124,10 +124,10 @@ func (s *PlacedSample) End() (end calltree.End, hasStacks bool) {
 	return all.End(s.Place.stack), true
 }
 
-// Frames calls yield for each frame of the sample, from the innermost to the outermost: those that were inlined at the
-// sampled instruction, and those of the stack. If outer frames are missing, or if there are more than
-// [calltree.MaxFrames], the last frame is a mark. A frame is a guess if HotSpot has no record of its method, see
-// package safepoints.
+// Frames calls yield for each frame of the sample, from the innermost to the outermost: first those of the sampled
+// code, including the methods that were inlined at the sampled instruction, and then those of its callers. If outer
+// frames are missing, or if there are more than [calltree.MaxFrames], the last frame is a mark. A frame is a guess if
+// HotSpot has no record of its method, see package safepoints.
 func (s *PlacedSample) Frames(yield func(f *callstack.Frame, guessed bool) bool) {
 	b, at := s.placer.b, s.Place.at
 	if at.jvm >= 0 {

@@ -11,7 +11,7 @@
 //  3. [Builder.Build] makes a [Profile] of each trial out of the counts (build.go). Only then is code read from the
 //     logs, and only that of blobs with samples (package jvmcode).
 //
-// A Builder knows no text format and no process. Samples that are left out have rows of their own in the account.
+// A Builder opens no file and starts no process. Samples that are left out have rows of their own in the account.
 //
 // This package joins and sums up. What can be found out without joining samples and code is in packages of its own,
 // which do not import this one:
@@ -22,7 +22,7 @@
 //   - jvmcode: which code was at an address at a time, and what is in it
 //   - events: which events were going on at a time
 //   - sites: the places of locks, parks and allocations
-//   - waits: what threads did by the wall clock
+//   - waits: the wall-clock time of threads, by what they did
 //   - decisions, callsites: what became of calls, and the table of those that were not inlined
 //   - jitprofile: what HotSpot's own profile says about instructions
 //   - calltree: samples by call stack, and the trees of callers and callees
@@ -85,12 +85,13 @@ type Profile struct {
 	Accounts []Account // one Account for each counter
 
 	Shares []JVMShare // one JVMShare for each process, in the order of PIDs
-	// Hosts compares the hosts of captures that were merged, those that differ from the others first. Their samples add up
-	// to Profiled. It is nil if there is only one host.
+	// Hosts compares the hosts of captures that were merged, those that differ from the others first. Their samples add
+	// up to Profiled. It is nil if there is only one host.
 	Hosts []hosts.Host
 	// HostRegions are the regions that [hosts.Host.Hottest] counts, as indexes in Regions.
 	HostRegions []int
-	// Compared is the code whose shares of the hosts' samples were compared; [hosts.Difference.Code] is an index in it.
+	// Compared has the code by which the hosts were compared: each piece of it may have another share of the samples on
+	// each host. [hosts.Difference.Code] is an index in Compared.
 	Compared []hosts.Code
 	// Slices are the samples of a benchmark over time: [windows.SlicesPerJVM] slices of each JVM that has a window, in
 	// the order of PIDs. It is nil for other programs, and if there are no windows.
@@ -114,10 +115,11 @@ type Profile struct {
 	Sources []Source         // hottest first; they add up to Profiled
 	// VM divides the samples of HotSpot's library between the kinds of its work.
 	VM []vmwork.Share
-	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method is
-	// not known are missing. It is nil if the profile has no call stacks.
+	// Interpreted are the samples in the interpreter by the interpreted method, hottest first. The samples whose method
+	// is not known are missing. It is nil if the profile has no call stacks.
 	Interpreted []warmup.InterpretedMethod
-	// hottest first; they add up to Profiled; nil if the sampler recorded no names of threads
+	// Threads are the samples by kind of thread, hottest first. They add up to Profiled. Threads is nil if the sampler
+	// recorded no names of threads.
 	Threads []threads.KindTotal
 	// Events sums up the events in the windows, such as pauses of the garbage collector.
 	Events []events.Total
@@ -125,16 +127,17 @@ type Profile struct {
 	Probes []probes.Probe
 	// Delays are what ran while threads waited for others to come to a safepoint, hottest first.
 	Delays []delays.Delay
-	// Locks are the places where threads waited for locks. Parks are the places where they waited for something other than
-	// a lock. The places with the longest time come first.
+	// Locks are the places where threads waited for locks. Parks are the places where they waited for something other
+	// than a lock. The places with the longest time come first.
 	Locks, Parks []sites.Wait
 	// Allocations are the places where the program allocates. The places that allocate most come first.
 	Allocations []sites.Alloc
-	// Waits says what the threads did by the wall clock. It is nil if that was not recorded. Only Of sets it.
+	// Waits divides the wall-clock time of the threads by what they did. It is nil if this was not recorded. Only Of
+	// sets it.
 	Waits *waits.Table
-	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to record.
-	// If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events of that
-	// time.
+	// UnrecordedNanos is how long the windows were already open when Flight Recorder, or the USDT probes, began to
+	// record. If there are several JVMs, it is the longest of these times. Locks, Parks and Allocations lack the events
+	// of that time.
 	UnrecordedNanos int64
 	// Sites is the rule that named the places of Locks, Parks and Allocations.
 	Sites event.SiteRule
@@ -145,19 +148,19 @@ type Profile struct {
 	// Calls says which calls in hot code were inlined and which were not; nil if the compilers' decisions were not
 	// recorded.
 	Calls *callsites.Table
-	// Hottest are the instructions with the most samples, and HotLoops are the loops around them. Both are sorted, hottest
-	// first. They are only set if [Options.Hottest] asks for them.
+	// Hottest are the instructions with the most samples, and HotLoops are the loops around them. Both are sorted,
+	// hottest first. They are only set if [Options.Hottest] asks for them.
 	Hottest  []HotLine
 	HotLoops []HotLoop
 	// Locations are only set if [Options.Locations] asks for them, because no table of a report has them. They add up
 	// to Profiled even if the options leave kinds of code out of the lists above.
 	Locations []Location // hottest first
-	// Stacks has the samples by their call stacks. It is nil if the capture has none, or if [Options.Stacks] does not ask
-	// for them.
+	// Stacks has the samples by their call stacks. It is nil if the capture has none, or if [Options.Stacks] does not
+	// ask for them.
 	Stacks *calltree.Set
-	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a method,
-	// has the samples of none of them. A sample with several of these methods is attributed to the one that was called
-	// last.
+	// By divides the samples between the methods of [Options.By], in the same order. The last element, without a
+	// method, has the samples of none of them. A sample with several of these methods is attributed to the one that was
+	// called last.
 	By []CallerTotal
 	// Listings have all code of the hottest methods, stubs and codelets, hottest first, and then that of methods
 	// without samples that have called them. They are only set if [Options.Listings] asks for them.
@@ -168,8 +171,8 @@ type Profile struct {
 	Warnings []string // why some numbers of the profile may be wrong
 }
 
-// Share returns the share of the profile that some samples have, from 0 to 1. If there are several counters, it returns
-// the largest of their shares.
+// Share returns the share of the profile's samples that c makes up, from 0 to 1. If there are several counters, it
+// returns the largest of their shares.
 func (p *Profile) Share(c tally.Counts) float64 {
 	var share float64
 	for e, n := range c {
@@ -213,8 +216,8 @@ type Region struct {
 	// Moved is true if HotSpot has moved the code, and samples at several of its addresses are added up. The addresses
 	// are those of the copy with the most samples.
 	Moved bool
-	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was added because few regions
-	// are hot (see [Options.Regions]).
+	// Hot is true if the region is annotated. Either it is above the hot threshold, or it was chosen because few
+	// regions are (see [Options.Regions]).
 	Hot bool
 	// Lines is the annotated code with its print margin. It is nil for a region that is not hot, or whose code the log
 	// does not have. If the region is too big, Lines only has the code around the hottest instructions, and Gaps say
@@ -253,15 +256,15 @@ type JVMShare struct {
 type FrameTotal struct {
 	Method string
 	Counts tally.Counts
-	// Total sums up the instructions that have Method anywhere in their inlining chain. If Method is in the chain of an
-	// instruction twice, the instruction counts once.
+	// Total sums up the instructions that have Method anywhere in their inlining chain. An instruction counts only once
+	// even if Method is in its chain twice.
 	Total tally.Counts
 	// WithCallees sums up the samples that have Method anywhere on their call stacks, or in their inlining chains. Each
 	// sample counts once. It is nil if the profile has no call stacks.
 	WithCallees tally.Counts
 	Lines       []LineTotal // hottest first
-	// Guessed is the part of Counts that was taken at instructions whose method is a guess. It is nil if there are no such
-	// instructions.
+	// Guessed is the part of Counts that was taken at instructions whose method is a guess. It is nil if there are no
+	// such instructions.
 	Guessed tally.Counts
 	// Slices are Counts over time, see Profile.Slices.
 	Slices []tally.Counts
@@ -280,8 +283,8 @@ type CallerTotal struct {
 type LineTotal struct {
 	Line   int
 	Counts tally.Counts
-	// Guessed is the part of Counts that was taken at instructions whose line is a guess. It is nil if there are no such
-	// instructions.
+	// Guessed is the part of Counts that was taken at instructions whose line is a guess. It is nil if there are no
+	// such instructions.
 	Guessed tally.Counts
 }
 
@@ -312,7 +315,7 @@ func (l *LineTotal) Number() string {
 	return strconv.Itoa(l.Line)
 }
 
-// UnknownModule is the Module of native code that is in no known file.
+// UnknownModule is the Module of native code that belongs to no known file.
 const UnknownModule = numbers.UnknownModule
 
 // A NativeFunction sums up the samples in one function outside the code cache.
@@ -325,7 +328,7 @@ type NativeFunction struct {
 	PerJVM []tally.Counts
 }
 
-// UnresolvedSource is the Source of samples at addresses that are in no known code or file.
+// UnresolvedSource is the Source of samples whose addresses belong to no known code or file.
 const UnresolvedSource = "unresolved"
 
 // A Source sums up the samples of one source: "c2, level 4", "stub", "libjvm.so", "kernel" or UnresolvedSource.

@@ -21,20 +21,22 @@ import (
 
 // Profiles are the profiles of a capture: one for each trial.
 type Profiles struct {
-	// Capture describes what was recorded. Its Events are the counters of the profiles, unless the profiles have none.
-	// Its Notes also say what was found while the samples were read.
+	// Capture describes what was recorded. Its Events are the counters of the profiles, if these have any. Its Notes
+	// also say what was found while the samples were read.
 	Capture capture.Description
 	// Trials has at least one profile. The profiles are in the order of the capture's trials. If the run has no trials,
 	// there is a profile for each program, the hottest first.
 	Trials []Profile
-	// Chosen has the flags that say which samples of the measurement count; "" if all of them do.
+	// Chosen has the command line's flags that choose which samples of the measurement count. It is "" if all of them
+	// count.
 	Chosen string
 	// Taken counts all samples of each of Capture.JVMs, whether they are in a window or not. Only Of sets Taken.
 	Taken []tally.Counts
 	// SourceFiles has the names of the classes' source files, if the logs have them. The key is the class. If the logs
 	// of two JVMs name different files for a class, the name in the first log counts.
 	SourceFiles map[string]string
-	// Stacks has the stacks of [Profile.Locations]. It is nil if the capture has no stacks, or if no option asks for them.
+	// Stacks has the stacks of [Profile.Locations]. It is nil if the capture has no stacks, or if no option asks for
+	// them.
 	Stacks *calltree.Stacks
 	// History is only set if [Options.History] asks for it, and if samples have times.
 	History *history.History
@@ -221,7 +223,8 @@ func sourceFiles(c *capture.Capture) map[string]string {
 	return all
 }
 
-// SourceFile returns the name of the file that a method's class was made from, or "" if it is unknown.
+// SourceFile returns the name of a method's source file: the file from which the method's class was compiled. It
+// returns "" if the name is unknown.
 func (ps *Profiles) SourceFile(method string) string {
 	class, _, _ := strings.Cut(method, "::")
 	return ps.SourceFiles[class]
@@ -257,8 +260,8 @@ func nothingSelected(c *capture.Capture) string {
 	return "HotSpot compiled none of the methods that it was told to print: no compiled method has code in this report"
 }
 
-// Name returns the name that tells a profile apart from the others of its capture: the trial, or else the program. It
-// includes the JDK if another profile has the same program.
+// Name returns the name that distinguishes a profile from the others of its capture: that of the trial or, without
+// trials, the program. It includes the JDK if another profile has the same program.
 func (ps *Profiles) Name(p *Profile) string {
 	if p.Trial != "" || p.Program == "" {
 		return p.Trial

@@ -14,10 +14,11 @@ import (
 	"github.com/gasm-profiler/gasm/profile/warmup"
 )
 
-// leaf returns the frames of the code at a spot that are not on the stack, innermost first. There is at least one.
-// caller is the rest of the stack, below these frames. In the interpreter and in the kernel, the stack begins with the
-// sampled code itself, so there caller differs from stack. The PC of frames in compiled code is the sampled address
-// plus 1, so that PC-1 is in the instruction, as it is for the frames of a stack.
+// leaf returns the frames of the code at a spot, innermost first, of which there is at least one. caller is the stack
+// that begins with the caller of these frames. It is usually the same as the parameter stack. In the interpreter and in
+// the kernel, however, the stack begins with the frame of the sampled code itself, and caller lacks this frame. The PC
+// of frames in compiled code is the sampled address plus 1, so that PC-1 is in the instruction, as it is for the frames
+// of a stack.
 func (b *Builder) leaf(code *jvmcode.Reader, at spot, stack callstack.ID) (frames []calltree.LeafFrame,
 	caller callstack.ID) {
 	var inner callstack.Frame
@@ -125,8 +126,8 @@ func (w *work) stackParts(parted *partedSpots) []parts.Counts {
 	return byPart
 }
 
-// leastCaller decides whether [Profile.Frames] has a method without samples of its own: the method must be on the call
-// stacks of at least this share of the profile's samples.
+// leastCaller limits which methods without samples of their own are in [Profile.Frames]: such a method must be on the
+// call stacks of at least this share of the profile's samples.
 const leastCaller = 0.01
 
 // addTotals sets the totals of frames, and adds frames for methods that only call others.

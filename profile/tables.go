@@ -156,7 +156,7 @@ func (w *work) shares() []JVMShare {
 }
 
 // dropCompared removes from a profile the counts that are for comparing JVMs and slices with each other. It is called
-// if there would be too many of these counts, because then some of them are missing.
+// if these counts exceed a limit, because then some of them are missing.
 func (p *Profile) dropCompared() {
 	p.Slices = nil
 	for i := range p.Methods {

@@ -9,8 +9,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile/windows"
 )
 
-// readWaits sums up what the threads of the capture's JVMs did by the wall clock. It returns nil if that was not
-// recorded.
+// readWaits reads the wall-clock times of the threads of the capture's JVMs, and sums them up by what the threads did.
+// It returns nil if there are no files with such times.
 func (ps *Profiles) readWaits(c *capture.Capture, config *choice.Config) *waits.Counter {
 	if len(c.WallFiles()) == 0 {
 		return nil
@@ -27,7 +27,8 @@ func (ps *Profiles) readWaits(c *capture.Capture, config *choice.Config) *waits.
 	return x
 }
 
-// addWaits adds the tables of x to the profiles, which have the order of the Builder's trials. x may be nil.
+// addWaits adds the tables of x to the profiles. The profiles must have the order of the Builder's trials. x may be
+// nil.
 func (ps *Profiles) addWaits(x *waits.Counter, rule event.SiteRule) {
 	if x == nil {
 		return

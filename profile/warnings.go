@@ -59,9 +59,9 @@ func (w *work) warn(p *Profile) {
 	w.warnDamage()
 }
 
-// early returns the samples in methods that were compiled before gasm switched DebugNonSafepoints on in JVMs that had
-// just started. It returns 0 if gasm has attached to JVMs, because then a note already says why their lines are
-// guesses.
+// early returns the number of samples in methods that were compiled too early: in JVMs that had just started, before
+// gasm switched DebugNonSafepoints on in them. early returns 0 if gasm has attached to JVMs, because then a note
+// already says why their lines are guesses.
 func (w *work) early(p *Profile, counter int) float64 {
 	switched := slices.ContainsFunc(w.trial.PIDs, func(pid int) bool {
 		j := w.b.jvms.Of(pid)

@@ -26,7 +26,7 @@ type Rule struct {
 	Threshold  float64 // the share of the profile that makes a region hot
 	Least      int     // number of regions that are annotated if that many have enough samples
 	MinSamples int     // number of samples that a region needs to be annotated although it is not hot
-	// Share returns the share of the profile that some samples have, from 0 to 1.
+	// Share returns the share of the profile's samples that its argument makes up, from 0 to 1.
 	Share func(tally.Counts) float64
 }
 

@@ -2,9 +2,9 @@
 // reasons (package decisions).
 //
 // Two numbers say how hot a call is. Around counts the samples in the basic block with the call, and so shows how often
-// the call runs. Callee counts the samples in the callee that were taken when this call had called it, if the profile
-// has call stacks. Samples in methods that are inlined into the callee count. Samples in methods that the callee calls
-// in turn do not, because inlining this call would not change those calls.
+// the call runs. Callee counts the samples that were taken in the callee while this call was its caller, if the profile
+// has call stacks. This includes samples in methods that are inlined into the callee. It does not include samples in
+// methods that the callee calls in turn, because inlining this call would not change those calls.
 package callsites
 
 import (
@@ -51,8 +51,8 @@ type Piece struct {
 	PID            int
 	Code           *decisions.Code
 	Lines          []code.Line // all instructions of the code
-	// Called returns the samples in the callee of the call that returns to an address. Called is nil without call
-	// stacks.
+	// Called returns the samples in the callee of a call. The parameter returns is the address to which the call
+	// returns. Called is nil without call stacks.
 	Called func(returns uint64) tally.Counts
 }
 
@@ -99,7 +99,7 @@ func (b *Builder) Add(p *Piece) {
 	}
 }
 
-// Table returns the table. It returns nil if no code was added.
+// Table returns the table. It returns nil if the code that was added has no calls, inlined or not.
 func (b *Builder) Table() *Table {
 	t := b.table
 	if t.Pieces == 0 && t.Inlined == 0 {

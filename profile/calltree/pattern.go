@@ -28,7 +28,7 @@ func ParsePattern(text string) (Pattern, error) {
 // maxPatterns is the maximum number of patterns in a list.
 const maxPatterns = 100
 
-// ParsePatterns parses a list of patterns, which commas separate. The list may be empty.
+// ParsePatterns parses a comma-separated list of patterns. The list may be empty.
 func ParsePatterns(list string) (all []Pattern, err error) {
 	if list == "" {
 		return nil, nil
@@ -45,7 +45,7 @@ func ParsePatterns(list string) (all []Pattern, err error) {
 	return all, nil
 }
 
-// Matches reports whether the pattern names a code.
+// Matches reports whether the pattern names c.
 func (p Pattern) Matches(c *Code) bool {
 	if c.Mark() || c.Kind == Thread {
 		return false
@@ -97,13 +97,13 @@ func (u *Under) learn() {
 	}
 }
 
-// HasFrame reports whether a frame is the method.
+// HasFrame reports whether f is a frame of the method.
 func (u *Under) HasFrame(f *callstack.Frame) bool {
 	c := CodeOf(f)
 	return u.Matches(&c)
 }
 
-// HasStack reports whether the method is one of those on a stack.
+// HasStack reports whether the method is on a stack.
 func (u *Under) HasStack(id callstack.ID) bool {
 	if u.stacks != nil && len(u.on) <= u.stacks.Len() {
 		u.learn()
@@ -129,9 +129,9 @@ func NewFilter[S comparable](u *Under) *Filter[S] {
 // maxSpots limits the number of places that a Filter remembers, and so its memory.
 const maxSpots = 1 << 18
 
-// Has reports whether the method is among the frames of a sample. If the method is not on the stack, Has looks for it
-// in the frames of the sampled code. It calls the function leaf for these frames only if the place in the code (spot)
-// is new. Has returns true if the Filter is nil.
+// Has reports whether the method is among the frames of a sample: on its stack, or in the frames of the sampled code.
+// The function leaf returns the latter. Has calls it only if the place in the code (spot) is new. Has returns true if
+// the Filter is nil.
 func (f *Filter[S]) Has(spot S, stack callstack.ID, leaf func() []LeafFrame) bool {
 	if f == nil || f.HasStack(stack) {
 		return true

@@ -48,7 +48,7 @@ func (c *Code) compare(other *Code) int {
 	return cmp.Or(cmp.Compare(c.Name, other.Name), cmp.Compare(c.Kind, other.Kind), cmp.Compare(c.Module, other.Module))
 }
 
-// foldedCode is the code in place of the callers in the stack Folded.
+// foldedCode stands for the callers of samples whose stack is Folded.
 var foldedCode = Code{Kind: callstack.Unwalked, Name: "[stacks not counted]"}
 
 // CodeOf returns the code of a frame. A frame of a Java method whose name is unknown does not become a Java method: its
@@ -82,7 +82,7 @@ type leaf struct {
 	java   bool // one of the frames is a Java method
 }
 
-// A sample has the key of all samples with the same thread, leaf and stack that are in the same part of the profile.
+// A sample stands for all samples that have the same thread, leaf and stack, and are in the same part of the profile.
 // Their counts are in Set.counts.
 type sample struct {
 	thread     int32 // index in Set.codes
@@ -152,7 +152,7 @@ func (s *Set) AddPart(thread string, leaf int32, stack callstack.ID, part int, c
 	s.merged = [2]*merged{}
 }
 
-// of returns the counts of a sample.
+// of returns the counts of s.samples[i].
 func (s *Set) of(i int32) tally.Counts { return s.counts[int(i)*s.counters : int(i+1)*s.counters] }
 
 // code returns the number of a code.
@@ -189,8 +189,8 @@ func (s *Set) step(id callstack.ID) (at step, caller callstack.ID) {
 	return at, caller
 }
 
-// share returns the share of some samples in a total, from 0 to 1. If there are several counters, it returns the
-// largest of their shares.
+// share returns the share of total that c makes up, from 0 to 1. If there are several counters, it returns the largest
+// of their shares.
 func share(c, total tally.Counts) float64 {
 	most := 0.0
 	for e, n := range c {

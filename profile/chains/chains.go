@@ -11,7 +11,7 @@ import (
 type Place struct {
 	// Frames are the frames of the code at the address, innermost first. They are empty if there is no code.
 	Frames []callstack.Frame
-	// Unknown is true if nothing is known about the code, and it may be Java code.
+	// Unknown is true if nothing is known about the code, so that it may be Java code.
 	Unknown bool
 	// Lasting is true if the address never holds other code, earlier or later.
 	Lasting bool

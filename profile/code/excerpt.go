@@ -17,9 +17,8 @@ type Hit struct {
 // because a line about the gap would save almost nothing.
 const LeastGap = 3
 
-// Excerpt chooses which of n instructions an excerpt shows: those around the hottest instructions, hottest first, until
-// there are about as many as the parameter most says. It shows as many instructions as margin before and after a hot
-// one.
+// Excerpt chooses which of n instructions an excerpt shows. These are the hottest ones, each with the margin
+// instructions before it and after it. They are chosen hottest first, until at least the number most are shown.
 func Excerpt(n int, hits []Hit, most, margin int) (keep []bool) {
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(tally.Compare(a.Counts, b.Counts), cmp.Compare(a.At, b.At)) })
 	keep = make([]bool, n)

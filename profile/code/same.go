@@ -38,8 +38,8 @@ func sameText(a, b *printassembly.Instruction) bool {
 }
 
 // normalText returns an instruction's text with # for hexadecimal numbers of more than four digits. If a comment such
-// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers. {no_reloc}
-// and {other} only fill gaps between such comments.
+// as {oop(…)} says that the instruction holds an address, normalText writes # for all hexadecimal numbers. The comments
+// {no_reloc} and {other} do not say that: they only fill gaps between the others.
 func normalText(in *printassembly.Instruction) string {
 	for _, c := range in.Comments {
 		if strings.HasPrefix(c, "{") && c != "{no_reloc}" && c != "{other}" {

@@ -21,8 +21,8 @@ import (
 
 // A Map says which blob, which is a piece of code, covered an address at a given time.
 //
-// The size of the map and the time of a search depend only on the number of blobs, not on their sizes or on how they
-// overlap, because a damaged log may claim anything.
+// The size of the map and the time of a search depend only on the number of blobs, and not on their sizes or on how
+// they overlap. This matters because a damaged log may claim any sizes and addresses.
 //
 // The index that Find uses takes as much memory as the blobs. The first Find creates it, and [Map.Release] frees it: a
 // report of many captures reads their samples one after another, and needs only one index at a time.
@@ -42,8 +42,8 @@ type search struct {
 	// byTime has the indexes of the blobs that cover at least one address, in the order of their times. Blobs of the
 	// same time are in the order of the log. A blob's index in byTime is its rank.
 	byTime []int32
-	// ends has, by rank, the time at which a later blob took the place of a method, in milliseconds since the JVM's
-	// start. The time is math.MaxInt64 if the method was never replaced, or if the blob is not a method.
+	// ends[r] is the time at which a later blob took the place of the method with rank r, in milliseconds since the
+	// JVM's start. It is math.MaxInt64 if the method was never replaced, or if the blob is not a method.
 	ends   []int64
 	bounds []uint64 // the addresses at which blobs begin and end, ascending, without duplicates
 	// cover is a segment tree. Its leaves are the pieces of memory between two neighbouring bounds. A blob is stored at
@@ -159,9 +159,9 @@ func (s *search) findSpans(extents []extent) []span {
 // at returns the blob with a given rank.
 func (s *search) at(rank int32) *printassembly.Blob { return &s.blobs[s.byTime[rank]] }
 
-// findEnds sets the time at which each method ended. This is the time of the first later blob that took any of its
-// bytes. Methods that exist at the same time do not overlap, so at most one of them begins at each of the addresses in
-// s.bounds. The index of that address therefore identifies the method.
+// findEnds sets s.ends: for each method, the time of the first later blob that took any of the method's bytes. Methods
+// that exist at the same time do not overlap, so at most one of them begins at each of the addresses in s.bounds. The
+// index of that address therefore identifies the method.
 func (s *search) findEnds(spans []span) {
 	s.ends = make([]int64, len(s.byTime))
 	present := newBitSet(len(s.bounds))

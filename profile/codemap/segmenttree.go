@@ -62,8 +62,8 @@ func (t *segmentTree) nodes(s span) iter.Seq[int] {
 	}
 }
 
-// around looks at the ranks of the ranges that cover a piece. It returns the highest of these ranks that is lower than
-// limit, and the lowest of them that is not. Either is -1 if there is no such rank.
+// around looks at the ranks of the ranges that cover a piece. Of these ranks, below is the highest one under limit, and
+// from is the lowest one that is limit or more. Either is -1 if there is no such rank.
 func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 	below, from = -1, -1
 	for node := piece + t.leaves; node >= 1; node /= 2 {
@@ -80,8 +80,8 @@ func (t *segmentTree) around(piece int, limit int32) (below, from int32) {
 }
 
 // A bitSet is a set of numbers from 0 to size-1. The first level has a bit for each number. Every further level has a
-// bit for each word of the level before it, and this bit is set if the word is not zero. So the next number of the set,
-// or the one before, is found in a few steps.
+// bit for each word of the level before it, and this bit is set if the word is not zero. So it takes only a few steps
+// to find the next or the previous number of the set.
 type bitSet [][]uint64
 
 func newBitSet(size int) bitSet {

@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
-// An Outcome says why compiled code contains a call, which the compiler has not inlined.
+// An Outcome says why the compiler has not inlined a call, so that the compiled code contains it.
 type Outcome uint8
 
 // The outcomes.
@@ -40,7 +40,8 @@ type Call struct {
 	// Dispatched is true if the call looks up the method of the receiver's class, and false if it always calls the same
 	// method.
 	Dispatched bool
-	// Interface is true if the call's bytecode is invokeinterface. HotSpot searches for the method of such a call.
+	// Interface is true if the call's bytecode is invokeinterface. For such a call, HotSpot has to search for the
+	// method.
 	Interface bool
 	Outcome
 	// Reasons are the compiler's reasons for its decisions, without repetitions. Only a refused call has any. It has
@@ -93,8 +94,7 @@ func (c *Call) dispatch() string {
 	return "virtual"
 }
 
-// receivers returns a text about the receivers that the call has had. If they are not known, it returns the text
-// unknown.
+// receivers returns a text about the receivers that the call has had. If they are not known, it returns its argument.
 func (c *Call) receivers(unknown string) string {
 	if c.Note == nil || len(c.Note.Types) == 0 {
 		return unknown
@@ -153,6 +153,6 @@ func (c *Call) addReason(reason string) {
 	}
 }
 
-// maxReasons is the maximum number of reasons of a call. Compilers have some fifty different ones; more than two for a
-// call are rare.
+// maxReasons is the maximum number of reasons of a call. Compilers have about fifty different ones, but a call rarely
+// has more than two.
 const maxReasons = 8

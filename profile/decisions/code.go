@@ -81,7 +81,7 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 	return c
 }
 
-// A shape knows what is inlined in a piece of code. A chain is a chain of inlined frames, named by its number in
+// A shape knows what is inlined in a piece of code. It identifies a chain of inlined frames by its number in the field
 // chains.
 type shape struct {
 	chains  printassembly.Chains

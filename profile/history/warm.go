@@ -16,7 +16,7 @@ package history
 // least [LeastWarm] samples of work must follow the moment. Only the starts of bins are tried.
 type Warmth struct {
 	// Known is false if the JVM has fewer than LeastWarm samples of work, or if the compiler of much of the code is not
-	// known. Then only Work is set besides.
+	// known. Then only Work, which counts all samples of work, and JITUnknown are set.
 	Known bool
 	// Warm is false if the JVM was not warm by the end.
 	Warm          bool
@@ -80,7 +80,7 @@ func (h *History) Warmth(j *JVM, toMonoNanos int64) Warmth {
 type work struct {
 	cold, work []int64
 	unknown    int64 // number of samples in code of an unknown compiler
-	unnamed    int64 // number of samples in threads without names, minus those in other native code
+	unnamed    int64 // samples in native code in threads without names, minus those in all other threads
 }
 
 func workOf(bins []Counts) work {
@@ -96,12 +96,12 @@ func workOf(bins []Counts) work {
 	return w
 }
 
-// tooCold reports whether the work of the bins [from, to) is too cold for a JVM that is warm.
+// tooCold reports whether the bins [from, to) have too much cold work for a JVM that is warm.
 func (w *work) tooCold(from, to int) bool {
 	return float64(w.cold[to]-w.cold[from]) >= MaxCold*float64(w.work[to]-w.work[from])
 }
 
-// warmFrom reports whether the JVM was warm from a bin on.
+// warmFrom reports whether the JVM was warm from bin t on.
 func (w *work) warmFrom(t int) bool {
 	if w.tooCold(t, t+1) {
 		return false
@@ -124,7 +124,7 @@ func (w *work) warmFrom(t int) bool {
 	return true
 }
 
-// shares returns the kinds of work from a bin on.
+// shares returns a Warmth with the samples of work in bins[from:]: all of them (Work) and those of each kind.
 func (w *work) shares(bins []Counts, from int) Warmth {
 	out := Warmth{Known: true, JITUnknown: w.unnamed > 0, Work: w.work[len(w.work)-1] - w.work[from]}
 	for i := range bins[from:] {

@@ -10,7 +10,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/noise"
 )
 
-// MinChange is the smallest difference of a share that is called different, however many samples there are.
+// MinChange is the minimum of [Difference.Noise]. Two shares that differ by less are never called different, however
+// many samples there are.
 const MinChange = 0.01
 
 // A Code is code whose share of the samples may differ between hosts.
@@ -25,7 +26,8 @@ type Host struct {
 	PIDs    []int   // process ids of the host's JVMs in the profile
 	Samples int64   // samples of the first counter, as all numbers here
 	Hottest []int64 // the host's samples in each of the hottest regions of the profile
-	// Farthest is the code in which the host differs most from the others. It is nil if there is nothing to compare with.
+	// Farthest is the code in which the host differs most from the others. It is nil if there is nothing to compare
+	// with.
 	Farthest *Difference
 }
 

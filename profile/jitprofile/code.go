@@ -143,7 +143,7 @@ type chain struct {
 	note      *Note // the note about the chain's innermost frame; nil if it was not needed yet
 }
 
-// A call is what the code shows of a call at one place in it.
+// A call says what the code shows about a call at one of its places.
 type call struct {
 	inlined            []string // methods that were inlined at the call; may have a method several times
 	dispatched, direct bool

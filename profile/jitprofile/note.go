@@ -46,7 +46,7 @@ func (n *Note) String() string {
 	switch {
 	case n.IsBranch():
 		return n.Bytecode + " " + n.taken() + when
-	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // the instruction is not a call that names the callee
+	case n.IsCall() && !n.Dispatched && !n.Direct && n.Callee != "": // no call instruction names the callee
 		return "receivers of " + n.Callee + when + ": " + n.types() + n.outcome()
 	case n.IsCall():
 		return "receivers" + when + ": " + n.types() + n.outcome()
@@ -79,8 +79,8 @@ func (n *Note) taken() string {
 	return "taken " + percent(n.Taken, n.Taken+n.NotTaken)
 }
 
-// types lists the classes with their shares. If checks failed, it lists no shares: objects that failed a check may be
-// counted or not.
+// types lists the classes with their shares. If checks failed, it lists the classes without shares, because it is not
+// known whether the counts include the objects that failed a check.
 func (n *Note) types() string {
 	var parts []string
 	names := classNames(n.Types)

@@ -19,7 +19,8 @@ type JVM struct {
 	byName  map[string][]int32 // indexes of the log's blobs by method; made by Compiled
 	decided *decided           // nil if no decisions about calls were recorded
 	sizes   map[string][]int   // bytecode sizes of compiled methods, by name; made by bytecodeSizes
-	// of a method in profiles, up to two names of compiled methods that it is in; made by hasCallers
+	// callers[m] has at most two names of compiled methods into which the method m was inlined. The methods m are those
+	// with a profile of HotSpot's. hasCallers makes the map.
 	callers map[string][]string
 }
 
@@ -69,7 +70,7 @@ func (s *JVMs) Beyond(pid int, pc uint64) bool {
 	return j != nil && j.Code.Beyond(pc, j.Log.ReservedCodeCache)
 }
 
-// newJVM returns the JVM with the map of its code. Usually, the map takes gaps between blobs for code that HotSpot
+// newJVM returns the JVM with the map of its code. The map usually regards gaps between blobs as code that HotSpot
 // never prints. If the log is damaged, it does not, because such a gap may be code that the log has lost.
 func newJVM(j capture.JVM) *JVM {
 	code := codemap.New(j.Log.Blobs)

@@ -61,7 +61,7 @@ type placed struct {
 }
 
 // read reads a blob's instructions. If HotSpot has recorded frames at safepoints only, package safepoints sets the
-// frames of the other instructions, and the result is true.
+// frames of the other instructions, and safepointsOnly is true.
 func (c *Reader) read(r Ref) (insts []printassembly.Instruction, safepointsOnly bool, err error) {
 	insts, err = c.instructions(r, c.syntax)
 	if !c.sparse(r) {
@@ -173,12 +173,15 @@ func (c *Reader) Listing(r Ref) []printassembly.Instruction {
 	return insts
 }
 
-// ReadAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands
-// of methods, but only the hottest of them are shown. If the debug info can't be read without the code, ReadAhead
-// reads the listing instead, as long as all listings together have fewer than maxListed instructions. If a blob has
-// records of frames at safepoints only, most often all of its code must be decoded to find the frames of an
-// instruction (see readAt). ReadAhead does that once, and keeps what it finds about the instructions at pcs(i), where
-// blob i has samples. It ignores errors, because Listing reads such code again and warns.
+// ReadAhead reads the debug info of blobs, on all processors. A program that compiles much has samples in thousands of
+// methods, but only the hottest of them are shown. If the debug info can't be read without the code, ReadAhead reads
+// the listing instead, as long as all listings together have fewer than maxListed instructions.
+//
+// If a blob has records of frames at safepoints only, finding the frames of a single instruction usually takes decoding
+// all of its code (see readAt). So ReadAhead does this once, for all sampled instructions: pcs(i) are their addresses
+// in blobs[i].
+//
+// ReadAhead ignores errors, because Listing reads such code again and warns.
 func (c *Reader) ReadAhead(blobs []Ref, pcs func(i int) iter.Seq[uint64]) {
 	infos := make([]*printassembly.DebugInfo, len(blobs))
 	insts := make([][]printassembly.Instruction, len(blobs))

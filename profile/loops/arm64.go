@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// armRegister matches registers of aarch64 whose names no other instruction set has for its registers.
+	// armRegister matches the names of registers that only aarch64 has.
 	armRegister = regexp.MustCompile(`^(?:[wx](?:[0-9]|[12][0-9]|30|zr)|v[0-9]+\.[0-9]*[bhsd]|z[0-9]+\.[bhsd])$`)
 	// armVector matches a whole vector register: v3.4s has 128 bits, v3.2s has 64, and the width of z3.s is not known.
 	armVector = regexp.MustCompile(`\b(?:v[0-9]+\.(16b|8h|4s|2d)|v[0-9]+\.(8b|4h|2s|1d)|(z[0-9]+\.[bhsd]))\b`)

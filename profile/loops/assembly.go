@@ -7,9 +7,9 @@ import (
 )
 
 // Assembly returns the path through the loop that has most samples as assembler source, for programs that model a
-// processor. The source consists only of instructions of x86-64, in the form of the texts that were decoded from the
-// code. Jumps out of the path lead to a label, because programs refuse addresses. It returns "" if the path has calls,
-// is too long, or has an instruction whose text does not look like one.
+// processor. The source has nothing but x86-64 instructions, with the texts that the disassembler made. Jumps out of
+// the path lead to a label, because such programs refuse addresses. Assembly returns "" if the path has calls, if it is
+// too long, or if the text of an instruction does not look like one.
 func (f *Facts) Assembly() string {
 	if len(f.body) == 0 {
 		return ""

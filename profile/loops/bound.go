@@ -8,7 +8,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/code"
 )
 
-// A Bound says how fast a round of a loop is at best. The package comment lists the assumptions.
+// A Bound says how many cycles a round of a loop takes at least. The package comment lists the assumptions.
 type Bound struct {
 	// Chain is the longest chain that is carried from round to round, and Cycles is the time that it takes in each
 	// round. Newest is that time on the newest processors, which are faster at some instructions; see the constant
@@ -34,10 +34,11 @@ type Link struct {
 func (b *Bound) Limited() bool { return b.Cycles > 1 && b.Cycles >= b.Ports }
 
 const (
-	// maxBoundBlocks limits the blocks of a loop with a bound, because each needs some 13 kB while the bound is computed.
+	// maxBoundBlocks limits the blocks of a loop with a bound, because each block needs about 13 kB of memory while the
+	// bound is computed.
 	maxBoundBlocks = 2048
-	// maxBoundLines limits the number of instructions of a loop with a bound. That limits the time for computing it to
-	// some tenths of a second. The method unrolling does not examine larger loops either.
+	// maxBoundLines limits the number of instructions of a loop with a bound, so that computing it takes no more than
+	// some tenths of a second. Code.unrolling does not examine larger loops either.
 	maxBoundLines = 50_000
 	// maxBody limits the instructions that Assembly writes.
 	maxBody = 2000

@@ -3,9 +3,9 @@ package loops
 // never is the delay from one register to another if the other does not depend on the first.
 const never = -1
 
-// delays has the delays that a sequence of instructions causes: delays[to][from] is the minimum number of cycles from
-// the moment at which the register from has its value at the beginning to the moment at which the register to has its
-// value at the end.
+// delays describes a sequence of instructions by the delays that it causes between registers. For registers a and b,
+// delays[a][b] is the minimum number of cycles from the moment at which b has its value at the beginning of the
+// sequence to the moment at which a has its value at the end.
 type delays [registers][registers]int32
 
 // start sets the delays before the first instruction: each register depends on itself.
@@ -18,8 +18,8 @@ func (d *delays) start() {
 	}
 }
 
-// meet joins the delays of two ways that lead to the same place. It keeps the shorter delay of each pair of registers,
-// because only that is a lower bound for both ways.
+// meet joins the delays of two paths that lead to the same block. It keeps the shorter delay of each pair of registers,
+// because only that is a lower bound for both paths.
 func (d *delays) meet(other *delays) {
 	for to := range d {
 		for from := range d[to] {
@@ -28,7 +28,7 @@ func (d *delays) meet(other *delays) {
 	}
 }
 
-// step changes the delays as the execution of an instruction does. result is scratch memory.
+// step updates the delays as if an instruction with the effect e was executed next. result is scratch memory.
 func (d *delays) step(e *effect, m model, result *[registers]int32) {
 	if e.unknown {
 		for to := range d {
@@ -55,7 +55,7 @@ func (d *delays) step(e *effect, m model, result *[registers]int32) {
 	}
 }
 
-// wait adds the delays from the given input registers to a result.
+// wait raises the delays of a result, so that the result comes at least the given number of cycles after all inputs.
 func (d *delays) wait(inputs []reg, cycles int, result *[registers]int32) {
 	for _, r := range inputs {
 		for from, n := range d[r] {
@@ -139,8 +139,8 @@ type delayed struct {
 }
 
 // chainBetween returns the lines of the longest chain of instructions from one register to another, in a round of the
-// loop. If there are several ways through the subset, it is the way whose longest chain takes the fewest cycles: the
-// bound must hold for all of them.
+// loop. If there are several ways through the subset, it takes the way whose longest chain has the fewest cycles,
+// because the bound must hold for all ways.
 func (c *Code) chainBetween(s *subset, head int, m model, from, to reg) []int {
 	var best delayed
 	for i, path := range c.paths(s) {
@@ -187,7 +187,7 @@ func (c *Code) trace(s *subset, head int, m model, from, to reg) delayed {
 	return enter(head)[to]
 }
 
-// traceStep executes the instruction at a line for chainBetween.
+// traceStep updates the registers for chainBetween when the instruction at a line is executed.
 func traceStep(d *[registers]delayed, e *effect, m model, line int) {
 	result := delayed{cycles: never}
 	wait := func(inputs []reg, cycles int) {

@@ -7,7 +7,8 @@ type graph struct {
 	delays [][]int32 // delays[to][from], with indexes in regs; never if there is no edge
 }
 
-// newGraph returns the graph of the delays over a round. It leaves out the registers that a loop does not change.
+// newGraph returns the graph of the delays over a round. It leaves out the registers that a loop does not change, and
+// those whose new values depend on nothing.
 func newGraph(d *delays) *graph {
 	g := &graph{}
 	for r := range reg(registers) {

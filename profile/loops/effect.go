@@ -5,9 +5,9 @@ import "strings"
 // An effect is what an instruction does with registers, and which units it needs.
 type effect struct {
 	unknown bool // the instruction is not in the table, so registers have unknown values after it
-	// The value of each register in writes depends on the registers in data, after the number of cycles in latency. It
-	// also depends on the registers in address, after the additional cycles in load. The registers in clears get values
-	// that depend on nothing that is known.
+	// Each register in writes depends on the registers in data and in address. It has its value at least latency cycles
+	// after those in data have theirs, and latency+load cycles after those in address have theirs. The registers in
+	// clears get values that depend on nothing that is known.
 	data, address  []reg
 	writes, clears []reg
 	latency        [models]int

@@ -15,8 +15,8 @@ type Facts struct {
 	Known     bool
 	Innermost bool // no other loop is in it
 	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
-	// copies: 128, 256 or 512. It is 0 if the loop does neither. On aarch64 it is -1 for the vectors of SVE, whose width
-	// is not in the code.
+	// copies: 128, 256 or 512. It is 0 if the loop does neither. On aarch64 it is -1 for the vectors of SVE, whose
+	// width is not in the code.
 	Vector int
 	// Scalar is true if the loop computes with single floating-point numbers.
 	Scalar bool
@@ -241,7 +241,7 @@ func scalar(in *inst) bool {
 	return strings.HasSuffix(in.name, "sd") || strings.HasSuffix(in.name, "ss")
 }
 
-// stack reports whether an instruction writes to the stack's frame, or reads it.
+// stack reports whether an instruction writes to the stack's frame (to) or reads from it (from).
 func (in *inst) stack() (to, from bool) {
 	for i := range in.ops {
 		if op := &in.ops[i]; op.kind == memory && op.base == rsp && op.index == noReg && in.operation.form != address &&

@@ -14,8 +14,8 @@ const (
 	models
 )
 
-// Latencies of loads that hit the L1 cache, from the address to the result, in cycles. They are a part of the time of a
-// chain. Both models have the same ones.
+// Latencies of loads that hit the L1 cache, from the address to the result, in cycles. They are added to the time of a
+// chain that contains loads, and are the same for both models.
 const (
 	loadLatency       = 4 // into a general register
 	vectorLoadLatency = 5
@@ -204,8 +204,8 @@ func comparisons(add func(names string, f form, latency int8)) {
 	}
 }
 
-// conditions adds the instructions that have a condition: jumps, which no chain goes through because they are
-// predicted, cmov and set.
+// conditions adds the instructions that have a condition: jumps, cmov and set. No chain goes through a jump, because
+// jumps are predicted.
 func conditions(t map[string]operation) {
 	for suffixes, reads := range map[string]flagUse{
 		"b c nae ae nb nc": readsCarry,
@@ -240,7 +240,7 @@ func (in *inst) lookUp() {
 	}
 }
 
-// vector reports whether an operation is one of vector registers.
+// vector reports whether an operation works on vector registers.
 func (o *operation) vector() bool {
 	return o.unit != anyUnit && o.unit != intMultiply && o.form != quotient
 }

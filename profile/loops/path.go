@@ -15,8 +15,8 @@ type subset struct {
 	left   bool          // true if blocks of the loop were left out
 }
 
-// subset removes the blocks for which rare returns true from a loop, if another way continues in the loop. It returns
-// nil if the rest of the loop has an inner cycle.
+// subset returns a loop without the blocks for which rare returns true. Such a block stays only if the loop has no
+// other way to go on from the block before it. subset returns nil if what remains of the loop has an inner cycle.
 func (c *Code) subset(l *code.Loop, rare func(block int) bool) *subset {
 	in := c.members(l)
 	s := &subset{before: map[int][]int{}}
@@ -64,8 +64,8 @@ func (c *Code) members(l *code.Loop) map[int]bool {
 	return in
 }
 
-// onward returns the blocks of a loop that follow one of its blocks, without the rare blocks if other blocks follow
-// too.
+// onward returns the blocks of a loop that can follow one of its blocks. It leaves out rare blocks unless all of them
+// are rare.
 func (c *Code) onward(l *code.Loop, in map[int]bool, block int, rare func(block int) bool) []int {
 	var all, usual []int
 	for _, n := range c.next[block] {
@@ -110,14 +110,15 @@ func (c *Code) callIn(block int) bool {
 }
 
 const (
-	// coldSamples is the number of samples that a loop must have, so that its blocks without samples are rare.
+	// coldSamples is the minimum number of samples in a loop that has rare blocks. With fewer, a block without samples
+	// may be there by chance.
 	coldSamples = 50
-	// coldShare limits the samples of a rare block: a rare block has at most 1/coldShare of the loop's samples.
+	// coldShare limits the samples of a rare block: it has less than 1/coldShare of the loop's samples.
 	coldShare = 200
 )
 
-// cold reports whether a block of a loop has hardly any samples. The samples of its last instruction may be at the
-// first one after it (skid).
+// cold reports whether a block of a loop has hardly any samples. The first instruction after the block counts, too,
+// because it may have the samples of the block's last instruction (skid).
 func (c *Code) cold(l *code.Loop, block int) bool {
 	b := &c.blocks[block]
 	for i, n := range l.Counts {

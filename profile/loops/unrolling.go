@@ -182,7 +182,8 @@ func mnemonicOf(text string) string {
 	return text
 }
 
-// traps reports whether the code from a block on ends in a call that does not return, without a choice on the way.
+// traps reports whether the code that begins with a block leads to a call that does not return, without branching on
+// the way.
 func (c *Code) traps(block int) bool {
 	const most = 16 // the code that leads to the traps of an unrolled loop may run from one into the next
 	for range most {

@@ -96,7 +96,7 @@ func (b *Bound) Fastest() string {
 	return text
 }
 
-// usually returns a restriction for a bound that does not hold for each round.
+// usually returns the words with which Limit says that a bound does not hold for every round, or "".
 func (b *Bound) usually() string {
 	if b.Usual {
 		return "on its usual path, "

@@ -49,8 +49,8 @@ func (c *Counts) Bump(at At, pid, counter int) {
 	tally.BumpAt(c.at, k, counter)
 }
 
-// AddSpot notes that the kept samples at an address have the given number as their spot. Each number is noted only
-// once. AddSpot does nothing if at is Nowhere.
+// AddSpot notes that the spot with the given number is at an address. A spot is a place in the code, see package parts.
+// AddSpot must be called only once for each number. It does nothing if at is Nowhere.
 func (c *Counts) AddSpot(at At, number int32) {
 	if at.Function < 0 {
 		return

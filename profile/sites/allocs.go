@@ -88,7 +88,7 @@ func (t *Counter) Allocs(code *jvmcode.Reader, rule event.SiteRule) []Alloc {
 }
 
 // findCode finds the call instruction that made an allocation, and its method and line. The instruction ends at the
-// address key.pc. A caller of the method is known only if the method was inlined into it.
+// address key.pc. Of the method's callers, only those are known into which it was inlined.
 func (s *Alloc) findCode(code *jvmcode.Reader, key allocKey, rule event.SiteRule) {
 	blob := code.Blob(key.code)
 	s.Code = &AllocCode{Source: blob.Source(), Method: blob.Name, CompileID: blob.ID, PC: key.pc - 1}

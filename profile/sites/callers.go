@@ -28,7 +28,8 @@ type stackKey struct {
 type stackCounts map[stackKey]*Stack
 
 // maxStacks limits the number of Stacks of a Counter. For comparison, a recording of an hour has about ten thousand
-// different stacks. The events of further stacks have none, so they are missing in the trees of callers.
+// different stacks. When the limit is reached, events with a new stack are counted without it, so they are missing from
+// the trees of callers.
 const maxStacks = 1 << 18
 
 // addStack adds an event to the counts of its stack. The parameter to has the stacks of all events at the event's

@@ -12,7 +12,7 @@ import (
 type Wait struct {
 	Frame event.Frame // where threads waited; without Method if the recording has no stacks
 	Class string      // the class of what they waited for
-	Owner string      // name of the thread that most often held the lock during a wait, without its number; "" if unknown
+	Owner string      // name of the thread that held the lock in most waits, without its number; "" if unknown
 	Count int
 	// Nanos is the sum of all waits, and LongestNanos is the longest wait.
 	Nanos, LongestNanos int64
@@ -29,7 +29,8 @@ type waitKey struct {
 	class string
 }
 
-// maxOwners limits the number of threads whose waits are counted separately for a lock.
+// maxOwners limits the number of owners of a lock that are told apart. Waits for further owners do not decide
+// [Wait.Owner].
 const maxOwners = 10
 
 // addWait adds an event to the Wait of its place, which is the first frame of stack.

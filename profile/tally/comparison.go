@@ -35,7 +35,7 @@ func (c *Comparison) zeros(n int) []Counts {
 	return Zeros(n, c.Counters)
 }
 
-// TooMuch reports whether the limit maxCompared was exceeded, so that some counts are nil.
+// TooMuch reports whether the limit maxCompared was exceeded. Then some counts are nil.
 func (c *Comparison) TooMuch() bool { return c.numbers > maxCompared }
 
 // AddJVM adds the counts of one process to those made by PerJVM.
@@ -48,8 +48,8 @@ func (c *Comparison) AddJVM(to []Counts, pid int, counts Counts) {
 	}
 }
 
-// AddSlices adds the counts of one JVM to the counts that PerSlice made. over has an element for each of the JVM's time
-// slices; the first of these slices has the index first in to.
+// AddSlices adds the counts of one JVM to the counts that PerSlice made. over[i] has the counts in the JVM's slice i,
+// and is added to to[first+i].
 func AddSlices(to []Counts, first int, over []Counts) {
 	if to == nil {
 		return

@@ -29,7 +29,7 @@ func (t *Table) nameOf(pid, tid int, kernel string) string {
 	}
 	// The kernel does not know the names of the main thread, of threads that another thread has renamed, and of threads
 	// that a library has started. In these cases the name that belongs to the id is right. But if the id has several
-	// names, or the kernel's name is one of HotSpot's own threads, the name is another thread's.
+	// names, or if the kernel's name is that of one of HotSpot's own threads, the names belong to other threads.
 	if len(names) == 1 && KindOf(kernel) == Application {
 		return names[0]
 	}

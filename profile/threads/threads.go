@@ -87,7 +87,8 @@ type Table struct {
 	index  map[string]int32         // in labels
 	whole  map[int]map[int][]string // names by process and thread id; see AddNames
 
-	// The last argument of Find and its result, because most samples are of the same thread as the sample before.
+	// The arguments and results of the last call of Find. They are kept because most samples are of the same thread as
+	// the sample before.
 	last      sampled
 	lastFound Thread
 	lastNamed bool

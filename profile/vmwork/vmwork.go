@@ -47,8 +47,8 @@ const (
 	NoThread Work = "unknown, no names of threads"
 )
 
-// classes are the beginnings of the names of functions, up to the class or the whole name. Where several match, the
-// longest one decides.
+// classes has the beginnings of the names of functions that belong to each Work. A beginning is a class, or the whole
+// name of a function. If several beginnings match, the longest one decides.
 var classes = map[Work][]string{
 	JIT: {"CompileBroker::", "CompilationPolicy::", "TieredThresholdPolicy::", "SimpleThresholdPolicy::",
 		"NonTieredCompPolicy::", "AdvancedThresholdPolicy::", "CompileQueue::",

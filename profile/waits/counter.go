@@ -25,7 +25,7 @@ type Config struct {
 	Under, Inside calltree.Matcher
 }
 
-// A Counter counts what threads did, for each trial.
+// A Counter sums up what threads did, for each trial.
 type Counter struct {
 	config  Config
 	names   *threads.Table
@@ -82,8 +82,8 @@ type trial struct {
 const (
 	// maxThreads is the maximum number of threads whose time is counted separately.
 	maxThreads = 1 << 20
-	// maxCells is the maximum number of cells of all trials together. When there are that many, time that needs a new cell
-	// counts without its stack, lock and detail. A cell takes about 60 bytes.
+	// maxCells is the maximum number of cells of all trials together. When there are that many, time that needs a new
+	// cell counts without its stack, lock and detail. A cell takes about 60 bytes.
 	maxCells = 1 << 20
 	// maxTreeNodes is the maximum number of nodes in the tree of all files' stacks.
 	maxTreeNodes = 4 * callstack.MaxNodes
@@ -279,7 +279,7 @@ func (f *file) spell(s *wall.Spell) {
 
 func length64(s capture.Span) int64 { return s.ToMonoNanos - s.FromMonoNanos }
 
-// count counts the part of a spell that is in a window of the trial to.
+// count counts a part of a spell. The part is in a window of the trial that the parameter to points to.
 func (f *file) count(to *trial, i int32, s *wall.Spell, part capture.Span) {
 	ran, runnable, blocked := divide(s, part)
 	at := cell{thread: i, stack: f.stack(s.Stack), lock: f.lockOf(s.Lock), state: s.State}

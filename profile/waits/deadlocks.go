@@ -33,8 +33,8 @@ type wait struct {
 	stack    callstack.ID // in Counter.trees
 }
 
-// follow adds the next spell of the thread. lock and stack are the spell's, as numbers of the Counter. A spell about
-// which nothing is known, such as the one after the last look, changes nothing.
+// follow adds the next spell of the thread. lock and stack are the lock and the stack of the spell, numbered as in the
+// Counter. A spell about which nothing is known, such as the one after the last look, changes nothing.
 func (w *wait) follow(lock int32, stack callstack.ID, s *wall.Spell) {
 	if s.State == wall.Unseen {
 		return

@@ -50,14 +50,14 @@ type Holder struct {
 	Objects int    // number of different addresses; objects move, so one lock may have had several
 	Owner   string // the name of the lock's owner
 	TID     int
-	// Taken is the frame of the owner that had got the lock, at the line where this frame was for most of the time. It has
-	// no Method if it is not known.
+	// Taken is the frame in which the owner got the lock. If the owner got it at several lines, it is the line that
+	// caused the longest waits. Taken has no Method if it is not known.
 	Taken event.Frame
-	// Threads is how many threads waited, and Most is how many of them waited at once.
+	// Threads is how many threads waited, and Most is the largest number of them that waited at once.
 	Threads, Most int
 	Nanos         int64 // how long all these threads waited, together
-	// HeldNanos is for how long at least one of them waited. Meanwhile says what the owner did in that time, longest
-	// first.
+	// HeldNanos is the time during which at least one of them waited. Meanwhile lists what the owner did in that time,
+	// longest first.
 	HeldNanos int64
 	Meanwhile []Meanwhile
 	// Next is the index of the Holder for which this one's owner waited longest; -1 if it waited for none.
@@ -80,7 +80,8 @@ type holderKey struct {
 	taken string // the name of the method in which the owner got the lock
 }
 
-// mostMeanwhile is the number of Holders, those with the longest waits, whose owners' activity is determined.
+// mostMeanwhile is the number of Holders for which Most, HeldNanos, Meanwhile and Next are determined. These are the
+// Holders with the longest waits.
 const mostMeanwhile = 1000
 
 // A holding is a Holder under construction.
@@ -89,7 +90,7 @@ type holding struct {
 	key       holderKey
 	addresses map[uint64]bool
 	waiters   map[int32]bool
-	lines     map[event.Frame]int64 // the times of the lines of Taken, in ns
+	lines     map[event.Frame]int64 // for how long threads waited, in ns, by the line of Taken
 	spans     []capture.Span
 }
 

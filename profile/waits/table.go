@@ -48,8 +48,8 @@ type Table struct {
 	Holders []Holder
 	// Deadlocks are cycles of threads that waited for one another when the recording ended.
 	Deadlocks []Deadlock
-	// Virtual are the places where virtual threads were that were not mounted on a thread. Those with the most threads
-	// come first.
+	// Virtual are the places of those virtual threads that were not mounted on a carrier thread. The places with the
+	// most virtual threads come first.
 	Virtual []VirtualPlace
 	// VirtualSum says how these threads were counted.
 	VirtualSum VirtualSum
@@ -83,14 +83,14 @@ type Account struct {
 	Profiled      int64
 }
 
-// A Thread is a thread with time in a trial.
+// A Thread is a thread that has recorded time in a trial.
 type Thread struct {
 	PID, TID int
 	Name     string // its last name
 	Pool     string // see PoolOf
 	Kind     string // kind of the thread, as in package threads
 	JavaID   int64  // the thread's id in Java; 0 for the JVM's own threads
-	Times    Times  // add up to the thread's wall clock in the windows
+	Times    Times  // add up to the thread's wall-clock time in the windows
 	Queued   int64  // the part of Times for which the thread was blocked in its pool's queue
 	Idle     bool   // see the package comment
 	Spans    []Span // sorted by time; they must not be changed

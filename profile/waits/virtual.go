@@ -10,13 +10,13 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// A VirtualPlace is a place where virtual threads waited that were not mounted on a thread.
+// A VirtualPlace is a place where unmounted virtual threads waited, that is, threads without a carrier thread.
 type VirtualPlace struct {
 	State wall.State
 	Frame event.Frame
 	For   string // the class of the lock; may be ""
-	// Mean is the mean number of threads there over all counts of their JVMs, and Most is the largest number. If not
-	// all threads were looked at, both are estimates.
+	// Mean is the mean number of virtual threads at the place, over all counts in the trial's JVMs. Most is the largest
+	// of these numbers. If the recorder looked at only some of the threads, both are estimates.
 	Mean float64
 	Most int
 }
@@ -24,11 +24,11 @@ type VirtualPlace struct {
 // A VirtualSum says how virtual threads were counted.
 type VirtualSum struct {
 	Counts int // how often virtual threads were counted, in all JVMs together
-	Moved  int // number of counts that found no places, because a collector moved objects
-	// Threads is the mean number of virtual threads, and Looked is how many of them were looked at for a count on
-	// average. Of these, Mounted were mounted on a thread, and Unread could not be read. Untracked is the mean number
-	// of virtual threads that can't be looked at, because the JVM has no list of them; they are not in Threads. The
-	// means are those of the counts that found places.
+	Moved  int // number of counts that could look at no thread, because a collector moved objects
+	// Each number here is a mean over the counts, without those in Moved. Threads is the number of virtual threads.
+	// Looked is how many of them the recorder looked at. Of these, Mounted were mounted on a carrier thread, and Unread
+	// could not be read. Untracked is the number of virtual threads that can't be looked at, because the JVM has no
+	// list of them. They are not in Threads.
 	Threads, Looked, Mounted, Unread, Untracked float64
 }
 
@@ -38,7 +38,7 @@ type virtualCount struct {
 	wall.VirtualCount
 }
 
-// The type virtuals is one count of virtual threads at a place.
+// The type virtuals is the number of virtual threads that one count found at a place.
 type virtuals struct {
 	trial, pid int
 	at         int64
@@ -61,7 +61,7 @@ func (f *file) addVirtualCount(c *wall.VirtualCount) {
 		})
 }
 
-// addVirtuals adds a count, if its time is in a window.
+// addVirtuals adds the number of virtual threads that a count found at a place, if the count's time is in a window.
 func (f *file) addVirtuals(v *wall.Virtuals) {
 	f.timeline.Cut(capture.Span{FromMonoNanos: v.MonoNanos, ToMonoNanos: v.MonoNanos + 1},
 		func(trial int, _ capture.Span) {
@@ -113,8 +113,8 @@ type moment struct {
 	at  int64
 }
 
-// sumVirtual sums up how virtual threads were counted. It returns the times of the counts that found places, or that
-// found that there were no virtual threads.
+// sumVirtual sets VirtualSum. It returns the times of all counts except those in which no thread could be looked at,
+// although there were threads (VirtualSum.Moved).
 func (b *builder) sumVirtual(trial int, pids []int) map[moment]bool {
 	moments := map[moment]bool{}
 	s := &b.VirtualSum

@@ -6,9 +6,9 @@ import (
 )
 
 // A Repetition is a method that a JVM has compiled several times in the same way: at the same level, and either for its
-// normal entry or as on-stack replacements. One compilation each at several levels is how a method warms up, and is not
-// a repetition. An on-stack replacement is one of a loop, and a method may have several loops, so its repetitions may
-// be of different loops.
+// normal entry or as on-stack replacements. A method that is compiled once at each of several levels is only warming
+// up, and is not a repetition. An on-stack replacement is for one loop. A method may have several loops, so its
+// on-stack replacements may be for different loops.
 type Repetition struct {
 	PID      int
 	Method   string
@@ -72,8 +72,8 @@ func repetitions(all []Compilation) (first []Repetition, number, methods int) {
 	return slices.Clone(first[:min(len(first), Most)]), len(first), compiledAgain(first)
 }
 
-// compiledAgain returns how many methods, of all JVMs together, were compiled several times in the same way: at any
-// level, in any JVM.
+// compiledAgain returns the number of different methods in some repetitions. A method that was repeated at several
+// levels or in several JVMs counts once.
 func compiledAgain(all []Repetition) int {
 	type method struct{ name, overload string }
 	methods := map[method]bool{}

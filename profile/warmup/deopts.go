@@ -30,8 +30,8 @@ type Deopt struct {
 	// Never is the number of deoptimizations after which the method was not compiled again at the level of the code
 	// that was left. Then either the code stayed in use, or the method was not hot enough.
 	Never int
-	// Unknown is the number of deoptimizations in code whose compilation is not known. So the later compilations are
-	// unknown too.
+	// Unknown is the number of deoptimizations in code whose compilation is not known. For these, it is not known
+	// either what was compiled next.
 	Unknown int
 }
 
@@ -71,7 +71,8 @@ type compiledMethod struct {
 	method, overload string
 }
 
-// places sums up the deoptimizations by place. It returns the first ones, and how many places there are.
+// places sums up the deoptimizations by place. It returns the [Most] places with the most deoptimizations, and the
+// number of all places.
 func (c *collector) places() (first []Deopt, number int) {
 	later := map[compiledMethod][]Compilation{}
 	for _, n := range c.compilations {
@@ -133,12 +134,13 @@ func (c *collector) left(e *event.Event) *Compilation {
 	return nil
 }
 
-// maxFollowing is the number of a method's compilations after a deoptimization that the method follow examines.
+// maxFollowing limits how many of a method's compilations after a deoptimization the function follow examines.
 const maxFollowing = 100
 
-// follow adds to waits, for each level, the time from a deoptimization (at mono) to the start of the method's first
-// compilation at that level. list has the compilations of the method in the order of time. follow stops at the first
-// compilation at the level of the code that was left, or at a higher one, and reports whether there was one.
+// follow adds to waits, for each level, the time from a deoptimization (the parameter mono) to the start of the
+// method's first compilation at that level. list has the compilations of the method in the order of time. follow stops
+// at the first compilation at the level of the code that was left, or at a higher one, and reports whether there was
+// one.
 func follow(list []Compilation, mono int64, left *Compilation, waits map[int][]int64) bool {
 	from := sort.Search(len(list), func(i int) bool { return list[i].MonoNanos > mono })
 	seen := 0 // has a bit for each level that was found

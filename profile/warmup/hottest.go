@@ -19,9 +19,9 @@ type Sampled struct {
 	Counts tally.Counts
 }
 
-// Hottest returns the methods that have the most samples in all tiers and JVMs, hottest first, with the JVM that has
-// the most samples of the method. The parameter share is a function that returns the share of the profile that some
-// samples have.
+// Hottest returns the methods that have the most samples in all tiers and JVMs, hottest first, each with the JVM that
+// has the most samples of the method. The function share returns the share of the profile's samples that its argument
+// makes up.
 func Hottest(all []Sampled, share func(tally.Counts) float64, counters int) []Sampled {
 	type inJVM struct {
 		method string

@@ -23,11 +23,11 @@ type JIT struct {
 	Deopts []Deopt
 	// AllMethods, AllAgain and AllDeopts are the lengths of the lists before they were cut.
 	AllMethods, AllAgain, AllDeopts int
-	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for each
-	// level and each JVM.
+	// MethodsAgain is the number of methods in Again before it was cut. A method may have several elements: one for
+	// each level and each JVM.
 	MethodsAgain int
-	// Deoptimizations is the number of all deoptimizations. DeoptimizationsInside is the number of deoptimizations in the
-	// windows.
+	// Deoptimizations is the number of all deoptimizations. DeoptimizationsInside is the number of deoptimizations in
+	// the windows.
 	Deoptimizations, DeoptimizationsInside int
 }
 
@@ -35,7 +35,7 @@ type JIT struct {
 const Most = 100
 
 // A Level sums up the compilations of one level. Level is 0 for wrappers of native methods, 1 to 3 for C1, 4 for C2 or
-// another compiler in its place, and UnknownLevel.
+// another compiler in its place, and UnknownLevel if it is not known.
 type Level struct {
 	Level  int
 	Count  int // number of compilations, including those that failed
@@ -67,7 +67,7 @@ func (l *Level) Add(other *Level) {
 const UnknownLevel = -1
 
 // LevelName returns the name of a level: "C2", "C1, level 3, osr". top is the name of the compiler of level 4. If the
-// level is unknown, it returns the name of the compiler, if that is known.
+// level is unknown, LevelName returns the name of the compiler, or "unknown".
 func LevelName(level int, compiler, top string, osr bool) string {
 	name := cmp.Or(compiler, "unknown")
 	switch {
@@ -110,8 +110,8 @@ type Compilation struct {
 type End struct {
 	MonoNanos int64
 	Reason    string // HotSpot's reason: "uncommon trap"; "" if the log does not have it
-	// Trap and Action are the reason and the action of the deoptimization that caused it; "" if there was none, or if it
-	// is unknown.
+	// Trap and Action are the reason and the action of the deoptimization that caused it; "" if there was none, or if
+	// it is unknown.
 	Trap, Action string
 }
 
@@ -147,7 +147,7 @@ func compilationOf(e *event.Event) Compilation {
 	return n
 }
 
-// number returns the value of an event's argument that is a positive number, or 0.
+// number returns the value of the event's argument with the given name if it is a positive number, and otherwise 0.
 func number(e *event.Event, name string) int {
 	n, err := strconv.ParseInt(e.Arg(name), 10, 32)
 	if err != nil {
@@ -156,10 +156,10 @@ func number(e *event.Event, name string) int {
 	return int(max(n, 0))
 }
 
-// C1 reports whether the compilation is one of C1's.
+// C1 reports whether the compilation was made by C1.
 func (c *Compilation) C1() bool { return 1 <= c.Level && c.Level <= 3 || c.Compiler == "C1" }
 
-// C2 reports whether the compilation is one of C2's, or of another compiler in its place.
+// C2 reports whether the compilation was made by C2, or by another compiler in its place.
 func (c *Compilation) C2() bool {
 	return c.Level == 4 || c.Level == UnknownLevel && c.Compiler != "" && c.Compiler != "C1"
 }
@@ -191,7 +191,7 @@ func levels(all []Compilation) []Level {
 	return list
 }
 
-// count increments n if is is true.
+// count increments n if its second argument is true.
 func count(n *int, is bool) {
 	if is {
 		*n++
@@ -205,7 +205,7 @@ func longest(all []Compilation) []Compilation {
 	return slices.Clone(timed[:min(len(timed), Most)])
 }
 
-// methods sums up compilations by method. It returns the first ones, and how many there are.
+// methods sums up compilations by method. It returns the first [Most] methods, and the number of all methods.
 func methods(all []Compilation) (first []Method, number int) {
 	byName := map[string]*Method{}
 	for i := range all {

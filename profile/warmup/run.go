@@ -14,8 +14,8 @@ type Events struct {
 	runs    map[string]*Run // one Run for each set of pids; nil for a run without compilations and deoptimizations
 }
 
-// Collect returns those of the given events that are about the JIT compilers. The function trialOf returns the trial in
-// whose window an event began, from 0, if it began in one.
+// Collect returns those of the given events that are about the JIT compilers. The function trialOf returns the number
+// of the trial in whose window an event began, from 0, and whether there is such a trial.
 func Collect(all []event.Event, trialOf func(*event.Event) (trial int, in bool)) *Events {
 	events := &Events{byPID: map[int][]*event.Event{}, trialOf: trialOf, runs: map[string]*Run{}}
 	for i := range all {
@@ -28,7 +28,7 @@ func Collect(all []event.Event, trialOf func(*event.Event) (trial int, in bool))
 }
 
 // Of returns what the JIT compilers of the JVMs with the given pids did. It returns nil if there are neither
-// compilations nor deoptimizations. The many trials that a JVM may have share a Run.
+// compilations nor deoptimizations. Calls with the same pids return the same Run, because a JVM may have many trials.
 func (all *Events) Of(pids []int) *Run {
 	key := fmt.Sprint(pids)
 	r, ok := all.runs[key]
@@ -72,7 +72,7 @@ type Run struct {
 	trials map[int]*trialCounts // by the number of the trial, from 1
 }
 
-// trialCounts counts what was within the windows of a trial.
+// trialCounts counts the compilations and deoptimizations within the windows of a trial.
 type trialCounts struct {
 	compilations    map[int]int // by level
 	deoptimizations map[place]int
@@ -108,8 +108,8 @@ func (r *Run) Trial(trial int) *JIT {
 	return &j
 }
 
-// marked returns the compilations, and marks those that began in a window of a trial. If there are none, it returns the
-// same list, so that thousands of trials do not need thousands of lists.
+// marked returns the compilations, and marks those that began in a window of the given trial. If there are none, it
+// returns the argument list itself, so that thousands of trials do not need thousands of lists.
 func marked(list []Compilation, in int) []Compilation {
 	if !began(list, in) {
 		return list
@@ -133,7 +133,7 @@ func markedVersions(list []Repetition, in int) []Repetition {
 	return list
 }
 
-// began reports whether any of the compilations began in a window of a trial.
+// began reports whether any of the compilations began in a window of the trial that has the number in.
 func began(list []Compilation, in int) bool {
 	return slices.ContainsFunc(list, func(c Compilation) bool { return c.in == in })
 }
@@ -186,7 +186,7 @@ type collector struct {
 	deopts          map[place]*Deopt
 }
 
-// A deoptimization is one event.
+// A deoptimization is an event with the trial in whose windows it began.
 type deoptimization struct {
 	*event.Event
 	in int // as in a Compilation
@@ -208,7 +208,7 @@ func (c *collector) add(e *event.Event, in int) {
 	}
 }
 
-// trials counts what was within the windows of each trial.
+// trials counts the compilations and deoptimizations within the windows of each trial.
 func (c *collector) trials() map[int]*trialCounts {
 	all := map[int]*trialCounts{}
 	of := func(in int) *trialCounts {
@@ -230,8 +230,8 @@ func (c *collector) trials() map[int]*trialCounts {
 	return all
 }
 
-// joinedEnds returns when and why HotSpot stopped using the code of compilations, and sets their field End. The
-// deoptimization that caused such an end is one in the same code at about the same time.
+// joinedEnds returns when and why HotSpot stopped using the code of compilations. It also sets the field End of these
+// compilations. A deoptimization counts as the cause if it was in the same code at about the same time.
 func (c *collector) joinedEnds() map[codeKey]*End {
 	ends := map[codeKey]*End{}
 	const together = 20e6 // ns; the log's line follows the trap within some ms even on a busy machine
@@ -259,7 +259,7 @@ func (c *collector) joinedEnds() map[codeKey]*End {
 	return ends
 }
 
-// moved is the reason in HotSpot's log if HotSpot has copied code to another address and uses it there.
+// moved is the reason in HotSpot's log after HotSpot has copied code to another address, and uses it there.
 const moved = "relocated"
 
 // discards reports whether an action of HotSpot after a trap may end the use of the code. After the other actions, the

@@ -164,7 +164,7 @@ func ownNames(events []event.Event) string {
 type threadID struct{ pid, tid int }
 
 // OfThreads says at which times a thread's samples count: while one of the chosen events of the thread is going on or,
-// if the parameter outside is true, at all other times. The spans are the times of the chosen events.
+// if the field outside is true, at all other times. The spans are the times of the chosen events.
 type OfThreads struct {
 	spans   map[threadID][]capture.Span
 	outside bool

@@ -31,7 +31,7 @@ type slicedWindow struct {
 	trial         int    // index in the measurements
 	name          string // the trial's name; only a trial with a name is cut into slices
 	first         int    // the number of the JVM's first slice
-	before, whole int64  // ns in this trial's windows of the JVM: in those before this one, and in all
+	before, whole int64  // ns in the trial's windows of this JVM: in those before this window, and in all of them
 }
 
 // lastTime is a time in ns that is later than any sample. To get there, a machine would have to run
