@@ -94,7 +94,7 @@ type callsWriter struct {
 	codes map[calltree.Code]int
 }
 
-// node adds a node.
+// node adds node i of the tree, with its counts. depth is its distance from the root.
 func (w *callsWriter) node(i int32, depth int) {
 	n := &w.tree.Nodes[i]
 	w.Node(w.frame(n), depth)
@@ -118,7 +118,7 @@ func counts(parts []calltree.PartCounts, event int) (list []int) {
 	return list
 }
 
-// frame returns the index of a node's frame.
+// frame returns the index of a node's frame in the page, and adds the frame if it is new.
 func (w *callsWriter) frame(n *calltree.Node) int {
 	flags, place := 0, ""
 	for _, flag := range []struct {

@@ -114,7 +114,7 @@ func (t *tableBuilder) jitLevels() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// star marks the cell of an event within a window, unless the windows are the whole run.
+// star adds a * to the cell of an event within a window, unless the windows are the whole run.
 func (t *tableBuilder) star(c cell, inside bool) cell {
 	if inside && !t.p.JIT.WholeRun() {
 		c.Text += "*"

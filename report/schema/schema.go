@@ -98,7 +98,7 @@ type Profile struct {
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Waits says what threads did by the wall clock. It is absent if that was not recorded (--wall).
+	// Waits says how threads spent wall-clock time. It is absent if that was not recorded (--wall).
 	Waits *Waits `json:"waits,omitempty"`
 	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder, or the USDT probes, began to
 	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
@@ -120,12 +120,12 @@ type Profile struct {
 	Calls *Calls `json:"calls,omitempty"`
 	// Library divides the samples of HotSpot's library between the kinds of its work.
 	Library []LibraryWork `json:"libjvm,omitempty"`
-	// Interpreted are the samples in the interpreter by method. Those whose method is not known are missing.
+	// Interpreted has the samples in the interpreter, by method. Samples whose method is unknown are missing.
 	Interpreted []Interpreted `json:"interpreted,omitempty"`
 	// Hottest are the instructions with the most samples. They are listed even if their regions have no lines.
 	Hottest []HotLine `json:"hottest,omitempty"`
-	// Loops are the loops with samples in the code of Hottest, and in code with 1 % of the samples. The loop with the most
-	// samples comes first.
+	// Loops are the loops with samples in the code of Hottest, and in code with at least 1 % of the samples. The loop
+	// with the most samples comes first.
 	Loops    []Loop   `json:"loops,omitempty"`
 	Warnings []string `json:"warnings"`
 }
@@ -227,13 +227,13 @@ type Line struct {
 	Comments []string `json:"comments"`
 	// JITProfile is what HotSpot counted at the instruction's bytecode, see JITProfile. It is absent at most instructions.
 	JITProfile *JITProfile `json:"jit_profile,omitempty"`
-	// Call says why a call of a Java method was not inlined, as Call.Reason does.
+	// Call says why a call of a Java method was not inlined; see the field Reason of the type Call.
 	Call string `json:"call,omitempty"`
 }
 
 // A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled the method, so only the ratios of its
-// counts mean something. HotSpot counts for the method with all its callers, and not separately for each place at
-// which the method is inlined.
+// counts mean something. The counts of a method include all of its callers: HotSpot does not count separately for each
+// place at which the method is inlined.
 type JITProfile struct {
 	Method   string `json:"method"`
 	BCI      int    `json:"bci"`
@@ -245,7 +245,7 @@ type JITProfile struct {
 	Taken    *int64 `json:"taken,omitempty"`
 	NotTaken *int64 `json:"not_taken,omitempty"`
 	// Types are the classes of a call's receivers, or of the objects that a checkcast, an instanceof or an aastore
-	// checked, those that occurred most first. Others counts the objects of all other classes.
+	// checked, the most frequent class first. Others counts the objects of all other classes.
 	Types  []JITType `json:"types,omitempty"`
 	Others int64     `json:"others,omitempty"`
 	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of checks
@@ -313,16 +313,16 @@ type Loop struct {
 type LoopFacts struct {
 	// Innermost is true if no other loop is in the loop.
 	Innermost bool `json:"innermost"`
-	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
-	// copies. It is 0 if there are none, and -1 for vectors of SVE, whose width is not in the code. Scalar is true if the
-	// loop computes with single floating-point numbers.
+	// Vector is the width in bits of the widest vector registers in which the loop computes with packed values, or
+	// which it copies. It is 0 if the loop does neither, and -1 for vectors of SVE, whose width is not in the code.
+	// Scalar is true if the loop computes with single floating-point numbers.
 	Vector int  `json:"vector"`
 	Scalar bool `json:"scalar_float"`
 	// Unrolled is the number of copies of the loop's body in a round. It is 1 for a loop that is not unrolled, and
 	// missing if it is not known. Copied is the mnemonic of an instruction that occurs that often.
 	Unrolled int    `json:"unrolled,omitempty"`
 	Copied   string `json:"copied,omitempty"`
-	// These are numbers of instructions, including those of the loops in it.
+	// The next fields are numbers of instructions, including the instructions of inner loops.
 	RangeChecks int `json:"range_checks"`
 	Polls       int `json:"polls"`
 	Calls       int `json:"calls"`
@@ -334,8 +334,8 @@ type LoopFacts struct {
 	Modelled *Modelled  `json:"modelled,omitempty"` // with --mca
 }
 
-// A LoopBound says how long a round of a loop takes at least: the largest of the numbers of cycles. See docs/limits.md
-// for the assumptions.
+// A LoopBound says how many cycles a round of a loop takes at least: the larger of Chain and Ports or, on the
+// processors of ChainNewest, the larger of ChainNewest and Ports. See docs/limits.md for the assumptions.
 type LoopBound struct {
 	// cycles of the longest chain of instructions that wait for one another, from round to round
 	Chain        float64 `json:"chain_cycles"`
@@ -343,7 +343,8 @@ type LoopBound struct {
 	Ports        float64 `json:"ports_cycles"`
 	Busiest      string  `json:"busiest"`      // the operations that take ports_cycles: "16 loads"
 	Instructions int     `json:"instructions"` // on the path through the loop that has most samples
-	// the bound does not hold for parts of the loop with calls or hardly any samples
+	// true if parts of the loop with calls or hardly any samples were left out, so that the bound does not hold for
+	// them
 	UsualPath bool        `json:"usual_path"`
 	Links     []ChainLink `json:"chain"` // in the order of their addresses
 }
@@ -354,7 +355,7 @@ type ChainLink struct {
 	Name string  `json:"name,omitempty"` // its mnemonic, or "load"; missing if it takes no time
 }
 
-// Modelled is the result of a program that models a processor, for a loop.
+// Modelled is what a program that models a processor says about a loop.
 type Modelled struct {
 	Tool    string `json:"tool"`
 	Verdict string `json:"verdict"` // "40 cycles a round; 4.5 by ports alone", or why there is none

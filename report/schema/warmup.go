@@ -1,8 +1,8 @@
 package schema
 
-// A Warmth says when a JVM became warm. Work is the samples in the code cache and in the threads of the JIT compilers.
-// Cold work is the part of these samples that were taken in the interpreter, in C1's code that collects counts for C2
-// (levels 2 and 3), or in the threads of the compilers. See docs/formats.md for the rule.
+// A Warmth says when a JVM became warm. Work counts the samples in the code cache and in the threads of the JIT
+// compilers. Cold work counts those of them that were taken in the interpreter, in C1's code that collects counts for
+// C2 (levels 2 and 3), or in the threads of the compilers. See docs/formats.md for the rule.
 type Warmth struct {
 	PID int `json:"pid"`
 	// Known is false if there are too few samples, or if the compiler of the code is not known. Then Warm and all
@@ -47,7 +47,7 @@ type WarmthSpan struct {
 // A JIT says what the JIT compilers did in the whole run of the profile's JVMs, inside and outside the windows. Times
 // of moments are in milliseconds since the JVM's start. A number that is not known is absent.
 type JIT struct {
-	// Top is the compiler of level 4, unless all JVMs use C2: "JVMCI", or "C2 or JVMCI" if the JVMs differ.
+	// Top names the compiler of level 4: "JVMCI", or "C2 or JVMCI" if the JVMs differ. It is absent if all JVMs use C2.
 	Top    string     `json:"level_4,omitempty"`
 	Levels []JITLevel `json:"levels"`
 	// Longest are the compilations that took longest, of those whose times are known.
