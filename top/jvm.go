@@ -229,7 +229,7 @@ func (m *Model) dropEnded() {
 // find returns the code that a sample was in, or nil.
 func (j *jvm) find(s *sampler.Sample) *Code {
 	if j.where == nil {
-		// The map keeps the blobs, which change later.
+		// The map keeps the slice of blobs, so it gets a copy: j.blobs changes later.
 		j.where = codemap.New(append([]printassembly.Blob(nil), j.blobs...))
 		clear(j.codes)
 	}

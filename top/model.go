@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Model counts the samples of running JVMs. A goroutine of the user interface calls its methods; recordings write to
-// its Segments from other goroutines.
+// A Model counts the samples of running JVMs. Only one goroutine, that of the user interface, calls its methods.
+// Recordings write to its Segments from other goroutines.
 type Model struct {
 	syntax disasm.Syntax
 	ring   int // number of buckets that are kept

@@ -136,7 +136,7 @@ func (m *Model) Picture(mode Mode) *Picture {
 	return p
 }
 
-// lastPauses returns the pauses in the last seconds. The parameter says how many seconds.
+// lastPauses returns the pauses in the given number of last seconds.
 func (m *Model) lastPauses(seconds float64) pausesOf {
 	sum := pausesOf{}
 	sum.addAll(m.pauses)

@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// maxTime is an upper bound for times in ns. It is more than a hundred years, so sums of two do not overflow.
+// maxTime is the largest time in ns that is accepted, which is more than a hundred years. It is half of the largest
+// int64, so that the sum of two times does not overflow.
 const maxTime = math.MaxInt64 / 2
 
 // A parser cuts values off the beginning of a line. After a malformed value, bad is true, and all further values are 0.

@@ -20,7 +20,8 @@ const (
 	maxForkRows    = 10
 )
 
-// leastForkShare is the share that a method must have in at least one of the JVMs to be in the table.
+// leastForkShare is the smallest share with which a method is in the table. It must have this share in at least one of
+// the JVMs.
 const leastForkShare amount.Share = 200 // 2 %
 
 // A forkRow is a method, or all native code, whose shares in the JVMs of a trial are compared.

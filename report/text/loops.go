@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// leastLoop is the minimum share of the samples of a loop in the table of loops.
+	// leastLoop is the smallest share of the profile's samples with which a loop is in the table of loops.
 	leastLoop = 0.01
 	maxLoops  = 10
 )

@@ -22,7 +22,7 @@ func regionTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
 	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + view.CompileID(reg.CompileID) }
-	// the table has their functions
+	// Regions of native code are left out, because the table ranks native functions instead.
 	regions := slices.DeleteFunc(slices.Clone(v.Profile.Regions), func(reg profile.Region) bool { return reg.Native })
 	for i := range regions {
 		same[key(&regions[i])]++

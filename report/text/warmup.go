@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// leastVM is the part of the profile that HotSpot's library must have for a table of its work, and a line in the
-	// overview.
+	// leastVM is the smallest share of the profile's samples in HotSpot's library with which the report has a table of
+	// the library's work, and a line in the overview.
 	leastVM = 0.05
-	// leastInterpreted is the part of the profile that the interpreter must have for a table of the interpreted methods.
+	// leastInterpreted is the smallest share of the profile's samples in the interpreter with which the report has a
+	// table of the interpreted methods.
 	leastInterpreted = 0.01
 )
 
