@@ -141,7 +141,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 // maxNames limits how many names of threads with the same id are kept.
 const maxNames = 8
 
-// addNames adds whole names of threads.
+// addNames adds names of threads, by thread id. Unlike the names that the kernel keeps, they are not cut.
 func (j *jvm) addNames(names map[int][]string) {
 	if len(names) == 0 {
 		return

@@ -23,7 +23,7 @@ type Segment struct {
 	dropped  int64 // samples that were dropped because they came too fast
 	told     int64 // how many of the lost and dropped samples were reported to the Model
 	over     bool
-	from, to int64 // only samples at or after from and before to count
+	from, to int64 // only samples in the half-open interval [from, to) count
 }
 
 // NewSegment returns the Segment for a recording that is about to begin.

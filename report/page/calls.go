@@ -29,7 +29,7 @@ var frameKinds = []string{"root", "thread", "c2", "c1", "compiled", "interpreter
 const (
 	guessedFrame  = 1 << iota // the method is a guess; see calltree.Node.Guessed
 	inlinedFrame              // most samples are in inlined frames
-	someCompiled              // some frames are of methods that were compiled by themselves
+	someCompiled              // some frames are of compiled methods that were not inlined
 	someInlined               // some frames are of inlined methods
 	someInterpred             // some frames are of interpreted methods
 )

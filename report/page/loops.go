@@ -23,8 +23,8 @@ type loopFacts struct {
 // only these loops.
 const maxLoops = 40
 
-// newLoopFacts describes the hottest loops of a listing. If the profile already has the description of a loop,
-// newLoopFacts uses it, because it may include the result of another program (a model).
+// newLoopFacts returns the facts about the hottest loops of a listing. If the profile already has the description of a
+// loop, newLoopFacts uses that, because it may include what a program that models processors says about the loop.
 func newLoopFacts(p *profile.Profile, l *profile.Listing, blocks []code.Block, all []code.Loop) *loopFacts {
 	f := &loopFacts{map[int]*loops.Facts{}, map[int]bool{}, map[int]bool{}}
 	known := map[uint64]*loops.Facts{}

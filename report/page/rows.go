@@ -58,8 +58,8 @@ type rowWriter struct {
 	inPiece int    // rows in the open piece
 }
 
-// write writes all rows in groups that can be folded. Each block with samples is a group, and so is each run of
-// blocks without samples.
+// write returns the HTML of all rows, in groups that can be folded. Each block with samples is a group, and so is each
+// run of blocks without samples.
 func (w *rowWriter) write() []byte {
 	l := w.listing
 	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
@@ -247,7 +247,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName names the loop that a group is in, and says whether the loop begins with the group.
+// loopName returns a text that names the loop that a group is in, and says whether the loop begins with the group.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {

@@ -119,7 +119,7 @@ func (t *jitTables) star(inside bool) string {
 	return ""
 }
 
-// windowNote explains the stars.
+// windowNote returns a sentence that explains the stars. It returns "" if the windows are the whole run.
 func (t *jitTables) windowNote() string {
 	if t.WholeRun() {
 		return ""
@@ -265,7 +265,7 @@ func (t *jitTables) again() {
 // mostCause is the maximum width of the column of causes.
 const mostCause = 34
 
-// causes says why HotSpot stopped using the versions of a method: "unstable_if 2, class_check".
+// causes returns the reasons why HotSpot stopped using the versions of a method: "unstable_if 2, class_check".
 func causes(r *warmup.Repetition) string {
 	var parts []string
 	for _, c := range r.Causes {

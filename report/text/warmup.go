@@ -46,7 +46,7 @@ func vmIsLarge(v *view.View) bool {
 	return known && float64(all) >= leastVM*float64(v.Profile.Accounts[0].Profiled)
 }
 
-// vmTable ranks the kinds of work of HotSpot's library.
+// vmTable returns the table of the kinds of work of HotSpot's library.
 func vmTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
 	if !vmIsLarge(v) {
@@ -63,7 +63,7 @@ func vmTable(v *view.View) *ranking {
 	return t
 }
 
-// workNote explains a kind of work whose name is not enough.
+// workNote returns an explanation of a kind of work. It returns "" if the name of the kind says enough.
 func workNote(w vmwork.Work) string {
 	switch w {
 	case vmwork.JIT:
@@ -76,7 +76,7 @@ func workNote(w vmwork.Work) string {
 	return ""
 }
 
-// interpretedTable ranks the methods that the interpreter executed.
+// interpretedTable returns the table of the methods that the interpreter executed.
 func interpretedTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
 	var all int64
