@@ -46,7 +46,7 @@ func (m *Model) decode(c *Code) (*jvmcode.Reader, jvmcode.Ref) {
 	}
 	c.chunk.used = m.lastTick
 	if c.chunk.reader == nil {
-		// the code is then shown without its instructions
+		// Code that can't be decoded is shown without its instructions, so warnings are ignored.
 		c.chunk.reader = jvmcode.NewReader(&c.chunk.jvms, m.syntax, func(string, ...any) {})
 	}
 	return c.chunk.reader, jvmcode.Ref{Index: c.index}

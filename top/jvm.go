@@ -138,7 +138,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	}
 }
 
-// maxNames limits how many names of threads with the same id are kept.
+// maxNames is the maximum number of names that are kept for one thread id.
 const maxNames = 8
 
 // addNames adds names of threads, by thread id. Unlike the names that the kernel keeps, they are not cut.
@@ -201,7 +201,7 @@ func (j *jvm) drop(at blobKey, c *Code) {
 	j.dropped[at] = c
 }
 
-// dropEnded drops the JVMs that ended first if there are too many ended JVMs.
+// If too many JVMs have ended, dropEnded drops those that ended first.
 func (m *Model) dropEnded() {
 	var ended []*jvm
 	for _, j := range m.jvms {

@@ -35,8 +35,8 @@ func (m *Model) NewSegment() *Segment {
 	return s
 }
 
-// Begin is called when the sampling begins. Samples of the first of these events are counted, hertz of them per second
-// of CPU time.
+// Begin is called when the sampling begins. Only the samples of the first event are counted. hertz is the number of
+// samples per second of CPU time.
 func (s *Segment) Begin(hertz int, events []sampler.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,7 @@ func (p *parser) count() int { return int(p.number(math.MaxInt32)) }
 // time returns a number of ns. It also reads other numbers that need an int64.
 func (p *parser) time() int64 { return p.number(maxTime) }
 
-// unknown cuts a "-" off, and reports whether there was one.
+// unknown reports whether the next value is a "-", and cuts it off if so.
 func (p *parser) unknown() bool {
 	if p.rest != "-" && !strings.HasPrefix(p.rest, "- ") {
 		return false
@@ -86,7 +86,7 @@ func (p *parser) state() State {
 	return s
 }
 
-// text returns a text in quotes.
+// text reads a text in quotes, and returns it without the quotes.
 func (p *parser) text() string {
 	quoted, err := strconv.QuotedPrefix(p.rest)
 	if err != nil {

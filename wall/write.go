@@ -90,8 +90,8 @@ func (w *Writer) Thread(t *Thread) {
 // Ended writes that a thread has ended.
 func (w *Writer) Ended(e Ended) { w.begin("ended").number(int64(e.Thread)).number(e.MonoNanos).end() }
 
-// Lock returns the number of a lock, and writes the lock if it is new. It ignores l.Number. After maxLocks locks, it
-// returns 0 for a new one.
+// Lock returns the number of a lock, and writes the lock if it is new. It ignores l.Number. If there are too many locks
+// already (see maxLocks and maxKept), it returns 0 for a new one.
 func (w *Writer) Lock(l Lock) int {
 	l.Number = 0
 	l.Class, l.Of = clip(l.Class), clip(l.Of)

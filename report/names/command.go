@@ -1,4 +1,4 @@
-// Package names writes the names that all reports share: commands as the user would type them in a shell, programs,
+// Package names formats the names that all reports share: commands as the user would type them in a shell, programs,
 // and the source files of classes.
 package names
 

@@ -140,7 +140,7 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 	return w.Frame(w.code(n), w.kind(n), flags, max(n.Line, 0), place)
 }
 
-// code returns the index of a node's code.
+// code returns the index of a node's code in the page, and adds the code if it is new.
 func (w *callsWriter) code(n *calltree.Node) int {
 	if n.Parent < 0 { // the root has no name, but the script must not take it for a thread without a name
 		return w.Code("all samples", "")

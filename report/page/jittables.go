@@ -201,7 +201,8 @@ func (t *tableBuilder) deopts() *table {
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
 
-// deoptAfter returns the levels at which the code was compiled again after the deoptimizations at a place.
+// deoptAfter returns a text that says at which levels the code was compiled again after the deoptimizations at a place,
+// and how long after them.
 func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {

@@ -184,8 +184,8 @@ func (s *sequence[S]) stack(key S, frames func(ids []uint64) []uint64) uint64 {
 	return id
 }
 
-// maxText is the maximum length of a string in a trace, in bytes. The names of a method and of its class can have 64 kB
-// each.
+// maxText is the maximum length of a string in a trace, in bytes. Longer strings are cut. The names of a method and of
+// its class can have 64 kB each.
 const maxText = 4096
 
 // clean makes a text from outside fit for a trace: valid UTF-8 without control characters, not too long.

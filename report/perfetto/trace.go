@@ -37,7 +37,7 @@ const (
 	firstSamples  = 2
 )
 
-// Write writes a trace. The notes say what the trace does not have.
+// Write writes a trace. The notes say what is missing in the trace.
 func Write(w io.Writer, t *Trace) (notes []string, err error) {
 	b := newBuilder(w, t)
 	b.snapshot()

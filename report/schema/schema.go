@@ -212,7 +212,7 @@ type Region struct {
 	// most deoptimisations first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
 	Lines       []Line        `json:"lines,omitempty"` // only present for hot regions
-	// the number of lines, if they are too many to be listed; 0 otherwise
+	// TooBig is the number of lines if they are too many to be listed, and 0 otherwise.
 	TooBig int `json:"too_big,omitempty"`
 }
 
@@ -225,7 +225,8 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
-	// JITProfile is what HotSpot counted at the instruction's bytecode, see JITProfile. It is absent at most instructions.
+	// JITProfile is what HotSpot counted at the instruction's bytecode; see the type JITProfile. Most instructions have
+	// none.
 	JITProfile *JITProfile `json:"jit_profile,omitempty"`
 	// Call says why a call of a Java method was not inlined; see the field Reason of the type Call.
 	Call string `json:"call,omitempty"`
@@ -248,14 +249,15 @@ type JITProfile struct {
 	// checked, the most frequent class first. Others counts the objects of all other classes.
 	Types  []JITType `json:"types,omitempty"`
 	Others int64     `json:"others,omitempty"`
-	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of checks
-	// that failed. Both occur at type checks of JDKs up to 24. If Failed is not 0, the counts of Types may lack objects
-	// that failed.
+	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of
+	// checks that failed. Both occur at type checks of JDKs up to 24. If Failed is not 0, the counts of Types may lack
+	// objects whose check failed.
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Failed     int64 `json:"failed,omitempty"`
 	NullSeen   bool  `json:"null_seen,omitempty"` // a type check has seen null
 	// Inlined are the methods that were inlined at a call. Call is "dispatched" if the code calls the method of the
-	// receiver's class, "direct" if it always calls the same method, or absent if no call is left or known.
+	// receiver's class, and "direct" if it always calls the same method. Call is absent if the code has no call there,
+	// or if the kind of the call is unknown.
 	Inlined []string `json:"inlined,omitempty"`
 	Call    string   `json:"call,omitempty"`
 }
@@ -269,7 +271,8 @@ type JITType struct {
 // A Deoptimized counts the deoptimisations at the bytecodes of a method, in all code that contains the method.
 type Deoptimized struct {
 	Method string `json:"method"`
-	// how often, by HotSpot's reason, such as "class_check"; 255 means 255 or more
+	// Reasons says how often there was a deoptimisation, by HotSpot's reason, such as "class_check"; 255 means 255 or
+	// more.
 	Reasons map[string]int `json:"reasons"`
 }
 
@@ -298,14 +301,14 @@ type Loop struct {
 	Source    string `json:"source"`
 	Method    string `json:"method"`
 	CompileID int    `json:"compile_id"`
-	// from 1 on, in the order of the addresses at which the loops of the code begin
+	// Number counts the loops of the code from 1 on, in the order of the addresses at which they begin.
 	Number       int     `json:"number"`
 	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
 	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
 	Begins       Address `json:"begins"`
 	Instructions int     `json:"instructions"`
 	Counts       Counts  `json:"counts"` // including the loops in it
-	// missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
+	// Facts is missing in reports of older versions, and for instruction sets other than x86-64 and aarch64.
 	Facts *LoopFacts `json:"facts,omitempty"`
 }
 
@@ -337,14 +340,15 @@ type LoopFacts struct {
 // A LoopBound says how many cycles a round of a loop takes at least: the larger of Chain and Ports or, on the
 // processors of ChainNewest, the larger of ChainNewest and Ports. See docs/limits.md for the assumptions.
 type LoopBound struct {
-	// cycles of the longest chain of instructions that wait for one another, from round to round
+	// Chain is the number of cycles of the longest chain of instructions that wait for one another, from round to
+	// round.
 	Chain        float64 `json:"chain_cycles"`
 	ChainNewest  float64 `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
 	Ports        float64 `json:"ports_cycles"`
 	Busiest      string  `json:"busiest"`      // the operations that take ports_cycles: "16 loads"
 	Instructions int     `json:"instructions"` // on the path through the loop that has most samples
-	// true if parts of the loop with calls or hardly any samples were left out, so that the bound does not hold for
-	// them
+	// UsualPath is true if parts of the loop with calls or hardly any samples were left out. The bound does not hold
+	// for these parts.
 	UsualPath bool        `json:"usual_path"`
 	Links     []ChainLink `json:"chain"` // in the order of their addresses
 }
@@ -470,7 +474,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal counts the samples that --by assigns to one of its methods, because they have it on their stacks.
+// A CallerTotal counts the samples that --by assigns to one of its methods, because the method is on their stacks.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`
@@ -516,7 +520,7 @@ type Thread struct {
 type Event struct {
 	Kind string `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name string `json:"name"`
-	// caused by Flight Recorder or by an agent such as gasm's, not by the program
+	// Tool is true if Flight Recorder or an agent such as gasm's caused the events, and not the program.
 	Tool      bool    `json:"tool,omitempty"`
 	Count     int     `json:"count"`    // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"` // 0 if unknown, or if such events have no length

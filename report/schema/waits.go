@@ -159,8 +159,8 @@ type VirtualWaits struct {
 	Most  int     `json:"most"`
 }
 
-// A VirtualCounts says how virtual threads were counted. The numbers of threads are means over the counts that could
-// read at which places the threads waited, which are all but Moved.
+// A VirtualCounts says how virtual threads were counted. The numbers of threads are means over all counts except those
+// in Moved.
 type VirtualCounts struct {
 	Counts int `json:"counts"`
 	Moved  int `json:"moved"` // counts that could not read the threads, because a collector moved objects

@@ -21,13 +21,14 @@ type Warmth struct {
 	JIT         int64 `json:"jit"`
 	// JITUnknown is true if the sampler recorded no names of threads, so that JIT is not known.
 	JITUnknown bool `json:"jit_unknown,omitempty"`
-	// MeasuredFromMillis is when the first window of the JVM began, if it was not measured from its first sample on.
+	// MeasuredFromMillis is when the first window of the JVM began. It is absent if the JVM was measured from its first
+	// sample on.
 	MeasuredFromMillis float64 `json:"measured_from_ms,omitempty"`
-	// Spans are the JVM's time from its first to its last sample. They are absent if the profile has many JVMs.
+	// Spans divide the JVM's time from its first to its last sample. They are absent if the profile has many JVMs.
 	Spans []WarmthSpan `json:"spans,omitempty"`
 }
 
-// A WarmthSpan has all samples of a JVM in a part of its time, by what it did. Times are since the JVM's start.
+// A WarmthSpan has all samples of a JVM in a part of its time, by what the JVM did. Times are since the JVM's start.
 type WarmthSpan struct {
 	FromMillis  float64 `json:"from_ms"`
 	ToMillis    float64 `json:"to_ms"`

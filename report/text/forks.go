@@ -132,8 +132,8 @@ func (f *forks) rows() []forkRow {
 	return append(rows, native)
 }
 
-// column returns a column of the table. For each row, it passes the row's shares in the JVMs to the given function. The
-// cell shows the share that the function returns.
+// column returns a column of the table. For each row, it calls the function number with the row's shares in the JVMs.
+// The cell shows the share that number returns.
 func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share) []string {
 	var cells []string
 	for _, row := range rows {

@@ -19,8 +19,8 @@ const (
 	// leastOverviewFrame is the smallest share of the profile's samples with which a frame is in the overview. If all
 	// frames have less, the time is spent elsewhere than in compiled Java code.
 	leastOverviewFrame = 0.01
-	// leastOtherThreads is the smallest share of the profile's samples in the JVM's own threads with which the overview
-	// has a line about threads. If they have less, nearly everything is the work of the program's threads.
+	// leastOtherThreads: if the JVM's own threads have less than this share of the profile's samples, the overview has
+	// no line about threads, because nearly everything is the work of the program's threads.
 	leastOtherThreads = 0.05
 )
 

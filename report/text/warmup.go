@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// leastVM is the smallest share of the profile's samples in HotSpot's library with which the report has a table of
-	// the library's work, and a line in the overview.
+	// leastVM: if HotSpot's library has less than this share of the profile's samples, the report has no table of its
+	// work, and the overview has no line about it.
 	leastVM = 0.05
-	// leastInterpreted is the smallest share of the profile's samples in the interpreter with which the report has a
-	// table of the interpreted methods.
+	// leastInterpreted: if the interpreter has less than this share of the profile's samples, the report has no table
+	// of the interpreted methods.
 	leastInterpreted = 0.01
 )
 

@@ -1,4 +1,4 @@
-// Package show formats texts and numbers for pages. It escapes text from outside, shortens names, and writes shares
+// Package show formats texts and numbers for pages. It escapes text from outside, shortens names, and formats shares
 // and counts.
 package show
 

@@ -57,7 +57,7 @@ func (n jitNotes) note(l *code.Line) string {
 	return strings.Join(texts, "; ")
 }
 
-// jitNote returns the comment that note returns for a line, wrapped into rows that fit beside the arrows.
+// jitNote returns the text of note for a line, wrapped into rows that fit beside the arrows.
 func (c *foldedComments) jitNote(l *code.Line) []string {
 	note := c.jit.note(l)
 	if note == "" {
