@@ -50,7 +50,8 @@ func EventFormatNames() []string {
 	return names
 }
 
-// tableRows is the number of rows whose columns are aligned together. It limits the memory for laying out a long list.
+// tableRows is the number of rows that are laid out together, with their columns aligned. It limits the memory for a
+// long list.
 const tableRows = 4096
 
 // writeEventText writes a row for each event. Times are relative to the time of the first event.

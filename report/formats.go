@@ -10,23 +10,22 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// Options are the choices that a caller has for reports. WriteText uses Gasm and all of view.Options. WriteHTML uses
-// Gasm, the fields for the page, and Counts, Top and Idle of view.Options. The other formats use at most Gasm, Wall and
-// Idle.
+// Options are the settings of a report. WriteText uses Gasm and all of view.Options. WriteHTML uses Gasm, the fields
+// for the page, and Counts, Top and Idle of view.Options. The other formats use at most Gasm, Wall and Idle.
 type Options struct {
 	Gasm string // the version of gasm that makes the report
 	view.Options
-	// Wall lets WriteCollapsed write what threads did by the wall clock, in place of samples.
+	// Wall makes WriteCollapsed write how threads spent wall-clock time, in place of samples.
 	Wall bool
 
-	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place takes a method and a
-	// line number in it, and returns the source file and the line in that file. For line 0, it returns the file of the
+	// These fields are for the page. Intel is true if the instructions are in Intel's syntax. Place converts a line
+	// number in a method's code to a source file and a line in that file. For line 0, it returns the file of the
 	// method's class. FileLines returns all lines of a file, or nil if there is no such file. Both functions are nil if
 	// there are no sources.
 	Intel     bool
 	Place     func(method string, line int) (file string, at int)
 	FileLines func(file string) []string
-	// NativeLines returns all lines of a file from which native code was made. It is nil if Place is.
+	// NativeLines returns all lines of a file from which native code was made. It is nil if there are no sources.
 	NativeLines func(file string) []string
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/counts"
 )
 
-// WriteHTML writes the report as a page for a browser. The page shows the code of profiles for which choice.Options
-// asked for listings.
+// WriteHTML writes the report as a page for a browser. The page shows code only for profiles with listings, which
+// choice.Options must have asked for.
 func WriteHTML(w io.Writer, ps *profile.Profiles, o Options) error {
 	in := page.Input{Profiles: ps, Report: JSON(ps, o.Gasm), Place: o.Place, FileLines: o.FileLines,
 		NativeLines: o.NativeLines, Top: o.Top, Idle: o.Idle, Intel: o.Intel, Command: names.Command(ps.Capture.Command),

@@ -166,7 +166,7 @@ func (p jsonProfile) delay(d *delays.Delay) schema.Delay {
 		})}
 }
 
-// counts returns counts together with the names of their events.
+// counts converts counts to an object that names their events.
 func (p jsonProfile) counts(c tally.Counts) schema.Counts {
 	return schema.Counts{Events: p.Counters, Values: c}
 }
@@ -236,7 +236,7 @@ func (p jsonProfile) frames(f *profile.FrameTotal) schema.Frames {
 	}
 }
 
-// present converts counts that may be missing. If they are nil, the result IsZero, so that the report leaves it out.
+// present converts counts that may be missing. If c is nil, the result is the zero Counts, which the report leaves out.
 func (p jsonProfile) present(c tally.Counts) schema.Counts {
 	if c == nil {
 		return schema.Counts{}

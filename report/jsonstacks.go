@@ -40,7 +40,7 @@ func (p jsonProfile) stackNode(n *calltree.Node) schema.StackNode {
 	return out
 }
 
-// some converts counts. If all of them are 0, the result IsZero, so that the report leaves it out.
+// some converts counts. If all of them are 0, the result is the zero Counts, which the report leaves out.
 func (p jsonProfile) some(c tally.Counts) schema.Counts {
 	if slices.ContainsFunc(c, func(n int64) bool { return n > 0 }) {
 		return p.counts(c)

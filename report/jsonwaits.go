@@ -16,7 +16,7 @@ const (
 	mostHolders     = 1_000
 )
 
-// waitsTable converts the table of what threads did by the wall clock. It returns nil if that was not recorded.
+// waitsTable converts the table of how threads spent wall-clock time. It returns nil if that was not recorded.
 func (p jsonProfile) waitsTable() *schema.Waits {
 	w := p.Waits
 	if w == nil {

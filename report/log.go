@@ -85,8 +85,8 @@ func (w *logWriter) blob(b *printassembly.Blob, at map[uint64]tally.Counts) {
 	w.unlisted(pcs, at, b.Hi)
 }
 
-// unlisted writes lines for the sampled PCs that are lower than the address below. The log has no code at these PCs.
-// pcs is sorted, and unlisted returns the rest of it.
+// unlisted writes a line for each sampled PC in pcs that is less than the parameter below. The log has no code at these
+// PCs. pcs must be sorted. unlisted returns the PCs that remain.
 func (w *logWriter) unlisted(pcs []uint64, at map[uint64]tally.Counts, below uint64) []uint64 {
 	for ; len(pcs) > 0 && pcs[0] < below; pcs = pcs[1:] {
 		w.Line("%s  %#016x:   (no code in the log)", w.columns(at[pcs[0]]), pcs[0])

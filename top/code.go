@@ -38,14 +38,15 @@ func (c *Code) copied(from *chunk, index int) {
 	c.chunk, c.index, c.counted = from, index, 0
 }
 
-// decode returns the reader of the code's instructions, or nil if they are not known.
+// decode returns the reader that decodes the instructions of c, and the reference of c for that reader. It returns nil
+// if the instructions are not known.
 func (m *Model) decode(c *Code) (*jvmcode.Reader, jvmcode.Ref) {
 	if c.chunk == nil || c.chunk.gone {
 		return nil, jvmcode.Ref{}
 	}
 	c.chunk.used = m.lastTick
 	if c.chunk.reader == nil {
-		// the code is then shown without its instructions
+		// Code that can't be decoded is shown without its instructions, so warnings are ignored.
 		c.chunk.reader = jvmcode.NewReader(&c.chunk.jvms, m.syntax, func(string, ...any) {})
 	}
 	return c.chunk.reader, jvmcode.Ref{Index: c.index}

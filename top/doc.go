@@ -13,8 +13,9 @@
 //
 // A [Segment] only keeps the data that a recording delivers. [Model.Tick] resolves the samples since the previous Tick.
 // Each sample becomes a key, which has the code or the native function, the address, the thread and the stack. The
-// sample is then counted in the bucket of the present second. No sample is resolved twice. [Model.Picture] sums up the
-// buckets of some seconds. The tables of a [Picture] are computed from these sums, and only when they are shown.
+// sample is then counted in the bucket of the present second. A sample is resolved again only if its code was not known
+// yet. [Model.Picture] sums up the buckets of some seconds. The tables of a [Picture] are computed from these sums, and
+// only when they are shown.
 //
 // The code of a method is decoded when it is first needed, and kept. If HotSpot compiles a method again, that is
 // another [Code]. Everything that is kept has a limit (limits.go), so that the memory of a view that stays open for

@@ -71,7 +71,8 @@ func (m *Model) Observe(pid int, monoNanos int64, a Activity) {
 	}
 }
 
-// since returns the difference of two readings, or -1 if one of them is not known.
+// since returns how much a counter has grown between two readings. It returns -1 if one of them is not known, or if the
+// counter became smaller.
 func since(now, before int64) int64 {
 	if now < 0 || before < 0 || now < before {
 		return -1

@@ -13,7 +13,7 @@ const (
 	hotSamples = 10
 )
 
-// NameInstructions makes TakeSettled set the name of the instruction in the Locations of hot instructions.
+// NameInstructions makes TakeSettled set the field Instruction in the Locations of hot instructions.
 func (m *Model) NameInstructions() { m.naming = true }
 
 // hotInstructions returns the names of the hot instructions of JIT code and stubs, by their addresses. It returns none

@@ -138,10 +138,10 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	}
 }
 
-// maxNames limits how many names of threads with the same id are kept.
+// maxNames is the maximum number of names that are kept for one thread id.
 const maxNames = 8
 
-// addNames adds whole names of threads.
+// addNames adds names of threads, by thread id. Unlike the names that the kernel keeps, they are not cut.
 func (j *jvm) addNames(names map[int][]string) {
 	if len(names) == 0 {
 		return
@@ -201,7 +201,7 @@ func (j *jvm) drop(at blobKey, c *Code) {
 	j.dropped[at] = c
 }
 
-// dropEnded drops the JVMs that ended first if there are too many ended JVMs.
+// If too many JVMs have ended, dropEnded drops those that ended first.
 func (m *Model) dropEnded() {
 	var ended []*jvm
 	for _, j := range m.jvms {
@@ -229,7 +229,7 @@ func (m *Model) dropEnded() {
 // find returns the code that a sample was in, or nil.
 func (j *jvm) find(s *sampler.Sample) *Code {
 	if j.where == nil {
-		// The map keeps the blobs, which change later.
+		// The map keeps the slice of blobs, so it gets a copy: j.blobs changes later.
 		j.where = codemap.New(append([]printassembly.Blob(nil), j.blobs...))
 		clear(j.codes)
 	}

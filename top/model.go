@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// A Model counts the samples of running JVMs. A goroutine of the user interface calls its methods; recordings write to
-// its Segments from other goroutines.
+// A Model counts the samples of running JVMs. Only one goroutine, that of the user interface, calls its methods.
+// Recordings write to its Segments from other goroutines.
 type Model struct {
 	syntax disasm.Syntax
 	ring   int // number of buckets that are kept
@@ -293,8 +293,8 @@ func (m *Model) shrink() {
 // otherFunctions stands for the functions that have too few samples to be kept, and for those beyond the limit.
 var otherFunctions = Function{Symbol: "(other functions)"}
 
-// mergeColdest replaces each key k with change(k) if there are too many keys, except for the maxKeys/4 hottest keys. It
-// adds up the samples of keys that become equal.
+// If there are too many keys, mergeColdest replaces each key k with change(k), except for the maxKeys/4 hottest keys.
+// It adds up the samples of keys that become equal.
 func mergeColdest(all map[key]float64, change func(key) key) map[key]float64 {
 	if len(all) <= maxKeys/2 {
 		return all
@@ -345,7 +345,8 @@ func (m *Model) compactStacks() {
 }
 
 // copyStack copies a stack to another tree. known returns the number that a stack already has there. learn is called
-// with the old and the new number of each stack that is copied.
+// with the old and the new number of each stack that is copied. The result is the new number, or 0 if the other tree
+// has no room.
 func copyStack(from, to *callstack.Tree, id callstack.ID, known func(callstack.ID) (callstack.ID, bool),
 	learn func(id, to callstack.ID)) callstack.ID {
 	var missing []callstack.ID

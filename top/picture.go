@@ -16,7 +16,7 @@ type Mode struct {
 	Decaying bool // the older a sample, the less it counts
 }
 
-// Last returns the Mode for the samples of the last seconds.
+// Last returns the Mode for the samples of the given number of last seconds.
 func Last(seconds int) Mode { return Mode{Seconds: seconds} }
 
 // SinceStart is the Mode for all samples. Decaying is the Mode in which a sample counts half as much after halfLife
@@ -136,7 +136,7 @@ func (m *Model) Picture(mode Mode) *Picture {
 	return p
 }
 
-// lastPauses returns the pauses in the last seconds. The parameter says how many seconds.
+// lastPauses returns the pauses in the given number of last seconds.
 func (m *Model) lastPauses(seconds float64) pausesOf {
 	sum := pausesOf{}
 	sum.addAll(m.pauses)

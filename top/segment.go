@@ -23,7 +23,7 @@ type Segment struct {
 	dropped  int64 // samples that were dropped because they came too fast
 	told     int64 // how many of the lost and dropped samples were reported to the Model
 	over     bool
-	from, to int64 // only samples at or after from and before to count
+	from, to int64 // only samples in the half-open interval [from, to) count
 }
 
 // NewSegment returns the Segment for a recording that is about to begin.
@@ -35,8 +35,8 @@ func (m *Model) NewSegment() *Segment {
 	return s
 }
 
-// Begin is called when the sampling begins. Samples of the first of these events are counted, hertz of them per second
-// of CPU time.
+// Begin is called when the sampling begins. Only the samples of the first event are counted. hertz is the number of
+// samples per second of CPU time.
 func (s *Segment) Begin(hertz int, events []sampler.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

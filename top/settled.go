@@ -32,9 +32,9 @@ type Settled struct {
 // SettleTicks is the number of Ticks during which the code of a sample may still become known.
 const SettleTicks = 5
 
-// TakeSettled returns the samples of all Ticks since the last call, except for the last wait Ticks. It returns each
-// sample once, provided that it is called before there are more Ticks than the Model keeps. ok is false if there are no
-// such Ticks.
+// TakeSettled returns the samples of the Ticks since the last call, but leaves the newest Ticks for a later call. The
+// parameter wait is the number of Ticks that it leaves. It returns each sample once, provided that it is called before
+// there are more Ticks than the Model keeps. ok is false if there are no Ticks to return.
 func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	first := max(len(m.buckets)-int(m.closed-m.taken), 0)
 	end := len(m.buckets) - wait

@@ -1,6 +1,6 @@
-// Package wall says what each thread of a JVM did over the wall clock's time: whether it ran, waited for a processor,
-// or was blocked, and where. It writes and reads the file wall-<pid>.txt of a capture, which `gasm profile --wall` and
-// `gasm attach --wall` record.
+// Package wall says how each thread of a JVM spent wall-clock time: when it ran, waited for a processor, or was
+// blocked, and where. It writes and reads the file wall-<pid>.txt of a capture, which `gasm profile --wall` and `gasm
+// attach --wall` record.
 //
 //	w := wall.NewWriter(file, wall.Head{PID: 4711, Hertz: 20, FromMonoNanos: now})
 //	w.Thread(&wall.Thread{Number: 1, TID: 4712, NID: 4712, JavaID: 1, BornMonoNanos: now, Name: "main"})
@@ -29,9 +29,10 @@
 //     so that the interval goes on. Its blocked time goes to the place where the thread is blocked at a later look. If
 //     there is no such look within a second, it goes to the place where the thread was blocked last.
 //
-// So if a thread is often blocked for short times, the sum of its blocked time is right, and the time is distributed
-// to places as the looks are. The spells OnProcessor have no stack, because the capture's samples show where the
-// thread ran. If such a spell has Blocked time, the place where the thread was blocked is not known.
+// So if a thread is often blocked for short times, the sum of its blocked time is right, and a place gets the more of
+// this time the more looks have found the thread there. The spells OnProcessor have no stack, because the capture's
+// samples show where the thread ran. If such a spell has Blocked time, the place where the thread was blocked is not
+// known.
 //
 // A spell is [Unseen] if nothing is known about its time: before the first look at a thread, while gasm could not
 // look, or if the thread ran each time while gasm read its stack (the detail is then "moved").

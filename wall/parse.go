@@ -8,7 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/callstack"
 )
 
-// maxTime is an upper bound for times in ns. It is more than a hundred years, so sums of two do not overflow.
+// maxTime is the largest time in ns that is accepted, which is more than a hundred years. It is half of the largest
+// int64, so that the sum of two times does not overflow.
 const maxTime = math.MaxInt64 / 2
 
 // A parser cuts values off the beginning of a line. After a malformed value, bad is true, and all further values are 0.
@@ -45,7 +46,7 @@ func (p *parser) count() int { return int(p.number(math.MaxInt32)) }
 // time returns a number of ns. It also reads other numbers that need an int64.
 func (p *parser) time() int64 { return p.number(maxTime) }
 
-// unknown cuts a "-" off, and reports whether there was one.
+// unknown reports whether the next value is a "-", and cuts it off if so.
 func (p *parser) unknown() bool {
 	if p.rest != "-" && !strings.HasPrefix(p.rest, "- ") {
 		return false
@@ -85,7 +86,7 @@ func (p *parser) state() State {
 	return s
 }
 
-// text returns a text in quotes.
+// text reads a text in quotes, and returns it without the quotes.
 func (p *parser) text() string {
 	quoted, err := strconv.QuotedPrefix(p.rest)
 	if err != nil {

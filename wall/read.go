@@ -238,7 +238,7 @@ func (r *Reader) spell(l *parser) string {
 	return ""
 }
 
-// place reads the state of a spell, and what follows it.
+// place reads the state of a spell and the values after it: the stack, the lock, the detail and the virtual thread.
 func (r *Reader) place(l *parser, s *Spell) {
 	s.State, s.Stack = l.state(), l.stack(&r.tree)
 	s.Lock = l.upTo(r.locks)
@@ -299,7 +299,7 @@ func (r *Reader) end(l *parser) string {
 	return ""
 }
 
-// closeOpen returns the spells that had not ended when gasm was killed.
+// closeOpen queues the spells that had not ended when gasm was killed.
 func (r *Reader) closeOpen() {
 	for i := range r.threads {
 		s := r.threads[i].open
@@ -315,7 +315,8 @@ func (r *Reader) closeOpen() {
 	}
 }
 
-// fill adds a spell with the state Unseen if the thread's spells end before the time to.
+// fill adds a spell with the state Unseen from the end of the thread's last spell up to the time given by to, if there
+// is time in between.
 func (r *Reader) fill(thread int, to int64) {
 	p := &r.threads[thread-1]
 	if p.to < to {

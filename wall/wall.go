@@ -15,7 +15,7 @@ type Head struct {
 	FromMonoNanos int64 // when the first look began
 }
 
-// A Thread is a thread of the JVM. If a Reader returns a Thread with the Number of an earlier one, it has a new name.
+// A Thread is a thread of the JVM. If a Reader returns a second Thread with the same Number, the thread was renamed.
 type Thread struct {
 	Number        int    // from 1, without gaps; never reused, unlike the TID
 	TID           int    // as gasm sees it
@@ -37,7 +37,7 @@ type Lock struct {
 	Kind    LockKind
 	Address uint64 // of the object, when it was read
 	Class   string // of the object; "pkg.Class"
-	// Of is the class that the object represents if it is a java.lang.Class, or else "".
+	// If the object is a java.lang.Class, Of is the class that it represents. Otherwise Of is "".
 	Of string
 	// Owner is the number of the thread that owned the lock; 0 if that is not known, or if no thread owned it.
 	Owner int

@@ -46,8 +46,8 @@ func NewWriter(out io.Writer, h Head) *Writer {
 // 1000 threads are found at another place 20 times a second.
 const MaxSize = 4 << 30
 
-// mostWritten limits the size of a file in bytes: if a file has at least that many, its Writer is full. The rest, up to
-// MaxSize, is for the last lines: the spells that have not ended yet, at most one for each thread.
+// mostWritten is the size of a file, in bytes, at which its Writer is full. The rest, up to MaxSize, is for the last
+// lines: the spells that have not ended yet, at most one for each thread.
 const mostWritten = MaxSize - 64<<20
 
 // errTooLarge is the error of a file that is longer than MaxSize.
@@ -90,8 +90,8 @@ func (w *Writer) Thread(t *Thread) {
 // Ended writes that a thread has ended.
 func (w *Writer) Ended(e Ended) { w.begin("ended").number(int64(e.Thread)).number(e.MonoNanos).end() }
 
-// Lock returns the number of a lock, and writes the lock if it is new. It ignores l.Number. After maxLocks locks, it
-// returns 0 for a new one.
+// Lock returns the number of a lock, and writes the lock if it is new. It ignores l.Number. If there are too many locks
+// already (see maxLocks and maxKept), it returns 0 for a new one.
 func (w *Writer) Lock(l Lock) int {
 	l.Number = 0
 	l.Class, l.Of = clip(l.Class), clip(l.Of)
@@ -211,7 +211,8 @@ func (w *Writer) flag(is bool) *Writer {
 	return w.number(0)
 }
 
-// known appends a number, or a "-" if it is 0 or negative. Numbers from the JVM's memory can be negative if it lies.
+// known appends a number, or a "-" if it is 0 or negative. Numbers that gasm has read from the JVM's memory may be
+// wrong, and therefore negative.
 func (w *Writer) known(n int64) *Writer {
 	if n <= 0 {
 		return w.word("-")

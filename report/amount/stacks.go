@@ -6,8 +6,8 @@ import (
 	"github.com/gasm-profiler/gasm/profile"
 )
 
-// StackShares returns which shares of an event's samples have whole stacks, cut ones or none: "99.70% whole, 0.20%
-// cut, 0.10% not walked". The function share formats a share of all samples.
+// StackShares returns a text with the shares of an event's samples by how complete their stacks are: "99.70% whole,
+// 0.20% cut, 0.10% not walked". The function share formats a share of all samples.
 func StackShares(a *profile.Account, share func(n, all int64) string) string {
 	var parts []string
 	for _, end := range []struct {

@@ -63,9 +63,9 @@ func startOf(ps *profile.Profiles, pid int) int64 {
 	return ps.Capture.JVMs[i].StartMonoNanos
 }
 
-// windowsOf returns, by process id, the time from the first to the last window that each of the JVMs has in the trials
-// named like that of profile p. The span of a JVM without a window is zero. A capture may have very many trials of one
-// name, each with windows in other JVMs.
+// windowsOf returns, by process id, the span from the first to the last window of each JVM. It uses the trials that
+// have the same name as the trial of p. The span of a JVM without a window is zero. windowsOf goes through the trials
+// only once, because a capture may have very many trials of one name, each with windows in other JVMs.
 func windowsOf(ps *profile.Profiles, p *profile.Profile, jvms []history.JVM) map[int]capture.Span {
 	all := map[int]capture.Span{}
 	for i := range jvms {

@@ -40,9 +40,9 @@ type Line struct {
 // the whole hottest path before the first node of the second hottest path.
 const decay = 0.93
 
-// Lines returns lines for the nodes below the root of a tree. The parameter most limits their number, so nodes with
-// few samples are left out. The children of a node that are left out get one line together, if they have enough
-// samples: least is the share of the root's samples that they need together.
+// Lines returns lines for the nodes below the root of a tree. The parameter most limits their number, so nodes with few
+// samples are left out. The children of a node that are left out share one line, if together they have at least the
+// share least of the root's samples.
 func Lines(tree *calltree.Tree, least float64, most int) []Line {
 	w := writer{tree: tree, least: least * float64(samples(&tree.Nodes[0])), kept: keep(tree, most)}
 	w.children(0, 0)

@@ -1,4 +1,4 @@
-// Package names writes the names that all reports share: commands as the user would type them in a shell, programs,
+// Package names formats the names that all reports share: commands as the user would type them in a shell, programs,
 // and the source files of classes.
 package names
 
@@ -12,8 +12,8 @@ import (
 // maxCommandLines is roughly the maximum number of lines that a command fills in the header of a report.
 const maxCommandLines = 4
 
-// CommandLines writes a command as the user would type it in a shell. A long command is wrapped. If it would need more
-// than about four lines, words in its middle are replaced with the ellipsis.
+// CommandLines returns a command as the user would type it in a shell, in one or more lines of at most width columns.
+// If it would need more than about four lines, words in its middle are replaced with the ellipsis.
 func CommandLines(words []string, width int, ellipsis string) []string {
 	if len(words) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func CommandLines(words []string, width int, ellipsis string) []string {
 	return layout.Wrap(shorten(quoteEscaped(words), maxCommandLines*width*9/10, ellipsis), width)
 }
 
-// Command writes a command as the user would type it in a shell, on one line. If the line would have more than 2000
+// Command returns a command as the user would type it in a shell, on one line. If the line would have more than 2000
 // columns, Command replaces words in its middle with an ellipsis.
 func Command(words []string) string {
 	const most = 2000
@@ -31,7 +31,7 @@ func Command(words []string) string {
 	return shorten(quoteEscaped(words), most, "…")
 }
 
-// ShortCommand writes a command as the user would type it in a shell, on one line of at most width columns. It does
+// ShortCommand returns a command as the user would type it in a shell, on one line of at most width columns. It does
 // not escape control characters, because the text is for files, not for terminals.
 func ShortCommand(words []string, width int) string {
 	quoted := make([]string, len(words))

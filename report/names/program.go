@@ -1,6 +1,6 @@
 package names
 
-// tools maps names of main classes and jars that say little about the program to explanations.
+// tools has explanations for main classes and jars whose names say little about the program. The keys are these names.
 var tools = map[string]string{
 	"org.codehaus.plexus.classworlds.launcher.Launcher": "Maven",
 	"surefirebooter.jar":                                         "tests of Maven Surefire",

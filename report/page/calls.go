@@ -29,7 +29,7 @@ var frameKinds = []string{"root", "thread", "c2", "c1", "compiled", "interpreter
 const (
 	guessedFrame  = 1 << iota // the method is a guess; see calltree.Node.Guessed
 	inlinedFrame              // most samples are in inlined frames
-	someCompiled              // some frames are of methods that were compiled by themselves
+	someCompiled              // some frames are of compiled methods that were not inlined
 	someInlined               // some frames are of inlined methods
 	someInterpred             // some frames are of interpreted methods
 )
@@ -94,7 +94,7 @@ type callsWriter struct {
 	codes map[calltree.Code]int
 }
 
-// node adds a node.
+// node adds node i of the tree, with its counts. depth is its distance from the root.
 func (w *callsWriter) node(i int32, depth int) {
 	n := &w.tree.Nodes[i]
 	w.Node(w.frame(n), depth)
@@ -118,7 +118,7 @@ func counts(parts []calltree.PartCounts, event int) (list []int) {
 	return list
 }
 
-// frame returns the index of a node's frame.
+// frame returns the index of a node's frame in the page, and adds the frame if it is new.
 func (w *callsWriter) frame(n *calltree.Node) int {
 	flags, place := 0, ""
 	for _, flag := range []struct {
@@ -140,7 +140,7 @@ func (w *callsWriter) frame(n *calltree.Node) int {
 	return w.Frame(w.code(n), w.kind(n), flags, max(n.Line, 0), place)
 }
 
-// code returns the index of a node's code.
+// code returns the index of a node's code in the page, and adds the code if it is new.
 func (w *callsWriter) code(n *calltree.Node) int {
 	if n.Parent < 0 { // the root has no name, but the script must not take it for a thread without a name
 		return w.Code("all samples", "")

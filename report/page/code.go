@@ -164,8 +164,8 @@ func (b *builder) aboutCode(p *profile.Profile, l *profile.Listing, at *places, 
 	return about
 }
 
-// aboutNative returns a sentence about the source of a native function's line numbers. lines is the number of its
-// instructions that have one.
+// aboutNative returns a sentence about the source of a native function's line numbers. lines is the number of the
+// function's instructions that have a line number.
 func aboutNative(l *profile.Listing, lines int) string {
 	if lines == 0 {
 		return "no lines of source: gasm has read no debug information of " + show.Text(l.Source) + " for it"

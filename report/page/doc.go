@@ -33,7 +33,7 @@
 //	                               #p0-not-inlined, #p0-interpreted, #p0-libjvm, #p0-jit, #p0-longest, #p0-jit-methods, #p0-again,
 //	                               #p0-deopts
 //	#p0-waits #p0-pools #p0-lock-owners #p0-deadlocks #p0-virtual
-//	                               tables of what threads did by the wall clock
+//	                               tables of how threads spent wall-clock time
 //	#p0-lanes                      time lanes of threads: .lane-filter .lane-idle [data-lanes] choose what is shown; .lane-box
 //	                               has the drawing, and options for screen readers: the threads around the cursor;
 //	                               .lane-where is about the thread under the mouse or at the cursor, .lane-stacks has the
@@ -75,7 +75,7 @@
 //	#graph                         the flame graph: a canvas, and a tree for screen readers ([role=treeitem]) with the frame
 //	                               at the cursor, its callers, its neighbours and its children
 //	[data-kind]                    a kind of frames in the legend; with [data-state], a state of threads whose time counts or not
-//	#p0-calls #p0-wall-calls       JSON: a profile's tree of calls, of samples and of time by the wall clock, see htmlpage.Calls
+//	#p0-calls #p0-wall-calls       JSON: a profile's trees of calls, one of samples and one of wall-clock time, see htmlpage.Calls
 //	#status #where #signs          the lines at the bottom: the sum of the selection; the meaning of the signs in the code
 //	#copy-text #copy-markdown #find #query #hits #help
 //	#data, script.d                JSON for the script: profiles and files; for each listing, its methods, its chains
@@ -100,12 +100,12 @@
 // files of their own, and only pages with calls include them: calltree.js (sums, callers and callees) and flame.js
 // (drawing, the cursor) in package htmlpage, which know nothing about the page, and calls.js (links, search, texts,
 // keys). The tree is bounded: it has the calls with the most samples, and each node has the samples of those that are
-// left out, so all sums are right. A second tree has the time of threads by the wall clock, if that was recorded; its
-// links have x=wall.
+// left out, so all sums are right. A second tree has the wall-clock time of threads, if that was recorded. Its links
+// have x=wall.
 //
 // # Threads over time
 //
-// If the capture has what threads did by the wall clock, lanes.js draws that, in the style of lanes.css. Only pages
-// with such lanes have these files. The script works by itself. Its data is bounded: short spans are joined if there
-// are too many.
+// If the capture says how threads spent wall-clock time, lanes.js draws a lane for each thread, in the style of
+// lanes.css. Only pages with such lanes have these files. The script works by itself. Its data is bounded: short spans
+// are joined if there are too many.
 package page

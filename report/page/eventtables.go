@@ -70,7 +70,7 @@ func (t *tableBuilder) parks() *table {
 	return t.waits(out, t.r.Parks, t.p.Parks)
 }
 
-// waits adds the rows of places where threads waited.
+// waits adds the rows of places where threads waited to the table out, and returns the table.
 func (t *tableBuilder) waits(out *table, waits []schema.Lock, of []sites.Wait) *table {
 	for i, l := range waits[:t.limit(len(waits))] {
 		out.Rows = append(out.Rows, row{Link: t.siteLink(l.At),

@@ -19,8 +19,8 @@ func appendJITNote(b []byte, l *code.Line) []byte {
 	return append(show.Append(append(b, `<q class="jit">`...), l.Note.String()), "</q>"...)
 }
 
-// mostJIT limits two lists above a listing: the methods with deoptimizations, and the calls without a place in the
-// code.
+// mostJIT limits two lists above a listing: the methods with deoptimizations, and the calls that have no known
+// instruction in the code.
 const mostJIT = 5
 
 // aboutJITProfile returns what HotSpot's profile says about the whole code of a listing.

@@ -114,7 +114,7 @@ func (t *tableBuilder) jitLevels() *table {
 	return t.cut(out, len(out.Rows))
 }
 
-// star marks the cell of an event within a window, unless the windows are the whole run.
+// star adds a * to the cell of an event within a window, unless the windows are the whole run.
 func (t *tableBuilder) star(c cell, inside bool) cell {
 	if inside && !t.p.JIT.WholeRun() {
 		c.Text += "*"
@@ -201,7 +201,8 @@ func (t *tableBuilder) deopts() *table {
 	return t.cut(out, t.r.JIT.AllDeopts)
 }
 
-// deoptAfter returns the levels at which the code was compiled again after the deoptimizations at a place.
+// deoptAfter returns a text that says at which levels the code was compiled again after the deoptimizations at a place,
+// and how long after them.
 func deoptAfter(d *schema.Deopt, top string) string {
 	var parts []string
 	for _, a := range d.After {

@@ -20,8 +20,8 @@ var lanes = map[event.Kind]struct{ class, name string }{
 	event.Own: {"c2", "the program's own events"},
 }
 
-// drawLanes draws a lane below the samples for each kind of event. A bin is a short interval of time. It is darker if
-// events took more of its time.
+// drawLanes draws a lane below the samples for each kind of event. A lane consists of bins (short intervals of time).
+// The more of its time the events took, the darker a bin is.
 func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]

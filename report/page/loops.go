@@ -19,12 +19,12 @@ type loopFacts struct {
 	said   map[int]bool         // loops whose limit has already been written in a heading
 }
 
-// maxLoops is the maximum number of loops of a listing that the page describes, and that the table in the side panel
-// has.
+// maxLoops is the maximum number of loops that the page describes for each listing. The table in the side panel has
+// only these loops.
 const maxLoops = 40
 
-// newLoopFacts describes the hottest loops of a listing. If the profile already has the description of a loop,
-// newLoopFacts uses it, because it may include the result of another program (a model).
+// newLoopFacts returns the facts about the hottest loops of a listing. If the profile already has the description of a
+// loop, newLoopFacts uses that, because it may include what a program that models processors says about the loop.
 func newLoopFacts(p *profile.Profile, l *profile.Listing, blocks []code.Block, all []code.Loop) *loopFacts {
 	f := &loopFacts{map[int]*loops.Facts{}, map[int]bool{}, map[int]bool{}}
 	known := map[uint64]*loops.Facts{}
@@ -92,9 +92,9 @@ func shownLines(text string) string {
 	return out.String()
 }
 
-// limit returns the text in a heading about what limits a loop. If that is a chain, it comes first, because the text
-// may not fit beside the code; the side panel has all of it. The result is "" if the page does not describe the loop,
-// and for all headings in the loop except the first.
+// limit returns a text for the heading of a loop that says what limits the loop. If a chain of instructions limits it,
+// the text begins with the chain, because the end of the text may not fit beside the code. The side panel has the whole
+// text. The result is "" if the page does not describe the loop, and for all headings in the loop except the first.
 func (f *loopFacts) limit(loop int) string {
 	facts := f.byLoop[loop]
 	if facts == nil || f.said[loop] {

@@ -84,7 +84,8 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 	return d
 }
 
-// warmSlices returns the slices that began after their JVM was warm. It returns nil if all slices did, or none.
+// warmSlices returns the indexes of the slices that began after their JVM was warm. It returns nil if all slices did,
+// or none.
 func warmSlices(slices []parts.TimeSlice, warmths []amount.JVMWarmth) (warm []int) {
 	from := map[int]int64{}
 	for i := range warmths {

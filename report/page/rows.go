@@ -58,8 +58,8 @@ type rowWriter struct {
 	inPiece int    // rows in the open piece
 }
 
-// write writes all rows in groups that can be folded. Each block with samples is a group, and so is each run of
-// blocks without samples.
+// write returns the HTML of all rows, in groups that can be folded. Each block with samples is a group, and so is each
+// run of blocks without samples.
 func (w *rowWriter) write() []byte {
 	l := w.listing
 	w.gutter = arrows.Layout(len(l.Lines), w.jumps(), maxArrowColumns, arrows.Unicode)
@@ -103,8 +103,8 @@ func (w *rowWriter) closing() map[int]bool {
 	return all
 }
 
-// startChunk counts rows that are about to be written. If the open chunk has no room for them, it begins the next
-// chunk.
+// startChunk counts rows that are about to be written. If the open chunk has no room for them, startChunk ends it
+// first, so that the rows begin the next chunk.
 func (w *rowWriter) startChunk(rows int) {
 	if w.rows > 0 && w.rows+rows > chunkRows {
 		w.endChunk()
@@ -135,8 +135,8 @@ func (w *rowWriter) endPiece() {
 	w.piece, w.inPiece = w.piece[:0], 0
 }
 
-// appendChunk appends the HTML element of a chunk, in which text has the chunk's rows, or of a piece, in which text has
-// the piece's chunks. rows is the number of rows in the element.
+// appendChunk appends the HTML element of a chunk or of a piece. text is the content of the element: the rows of the
+// chunk, or the chunks of the piece. rows is the number of rows in it.
 func appendChunk(b []byte, rows int, text []byte) []byte {
 	b = strconv.AppendInt(append(b, `<div class="k" style="--r:`...), int64(rows), 10)
 	return append(append(append(b, "\">\n"...), text...), "</div>\n"...)
@@ -247,7 +247,7 @@ func (w *rowWriter) heading(first, last, loop int) {
 	}
 }
 
-// loopName names the loop that a group is in, and says whether the loop begins with the group.
+// loopName returns a text that names the loop that a group is in, and says whether the loop begins with the group.
 func (w *rowWriter) loopName(loop, first int) string {
 	text := "loop " + strconv.Itoa(loop+1)
 	if w.loops[loop].Head == first {

@@ -526,8 +526,8 @@ type shownIf uint8
 
 const (
 	always shownIf = iota
-	// anySamples is for rows that are shown only if they have samples. They have none unless a flag such as --under was
-	// used, or HotSpot printed the code.
+	// anySamples is for rows that are shown only if they have samples. Such a row has none unless a flag such as
+	// --under was used, or HotSpot printed the code.
 	anySamples
 	anyStacks // the profile has call stacks
 )

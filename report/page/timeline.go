@@ -36,8 +36,8 @@ var doings = []struct {
 	{[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
-// timeline draws the samples of a profile over time: a drawing for each JVM, in which the windows are shaded. It
-// returns "" if there is too little to draw. The HTML contains only numbers and escaped text.
+// timeline returns drawings of the samples of a profile over time: one for each JVM, in which the windows are shaded.
+// It returns "" if there is too little to draw. The HTML contains only numbers and escaped text.
 func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	h := ps.History
 	jvms := h.Of(p.PIDs)

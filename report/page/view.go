@@ -34,9 +34,9 @@ type view struct {
 	Data              template.JS // for the script
 	HasCode, HasJumps bool
 	HasCalls          bool
-	HasWaits          bool        // a profile has tables of what threads did by the wall clock
+	HasWaits          bool        // a profile has tables of how threads spent wall-clock time
 	Kinds             []frameKind // the legend of the flame graph
-	States            []stateKey  // the legend of states in the flame graph of time by the wall clock
+	States            []stateKey  // the legend of states in the flame graph of wall-clock time
 }
 
 // A fact is a line about what was run.
@@ -54,8 +54,8 @@ type profileView struct {
 	Tables   []*table
 	Code     []*codeView
 	Calls    template.JS // the tree of calls; "" if there are no call stacks
-	// WaitCalls is the tree of calls by the wall clock, and Lanes shows threads over time. They are "" and nil if the
-	// capture does not have what threads did by the wall clock.
+	// WaitCalls is the tree of calls with wall-clock times, and Lanes shows threads over time. They are "" and nil if
+	// the capture does not say how threads spent wall-clock time.
 	WaitCalls template.JS
 	Lanes     *lanesView
 	Unlisted  string
@@ -75,7 +75,8 @@ type scriptData struct {
 	Profiles []profileData `json:"profiles"`
 	Files    []fileData    `json:"files"`
 	// Moved maps a method and a line number in its code to the id of a file and a line in that file. It leaves out the
-	// line numbers that need no mapping: those of the same line in the file of the method's class.
+	// line numbers that need no mapping, because they refer to the line of that number in the file of the method's
+	// class.
 	Moved map[string]map[int][2]int `json:"moved,omitempty"`
 }
 
@@ -385,7 +386,7 @@ func workOf(kind string) string {
 	return "runtime" // resolves calls, loads classes or locks for the program, for example
 }
 
-// splitByWork splits the samples in HotSpot's library by what it did, the largest part first.
+// splitByWork splits the bar of HotSpot's library into one bar for each kind of work, the largest first.
 func splitByWork(whole bar, all *profile.Parts, counts parts.Counts) (bars []bar) {
 	split := map[string]parts.Counts{}
 	for _, c := range counts {

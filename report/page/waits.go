@@ -41,9 +41,9 @@ func keyOf(s wall.State) stateKey {
 // stateModule is the module of the frames that represent states.
 const stateModule = "[state]"
 
-// waitCalls returns the tree of calls by the wall clock as JSON, or "" if the capture does not have what threads did.
-// The innermost frame of each stack is the state, and the page can filter the tree by the numbers of states. Counts
-// are in ns.
+// waitCalls returns the tree of calls with wall-clock times as JSON, or "" if these times were not recorded. The
+// innermost frame of each stack is the state, and the page can filter the tree by the numbers of states. Counts are in
+// ns.
 func (b *builder) waitCalls(p *profile.Profile, at *places) template.JS {
 	if p.Waits == nil {
 		return ""
@@ -106,8 +106,8 @@ type lanesData struct {
 	Names []string `json:"names"`
 	// States holds the name and the kind of each state, by number.
 	States [][2]string `json:"states"`
-	// Nodes has two numbers for each node of the stacks: 1 + the index of its caller, or 0, and the index of its
-	// frame's text in Names.
+	// Nodes has two numbers for each node of the stacks: 1 + the index of its caller (0 if it has none), and the index
+	// of its frame's text in Names.
 	Nodes []int `json:"nodes"`
 	// Lanes has the threads, sorted by JVM, pool and name. Of each JVM, the program's threads come before the JVM's
 	// own.
@@ -119,12 +119,13 @@ type laneData struct {
 	Name int `json:"n"` // index in Names
 	Pool int `json:"p"`
 	Idle int `json:"i,omitempty"` // 1 if the thread is idle
-	// Spans has five numbers for each span: the time since the end of the one before it, its length, its state, 1 + the
-	// index of its stack in Nodes or 0, and 1 + the index in Names of what it waits for, or 0.
+	// Spans has five numbers for each span: the time since the end of the previous span, the length, the state, 1 + the
+	// index in Nodes of the stack (0 if there is none), and 1 + the index in Names of what the thread waits for (0 if
+	// there is nothing).
 	Spans []int64 `json:"s"`
 }
 
-// lanes returns the lanes of a profile's threads, or nil if the capture does not have what threads did.
+// lanes returns the lanes of a profile's threads, or nil if the capture does not say what threads did.
 func (b *builder) lanes(p *profile.Profile) *lanesView {
 	w := p.Waits
 	if w == nil || len(w.Threads) == 0 {
@@ -290,7 +291,7 @@ func (l *lanesWriter) about(s *waits.Span) string {
 	return ""
 }
 
-// node returns 1 + the index of a stack in Nodes, or 0 if the stack is not known or left out.
+// node returns 1 + the index of a stack in Nodes. It returns 0 if the stack is unknown, or if Nodes has no room for it.
 func (l *lanesWriter) node(id callstack.ID) int {
 	var path []callstack.ID // nodes that are new, the innermost one first
 	at := 0

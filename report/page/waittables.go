@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// waitTables returns the tables about what threads did by the wall clock.
+// waitTables returns the tables about how threads spent wall-clock time.
 func (t *tableBuilder) waitTables() []*table {
 	if t.p.Waits == nil {
 		return nil

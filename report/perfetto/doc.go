@@ -9,10 +9,10 @@
 //   - a ClockSnapshot, which says that the times of the trace are of CLOCK_MONOTONIC, and what time of day that is;
 //   - a TrackDescriptor for each JVM, for each of its threads, and for each kind of event that concerns the whole JVM;
 //   - TrackEvents: the events. Perfetto requires that two events of a track do not overlap, unless one is inside the
-//     other. Events that overlap otherwise, such as those of virtual threads, are on further tracks of the same name,
-//     which Perfetto draws as one;
-//   - if it was recorded what threads did by the wall clock, a track below each thread with a TrackEvent for each
-//     spell, whose name is the state;
+//     other. Events that overlap otherwise, such as those of virtual threads, are on further tracks. All further
+//     tracks of a thread have the same name, so Perfetto draws them as one;
+//   - a track below each thread, with a TrackEvent for each spell of the thread's wall-clock time, if that was
+//     recorded. The name of such a TrackEvent is the state;
 //   - PerfSamples: the samples, each with the frames of its stack. Samples of different counters are in different
 //     packet sequences, because Perfetto has a counter for each sequence;
 //   - a PerfSample that says how many samples the sampler has lost.

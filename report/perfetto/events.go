@@ -15,8 +15,8 @@ type eventStack struct {
 	n     int
 }
 
-// maxEventFrames is the maximum number of frames that the stack of an event has. Flight Recorder records 64, unless it
-// is told to record more.
+// maxEventFrames is the maximum number of frames of an event's stack that are written. Flight Recorder records 64,
+// unless it is told to record more.
 const maxEventFrames = 1024
 
 // event writes an event: two packets if the event has a duration, and otherwise one.
@@ -124,7 +124,7 @@ func (b *builder) eventStack(e *event.Event) uint64 {
 }
 
 // source returns the number that a sequence uses for the path of a method's source file. It returns 0 if the path is
-// unknown. intern is the sequence's method string, which returns the number of a text.
+// unknown. intern is the method string of that sequence. It returns the number of a text.
 func (b *builder) source(intern func(table int, text string) uint64, method string) uint64 {
 	path := names.SourcePath(method, b.trace.SourceFile(method))
 	if path == "" {

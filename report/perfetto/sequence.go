@@ -25,7 +25,7 @@ func (w *writer) write(packet message) {
 }
 
 // A sequence is a sequence of packets that share their interned data: strings, frames and stacks that are written once
-// and then referred to by number. S is what identifies a stack.
+// and then referred to by number. S is the type that identifies a stack.
 type sequence[S comparable] struct {
 	*writer
 	id       uint64
@@ -65,7 +65,7 @@ func newSequence[S comparable](w *writer, id uint64, defaults message) *sequence
 	return s
 }
 
-// forget makes the sequence begin again.
+// forget drops everything that was interned, so that the sequence begins again.
 func (s *sequence[S]) forget() {
 	s.begun, s.size, s.pending = false, 0, s.pending[:0]
 	s.strings, s.frames, s.stacks = map[interned]uint64{}, map[frame]uint64{}, map[S]uint64{}
@@ -184,8 +184,8 @@ func (s *sequence[S]) stack(key S, frames func(ids []uint64) []uint64) uint64 {
 	return id
 }
 
-// maxText is the maximum length of a string in a trace, in bytes. The names of a method and of its class can have 64 kB
-// each.
+// maxText is the maximum length of a string in a trace, in bytes. Longer strings are cut. The names of a method and of
+// its class can have 64 kB each.
 const maxText = 4096
 
 // clean makes a text from outside fit for a trace: valid UTF-8 without control characters, not too long.

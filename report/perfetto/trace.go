@@ -21,7 +21,7 @@ type Trace struct {
 	Capture *capture.Description
 	// Events are in the order of their start.
 	Events []event.Event
-	// Waits are the files with what threads did by the wall clock.
+	// Waits are the files that say how threads spent wall-clock time.
 	Waits []capture.WallFile
 	Sites event.SiteRule // chooses the frame that names the place of an event
 	// SourceFile returns the name of the file that a method's class was made from, or "" if it is unknown.
@@ -37,7 +37,7 @@ const (
 	firstSamples  = 2
 )
 
-// Write writes a trace. The notes say what the trace does not have.
+// Write writes a trace. The notes say what is missing in the trace.
 func Write(w io.Writer, t *Trace) (notes []string, err error) {
 	b := newBuilder(w, t)
 	b.snapshot()
@@ -235,8 +235,8 @@ const (
 )
 
 // laneFor returns the uuid of the lane for an event that begins and ends at the given times. An event fits into a lane
-// if it overlaps no event there, or is inside another one. If it fits into no lane, laneFor adds one. It returns false
-// if the track already has maxLanes lanes.
+// if it overlaps no event there, or is inside another one. If it fits into no lane, laneFor adds one. If the track
+// already has maxLanes lanes, ok is false.
 func (b *builder) laneFor(key trackKey, t *track, from, to int64) (uuid uint64, ok bool) {
 	for i := range t.lanes {
 		l := &t.lanes[i]

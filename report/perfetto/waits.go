@@ -15,14 +15,14 @@ const waitSequence = firstSamples + capture.MaxEvents
 // waitKind is the kind of tracks that show the states of threads, and the category of their slices.
 const waitKind event.Kind = "wall clock"
 
-// A waitStack identifies a stack in one of the files.
+// A waitStack identifies a stack in one of the files of Trace.Waits.
 type waitStack struct {
 	file  int
 	stack callstack.ID
 }
 
-// A stateWriter writes what the threads of one JVM did by the wall clock: a track for each thread, with a slice for
-// each spell. Consecutive spells with the same state and place are joined to one slice.
+// A stateWriter writes how the threads of one JVM spent wall-clock time: a track for each thread, with a slice for each
+// spell. Consecutive spells with the same state and place are joined to one slice.
 type stateWriter struct {
 	*builder
 	*sequence[waitStack]

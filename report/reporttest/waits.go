@@ -129,7 +129,8 @@ func (w *server) spell(thread int, from, to int64, state wall.State, stack calls
 	w.Spell(&s)
 }
 
-// writes makes the writer thread sync a file, except for some time in which it runs.
+// writes adds the spells of the writer thread, which syncs a file again and again, and runs for a short time in
+// between.
 func (w *server) writes(writer int) {
 	stack := w.java("acme.Writer::run:20", "acme.Journal::sync:77", "java.nio.channels.FileChannel::force:1")
 	for at := w.From; at < w.To; at += 300e6 {

@@ -29,8 +29,8 @@ type Call struct {
 	PID       int     `json:"pid"`
 	Addr      Address `json:"addr"`
 	Frames    []Frame `json:"frames"` // the inlining chain, innermost first; the first frame makes the call
-	// Callee is the method that is called. It does not include the class if only the bytecode names the method. It is
-	// absent if the method is unknown.
+	// Callee is the method that is called. If only the bytecode names it, the class is left out. Callee is absent if
+	// the method is unknown.
 	Callee string `json:"callee,omitempty"`
 	// Outcome is "refused" if the compiler refused to inline the callee; "virtual" if it did not choose the method of any
 	// receiver; "rest" if the call is for receivers other than those whose methods are inlined (Inlined); and "reversed"
@@ -46,7 +46,8 @@ type Call struct {
 	// would change the decision.
 	Reason string `json:"reason"`
 	Change string `json:"change,omitempty"`
-	// Receivers are the receivers' classes that HotSpot has counted. They are absent if nothing is known about them.
+	// Receivers has the classes of the call's receivers, as HotSpot has counted them. It is absent if nothing is known
+	// about them.
 	Receivers *JITProfile `json:"receivers,omitempty"`
 	// Here has the samples of the basic block with the call. CalleeCounts has the samples that were taken in the callee's
 	// own code while it ran because of this call. It leaves out samples in the methods that the callee calls. It is

@@ -98,7 +98,7 @@ type Profile struct {
 	Parks []Lock `json:"parks,omitempty"`
 	// Allocations are the places where the program allocates. The place with the most bytes comes first.
 	Allocations []Allocation `json:"allocations,omitempty"`
-	// Waits says what threads did by the wall clock. It is absent if that was not recorded (--wall).
+	// Waits says how threads spent wall-clock time. It is absent if that was not recorded (--wall).
 	Waits *Waits `json:"waits,omitempty"`
 	// UnrecordedSeconds is how long the windows had already lasted when Flight Recorder, or the USDT probes, began to
 	// record. Locks, Parks and Allocations lack what happened in this time. If there are several JVMs, UnrecordedSeconds
@@ -120,12 +120,12 @@ type Profile struct {
 	Calls *Calls `json:"calls,omitempty"`
 	// Library divides the samples of HotSpot's library between the kinds of its work.
 	Library []LibraryWork `json:"libjvm,omitempty"`
-	// Interpreted are the samples in the interpreter by method. Those whose method is not known are missing.
+	// Interpreted has the samples in the interpreter, by method. Samples whose method is unknown are missing.
 	Interpreted []Interpreted `json:"interpreted,omitempty"`
 	// Hottest are the instructions with the most samples. They are listed even if their regions have no lines.
 	Hottest []HotLine `json:"hottest,omitempty"`
-	// Loops are the loops with samples in the code of Hottest, and in code with 1 % of the samples. The loop with the most
-	// samples comes first.
+	// Loops are the loops with samples in the code of Hottest, and in code with at least 1 % of the samples. The loop
+	// with the most samples comes first.
 	Loops    []Loop   `json:"loops,omitempty"`
 	Warnings []string `json:"warnings"`
 }
@@ -212,7 +212,7 @@ type Region struct {
 	// most deoptimisations first.
 	Deoptimized []Deoptimized `json:"deoptimized,omitempty"`
 	Lines       []Line        `json:"lines,omitempty"` // only present for hot regions
-	// the number of lines, if they are too many to be listed; 0 otherwise
+	// TooBig is the number of lines if they are too many to be listed, and 0 otherwise.
 	TooBig int `json:"too_big,omitempty"`
 }
 
@@ -225,15 +225,16 @@ type Line struct {
 	Counts   Counts   `json:"counts"`
 	Frames   []Frame  `json:"frames"` // the inlining chain, innermost first
 	Comments []string `json:"comments"`
-	// JITProfile is what HotSpot counted at the instruction's bytecode, see JITProfile. It is absent at most instructions.
+	// JITProfile is what HotSpot counted at the instruction's bytecode; see the type JITProfile. Most instructions have
+	// none.
 	JITProfile *JITProfile `json:"jit_profile,omitempty"`
-	// Call says why a call of a Java method was not inlined, as Call.Reason does.
+	// Call says why a call of a Java method was not inlined; see the field Reason of the type Call.
 	Call string `json:"call,omitempty"`
 }
 
 // A JITProfile is what HotSpot counted at a bytecode, mostly before C2 compiled the method, so only the ratios of its
-// counts mean something. HotSpot counts for the method with all its callers, and not separately for each place at
-// which the method is inlined.
+// counts mean something. The counts of a method include all of its callers: HotSpot does not count separately for each
+// place at which the method is inlined.
 type JITProfile struct {
 	Method   string `json:"method"`
 	BCI      int    `json:"bci"`
@@ -245,17 +246,18 @@ type JITProfile struct {
 	Taken    *int64 `json:"taken,omitempty"`
 	NotTaken *int64 `json:"not_taken,omitempty"`
 	// Types are the classes of a call's receivers, or of the objects that a checkcast, an instanceof or an aastore
-	// checked, those that occurred most first. Others counts the objects of all other classes.
+	// checked, the most frequent class first. Others counts the objects of all other classes.
 	Types  []JITType `json:"types,omitempty"`
 	Others int64     `json:"others,omitempty"`
-	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of checks
-	// that failed. Both occur at type checks of JDKs up to 24. If Failed is not 0, the counts of Types may lack objects
-	// that failed.
+	// Incomplete is true if a type check may have seen classes that HotSpot did not count. Failed is the number of
+	// checks that failed. Both occur at type checks of JDKs up to 24. If Failed is not 0, the counts of Types may lack
+	// objects whose check failed.
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Failed     int64 `json:"failed,omitempty"`
 	NullSeen   bool  `json:"null_seen,omitempty"` // a type check has seen null
 	// Inlined are the methods that were inlined at a call. Call is "dispatched" if the code calls the method of the
-	// receiver's class, "direct" if it always calls the same method, or absent if no call is left or known.
+	// receiver's class, and "direct" if it always calls the same method. Call is absent if the code has no call there,
+	// or if the kind of the call is unknown.
 	Inlined []string `json:"inlined,omitempty"`
 	Call    string   `json:"call,omitempty"`
 }
@@ -269,7 +271,8 @@ type JITType struct {
 // A Deoptimized counts the deoptimisations at the bytecodes of a method, in all code that contains the method.
 type Deoptimized struct {
 	Method string `json:"method"`
-	// how often, by HotSpot's reason, such as "class_check"; 255 means 255 or more
+	// Reasons says how often there was a deoptimisation, by HotSpot's reason, such as "class_check"; 255 means 255 or
+	// more.
 	Reasons map[string]int `json:"reasons"`
 }
 
@@ -298,14 +301,14 @@ type Loop struct {
 	Source    string `json:"source"`
 	Method    string `json:"method"`
 	CompileID int    `json:"compile_id"`
-	// from 1 on, in the order of the addresses at which the loops of the code begin
+	// Number counts the loops of the code from 1 on, in the order of the addresses at which they begin.
 	Number       int     `json:"number"`
 	Inside       int     `json:"inside,omitempty"` // the number of the loop around it; 0 for none
 	Depth        int     `json:"depth"`            // 1 for a loop that is in no other loop
 	Begins       Address `json:"begins"`
 	Instructions int     `json:"instructions"`
 	Counts       Counts  `json:"counts"` // including the loops in it
-	// missing in reports of older versions, and for instruction sets other than x86-64 and aarch64
+	// Facts is missing in reports of older versions, and for instruction sets other than x86-64 and aarch64.
 	Facts *LoopFacts `json:"facts,omitempty"`
 }
 
@@ -313,16 +316,16 @@ type Loop struct {
 type LoopFacts struct {
 	// Innermost is true if no other loop is in the loop.
 	Innermost bool `json:"innermost"`
-	// Vector is the width in bits of the widest registers on which the loop computes with packed values, or which it
-	// copies. It is 0 if there are none, and -1 for vectors of SVE, whose width is not in the code. Scalar is true if the
-	// loop computes with single floating-point numbers.
+	// Vector is the width in bits of the widest vector registers in which the loop computes with packed values, or
+	// which it copies. It is 0 if the loop does neither, and -1 for vectors of SVE, whose width is not in the code.
+	// Scalar is true if the loop computes with single floating-point numbers.
 	Vector int  `json:"vector"`
 	Scalar bool `json:"scalar_float"`
 	// Unrolled is the number of copies of the loop's body in a round. It is 1 for a loop that is not unrolled, and
 	// missing if it is not known. Copied is the mnemonic of an instruction that occurs that often.
 	Unrolled int    `json:"unrolled,omitempty"`
 	Copied   string `json:"copied,omitempty"`
-	// These are numbers of instructions, including those of the loops in it.
+	// The next fields are numbers of instructions, including the instructions of inner loops.
 	RangeChecks int `json:"range_checks"`
 	Polls       int `json:"polls"`
 	Calls       int `json:"calls"`
@@ -334,16 +337,18 @@ type LoopFacts struct {
 	Modelled *Modelled  `json:"modelled,omitempty"` // with --mca
 }
 
-// A LoopBound says how long a round of a loop takes at least: the largest of the numbers of cycles. See docs/limits.md
-// for the assumptions.
+// A LoopBound says how many cycles a round of a loop takes at least: the larger of Chain and Ports or, on the
+// processors of ChainNewest, the larger of ChainNewest and Ports. See docs/limits.md for the assumptions.
 type LoopBound struct {
-	// cycles of the longest chain of instructions that wait for one another, from round to round
+	// Chain is the number of cycles of the longest chain of instructions that wait for one another, from round to
+	// round.
 	Chain        float64 `json:"chain_cycles"`
 	ChainNewest  float64 `json:"chain_cycles_newest"` // on Zen 5, Golden Cove and later ones
 	Ports        float64 `json:"ports_cycles"`
 	Busiest      string  `json:"busiest"`      // the operations that take ports_cycles: "16 loads"
 	Instructions int     `json:"instructions"` // on the path through the loop that has most samples
-	// the bound does not hold for parts of the loop with calls or hardly any samples
+	// UsualPath is true if parts of the loop with calls or hardly any samples were left out. The bound does not hold
+	// for these parts.
 	UsualPath bool        `json:"usual_path"`
 	Links     []ChainLink `json:"chain"` // in the order of their addresses
 }
@@ -354,7 +359,7 @@ type ChainLink struct {
 	Name string  `json:"name,omitempty"` // its mnemonic, or "load"; missing if it takes no time
 }
 
-// Modelled is the result of a program that models a processor, for a loop.
+// Modelled is what a program that models a processor says about a loop.
 type Modelled struct {
 	Tool    string `json:"tool"`
 	Verdict string `json:"verdict"` // "40 cycles a round; 4.5 by ports alone", or why there is none
@@ -469,7 +474,7 @@ type StackNode struct {
 	Others  int    `json:"others,omitempty"`
 }
 
-// A CallerTotal counts the samples that --by assigns to one of its methods, because they have it on their stacks.
+// A CallerTotal counts the samples that --by assigns to one of its methods, because the method is on their stacks.
 type CallerTotal struct {
 	Method string `json:"method"`
 	Counts Counts `json:"counts"`
@@ -515,7 +520,7 @@ type Thread struct {
 type Event struct {
 	Kind string `json:"kind"` // "gc", "gc-concurrent", "safepoint", "vm-operation", "compile", "lock", "jfr" …
 	Name string `json:"name"`
-	// caused by Flight Recorder or by an agent such as gasm's, not by the program
+	// Tool is true if Flight Recorder or an agent such as gasm's caused the events, and not the program.
 	Tool      bool    `json:"tool,omitempty"`
 	Count     int     `json:"count"`    // how many of these events began in the windows
 	TotalMS   float64 `json:"total_ms"` // 0 if unknown, or if such events have no length

@@ -1,6 +1,6 @@
 package schema
 
-// Waits says what the threads of a profile did by the wall clock. All durations are in ns. Points in time, such as
+// Waits says how the threads of a profile spent wall-clock time. All durations are in ns. Points in time, such as
 // at_ns, are CLOCK_MONOTONIC times in ns.
 type Waits struct {
 	JVMs    []WaitsJVM   `json:"jvms"`
@@ -76,7 +76,7 @@ type WaitsPool struct {
 	QueuedNS int64 `json:"queued_ns"`
 }
 
-// A WaitsThread is a thread. Its states add up to its wall clock in the windows.
+// A WaitsThread is a thread. The times of its states add up to its wall-clock time in the windows.
 type WaitsThread struct {
 	PID    int              `json:"pid"`
 	TID    int              `json:"tid"`
@@ -119,7 +119,7 @@ type LockHolder struct {
 	HeldNS  int64  `json:"held_ns"` // for how long at least one of them waited
 	// Meanwhile is what the owner did in that time, longest first.
 	Meanwhile []HolderDid `json:"meanwhile"`
-	// Next is the index in Holders of the one for which the owner waited longest; -1 if there is none.
+	// Next is the index in Holders of the lock owner for which this owner waited longest; -1 if there is none.
 	Next int `json:"next"`
 }
 
@@ -159,14 +159,14 @@ type VirtualWaits struct {
 	Most  int     `json:"most"`
 }
 
-// A VirtualCounts says how virtual threads were counted. The numbers of threads are means over all counts that found
-// places.
+// A VirtualCounts says how virtual threads were counted. The numbers of threads are means over all counts except those
+// in Moved.
 type VirtualCounts struct {
 	Counts int `json:"counts"`
-	Moved  int `json:"moved"` // counts that found no places, because a collector moved objects
-	// Threads is the number of virtual threads. Looked is how many of them were looked at, chosen at random. If that is
-	// less, the numbers of threads are estimates. Mounted and Unread are parts of Looked. Untracked threads can't be
-	// looked at, and are not in Threads.
+	Moved  int `json:"moved"` // counts that could not read the threads, because a collector moved objects
+	// Threads is the number of virtual threads. Looked is how many of them were looked at, chosen at random. If gasm
+	// did not look at all of them, the numbers of threads are estimates. Mounted and Unread are parts of Looked.
+	// Untracked threads can't be looked at, and are not in Threads.
 	Threads   float64 `json:"threads"`
 	Looked    float64 `json:"looked"`
 	Mounted   float64 `json:"mounted"`

@@ -1,8 +1,8 @@
 package schema
 
-// A Warmth says when a JVM became warm. Work is the samples in the code cache and in the threads of the JIT compilers.
-// Cold work is the part of these samples that were taken in the interpreter, in C1's code that collects counts for C2
-// (levels 2 and 3), or in the threads of the compilers. See docs/formats.md for the rule.
+// A Warmth says when a JVM became warm. Work counts the samples in the code cache and in the threads of the JIT
+// compilers. Cold work counts those of them that were taken in the interpreter, in C1's code that collects counts for
+// C2 (levels 2 and 3), or in the threads of the compilers. See docs/formats.md for the rule.
 type Warmth struct {
 	PID int `json:"pid"`
 	// Known is false if there are too few samples, or if the compiler of the code is not known. Then Warm and all
@@ -21,13 +21,14 @@ type Warmth struct {
 	JIT         int64 `json:"jit"`
 	// JITUnknown is true if the sampler recorded no names of threads, so that JIT is not known.
 	JITUnknown bool `json:"jit_unknown,omitempty"`
-	// MeasuredFromMillis is when the first window of the JVM began, if it was not measured from its first sample on.
+	// MeasuredFromMillis is when the first window of the JVM began. It is absent if the JVM was measured from its first
+	// sample on.
 	MeasuredFromMillis float64 `json:"measured_from_ms,omitempty"`
-	// Spans are the JVM's time from its first to its last sample. They are absent if the profile has many JVMs.
+	// Spans divide the JVM's time from its first to its last sample. They are absent if the profile has many JVMs.
 	Spans []WarmthSpan `json:"spans,omitempty"`
 }
 
-// A WarmthSpan has all samples of a JVM in a part of its time, by what it did. Times are since the JVM's start.
+// A WarmthSpan has all samples of a JVM in a part of its time, by what the JVM did. Times are since the JVM's start.
 type WarmthSpan struct {
 	FromMillis  float64 `json:"from_ms"`
 	ToMillis    float64 `json:"to_ms"`
@@ -47,7 +48,7 @@ type WarmthSpan struct {
 // A JIT says what the JIT compilers did in the whole run of the profile's JVMs, inside and outside the windows. Times
 // of moments are in milliseconds since the JVM's start. A number that is not known is absent.
 type JIT struct {
-	// Top is the compiler of level 4, unless all JVMs use C2: "JVMCI", or "C2 or JVMCI" if the JVMs differ.
+	// Top names the compiler of level 4: "JVMCI", or "C2 or JVMCI" if the JVMs differ. It is absent if all JVMs use C2.
 	Top    string     `json:"level_4,omitempty"`
 	Levels []JITLevel `json:"levels"`
 	// Longest are the compilations that took longest, of those whose times are known.

@@ -82,7 +82,7 @@ func (b *stackLocations) append(all []*pprof.Location, pid int, id callstack.ID)
 	return all
 }
 
-// mark returns the location of a mark.
+// mark returns the location of a mark, which is in place of missing frames.
 func (b *pprofBuilder) mark(code calltree.Code) *pprof.Location {
 	return b.namedMark(code.Label())
 }

@@ -42,7 +42,7 @@ func WriteCollapsed(w io.Writer, ps *profile.Profiles) error {
 	})
 }
 
-// WriteCollapsedWaits writes what threads did by the wall clock in the same format, with ns as counts. The innermost
+// WriteCollapsedWaits writes how threads spent wall-clock time in the same format, with ns as counts. The innermost
 // frame of a stack is the state of the threads, in brackets. Idle threads are left out, unless idle is true.
 //
 //	http-nio-8080-exec-*;java.lang.Thread::run;acme.Server::handle;acme.Pool::take;[monitor] 61000000
@@ -58,7 +58,8 @@ func WriteCollapsedWaits(w io.Writer, ps *profile.Profiles, idle bool) error {
 	})
 }
 
-// writeCollapsed writes the stacks that add puts into the map for each profile.
+// writeCollapsed calls the function add for each profile, which adds the stacks of that profile to a map. Then it
+// writes all stacks.
 func writeCollapsed(w io.Writer, ps *profile.Profiles, add func(stacks map[string]int64, root string,
 	p *profile.Profile)) error {
 	stacks := map[string]int64{}

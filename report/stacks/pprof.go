@@ -30,7 +30,7 @@ import (
 //     or one of DTrace's profile probes). Go's own CPU profiles have these types. pprof shows the time by default.
 //   - EVENT_sample/count for any other event, which is how perf's converter to pprof names it. Its value is the number
 //     of samples, not of events.
-//   - wall/nanoseconds, if the capture has what threads did by the wall clock (package waits). These samples have no
+//   - wall/nanoseconds, if the capture says how threads spent wall-clock time (package waits). These samples have no
 //     other values. Their labels are pid, jvm, thread, trial and state ("monitor"). Their stacks are the places where
 //     threads waited. Idle threads are left out, unless idle is true.
 //
@@ -48,9 +48,9 @@ func WritePprof(w io.Writer, ps *profile.Profiles, gasm string, idle bool) error
 
 // WriteSeries is like WritePprof, for servers that store profiles. Its samples have no labels, because a server creates
 // a series for each distinct set of labels. Its locations have no addresses, so that stacks with equal lines are one
-// sample. Samples of the JVM's own threads have the kind of the thread as their outermost frame, such as "[garbage
-// collector]", from the Location's Thread. For threads of the application, Thread must be "". If a Location has an
-// Instruction, that is the innermost frame.
+// sample. In the Locations, Thread must be the kind of thread, such as "garbage collector", or "" for a thread of the
+// application. If it is not "", it becomes the outermost frame, in brackets. If a Location has an Instruction, that is
+// the innermost frame.
 func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
 	return newPprof(ps, gasm, false, true).Write(w)
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// hasWaits reports whether the capture has what threads did by the wall clock.
+// hasWaits reports whether the capture says how threads spent wall-clock time.
 func hasWaits(ps *profile.Profiles) bool {
 	return slices.ContainsFunc(ps.Trials, func(p profile.Profile) bool { return p.Waits != nil })
 }
 
-// errNoWaits is the error for a capture without what threads did by the wall clock.
+// errNoWaits is the error for a capture that does not say how threads spent wall-clock time.
 var errNoWaits = errors.New("the capture does not have what threads did by the wall clock: gasm profile --wall and gasm attach --wall record it")
 
 // maxWaitFrames is the maximum number of frames that are written for the stacks of all waiting threads together. In a
@@ -44,7 +44,7 @@ func (r *waitRoom) take(stacks *calltree.Stacks, id callstack.ID) bool {
 	return true
 }
 
-// addWaits adds what threads did by the wall clock to collapsed stacks; see WriteCollapsedWaits.
+// addWaits adds the wall-clock time of threads to collapsed stacks; see WriteCollapsedWaits.
 func addWaits(stacks map[string]int64, room *waitRoom, root string, w *waits.Table, idle bool) {
 	for i := range w.Sums {
 		s := &w.Sums[i]
@@ -117,7 +117,8 @@ func (b *pprofBuilder) mapWaits() *pprofWaits {
 	return w
 }
 
-// add adds the samples of a profile. All earlier samples already have a value for each sample type, except for wall.
+// add adds the wall-clock times of a profile as samples. A sample has a value for each sample type, but only the last
+// one, which is that of wall, is not 0.
 func (w *pprofWaits) add(p *profile.Profile, idle bool) {
 	if w.b == nil || p.Waits == nil {
 		return

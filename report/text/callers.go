@@ -95,7 +95,7 @@ func sampleCell(v *view.View, total int64) func(samples int64) string {
 	return func(samples int64) string { return v.Cell(0, samples, amount.ShareOf(samples, total)) }
 }
 
-// byTable divides the samples between the callers that the user has named.
+// byTable returns the table that divides the samples between the callers that the user has named.
 func byTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Samples by Caller", more: "caller", all: true}
 	if len(v.Profile.By) == 0 {

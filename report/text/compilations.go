@@ -11,7 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// compilations writes the compilations of the hottest methods. They show whether a method was compiled again while it
+// compilations writes the compilations of the hottest methods. These show whether a method was compiled again while it
 // was measured, and why.
 type compilations struct{ *view.View }
 

@@ -20,7 +20,8 @@ const (
 	maxForkRows    = 10
 )
 
-// leastForkShare is the share that a method must have in at least one of the JVMs to be in the table.
+// leastForkShare is the smallest share with which a method is in the table. It must have this share in at least one of
+// the JVMs.
 const leastForkShare amount.Share = 200 // 2 %
 
 // A forkRow is a method, or all native code, whose shares in the JVMs of a trial are compared.
@@ -131,8 +132,8 @@ func (f *forks) rows() []forkRow {
 	return append(rows, native)
 }
 
-// column returns a column of the table. For each row, it passes the row's shares in the JVMs to the given function. The
-// cell shows the share that the function returns.
+// column returns a column of the table. For each row, it calls the function number with the row's shares in the JVMs.
+// The cell shows the share that number returns.
 func (f *forks) column(rows []forkRow, number func([]amount.Share) amount.Share) []string {
 	var cells []string
 	for _, row := range rows {

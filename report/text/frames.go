@@ -12,8 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// frameTable ranks Java methods. Samples of inlined code count for the method that was inlined, not for the compiled
-// method that contains the code.
+// frameTable returns the table of Java methods. Samples of inlined code count for the method that was inlined, not for
+// the compiled method that contains the code.
 func frameTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Frames (inlining undone, by self)", more: "warm frame", about: "compiled code",
 		withTotals: true}
@@ -41,7 +41,8 @@ func total(f *profile.FrameTotal) tally.Counts {
 	return f.Total
 }
 
-// hottestLines lists the hottest lines of a frame, with samples of the first event: ":12 61.8%, :14 3.1%, 2 more".
+// hottestLines returns a list of the hottest lines of a frame, with their samples of the first event: ":12 61.8%, :14
+// 3.1%, 2 more".
 func hottestLines(v *view.View, lines []profile.LineTotal) string {
 	most := 3
 	if v.Narrow() {

@@ -31,7 +31,7 @@ func inliningSummary(v *view.View) []string {
 	return []string{text}
 }
 
-// writeNotInlined writes the calls in hot code that were not inlined, with the reasons and what would change them.
+// writeNotInlined writes the calls in hot code that were not inlined, why they were not, and what would change that.
 func writeNotInlined(v *view.View) {
 	t := v.Profile.Calls
 	if t == nil || len(t.Sites) == 0 {

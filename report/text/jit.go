@@ -119,7 +119,7 @@ func (t *jitTables) star(inside bool) string {
 	return ""
 }
 
-// windowNote explains the stars.
+// windowNote returns a sentence that explains the stars. It returns "" if the windows are the whole run.
 func (t *jitTables) windowNote() string {
 	if t.WholeRun() {
 		return ""
@@ -127,7 +127,8 @@ func (t *jitTables) windowNote() string {
 	return " * is within the window."
 }
 
-// shorten shortens the names of methods in a column of a table to the room that the other columns leave.
+// shorten shortens the names of methods in one column of a table to the room that the other columns leave. The
+// parameter name is the index of that column.
 func (t *jitTables) shorten(header []string, rows [][]string, name int) {
 	if t.Options.TableWidth == 0 {
 		return
@@ -148,7 +149,7 @@ func (t *jitTables) shorten(header []string, rows [][]string, name int) {
 	}
 }
 
-// table writes a table. The column with the number name has the names of methods.
+// table writes a table. The parameter name is the index of the column that has the names of methods.
 func (t *jitTables) table(title string, header []string, rows [][]string, aligns []layout.Align, name int,
 	note string) {
 	t.shorten(header, rows, name)
@@ -264,7 +265,7 @@ func (t *jitTables) again() {
 // mostCause is the maximum width of the column of causes.
 const mostCause = 34
 
-// causes says why HotSpot stopped using the versions of a method: "unstable_if 2, class_check".
+// causes returns the reasons why HotSpot stopped using the versions of a method: "unstable_if 2, class_check".
 func causes(r *warmup.Repetition) string {
 	var parts []string
 	for _, c := range r.Causes {

@@ -17,8 +17,8 @@ type hotLine struct {
 	counts tally.Counts
 }
 
-// lineTable ranks lines of source and shows their text. Without sources it has no rows, because the table of frames
-// already has the numbers of the lines.
+// lineTable returns the table of lines of source, with their text. Without sources the table has no rows, because the
+// table of frames already has the numbers of the lines.
 func lineTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Lines (inlining undone)", more: "warm line", about: "compiled code with lines"}
 	if v.Options.Code.Source == nil {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// leastLoop is the minimum share of the samples of a loop in the table of loops.
+	// leastLoop is the smallest share of the profile's samples with which a loop is in the report.
 	leastLoop = 0.01
 	maxLoops  = 10
 )
 
-// writeLoops describes the hottest loops. It leaves out loops that contain other loops, because the inner loops have
-// the samples.
+// writeLoops writes what is known about the hottest loops. It leaves out loops that contain other loops, because the
+// inner loops have the samples.
 func writeLoops(v *view.View) {
 	var hot []*profile.HotLoop
 	for i := range v.Profile.HotLoops {
@@ -44,7 +44,7 @@ func writeLoops(v *view.View) {
 	v.Line("")
 }
 
-// writeLoop describes a loop.
+// writeLoop writes what is known about a loop.
 func writeLoop(v *view.View, l *profile.HotLoop) {
 	where := fmt.Sprintf(", loop %d at 0x%x, %s", l.Number, l.Head, layout.Plural(l.Lines, "instruction"))
 	counts := v.Cells(l.Counts)

@@ -16,11 +16,11 @@ const (
 	maxOverviewRows    = 6 // for methods and native functions
 	maxOverviewSources = 5
 	maxOverviewFrames  = 3
-	// leastOverviewFrame is the part of the profile that a frame must have to be in the overview. If all frames have
-	// less, the time is spent elsewhere than in compiled Java code.
+	// leastOverviewFrame is the smallest share of the profile's samples with which a frame is in the overview. If all
+	// frames have less, the time is spent elsewhere than in compiled Java code.
 	leastOverviewFrame = 0.01
-	// leastOtherThreads is the part of the profile that the JVM's own threads must have for a line about threads in the
-	// overview. If they have less, nearly everything is the work of the program's threads.
+	// leastOtherThreads: if the JVM's own threads have less than this share of the profile's samples, the overview has
+	// no line about threads, because nearly everything is the work of the program's threads.
 	leastOtherThreads = 0.05
 )
 

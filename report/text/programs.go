@@ -11,8 +11,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// leastProgram is the share of the samples that a program must have for a report of its own, if there are several
-// programs.
+// leastProgram is the smallest share of all samples with which one of several programs has a report of its own.
 const leastProgram = 0.01
 
 // profiles writes the profiles of several trials or programs.

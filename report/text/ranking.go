@@ -134,8 +134,8 @@ func (t *ranking) minor(counts, total tally.Counts) bool {
 	return t.Profile.Share(counts) < 0.01 && t.Profile.Share(total) < max(t.Profile.HotThreshold, 0.01)
 }
 
-// lines returns the lines of the table with these rows and the line of the totals. Margins of shares are only in a
-// table that has room for them.
+// lines returns the lines of the table with these rows and the line of the totals. The margins of the shares are left
+// out if the table has no room for them.
 func (t *ranking) lines(rows []rankingRow) []string {
 	if t.Options.Margins && t.Options.Counts == counts.Percent {
 		lines := t.linesWith(rows, true)

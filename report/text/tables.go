@@ -17,12 +17,12 @@ func rankings(v *view.View) []*ranking {
 		nativeTable(v), vmTable(v), sourceTable(v), threadTable(v)}
 }
 
-// regionTable ranks regions of code and native functions.
+// regionTable returns the table of regions of code and native functions.
 func regionTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Regions", more: "warm region"}
 	same := map[string]int{}
 	key := func(reg *profile.Region) string { return reg.Source + " " + reg.Method + view.CompileID(reg.CompileID) }
-	// the table has their functions
+	// Regions of native code are left out, because the table ranks native functions instead.
 	regions := slices.DeleteFunc(slices.Clone(v.Profile.Regions), func(reg profile.Region) bool { return reg.Native })
 	for i := range regions {
 		same[key(&regions[i])]++
@@ -48,7 +48,7 @@ func regionTable(v *view.View) *ranking {
 	return t
 }
 
-// methodTable ranks compiled methods, stubs, the interpreter's code and native functions.
+// methodTable returns the table of compiled methods, stubs, the interpreter's code and native functions.
 func methodTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Methods (after inlining)", more: "warm method"}
 	inOrder(v.Profile.Methods, v.Profile.Native, func(m *profile.Method) tally.Counts { return m.Counts },
@@ -110,7 +110,7 @@ func (t *ranking) addOutside() {
 	}
 }
 
-// nativeTable ranks native functions.
+// nativeTable returns the table of native functions.
 func nativeTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Native Functions", more: "warm function"}
 	for i := range v.Profile.Native {
@@ -119,7 +119,7 @@ func nativeTable(v *view.View) *ranking {
 	return t
 }
 
-// sourceTable sums up the samples of each compiler, each library and the kernel.
+// sourceTable returns the table with the samples of each compiler, each library and the kernel.
 func sourceTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Distribution by Source", more: "source", all: true}
 	for _, s := range v.Profile.Sources {

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// threadTable ranks the kinds of threads (the program's, the JIT compilers', the garbage collector's), and lists the
-// hottest threads of each kind. With Options.Threads, it ranks all threads instead.
+// threadTable returns the table of the kinds of threads (the program's, the JIT compilers', the garbage collector's),
+// with the hottest threads of each kind. With Options.Threads, it returns the table of all threads instead.
 func threadTable(v *view.View) *ranking {
 	if v.Options.Threads {
 		return allThreads(v)
@@ -34,7 +34,8 @@ func threadTable(v *view.View) *ranking {
 	return t
 }
 
-// allThreads ranks the threads by their names. Threads whose names differ only in the number at the end share a row.
+// allThreads returns the table of all threads, with a row for each name. Threads whose names differ only in the number
+// at the end share a row.
 func allThreads(v *view.View) *ranking {
 	type named struct {
 		kind string
@@ -60,7 +61,8 @@ func allThreads(v *view.View) *ranking {
 // noName is shown for threads without a name.
 const noName = "(no name)"
 
-// hottestThreads lists threads with their samples, as many as fit. room is the width of the list in characters.
+// hottestThreads returns a list of threads with their samples: as many as fit, but at most four. room is the width of
+// the list in characters.
 func hottestThreads(v *view.View, threads []threads.Total, room int) string {
 	const most = 4
 	text := ""

@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// leastVM is the part of the profile that HotSpot's library must have for a table of its work, and a line in the
-	// overview.
+	// leastVM: if HotSpot's library has less than this share of the profile's samples, the report has no table of its
+	// work, and the overview has no line about it.
 	leastVM = 0.05
-	// leastInterpreted is the part of the profile that the interpreter must have for a table of the interpreted methods.
+	// leastInterpreted: if the interpreter has less than this share of the profile's samples, the report has no table
+	// of the interpreted methods.
 	leastInterpreted = 0.01
 )
 
@@ -45,7 +46,7 @@ func vmIsLarge(v *view.View) bool {
 	return known && float64(all) >= leastVM*float64(v.Profile.Accounts[0].Profiled)
 }
 
-// vmTable ranks the kinds of work of HotSpot's library.
+// vmTable returns the table of the kinds of work of HotSpot's library.
 func vmTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Work of HotSpot's Library (libjvm)", more: "kind"}
 	if !vmIsLarge(v) {
@@ -62,7 +63,7 @@ func vmTable(v *view.View) *ranking {
 	return t
 }
 
-// workNote explains a kind of work whose name is not enough.
+// workNote returns an explanation of a kind of work. It returns "" if the name of the kind says enough.
 func workNote(w vmwork.Work) string {
 	switch w {
 	case vmwork.JIT:
@@ -75,7 +76,7 @@ func workNote(w vmwork.Work) string {
 	return ""
 }
 
-// interpretedTable ranks the methods that the interpreter executed.
+// interpretedTable returns the table of the methods that the interpreter executed.
 func interpretedTable(v *view.View) *ranking {
 	t := &ranking{View: v, title: "Hottest Interpreted Methods", more: "method", about: "interpreter"}
 	var all int64

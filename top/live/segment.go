@@ -106,8 +106,9 @@ func (s *Session) stop(g *segment) {
 	g.releasing.Do(func() { close(g.release) })
 }
 
-// finish keeps the recording as a capture, if somebody wants it, and removes its folder. If all JVMs have ended, the
-// last recording waits until the session ends.
+// finish waits until the session needs the recording no more, and then removes its folder. Until then, it keeps the
+// recording as a capture whenever that is requested. If all JVMs have ended, the session needs the last recording until
+// the session itself ends.
 func (g *segment) finish(ctx context.Context) {
 	defer g.folder.Remove() // a later gasm removes what can't be removed now
 	finish := sync.OnceValue(func() error {
@@ -141,7 +142,7 @@ func (g *segment) keepAs(k keeping) {
 	}
 }
 
-// giveUp answers all requests to keep the recording with an error, because there is no recording any more.
+// giveUp answers a request to keep the recording with an error, because there is no recording.
 func (g *segment) giveUp() {
 	select {
 	case k := <-g.keep:

@@ -1,7 +1,7 @@
 // Package live records running JVMs for gasm top. A recording writes to the disk all the time. So a [Session] consists
-// of one recording after another, each of some minutes, and only the last one is on the disk. A recording also ends
-// when other JVMs are to be recorded, or when the user wants to keep it as a capture. The next recording begins before
-// the previous one ends, so no time is missing.
+// of one recording after another, each of five minutes by default, and only the last one is on the disk. A recording
+// also ends when other JVMs are to be recorded, or when the user wants to keep it as a capture. The next recording
+// begins before the previous one ends, so no time is missing.
 //
 // Everything that gasm attach promises holds here, because the recordings are those of gasm attach.
 package live
@@ -47,7 +47,7 @@ type Options struct {
 	// Unrecorded, if it is not nil, is called by Step with each wanted JVM that can't be recorded, each time that this
 	// is noticed. The JVM's field Unreadable says why.
 	Unrecorded func(*attach.Process)
-	// NoThreadNames is true if the names that the kernel keeps of threads are enough.
+	// NoThreadNames is true if the names of threads that the kernel keeps, which may be cut, are enough.
 	NoThreadNames bool
 	// Pause is the longest time until a sample is processed; 0 means 150 ms. See record.AttachOptions.
 	Pause time.Duration
@@ -379,7 +379,7 @@ func (s *Session) begin() {
 	s.next = s.startSegment(s.ctx, s.Alive())
 }
 
-// turn begins the next recording when the present one is long enough, and ends the present one when the next one has
+// turn begins the next recording when it is due (see isDue), and ends the present recording when the next one has
 // begun.
 func (s *Session) turn() {
 	s.ending = slices.DeleteFunc(s.ending, func(g *segment) bool { return isClosed(g.ended) })

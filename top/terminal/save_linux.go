@@ -37,7 +37,7 @@ func (s *Saved) Restore(killed bool) {
 	if s == nil {
 		return
 	}
-	signal.Ignore(syscall.SIGTTOU) // the kernel stops background processes that change a terminal with it
+	signal.Ignore(syscall.SIGTTOU) // the signal with which the kernel stops background processes that change a terminal
 	if killed {
 		_, _ = unix.Write(s.fd, []byte(reset)) // if the terminal is gone, there is nothing to restore
 		time.Sleep(settle)                     // the terminal's late answers are discarded below

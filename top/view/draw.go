@@ -199,7 +199,7 @@ func programText(p *top.Picture, pid int, look Look) string {
 	return text + "  threads " + number(j.Known, j.Activity.Threads)
 }
 
-// number writes a number that may be unknown.
+// number returns a number as text, or "-" if it is unknown.
 func number(known bool, n int64) string {
 	if !known || n < 0 {
 		return "-"
@@ -207,7 +207,7 @@ func number(known bool, n int64) string {
 	return fmt.Sprint(n)
 }
 
-// modeText says which samples the picture shows.
+// modeText returns a text that says which samples the picture shows.
 func modeText(p *top.Picture) string {
 	switch {
 	case p.Mode.Decaying:

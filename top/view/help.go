@@ -25,7 +25,7 @@ var helpTexts = [][2]string{
 	{"skid", "samples of a slow instruction may be on the one behind it."},
 }
 
-// asciiKeys are the texts of keys for screens without such characters.
+// asciiKeys maps those names of keys in helpTexts that are not ASCII to names for screens that can show only ASCII.
 var asciiKeys = map[string]string{"1 … 7": "1 - 7", "Enter, →": "Enter, Right", "Esc, ←": "Esc, Left",
 	"↑ ↓ j k": "Up Down j k"}
 

@@ -80,7 +80,8 @@ func heatRow(row string, style Style) Line {
 	return Line{span(style, code), span(Dim, ";*"+comment)}
 }
 
-// codeTitle says which code is shown, how much of the time it takes, and where its hottest loop is.
+// codeTitle returns a title that says which code is shown, how much of the time it takes, and where its hottest loop
+// is.
 func codeTitle(p *top.Picture, c *top.Code, l *top.Listing, look Look) string {
 	parts := []string{"  " + c.Source}
 	if l != nil && l.Loop != nil && l.Count > 0 {

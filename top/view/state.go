@@ -134,8 +134,8 @@ func (s *State) matches(texts ...string) bool {
 	return false
 }
 
-// find puts the cursor on the target that it was on before, if the user has moved it there. Otherwise the cursor stays
-// in the first row.
+// find puts the cursor on the target to which the user has moved it, because that target may be in another row now. If
+// the user has not moved the cursor, it stays in the first row.
 func (s *State) find() {
 	p := s.at()
 	if p.moved && p.view != Code {

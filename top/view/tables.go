@@ -90,7 +90,8 @@ func sorted[T any](s *State, rows []T, orders ...func(a, b T) int) {
 	}
 }
 
-// method shortens the name of a method.
+// method returns the name of a method, escaped and shortened to width columns. If width is less than 10, it does not
+// shorten the name.
 func method(name string, width int, look Look) string {
 	name = layout.Escape(name)
 	if width < 10 {

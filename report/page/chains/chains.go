@@ -31,9 +31,9 @@ func New() *Listing {
 	return &Listing{Methods: []string{}, Chains: [][]int{}, methods: map[string]int{}, known: map[string]int{}}
 }
 
-// Number returns the number of a chain, or -1 if frames is empty. It remembers its last argument, because instructions
-// without debug info of their own share the slice of the next instruction's chain, and so the same slice often comes
-// several times in a row.
+// Number returns the number of a chain, or -1 if frames is empty. The same slice often comes several times in a row,
+// because an instruction without debug info has the slice of the next instruction's chain. So Number remembers its last
+// argument.
 func (c *Listing) Number(frames []printassembly.Frame) int {
 	if len(frames) == 0 {
 		return -1

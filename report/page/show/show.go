@@ -1,4 +1,4 @@
-// Package show formats texts and numbers for pages. It escapes text from outside, shortens names, and writes shares
+// Package show formats texts and numbers for pages. It escapes text from outside, shortens names, and formats shares
 // and counts.
 package show
 
@@ -43,7 +43,8 @@ func Append(b []byte, s string) []byte {
 	return append(b, s[from:]...)
 }
 
-// Percent writes n's share of total as the text report does: "30.09%". It returns "" for no samples.
+// Percent returns n's share of total in the form in which the text report shows it: "30.09%". It returns "" for no
+// samples.
 func Percent(n, total int64) string {
 	if n == 0 || total == 0 {
 		return ""
@@ -55,7 +56,7 @@ func Percent(n, total int64) string {
 	return fmt.Sprintf("%d.%02d%%", hundredths/100, hundredths%100)
 }
 
-// Portion returns n's share of total in percent, for the length of a bar.
+// Portion returns n's share of total in percent, without a percent sign, for the length of a bar.
 func Portion(n, total int64) string {
 	if total == 0 {
 		return "0"

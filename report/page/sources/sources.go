@@ -46,8 +46,8 @@ type Files struct {
 	places  map[classLine]sourcePlace
 	order   []*collected
 	methods map[string]bool
-	// elsewhere has the source lines that are moved (see sourcePlace), by the line number in the code of a method. The
-	// File is nil if several files are possible.
+	// elsewhere maps line numbers in the code of a method to the source lines that they refer to. It has only moved
+	// ones (see sourcePlace). The File is nil if several files are possible.
 	elsewhere map[profile.MethodLine]sourcePlace
 }
 
@@ -67,8 +67,8 @@ type classLine struct {
 }
 
 // A sourcePlace is a line of a file. A line number in the code of a class usually refers to the line with this number
-// in the class's own file. If it refers to another line, moved is true. For example, Kotlin's compiler gives lines of
-// inline functions numbers beyond the end of the file.
+// in the class's own file. If it refers to another line, Moved is true. For example, Kotlin's compiler numbers the
+// lines of inline functions beyond the end of the file.
 type sourcePlace struct {
 	File  *collected // nil if there is no such file
 	Line  int
@@ -196,8 +196,8 @@ func (s *Files) Files() []File {
 	return out
 }
 
-// Moved returns the content of s.elsewhere for the script. It maps a method and a line number to the id of a file and a
-// Line in that file. The method Files must be called before, because it sets the ids.
+// Moved returns the content of s.elsewhere for the script: it maps a method and a line number to the id of a file and a
+// line in that file. The method Files must be called first, because it sets the ids.
 func (s *Files) Moved() map[string]map[int][2]int {
 	out := map[string]map[int][2]int{}
 	for line, at := range s.elsewhere {

@@ -44,8 +44,8 @@ func (f Format) Explain() string {
 	return "Percentages are of all samples in this profile."
 }
 
-// PerOperation returns the units of amounts per operation, and the number of operations: "CPU time per operation, in ns
-// (1.2e+08 operations)".
+// PerOperation returns a text with the units of amounts per operation, and with the number of operations: "CPU time per
+// operation, in ns (1.2e+08 operations)".
 func (f Format) PerOperation() string {
 	var units []string
 	for e := range f.p.Counters {
@@ -99,7 +99,8 @@ func (f Format) Cell(e int, n int64, s amount.Share) string {
 	return layout.PadLeft(text, wide)
 }
 
-// Visible reports whether a table shows more than 0.00 % for any of the counts.
+// Visible reports whether a table shows any of the counts as more than zero. A percentage must be at least 0.01 % for
+// that.
 func (f Format) Visible(counts tally.Counts) bool {
 	for e, n := range counts {
 		if f.unit != Percent && n != 0 || f.Share(e, n) != 0 {

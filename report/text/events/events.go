@@ -1,5 +1,5 @@
 // Package events writes the parts of the text report that are not about samples of code: events, the places where
-// threads waited or allocated, probed methods, and what threads did by the wall clock.
+// threads waited or allocated, probed methods, and how threads spent wall-clock time.
 package events
 
 import (
@@ -15,8 +15,9 @@ import (
 	"github.com/gasm-profiler/gasm/report/text/view"
 )
 
-// There is a table of events only if events took at least tellingShare of the window (the time in which the JVM was
-// measured), or if threads waited at least tellingWait for a safepoint. Otherwise a line in the overview is enough.
+// There is a table of events only if the events of one kind and name took at least tellingShare of the window (the time
+// in which the JVM was measured), or had at least this share of the samples, or if one of these events took at least
+// tellingWait. Otherwise a line in the overview is enough.
 const (
 	tellingShare = 0.01
 	tellingWait  = 10e6 // ns; a screen shows a picture for 16 ms
@@ -122,8 +123,8 @@ func Millis(nanos int64) string {
 	return fmt.Sprintf("%.*f ms", decimals, float64(nanos)/1e6)
 }
 
-// IsTelling reports whether events belong in a table. They do if together they took a large part of the window, or if
-// one of them took long.
+// IsTelling reports whether events belong in a table: they do if together they took at least tellingShare of the
+// window, or if the longest of them took at least tellingWait.
 func IsTelling(p *profile.Profile, nanos, longest int64) bool {
 	return p.WindowSeconds > 0 && float64(nanos)/1e9 >= tellingShare*p.WindowSeconds || longest >= tellingWait
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gasm-profiler/gasm/wall"
 )
 
-// WriteWaits writes the tables about what threads did by the wall clock.
+// WriteWaits writes the tables about how threads spent wall-clock time.
 func WriteWaits(v *view.View) {
 	if v.Profile.Waits == nil {
 		return

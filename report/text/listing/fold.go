@@ -20,7 +20,8 @@ type fold struct {
 	chains   map[string]bool       // chains that were written before, by chainKey
 }
 
-// newFold returns the fold of a new listing. The heading of the listing already has the name of the compiled method.
+// newFold returns the fold of a new listing. It treats the name of the compiled method as already written, because the
+// heading of the listing has it.
 func newFold(method, ellipsis string) *fold {
 	return &fold{ellipsis: ellipsis, last: []printassembly.Frame{{Method: method}},
 		named: map[string]bool{method: true}, chains: map[string]bool{method: true}}

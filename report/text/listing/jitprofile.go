@@ -44,7 +44,8 @@ func newJITNotes(lines []code.Line) jitNotes {
 	return notes
 }
 
-// note returns the comment about HotSpot's profile and about the call that belongs at a line, or "".
+// note returns the comment of a line: what HotSpot's profile says there, and why a call was not inlined. It returns ""
+// if there is nothing to say.
 func (n jitNotes) note(l *code.Line) string {
 	var texts []string
 	if note := n[l.Lo]; note != nil {
@@ -56,7 +57,7 @@ func (n jitNotes) note(l *code.Line) string {
 	return strings.Join(texts, "; ")
 }
 
-// jitNote returns the comment of a line about HotSpot's profile as rows that fit beside the arrows.
+// jitNote returns the text of note for a line, wrapped into rows that fit beside the arrows.
 func (c *foldedComments) jitNote(l *code.Line) []string {
 	note := c.jit.note(l)
 	if note == "" {
@@ -73,8 +74,8 @@ func (c *foldedComments) jitNote(l *code.Line) []string {
 	return rows
 }
 
-// The maximum numbers of methods with deoptimizations, and of calls without a place in the code, that are listed above
-// a region.
+// Limits of the two lists above a region: the methods with deoptimizations (mostTraps), and the calls that have no
+// known instruction in the code (mostLoose).
 const mostTraps, mostLoose = 3, 5
 
 // writeJITProfile writes, above the code of a region, what HotSpot's profile says about the whole method: how often it

@@ -17,7 +17,7 @@ type regionLoops struct {
 	chain map[uint64]bool   // addresses of the instructions of chains
 }
 
-// loopsOf returns those loops of a region that are limited by a chain.
+// loopsOf returns the texts and marks for those loops of a region that a chain limits.
 func (w *writer) loopsOf(reg *profile.Region) regionLoops {
 	r := regionLoops{map[uint64]string{}, map[uint64]bool{}}
 	for i := range w.p.HotLoops {

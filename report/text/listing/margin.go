@@ -39,8 +39,8 @@ func (m *margin) afterLine(i int) string {
 	return m.after[i]
 }
 
-// layoutMargin finds the runs of instructions with the same innermost method. The margin is blank at lines without
-// debug info.
+// layoutMargin returns the margin of some lines of code. It is blank at lines without debug info. The parameter pass is
+// the text at a line that has the same innermost method as the line before.
 func layoutMargin(lines []code.Line, pass, ellipsis string) margin {
 	m := margin{at: make([]string, len(lines)), after: make([]string, len(lines))}
 	var methods []string

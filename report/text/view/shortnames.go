@@ -88,7 +88,7 @@ func ShortDotted(name string, width int, ellipsis string) string {
 	return layout.ShortMiddle(short, width, ellipsis)
 }
 
-// Moved returns ", moved" for code that HotSpot has moved to another address.
+// Moved returns ", moved" for code that HotSpot has moved to another address, and "" for other code.
 func Moved(is bool) string {
 	if is {
 		return ", moved"
