@@ -28,8 +28,8 @@ const (
 	Library
 )
 
-// IsStub reports whether reports count code of this kind as stubs: all of HotSpot's code that is neither a Java method,
-// nor the wrapper of one, nor the interpreter.
+// IsStub reports whether code of this kind counts as a stub in gasm's reports: HotSpot has generated it, and it is
+// neither a Java method, nor the wrapper of one, nor the interpreter.
 func (k Kind) IsStub() bool {
 	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }

@@ -26,8 +26,9 @@ const (
 	// mostFrames is the maximum number of frames in the rows of all functions together. Functions beyond it have no
 	// lines. The limit is necessary because a few lines inside a few nested functions can make very many frames.
 	mostFrames = 4 * nativecode.MaxFrames
-	// longestName is the maximum length of a function's name and of a unit's folder, and mostNamed is that of all names
-	// and paths together, in bytes. Functions beyond these limits have no name, and lines no file.
+	// longestName is the maximum length, in bytes, of a function's name and of the path of a unit's folder. mostNamed
+	// is the maximum length of all names and paths together. Beyond these limits, functions have no name and lines have
+	// no file.
 	longestName, mostNamed = 1 << 14, 64 << 20
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200

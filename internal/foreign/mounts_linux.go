@@ -87,8 +87,8 @@ func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", ma
 // ErrUserSpace means that a file of another user's process is in a file system that may never answer.
 var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
 
-// errOverlay means that a file is in a file system that reads from other file systems, such as an overlay, and that the
-// process's user may have mounted the overlay.
+// errOverlay means that a file is in a file system that was mounted on top of others, such as an overlay, perhaps by
+// the process's user.
 var errOverlay = fmt.Errorf("%w, or in an overlay of such file systems", ErrUserSpace)
 
 // errNotMounted means that a file's file system is in no list of mounts, so its kind is unknown.

@@ -250,8 +250,7 @@ func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// head returns the beginning of a file of a tree, which has at most as many bytes as limit says. If the allowance is
-// used up, the error is errSpent.
+// head returns the first limit bytes of a file of a tree. If the allowance is used up, the error is errSpent.
 func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
 	if int64(*a) < limit { // reading one byte beyond the allowance shows that it is exceeded
 		limit = int64(*a) + 1

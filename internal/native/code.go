@@ -285,7 +285,8 @@ func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T
 
 var errChanged = errors.New("the file was changed while the command ran")
 
-// A fileVersion shows whether a file was written to, because then its size or the time of its last change differs.
+// A fileVersion has the size of a file and the time of its last change. If the file is written to, its fileVersion
+// differs.
 type fileVersion struct {
 	size    int64
 	changed time.Time

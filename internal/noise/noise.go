@@ -35,7 +35,8 @@ func SamplingError(partA, wholeA, partB, wholeB int64) float64 {
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// Groups adds up groups of samples. Of each group, a part is counted, and the share of that part is compared.
+// Groups adds up groups of samples, to find out how much a share differs among them. The share of a group is
+// part/whole: the number of the samples that are counted, divided by the number of all samples in the group.
 type Groups struct {
 	n           int
 	whole, part float64
