@@ -6,7 +6,7 @@
 //
 // # Traps
 //
-//   - A function may consist of several ranges (f and f.cold), and so may an inlined function and a unit.
+//   - A function may consist of several ranges (f and f.cold). The same is true of inlined functions and of units.
 //   - The line program may have several rows for the same address. The last of them counts, as in addr2line.
 //   - The entry of an inlined function has no name. It refers to the function's abstract instance, which may be in
 //     another unit, and may in turn refer to a declaration that has the name.

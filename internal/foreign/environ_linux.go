@@ -24,7 +24,7 @@ const (
 var textFields = map[string]int{"cmdline": argStart, "environ": envStart}
 
 // checkText returns an error if reading "cmdline" or "environ" in /proc/PID could block. The kernel copies these texts
-// from the process's memory. Normally no file is mapped there, but the process can have moved a text into a mapped
+// from the process's memory. Normally no file is mapped there, but the process may have moved a text into a mapped
 // file. For other names, checkText returns nil.
 func (p *Process) checkText(name string) error {
 	field, ok := textFields[name]

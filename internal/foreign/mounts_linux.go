@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// mounts has the file systems that gasm and a process have mounted, by device. A device is written as in
+// mounts has the file systems that are mounted for gasm and for a process, by device. A device is written as in
 // /proc/PID/maps: "00:2d".
 //
 // A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
@@ -26,8 +26,8 @@ type mounts struct {
 // mounts (fs.mount-max).
 const maxMounts = 1 << 25
 
-// mountsOf returns the file systems that gasm and the process p have mounted. p may be nil, for a file of gasm's own
-// file system.
+// mountsOf returns the file systems that are mounted for gasm and for the process p. p may be nil, for a file of gasm's
+// own file system.
 //
 // A container's image is an overlay. If root has started the container, the overlay is also mounted in the namespace
 // where the container runtime runs. That is gasm's own namespace or, if gasm itself runs in a container, the namespace

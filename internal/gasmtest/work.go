@@ -21,9 +21,9 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	})
 }
 
-// AwaitOf waits until done returns true. The parameter what describes that in messages. The test fails if the process
-// ends first, or if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take long, but
-// as long as the process works, it makes progress.
+// AwaitOf waits until done returns true. The parameter what says in messages what was waited for. The test fails if the
+// process ends first, or if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take
+// long, but as long as the process works, it makes progress.
 func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
 	tb.Helper()
 	used, since := time.Duration(-1), time.Now()

@@ -6,8 +6,8 @@ package htmlpage
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
-	// Codes has two numbers for each method or function: the index of its name in Names, and 1 + the index of its module
-	// there, or 0 for no module.
+	// Codes has two numbers for each method or function: the index of its name in Names, and 1 + the index of its
+	// module there, or 0 for no module.
 	Codes []int `json:"codes"`
 	// Frames are the different frames. Each has five numbers: the index of its code, the index of its kind in Kinds,
 	// flags, its line or 0, and 1 + the index in Places of the instruction that made the call, or 0.

@@ -116,8 +116,9 @@ type folder struct {
 	index index // nil until it is needed
 }
 
-// find first tries two paths. The first is right if the folder is the root of sources, and the second if the folder is
-// the directory of the class's package. The folder is walked only if the caller asks for more paths.
+// find first tries the path file, which is right if the folder is the root of sources, and then the last element of
+// file, which is right if the folder is the directory of the class's package. The folder is walked only if the caller
+// asks for more paths.
 //
 // The file names come from the capture, whose author may be somebody else and may try to make gasm show other files,
 // such as .env. So only files of known languages are found.

@@ -203,7 +203,7 @@ type content struct {
 }
 
 // readCode reads the code of functions of one image, and their lines. The lines are read separately, so that there is
-// code even if the debug information takes too long: that of a libjvm.so may have 300 MB.
+// code even if reading the debug information takes too long: libjvm.so may have 300 MB of it.
 func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	if len(functions) == 0 || s.failed() {
 		return

@@ -139,9 +139,8 @@ func sorted(places []place) []place {
 	return slices.Clip(kept)
 }
 
-// Find looks up an address of a process. It returns the index in Functions of the function there, and the address that
-// the same instruction has in the function's range [Lo, Hi()). ok is false if the table has no code there. A nil Table
-// has no code.
+// Find looks up an address of a process. It returns the index in Functions of the function there, and converts the
+// address to the function's own range [Lo, Hi()). ok is false if the table has no code there. A nil Table has no code.
 func (t *Table) Find(pid int, pc uint64) (function int, addr uint64, ok bool) {
 	if t == nil {
 		return 0, 0, false

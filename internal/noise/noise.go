@@ -1,9 +1,9 @@
 // Package noise calculates how much shares of samples can differ by chance alone.
 //
-// There are two errors. Random sampling causes the first ([SamplingError]). The second is estimated from how much the
-// share differs among groups of samples that should be alike, such as forks, time slices or hosts ([Groups]). A
-// difference is above the noise if it is larger than [Factor] times the first, and larger than [SpreadFactor] times the
-// second.
+// The difference of two shares has two errors. Random sampling causes the first ([SamplingError]). The second is
+// estimated from how much the share differs among groups of samples that should be alike, such as forks, time slices or
+// hosts ([Groups]). A difference is above the noise if it is larger than [Factor] times the first error, and larger
+// than [SpreadFactor] times the second one.
 package noise
 
 import "math"
@@ -11,9 +11,9 @@ import "math"
 // FalseAlarms is the probability that a comparison of equal programs shows any row as different.
 const FalseAlarms = 0.01
 
-// Factor returns how many standard errors of random sampling a difference must have if the given number of rows is
-// compared. It is the quantile of the normal distribution at which both tails together have the probability
-// FalseAlarms/rows (a Bonferroni correction).
+// Factor returns how many times larger than the standard error of random sampling a difference must be to be above the
+// noise, if the given number of rows is compared. It is the quantile of the normal distribution at which both tails
+// together have the probability FalseAlarms/rows (a Bonferroni correction).
 func Factor(rows int) float64 {
 	return math.Sqrt2 * math.Erfinv(1-FalseAlarms/float64(max(rows, 1)))
 }

@@ -1,7 +1,7 @@
 // Package sdnotify tells systemd that a service has started and still works (sd_notify(3)). Without systemd, it does
 // nothing.
 //
-// A process other than the service's main process can only do so if the unit has NotifyAccess=all.
+// A process other than the service's main process can only notify systemd if the unit has NotifyAccess=all.
 package sdnotify
 
 import (
@@ -82,7 +82,8 @@ func (n *Notifier) alive() {
 	}
 }
 
-// Reloading says that the service reads its configuration again. A call of Ready, or of a new Beat, ends that.
+// Reloading says that the service reads its configuration again. A call of Ready, or of the function that a new Beat
+// returns, says that this has ended.
 func (n *Notifier) Reloading() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -181,8 +181,9 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first
 	}
 }
 
-// best returns the first candidate in the method that would be the guess for the instruction if the instruction did not
-// access anything. If no candidate is in that method, the result is the first candidate, or nil if there are none.
+// best returns one of the candidates for instruction i, or nil if there are none. It first guesses the method as if the
+// instruction accessed nothing, and returns the first candidate in that method. If there is none in it, best returns
+// the first candidate of all.
 func (w *search) best(i int) *candidate {
 	if len(w.found) == 0 {
 		return nil
