@@ -28,8 +28,8 @@ const (
 	Library
 )
 
-// IsStub reports whether reports count code of this kind as stubs: all of HotSpot's code that is neither a Java method,
-// nor the wrapper of one, nor the interpreter.
+// IsStub reports whether code of this kind counts as a stub in gasm's reports: HotSpot has generated it, and it is
+// neither a Java method, nor the wrapper of one, nor the interpreter.
 func (k Kind) IsStub() bool {
 	return k == Stub || k == RuntimeBlob || k == Adapter || k == VtableStub || k == Unprinted
 }
@@ -62,8 +62,8 @@ type Blob struct {
 	BytecodeSize int
 
 	// UptimeMillis is when the blob was printed, in milliseconds since the JVM's start ([Header.StartWallMillis]).
-	// HotSpot prints a method right after installing it. A blob without its own time has the last time before it in
-	// the log, which is a lower bound.
+	// HotSpot prints a method right after installing it. A blob without a time of its own gets the last time that comes
+	// before it in the log, which is a lower bound.
 	UptimeMillis int64
 	// SeenMillis is when gasm first saw the code in the JVM's memory. UptimeMillis is then the last time at which gasm
 	// saw that the code was not there yet. SeenMillis is 0 if UptimeMillis is exact, or if nothing is known about this.
@@ -209,8 +209,8 @@ type Header struct {
 	// SourceFiles maps the names of classes to the names of the source files they were compiled from. Only gasm
 	// writes these names into a log, see [AppendSourceFile].
 	SourceFiles map[string]string
-	// ThreadNames has the whole names of Java threads by thread id, the latest name last. An id has several names if the
-	// thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log; see
-	// [AppendThreadName].
+	// ThreadNames has the whole names of Java threads by thread id, the latest name last. An id has several names if
+	// the thread was renamed, or if another thread had the same id earlier. Only gasm writes these names into a log;
+	// see [AppendThreadName].
 	ThreadNames map[int][]string
 }

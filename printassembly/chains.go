@@ -69,16 +69,16 @@ func (c *Chains) number(l link) int {
 	return n
 }
 
-// Len returns the largest number of a chain.
+// Len returns the largest number that any chain has.
 func (c *Chains) Len() int { return len(c.links) }
 
-// Callers returns the number of the chain without its innermost frame, or 0 if it has no other.
+// Callers returns the number of the chain without its innermost frame, or 0 if it has no other frame.
 func (c *Chains) Callers(chain int) int { return c.links[chain-1].callers }
 
 // Innermost returns the place of the innermost frame of a chain.
 func (c *Chains) Innermost(chain int) FramePlace { return c.links[chain-1].at }
 
-// Place returns a place in a method.
+// Place returns the FramePlace of a bytecode and a line in a method.
 func (c *Chains) Place(method string, bci, line int) FramePlace {
 	where := textAt{unsafe.StringData(method), len(method)}
 	n, ok := c.byAddress[where]

@@ -262,7 +262,7 @@ const (
 	// decodedAtOnce is the number of bytes that are decoded in one call. It is limited to save memory, because a
 	// decoded disasm.Inst is twice as large as an [Instruction].
 	decodedAtOnce = 64 << 10
-	// longest is the longest instruction of any instruction set, in bytes.
+	// longest is the length of the longest instruction of any instruction set, in bytes.
 	longest = 15
 )
 

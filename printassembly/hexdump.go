@@ -249,8 +249,8 @@ func (h *hexRows) annotate(insts []Instruction) {
 			if n.text != "" {
 				in.Comments = append(in.Comments, n.text)
 			}
-			// An instruction and the padding after it may be decoded as one instruction. All its samples are in the actual
-			// instruction, whose frames come first.
+			// What was decoded as one instruction may be an instruction with padding after it. All samples are then in
+			// the instruction itself, whose frames come first.
 			if len(n.frames) > 0 && !(h.exact && in.OwnFrames) {
 				in.Frames, in.OwnFrames = n.frames, true
 			}

@@ -74,8 +74,8 @@ func ParseInstalled(tag []byte) (t Installed, ok bool) {
 	return t, true
 }
 
-// seenMillis returns between which times a method was installed, if gasm has written the tag and does not know it
-// exactly.
+// seenMillis returns the times between which a method was installed: when gasm last saw that it was not there, and when
+// gasm first saw it. ok is false if HotSpot has written the tag, or if the two times are equal.
 func seenMillis(tag []byte) (stamp, seen int64, ok bool) {
 	seen, ok = stampMillis(attr(tag, "seen"))
 	if !ok {

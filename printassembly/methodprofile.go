@@ -50,7 +50,7 @@ type ProfileSite struct {
 
 	Taken, NotTaken int64 // how often a conditional branch was taken and not taken
 
-	// Types are the classes of receivers or of checked objects, those that occurred most first. Others counts the calls
+	// Types are the classes of receivers or of checked objects, the most frequent one first. Others counts the calls
 	// with receivers of other classes. More is true at a type check that may also have had objects of other classes,
 	// which HotSpot does not count. Failed counts checks that failed.
 	Types          []ProfileType
@@ -184,7 +184,7 @@ const (
 	// maxProfiles and maxProfileSites limit the number of profiles of a log and of their sites. A program with 100 000
 	// compiled methods has fewer. Further profiles and sites are ignored.
 	maxProfiles, maxProfileSites = 1 << 20, 1 << 24
-	// maxInlined limits the number of profiles of one piece of code. HotSpot inlines at most some hundred methods into
+	// maxInlined limits the number of profiles of one piece of code. HotSpot inlines at most a few hundred methods into
 	// one.
 	maxInlined = 1 << 12
 	// maxProfileTypes is the limit of HotSpot's TypeProfileWidth.

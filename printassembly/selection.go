@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A Selection says of which compiled methods HotSpot prints the code. The zero value selects all methods. For methods
+// A Selection selects the compiled methods whose code HotSpot prints. The zero value selects all methods. For methods
 // that are not selected, the log still has the names and address ranges, in LogCompilation's tags <nmethod …/>. So
 // samples in these methods can be assigned to them.
 //
@@ -18,8 +18,8 @@ import (
 type Selection struct {
 	// Methods are patterns in the syntax of HotSpot's CompileCommand; see [CheckPattern]. Nil selects all methods.
 	Methods []string
-	// SkipC1 leaves out the code that C1 compiled. SkipC2 leaves out the code that C2 or a JVMCI compiler compiled. Both
-	// need a DirectivesFile.
+	// SkipC1 leaves out the code that C1 compiled. SkipC2 leaves out the code that C2 or a JVMCI compiler compiled.
+	// Both need a DirectivesFile.
 	SkipC1, SkipC2 bool
 	// DirectivesFile is the name of a file with [Selection.Directives]. JDK 9 and newer read it; a JVM does not start
 	// if the file is missing. If the name is "", the selection becomes -XX:CompileCommand options, which all JDKs have.

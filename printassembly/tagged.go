@@ -9,7 +9,7 @@ import (
 )
 
 // A namedTag is the position of a LogCompilation tag for a method that was installed. If the method's code is printed
-// as well, the tag adds nothing but when gasm has first seen it.
+// as well, only the position of the tag and its times stamp and seen are used.
 type namedTag struct {
 	at   int64
 	size int

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Some blobs come without a line that has their range. In every JDK, these are the signature handlers. In JDK 8, these
-// are all blobs that are not methods, and if PrintAssembly is on and PrintNMethods is off, the methods as well. The
-// range of such a blob is computed from the addresses of its rows of code. The length of the last instruction is
-// unknown, so the range ends after its first byte. That is enough, because a sample has the address of the first byte
-// of an instruction.
+// Some blobs come without a line that has their range. In every JDK, the signature handlers do. In JDK 8, all blobs
+// that are not methods do, and if PrintAssembly is on and PrintNMethods is off, the methods do as well. The range of
+// such a blob is computed from the addresses of its rows of code. The length of the last instruction is unknown, so the
+// range ends after its first byte. That is enough, because a sample has the address of the first byte of an
+// instruction.
 
 // unranged is what the indexer knows about an open blob whose range may have to be computed.
 type unranged struct {

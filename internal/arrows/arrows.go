@@ -186,7 +186,7 @@ func (t track) ends(g Glyphs, set func(y int, r rune)) {
 	}
 }
 
-// canvas returns n rows of width blanks.
+// canvas returns n rows of blanks. Each row has the given width.
 func canvas(n, width int) [][]rune {
 	rows := make([][]rune, n)
 	for y := range rows {

@@ -47,7 +47,8 @@ func (c *cursor) u8() byte { return byte(c.sized(1)) }
 // longestLEB is the number of bytes that a LEB128 number of 64 bits takes.
 const longestLEB = 10
 
-// leb returns a LEB128 number (DWARF 5, section 7.6). If negative is true, it is a signed one, and is sign-extended.
+// leb returns a LEB128 number (DWARF 5, section 7.6). If negative is true, the number is signed, and leb sign-extends
+// it.
 func (c *cursor) leb(negative bool) (n uint64) {
 	for shift := 0; shift < 7*longestLEB; shift += 7 {
 		b := c.u8()

@@ -30,7 +30,7 @@
 // # Traps
 //
 //   - A sample in the kernel on its way out of rt_sigreturn has its program counter after the last byte of
-//     __restore_rt. So where no function has an exact program counter, the byte before it is looked up.
+//     __restore_rt. So if no function contains an exact program counter, the byte before it is looked up.
 //   - GCC does not say when a function has popped a callee-saved register: the register's rule still refers to its old
 //     slot, which is then below the stack pointer. Such a register has its caller's value already.
 //   - The return address is undefined in functions that have no caller: clone3 in glibc, and _start.
@@ -38,8 +38,9 @@
 //     value, and all others are unknown in the caller.
 //   - On aarch64, a return address may be signed. DW_CFA_AARCH64_negate_ra_state is accepted and ignored: whoever calls
 //     Unwind must clear the upper bits of the PC.
-//   - A stub of the PLT pushes a word in its middle. One expression describes all stubs: DW_OP_breg7 (rsp) 8,
-//     DW_OP_breg16 (rip) 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus.
+//   - A stub of the PLT pushes a word halfway through its code, so its CFA depends on the address. One expression
+//     describes all stubs: DW_OP_breg7 (rsp) 8, DW_OP_breg16 (rip) 0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge,
+//     DW_OP_lit3, DW_OP_shl, DW_OP_plus.
 //
 // # Hostile files
 //

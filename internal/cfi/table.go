@@ -179,7 +179,7 @@ func damage(pos int, err error) error {
 	return fmt.Errorf("its .eh_frame is damaged or unsupported: the record at %#x: %w", pos, err)
 }
 
-// Damage returns what was wrong with the first record that New has left out. It is nil if there was none.
+// Damage returns what was wrong with the first record that was left out. It is nil if there was none.
 func (t *Table) Damage() error { return t.damage }
 
 // Len returns the number of functions.

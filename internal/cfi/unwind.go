@@ -209,7 +209,7 @@ func (f *frame) same(column uint64) (uint64, Result) {
 
 // slot returns the word at the address where the function has saved a register. If the address is below the stack
 // pointer, the function has already restored the register, so the result is the register's own value. On x86-64, no
-// register has the return address, and the result is Wrong if its address is below the stack pointer.
+// register has the return address, so the result is Wrong if the slot of the return address is below the stack pointer.
 func (f *frame) slot(addr uint64, column byte) (uint64, Result) {
 	if sp, ok := f.registers.Get(int(f.table.arch.sp)); ok && addr < sp {
 		if column >= f.table.arch.general {

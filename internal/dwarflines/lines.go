@@ -18,16 +18,17 @@ import (
 type Range struct{ Lo, Hi uint64 }
 
 const (
-	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more has no lines.
+	// mostRows limits how many rows and inlined ranges of a function are kept. A function with more gets no lines.
 	mostRows = 1 << 16
 	// mostLines limits the lines and inlined ranges of all functions together, before equal neighbours are joined.
-	// Functions beyond that limit have no lines.
+	// Functions beyond that limit get no lines.
 	mostLines = 16 * nativecode.MaxRows
-	// mostFrames is the maximum number of frames in the rows of all functions together. Functions beyond it have no
+	// mostFrames is the maximum number of frames in the rows of all functions together. Functions beyond it get no
 	// lines. The limit is necessary because a few lines inside a few nested functions can make very many frames.
 	mostFrames = 4 * nativecode.MaxFrames
-	// longestName is the maximum length of a function's name and of a unit's folder, and mostNamed is that of all names
-	// and paths together, in bytes. Functions beyond these limits have no name, and lines no file.
+	// longestName is the maximum length, in bytes, of a function's name and of the path of a unit's folder. mostNamed
+	// is the maximum length of all names and paths together. Beyond these limits, functions have no name and lines have
+	// no file.
 	longestName, mostNamed = 1 << 14, 64 << 20
 	// mostDepth limits how deep entries are nested in one another.
 	mostDepth = 200
@@ -274,8 +275,8 @@ func (f *finder) line(e *dwarf.LineEntry, hi uint64) {
 }
 
 // path returns the path of a source file of the current unit. debug/dwarf leaves names of DWARF 5 relative to the
-// unit's folder, but not those of older versions. All lines of a file share its path, because otherwise a long folder
-// would take memory for each line.
+// unit's folder, but not those of older versions. All lines of a file share one copy of its path, because otherwise a
+// long path would take memory for each line.
 func (f *finder) path(file *dwarf.LineFile) string {
 	rest, inDir := strings.CutPrefix(file.Name, f.dir)
 	if f.dir == "" || strings.HasPrefix(file.Name, "/") || inDir && strings.HasPrefix(rest, "/") {

@@ -7,9 +7,9 @@ import (
 	"github.com/gasm-profiler/gasm/internal/nativecode"
 )
 
-// rows joins the lines of a function with the functions that are inlined in it. It returns nil if the ranges of inlined
-// functions overlap more than entries can be nested, or if the rows would have more than *left frames. Otherwise it
-// subtracts the number of their frames from *left.
+// rows joins the lines of a function with the functions that are inlined in it. It returns nil if more than mostDepth
+// inlined ranges contain the same address, or if the rows would have more than *left frames. Otherwise it subtracts the
+// number of their frames from *left.
 func (w *function) rows(left *int) []nativecode.Row {
 	if w.tooMuch || len(w.lines) == 0 {
 		return nil

@@ -29,7 +29,7 @@
 //     groups.
 //   - If gasm is not root, but has the capabilities to look at other users' processes, it can't become their users.
 //     Then the calls run as gasm's own user, without capabilities, so they can read what all users may read, and what
-//     only gasm's own user may read. They write nothing. So a service of gasm's needs neither root nor the right to
+//     only gasm's own user may read. They write nothing. So gasm as a service needs neither root nor the right to
 //     become any user.
 //   - Files are accessed by descriptor. A lookup begins at a descriptor of the process's root folder and can't leave
 //     that folder: openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS. In a container, /tmp

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// usualTime is the time after which a call of Each's function look is assumed to be blocked. Each makes as many calls
-// at the same time as there are CPUs, and does not count the blocked ones.
+// usualTime is the time after which Each assumes that a call of its function look is blocked. Each makes as many calls
+// at the same time as there are CPUs, not counting the blocked ones.
 const usualTime = 100 * time.Millisecond
 
-// Each calls look(pid) once for every process of the machine except this one, in several goroutines. The result found
-// has the results of the calls that returned true, by process id. Because a process may be hostile, a call may block
-// for ever. So when the time limit is over, Each returns without waiting for the calls that are still running. silent
-// lists the processes whose calls had not returned by then, or had not even begun.
+// Each calls look(pid) once for every process of the machine except this one, in several goroutines. The map found has
+// the results of those calls that returned true, by process id. Because a process may be hostile, a call may block for
+// ever. So when the time limit is over, Each returns without waiting for the calls that are still running. silent lists
+// the processes whose calls had not returned by then, or had not even begun.
 func Each[T any](limit time.Duration, look func(pid int) (T, bool)) (found map[int]T, silent []int, err error) {
 	pids, err := processes()
 	if err != nil {

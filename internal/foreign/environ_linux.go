@@ -19,11 +19,12 @@ const (
 	envEnd   = 51 - 3
 )
 
-// textFields has the fields with the addresses at which two files in /proc/PID begin.
+// textFields maps the names of two files in /proc/PID to the fields of /proc/PID/stat that have the addresses of their
+// texts.
 var textFields = map[string]int{"cmdline": argStart, "environ": envStart}
 
 // checkText returns an error if reading "cmdline" or "environ" in /proc/PID could block. The kernel copies these texts
-// from the process's memory. Normally no file is mapped there, but the process can have moved a text into a mapped
+// from the process's memory. Normally no file is mapped there, but the process may have moved a text into a mapped
 // file. For other names, checkText returns nil.
 func (p *Process) checkText(name string) error {
 	field, ok := textFields[name]
@@ -64,8 +65,8 @@ func (p *Process) addresses(fields ...int) ([]uint64, error) {
 	return all, nil
 }
 
-// ownMemory returns the mapping that contains an address. If it is of a file, or if there is none, the error is
-// errInFile. If the process has ended, the mapping is empty.
+// ownMemory returns the mapping that contains an address. If that is the mapping of a file, or if no mapping contains
+// the address, the error is errInFile. If the process has ended, the mapping is empty.
 func (p *Process) ownMemory(at uint64) (found region, err error) {
 	regions, own := 0, false // if there are no regions, the process has ended
 	err = p.regions(func(r region) bool {
@@ -81,9 +82,9 @@ func (p *Process) ownMemory(at uint64) (found region, err error) {
 	return found, err
 }
 
-// environment returns what "environ" in /proc/PID has, from the process's memory. The kernel opens the file only for
-// the process's user and for root with CAP_DAC_READ_SEARCH or CAP_DAC_OVERRIDE. For the memory, CAP_SYS_PTRACE is
-// enough. An environment has at most as many bytes as limit says, and ends where its mapping ends.
+// environment returns the content of /proc/PID/environ, but reads it from the process's memory. The kernel opens that
+// file only for the process's user and for root with CAP_DAC_READ_SEARCH or CAP_DAC_OVERRIDE. For the memory,
+// CAP_SYS_PTRACE is enough. The result is cut off after limit bytes, and where the mapping ends.
 func (p *Process) environment(limit int64) ([]byte, error) {
 	at, err := p.addresses(envStart, envEnd)
 	if err != nil {

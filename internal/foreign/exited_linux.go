@@ -2,9 +2,8 @@ package foreign
 
 import "golang.org/x/sys/unix"
 
-// Exited does the same as Ended, but is faster, because it only polls the pidfd if there is one. A caller that reads
-// memory by process id calls Exited after each read. If Exited returns false, the id belonged to this process during
-// the whole read.
+// Exited is like Ended, but faster: if there is a pidfd, Exited only polls it. A caller that reads memory by process id
+// calls Exited after each read. If Exited returns false, the id belonged to this process during the whole read.
 func (p *Process) Exited() bool {
 	if p.pidfd < 0 {
 		return p.Ended()

@@ -51,10 +51,10 @@ func openAt(folder int, name, shown string, flags int, mode uint32, resolve uint
 	return -1, &fs.PathError{Op: "open", Path: shown, Err: err}
 }
 
-// stepwise opens a file as openat2 does with noLinks or noMounts, for a process that may not call openat2: systemd
-// refuses it to a service with RestrictSUIDSGID=yes, because a seccomp filter can't see its flags, and DynamicUser=yes
-// includes that. stepwise opens the folders on the way one by one. It follows no link, because of O_NOFOLLOW, and it
-// never goes up, because it accepts no "..". So it can't leave the first folder.
+// stepwise opens a file as openat2 does with noLinks or noMounts. It is for a process that may not call openat2:
+// systemd refuses that call to services with RestrictSUIDSGID=yes or DynamicUser=yes, because a seccomp filter can't
+// see the call's flags. stepwise opens the folders on the way one by one. It follows no link, because of O_NOFOLLOW,
+// and it never goes up, because it accepts no "..". So it can't leave the first folder.
 func stepwise(folder int, name string, flags int, mode uint32, resolve uint64) (int, error) {
 	mount, err := uint64(0), error(nil)
 	if resolve&unix.RESOLVE_NO_XDEV != 0 {

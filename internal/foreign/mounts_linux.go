@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// mounts has the file systems that gasm and a process have mounted, by device. A device is written as in
+// mounts has the file systems that are mounted for gasm and for a process, by device. A device is written as in
 // /proc/PID/maps: "00:2d".
 //
 // A file system in user space (FUSE) may never answer, and a thread that waits for it can't be killed. Any user can
@@ -26,8 +26,8 @@ type mounts struct {
 // mounts (fs.mount-max).
 const maxMounts = 1 << 25
 
-// mountsOf returns the file systems that gasm and the process p have mounted. p may be nil, for a file of gasm's own
-// file system.
+// mountsOf returns the file systems that are mounted for gasm and for the process p. p may be nil, for a file of gasm's
+// own file system.
 //
 // A container's image is an overlay. If root has started the container, the overlay is also mounted in the namespace
 // where the container runtime runs. That is gasm's own namespace or, if gasm itself runs in a container, the namespace
@@ -87,8 +87,8 @@ func deviceName(major, minor uint32) string { return fmt.Sprintf("%02x:%02x", ma
 // ErrUserSpace means that a file of another user's process is in a file system that may never answer.
 var ErrUserSpace = errors.New("it is in a file system in user space (FUSE), which may never answer")
 
-// errOverlay means that a file is in a file system that reads from other file systems, such as an overlay, and that the
-// process's user may have mounted the overlay.
+// errOverlay means that a file is in a file system that was mounted on top of others, such as an overlay, perhaps by
+// the process's user.
 var errOverlay = fmt.Errorf("%w, or in an overlay of such file systems", ErrUserSpace)
 
 // errNotMounted means that a file's file system is in no list of mounts, so its kind is unknown.

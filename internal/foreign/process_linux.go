@@ -73,9 +73,8 @@ func (p *Process) PID() int { return p.pid }
 // from its memory, which can be mapped from a file system that does not answer.
 const readTime = 5 * time.Second
 
-// Read returns the beginning of a file of the process in /proc, with at most as many bytes as limit says. name is
-// relative to /proc/PID: "status", "task/12/comm". If gasm may not open "environ", but may read the process's memory,
-// Read reads the environment there.
+// Read returns the first limit bytes of one of the process's files in /proc. name is relative to /proc/PID: "status",
+// "task/12/comm". If gasm may not open "environ", but may read the process's memory, Read reads the environment there.
 func (p *Process) Read(name string, limit int64) ([]byte, error) {
 	return WithinLimit(readTime, func() (text []byte, err error) {
 		p.reads.During(func() { text, err = p.read(name, limit) })
@@ -409,6 +408,6 @@ func (p *Process) stat(name string) (s unix.Stat_t, err error) {
 	return s, p.gone(err)
 }
 
-// StateIn returns the state in the text of a stat file, of a process or of a thread, as in [Status]. It returns 0 if
-// the text is incomplete.
+// StateIn returns the state that the text of a process's or a thread's stat file contains, as in [Status]. It returns 0
+// if the text is incomplete.
 func StateIn(stat string) byte { return parseStat([]byte(stat)).State }

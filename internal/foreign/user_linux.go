@@ -34,8 +34,8 @@ func (u User) isOther() bool { return os.Geteuid() != 0 && os.Geteuid() != u.UID
 
 // become gives the calling thread the user's identity and takes away its capabilities. The function set, which changes
 // the user id, must be forFiles or effectively (see below). The thread must be locked to its goroutine, and must end
-// with it. If gasm is not root, the identity stays the same. If u is another user, the thread then keeps gasm's own
-// identity: without capabilities, it can read what all users, or gasm's own user, may read.
+// with it. If gasm is not root, the thread keeps gasm's own identity even if u is another user: without capabilities,
+// it can read only what all users, or gasm's own user, may read.
 func (u User) become(set func(uid int) error) error {
 	self := u.UID
 	if u.isOther() {

@@ -79,7 +79,7 @@ func (p *Process) World(ctx context.Context) (*World, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its files can't be looked at: %w", err)
 	}
-	// Since the first look at its status, the process can have started a program that runs as another user, such as su.
+	// Since its status was first read, the process may have started a program that runs as another user, such as su.
 	after, err := p.Status()
 	if err == nil && !after.same(before.User) {
 		err = errors.New("its user has changed")
@@ -191,7 +191,8 @@ func (w *World) closeDescriptor(fd int) {
 	}
 }
 
-// hang makes the World's calls fail at once while f runs. f must wait for the end of a call that takes too long.
+// hang makes the World's calls fail at once while f runs. f must return only after the call that takes too long has
+// ended.
 func (w *World) hang(f func()) {
 	w.hangs.Add(1)
 	go func() {

@@ -25,8 +25,8 @@ func (c *Classes) Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Of returns the folder with the classes of these programs of testdata/programs, "Doing.java" for example. The first
-// call compiles them, for JDK 8 and newer. All calls in a package must name the same programs.
+// Of returns the folder with the compiled classes of the given programs, which are files in testdata/programs such as
+// "Doing.java". The first call compiles them, for JDK 8 and newer. All calls in a package must name the same programs.
 func (c *Classes) Of(tb testing.TB, programs ...string) string {
 	tb.Helper()
 	c.mu.Lock()

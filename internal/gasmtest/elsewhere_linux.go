@@ -10,9 +10,9 @@ import (
 )
 
 // OwnFolders returns the folders that match a pattern, except those of other runs of tests or other users' gasm on this
-// machine. It takes a folder for someone else's if it is open in a process that this process has not started: while
-// gasm is attached to a JVM, gasm has its folder for that JVM open, and so has the JVM while it writes there. It may
-// miss folders that processes of other users have open, because these may be invisible.
+// machine. While gasm is attached to a JVM, gasm keeps its folder for that JVM open, and so does the JVM while it
+// writes there. So OwnFolders leaves out a folder if it is open in a process that this process has not started. It
+// can't leave out folders that are open only in processes of other users, if those processes are invisible.
 func OwnFolders(pattern string) (own []string) {
 	found, _ := filepath.Glob(pattern) // the patterns are well-formed
 	if len(found) == 0 {

@@ -63,8 +63,8 @@ func compiled(text string) *regexp.Regexp {
 	return p.(*regexp.Regexp)
 }
 
-// notOurs matches methods of the JDK that are on a stack between the methods of Stacks.java. Each release of the JDK
-// has other such methods.
+// notOurs matches methods of the JDK that lie between the methods of Stacks.java on a stack. They differ from release
+// to release.
 var notOurs = regexp.MustCompile(` (java.lang.Thread::runWith|\S*Lambda\S*::run)\b`)
 
 // KnownStack reports whether the Java methods on a stack, the outermost first, can be those of the given thread of the

@@ -160,7 +160,7 @@ func NeedLanguages(tb testing.TB) (dir string) {
 }
 
 // NeedGraal returns the path of the java of a JDK 25, and flags with which it uses the Graal compiler instead of C2.
-// The compiler is written in Java, and is compiled by C1 first: it takes some seconds until it has compiled anything.
+// The compiler is written in Java, and is compiled by C1 first: it takes a few seconds until it has compiled anything.
 func NeedGraal(tb testing.TB) (java string, flags []string) {
 	tb.Helper()
 	dir := filepath.Join(NeedLanguages(tb), "target", "graal")

@@ -21,9 +21,9 @@ func AwaitWork(tb testing.TB, pid int, cpu time.Duration) {
 	})
 }
 
-// AwaitOf waits until done returns true. The parameter what describes that in messages. The test fails if the process
-// ends first, or if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take long, but
-// as long as the process works, it makes progress.
+// AwaitOf waits until done returns true. The parameter what says in messages what was waited for. The test fails if the
+// process ends first, or if it gets no CPU time for a minute. There is no other limit: on a busy machine it may take
+// long, but as long as the process works, it makes progress.
 func AwaitOf(tb testing.TB, pid int, what string, done func() bool) {
 	tb.Helper()
 	used, since := time.Duration(-1), time.Now()
@@ -49,9 +49,10 @@ func CPUTime(pid int) (used time.Duration, ok bool) { return statTime(pid, 11) }
 // their parents have waited.
 func ChildrenTime(pid int) (used time.Duration, ok bool) { return statTime(pid, 13) }
 
-// statTime returns the sum of a time in user mode and one in kernel mode from /proc/PID/stat. Fields are counted from
-// the state on, because the name before the state may contain anything. The state is field 0, the times of the process
-// are the fields 11 and 12, and those of its children the fields 13 and 14:
+// statTime returns the sum of two fields of /proc/PID/stat, a time in user mode (the field first) and a time in kernel
+// mode (the field after it). Fields are counted from the state on, because the name before the state may contain
+// anything. The state is field 0, the times of the process are the fields 11 and 12, and those of its children the
+// fields 13 and 14:
 //
 //	4711 (java) S 4700 4711 4700 34816 4711 1077936128 8231 0 12 0 152 21 0 0 20 0 …
 func statTime(pid, first int) (used time.Duration, ok bool) {

@@ -6,8 +6,8 @@ package htmlpage
 type Calls struct {
 	Kinds []string `json:"kinds"`
 	Names []string `json:"names"`
-	// Codes has two numbers for each method or function: the index of its name in Names, and 1 + the index of its module
-	// there, or 0 for no module.
+	// Codes has two numbers for each method or function: the index of its name in Names, and 1 + the index of its
+	// module there, or 0 for no module.
 	Codes []int `json:"codes"`
 	// Frames are the different frames. Each has five numbers: the index of its code, the index of its kind in Kinds,
 	// flags, its line or 0, and 1 + the index in Places of the instruction that made the call, or 0.
@@ -17,11 +17,12 @@ type Calls struct {
 	// of its frame. The second says where the node is: 0 if it is a child of the node before it, 1 if it is at the same
 	// depth as the node before it, and 1 more for each level that it is nearer to the root.
 	Nodes []int `json:"nodes"`
-	// Self has a list for each event: the samples whose innermost frame is a node. Rest has lists of the same form: the
-	// samples in a node's children that were left out of the tree. Only nodes with such samples are in a list. For each
-	// of them, the list has the node's number minus the number of the previous node in the list, then the number of
-	// parts into which the samples are divided, and then two numbers for each part: its own number, and how many
-	// samples it has. In a report, a part is a slice of time in one group of threads. A comparison has only part 0.
+	// Self has a list for each event. The list says how many samples have a node as their innermost frame. Rest has
+	// lists of the same form, for the samples in those children of a node that were left out of the tree. Nodes without
+	// such samples are not in a list. For each other node, the list has the node's number minus the number of the
+	// previous node in the list, then the number of parts into which the samples are divided, and then two numbers for
+	// each part: its own number, and how many samples it has. In a report, a part is a slice of time in one group of
+	// threads. A comparison has only part 0.
 	Self [][]int `json:"self"`
 	Rest [][]int `json:"rest"`
 	// Others has two numbers for each node with children that were left out. The first is the node's number, minus the
@@ -42,7 +43,7 @@ type CallWriter struct {
 	lastOthers         int   // the last node in Calls.Others
 }
 
-// NewCallWriter returns a CallWriter for the samples of a number of events.
+// NewCallWriter returns a CallWriter for the samples of the given number of events.
 func NewCallWriter(events int) *CallWriter {
 	w := &CallWriter{names: map[string]int{}, kinds: map[string]int{}, places: map[string]int{}, frames: map[[5]int]int{},
 		node: -1, depth: -1,

@@ -17,9 +17,9 @@ import (
 
 // Decode converts a name that HotSpot wrote to the name that Java has, in UTF-8. So a method has the same name wherever
 // gasm finds it. Decode replaces HotSpot's escapes like \u00fc with characters. It also converts the modified UTF-8 of
-// class files to UTF-8. There are two differences: in class files, a zero takes two bytes, and a character beyond 16
-// bits (𝒜) is written as two surrogates of three bytes each. A surrogate without its other half is not a character, so
-// it always becomes an escape like \ud835.
+// class files to UTF-8. Modified UTF-8 differs from UTF-8 in two ways: a zero takes two bytes, and a character beyond
+// 16 bits (𝒜) is written as two surrogates of three bytes each. A surrogate without its other half is not a character,
+// so it always becomes an escape like \ud835.
 //
 // HotSpot does not escape backslashes. So Decode can't tell a name that contains the text \u00fc from a name with ü. It
 // returns the name with ü.
@@ -50,8 +50,8 @@ func Decode(s string) string {
 	return b.String()
 }
 
-// codeUnit reads a UTF-16 code unit at the start of s. It must be written as an escape, or in a way that only modified
-// UTF-8 has. size is how many bytes of s the unit takes, or 0 if s begins with anything else.
+// codeUnit reads a UTF-16 code unit at the start of s, if it is written as an escape, or as a zero or a surrogate in
+// modified UTF-8. size is how many bytes of s the unit takes, or 0 if s begins with anything else.
 func codeUnit(s string) (unit uint16, size int) {
 	switch {
 	case strings.HasPrefix(s, `\u`) && len(s) >= 6:

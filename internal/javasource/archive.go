@@ -14,7 +14,7 @@ import (
 // The list of a jar has about 100 bytes for each file, and takes three times as much in memory.
 const maxLists = 128 << 20
 
-// The type lists is a number of bytes: how much of all archives' lists of files has been read so far.
+// The type lists counts bytes: how much has been read so far of the lists of files of several archives.
 type lists int64
 
 // archive opens a zip file. Package zip reads the whole list of files, and reserves memory for the number of files that

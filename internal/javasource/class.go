@@ -59,7 +59,7 @@ func (f *Finder) findClass(name string) *classSource {
 }
 
 // onlyJDK reports whether classes of the package in dir can only come from the JDK. Searching the class path for such a
-// class would open every jar in vain.
+// class would open every jar for nothing.
 func onlyJDK(dir string) bool {
 	top, _, _ := strings.Cut(dir, "/")
 	return top == "java" || top == "jdk" || top == "sun"

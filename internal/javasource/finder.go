@@ -240,7 +240,7 @@ func (f *Finder) load(file sourceFile) *loaded {
 	return l
 }
 
-// A candidate is a file that may be the source file that is searched for.
+// A candidate is a file that may be the wanted source file.
 type candidate struct {
 	name string
 	text []byte

@@ -170,7 +170,7 @@ func firstOf(group []miss, name func(m miss) string) string {
 	return firstOfNames(slices.Compact(names))
 }
 
-// firstOfNames returns a list of at most maxNames of the names.
+// firstOfNames lists at most maxNames of the names, and says how many more there are.
 func firstOfNames(names []string) string {
 	if len(names) > maxNames {
 		names = append(names[:maxNames:maxNames], fmt.Sprintf("and %d more", len(names)-maxNames))

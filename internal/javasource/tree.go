@@ -116,8 +116,9 @@ type folder struct {
 	index index // nil until it is needed
 }
 
-// find first tries two paths. The first is right if the folder is the root of sources, and the second if the folder is
-// the directory of the class's package. The folder is walked only if the caller asks for more paths.
+// find first tries the path file, which is right if the folder is the root of sources, and then the last element of
+// file, which is right if the folder is the directory of the class's package. The folder is walked only if the caller
+// asks for more paths.
 //
 // The file names come from the capture, whose author may be somebody else and may try to make gasm show other files,
 // such as .env. So only files of known languages are found.
@@ -250,8 +251,7 @@ func (a *allowance) all(t tree, name string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// head returns the beginning of a file of a tree, which has at most as many bytes as limit says. If the allowance is
-// used up, the error is errSpent.
+// head returns the first limit bytes of a file of a tree. If the allowance is used up, the error is errSpent.
 func (a *allowance) head(t tree, name string, limit int64) ([]byte, error) {
 	if int64(*a) < limit { // reading one byte beyond the allowance shows that it is exceeded
 		limit = int64(*a) + 1

@@ -39,7 +39,7 @@ func Has(command []string, module string) bool {
 	return home != "" && slices.Contains(strings.Fields(Properties(home)["MODULES"]), module)
 }
 
-// homeOf returns the folder above the one that has a command's program. For a program of a JDK, that is the JDK's
+// homeOf returns the parent of the folder that contains a command's program. For bin/java of a JDK, that is the JDK's
 // folder. homeOf returns "" if the program does not exist.
 func homeOf(command []string) string {
 	path, err := exec.LookPath(command[0])

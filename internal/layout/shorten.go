@@ -40,7 +40,7 @@ func ShortMethod(name string, width int, ellipsis string) string {
 	return CutStart(name, width, ellipsis)
 }
 
-// withoutZeros shortens the address in the name of a hidden class:
+// withoutZeros removes the leading zeros of the address in the name of a hidden class:
 //
 //	Spread$$Lambda/0x000000003a043920
 func withoutZeros(class string) string {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Wrap breaks a text at blanks and at ends of lines. No line gets more columns than the given width. A word that is
-// longer gets a line of its own. The result has at least one line, which is "" if text has no words.
+// Wrap breaks a text at blanks and at ends of lines. A line is wider than the given width, in columns, only if it is a
+// single word. The result has at least one line, which is "" if text has no words.
 func Wrap(text string, width int) []string {
 	isBlank := func(r rune) bool { return strings.ContainsRune(" \t\r\n", r) }
 	var lines []string
@@ -34,9 +34,9 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// And lists values: "a", "a and b", "a, b and c". The parameter most limits how many are listed. And counts the values
-// beyond this limit, but if there is only one, it is listed too: of five values, And(values, 3) is "a, b, c and 2
-// more", and And(values, 4) lists all five.
+// And lists values: "a", "a and b", "a, b and c". If there are more than most values, only the first ones are listed,
+// and the rest are counted: And(values, 3) is "a, b, c and 2 more" for five values. A single further value is not
+// counted but listed: And(values, 4) lists all five.
 func And(values []string, most int) string {
 	if more := len(values) - most; more > 1 {
 		values = append(values[:most:most], fmt.Sprintf("%d more", more))

@@ -203,7 +203,7 @@ type content struct {
 }
 
 // readCode reads the code of functions of one image, and their lines. The lines are read separately, so that there is
-// code even if the debug information takes too long: that of a libjvm.so may have 300 MB.
+// code even if reading the debug information takes too long: libjvm.so may have 300 MB of it.
 func (r *Resolver) readCode(s *sampledImage, functions []*sampledFunction) {
 	if len(functions) == 0 || s.failed() {
 		return
@@ -285,7 +285,8 @@ func again[T any](r *Resolver, s *sampledImage, use func(object, debugFinder) (T
 
 var errChanged = errors.New("the file was changed while the command ran")
 
-// A fileVersion shows whether a file was written to, because then its size or the time of its last change differs.
+// A fileVersion has the size of a file and the time of its last change. If the file is written to, its fileVersion
+// differs.
 type fileVersion struct {
 	size    int64
 	changed time.Time

@@ -100,8 +100,8 @@ type candidate struct {
 	open opener
 }
 
-// linked returns the paths at which the debug file may be that is named in the section .gnu_debuglink. The section has
-// the debug file's name (without a folder) and its checksum. If there is no such section, there are no paths.
+// linked returns the possible paths of the debug file that the section .gnu_debuglink names. The section has the debug
+// file's name (without a folder) and its checksum. If there is no such section, there are no paths.
 func (d debugFinder) linked(path string, o object) (all []candidate, sum uint32, err error) {
 	section := o.Section(".gnu_debuglink")
 	if section == nil {
@@ -131,8 +131,8 @@ func (d debugFinder) linked(path string, o object) (all []candidate, sum uint32,
 	return all, o.ByteOrder.Uint32(data[at:]), nil
 }
 
-// read returns the functions of o from the debug file at a path, which it opens with open(path). If sum is not nil, it
-// must be the CRC-32 of the debug file. A missing file is not an error; the result is just empty.
+// read returns the functions of o from the debug file at a path, which it opens with open(path). If sum is not nil, a
+// debug file with another CRC-32 is an error. A missing file is not an error; the result is just empty.
 func (d debugFinder) read(path string, open opener, o object, sum *uint32) (symbolTable, error) {
 	debug, f, err := openDebug(path, open, o, sum)
 	if f == nil {
@@ -149,8 +149,8 @@ func (d debugFinder) read(path string, open opener, o object, sum *uint32) (symb
 // An opener opens the regular file at a path, and returns its size in bytes.
 type opener func(path string) (*os.File, int64, error)
 
-// openDebug opens the debug file of o at a path. If sum is not nil, it must be the CRC-32 of the debug file. A missing
-// file is not an error; the result is just nil.
+// openDebug opens the debug file of o at a path. If sum is not nil, a debug file with another CRC-32 is an error. A
+// missing file is not an error; the result is just nil.
 func openDebug(path string, open opener, o object, sum *uint32) (_ object, _ *os.File, err error) {
 	f, size, err := open(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -4,7 +4,7 @@
 //
 // The names that samplers have are not enough. DTrace on Linux has only addresses. Some of perf's names are wrong: if
 // no symbol covers an address, perf uses the nearest symbol below it. For example, a libjvm.so without its symbol table
-// still exports some hundred functions. So perf shows a whole garbage collector under the name of an exported function
+// still exports about 200 functions. So perf shows a whole garbage collector under the name of an exported function
 // that happens to come before its code, such as GCTraceTimeDriver::~GCTraceTimeDriver. This package gives a function's
 // name only to addresses inside that function. All other addresses are in gaps. A gap is a [Range] without a symbol.
 //

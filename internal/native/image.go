@@ -181,8 +181,8 @@ func (img *image) name(slot int) string {
 	return Demangle(name)
 }
 
-// believes reports whether a claim can be trusted. A claim is the name that a sampler gives to an address. Here, it is
-// an address that no function in img covers. The package comment has the rules.
+// believes reports whether a claim is believed. A claim is the name that a sampler has for an address; no function in
+// img covers that address. The package comment has the rules.
 func (img *image) believes(claim string, addr uint64) bool {
 	if isPLT(claim) {
 		return slices.ContainsFunc(img.plt, func(s span) bool { return s.lo <= addr && addr < s.hi })

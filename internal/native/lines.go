@@ -48,8 +48,8 @@ func linesUnread(path string, err error) string {
 	return fmt.Sprintf("the lines of source of %s could not be read (%v)", filepath.Base(path), err)
 }
 
-// eachDebugFile calls the function use for each debug file of o, until it returns true. eachDebugFile returns the last
-// error, unless one of the files could be used.
+// eachDebugFile calls use(debug) for each debug file of o, until use returns true. If it never does, eachDebugFile
+// returns the last error.
 func (d debugFinder) eachDebugFile(path string, o object, use func(object) (bool, error)) error {
 	var all []candidate
 	var last error

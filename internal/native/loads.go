@@ -142,8 +142,8 @@ type reading struct {
 // errMemory is the error for a file that would take more memory than is left for it.
 var errMemory = errors.New("it would take too much memory")
 
-// take takes memory for the file. It returns an error if not enough memory is left. The caller must call the returned
-// function give when it no longer needs the memory.
+// take takes memory for the file. It returns an error if not enough memory is left. When the caller no longer needs the
+// memory, it must call the method give.
 func (l *reading) take(bytes int64) error {
 	if bytes > l.left {
 		return fmt.Errorf("%w: %d MiB", errMemory, (l.taken+bytes)>>20)
@@ -169,7 +169,7 @@ func (l *reading) over() error {
 	return context.Cause(l.ctx)
 }
 
-// largeLoad is an amount of memory, in bytes. If reading a file took at least so much, the method end returns the
+// largeLoad is an amount of memory, in bytes. If reading a file took at least this much, the method end returns the
 // memory to the system.
 const largeLoad = 64 << 20
 

@@ -31,7 +31,7 @@ type Mapping struct {
 	Deleted bool
 }
 
-// file reports whether a file or the vDSO is mapped, because nothing else has symbols.
+// file reports whether the mapping can have symbols: only mappings of files and of the vDSO have any.
 func (m *Mapping) file() bool {
 	if m.Path == VDSO {
 		return true

@@ -65,8 +65,8 @@ func stubsIn(code []byte, addr uint64, slots, stubs map[uint64]string) {
 	}
 }
 
-// importSlots returns the names of the functions whose addresses the loader puts into memory, by the address of the
-// slot.
+// importSlots returns the names of imported functions, by the addresses of the slots into which the loader writes the
+// addresses of the functions.
 func (o object) importSlots() map[uint64]string {
 	const entry = 24 // the size of an elf.Rela64
 	dynamic := o.SectionByType(elf.SHT_DYNSYM)

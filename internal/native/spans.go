@@ -90,8 +90,8 @@ type sweep struct {
 	flat  []span // the result for all addresses below pos
 }
 
-// to goes on from the address w.pos to hi, and appends the spans between these two addresses to the result. No span may
-// start between them.
+// to moves w.pos up to hi, and appends what lies between the two addresses to the result. No span may start between
+// them.
 func (w *sweep) to(hi uint64) {
 	for len(w.open) > 0 && w.pos < hi {
 		s := w.spans[w.open[0]]

@@ -1,6 +1,6 @@
 package native
 
-// changed counts a change of the mappings of a process.
+// changed gives a process's mappings a new version number, because they have changed.
 func (r *Resolver) changed(p *process) {
 	r.versions++
 	p.version = r.versions

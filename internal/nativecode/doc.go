@@ -4,7 +4,7 @@
 //
 // # The text
 //
-// A [Table] is written as text. The lines of a function, and those of its source, look like this:
+// A [Table] is written as text. The lines about one function look like this:
 //
 //	name 1 /home/me/zip.c
 //	name 2 crc32_z

@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/disasm"
 )
 
-// Limits for a Table. [Table.Add] and [Read] leave out everything beyond them. A libjvm.so has 60 000 functions with 13
-// MB. A program that spends all of its time there uses a few hundred of them.
+// Limits for a Table. [Table.Add] and [Read] leave out everything beyond them. For comparison, libjvm.so has 60 000
+// functions with 13 MB of code, and a program that spends all of its time there uses a few hundred of them.
 const (
 	// MaxFunctions is the maximum number of functions.
 	MaxFunctions = 2000
@@ -85,8 +85,8 @@ type place struct {
 	function int // index in Table.Functions
 }
 
-// Add adds a function. If the table has no room for it, Add returns false and does nothing. If there is only no room
-// for its rows or its targets, the function is added without them.
+// Add adds a function. If the table has no room for it, Add returns false and does nothing. If only its rows or its
+// targets do not fit, the function is added without them.
 func (t *Table) Add(f Function) bool {
 	if len(f.Code) == 0 || len(f.Code) > MaxSize || t.code+len(f.Code) > MaxCode || len(t.Functions) == MaxFunctions ||
 		len(t.places)+len(f.Places) > maxPlaces || f.Lo+uint64(len(f.Code)) < f.Lo {
@@ -139,9 +139,8 @@ func sorted(places []place) []place {
 	return slices.Clip(kept)
 }
 
-// Find looks up an address of a process. It returns the index in Functions of the function there, and the address that
-// the same instruction has in the function's range [Lo, Hi()). ok is false if the table has no code there. A nil Table
-// has no code.
+// Find looks up an address of a process. It returns the index in Functions of the function there, and converts the
+// address to the function's own range [Lo, Hi()). ok is false if the table has no code there. A nil Table has no code.
 func (t *Table) Find(pid int, pc uint64) (function int, addr uint64, ok bool) {
 	if t == nil {
 		return 0, 0, false

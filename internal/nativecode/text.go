@@ -91,8 +91,8 @@ func (w *writer) name(name string) {
 	fmt.Fprintf(w, "name %d %s\n", w.names[name], escape(name, 0))
 }
 
-// escape returns a name in which backslashes, control characters and the character in the argument also are replaced
-// with a backslash and three octal digits.
+// escape replaces backslashes, control characters and one additional character (the parameter also) in a name. Each
+// becomes a backslash and three octal digits.
 func escape(name string, also byte) string {
 	var out []byte
 	for i := range len(name) {

@@ -1,9 +1,9 @@
 // Package noise calculates how much shares of samples can differ by chance alone.
 //
-// There are two errors. Random sampling causes the first ([SamplingError]). The second is estimated from how much the
-// share differs among groups of samples that should be alike, such as forks, time slices or hosts ([Groups]). A
-// difference is above the noise if it is larger than [Factor] times the first, and larger than [SpreadFactor] times the
-// second.
+// The difference of two shares has two errors. Random sampling causes the first ([SamplingError]). The second is
+// estimated from how much the share differs among groups of samples that should be alike, such as forks, time slices or
+// hosts ([Groups]). A difference is above the noise if it is larger than [Factor] times the first error, and larger
+// than [SpreadFactor] times the second one.
 package noise
 
 import "math"
@@ -11,9 +11,9 @@ import "math"
 // FalseAlarms is the probability that a comparison of equal programs shows any row as different.
 const FalseAlarms = 0.01
 
-// Factor returns how many standard errors of random sampling a difference must have if the given number of rows is
-// compared. It is the quantile of the normal distribution at which both tails together have the probability
-// FalseAlarms/rows (a Bonferroni correction).
+// Factor returns how many times larger than the standard error of random sampling a difference must be to be above the
+// noise, if the given number of rows is compared. It is the quantile of the normal distribution at which both tails
+// together have the probability FalseAlarms/rows (a Bonferroni correction).
 func Factor(rows int) float64 {
 	return math.Sqrt2 * math.Erfinv(1-FalseAlarms/float64(max(rows, 1)))
 }
@@ -35,7 +35,8 @@ func SamplingError(partA, wholeA, partB, wholeB int64) float64 {
 	return math.Sqrt(p * (1 - p) * (1/a + 1/b))
 }
 
-// Groups adds up groups of samples. Of each group, a part is counted, and the share of that part is compared.
+// Groups adds up groups of samples, to find out how much a share differs among them. The share of a group is
+// part/whole: the number of the samples that are counted, divided by the number of all samples in the group.
 type Groups struct {
 	n           int
 	whole, part float64

@@ -24,8 +24,8 @@ func NewLine(stderr *os.File) *Line {
 	return l
 }
 
-// Show shows a text in place of the previous one. It escapes control characters. It reports whether a further call of
-// Show would show anything. That is so only on a terminal.
+// Show shows a text in place of the previous one. It escapes control characters. It returns true on a terminal. If it
+// returns false, further calls of Show show nothing.
 func (l *Line) Show(text string) (again bool) {
 	text = layout.Message("gasm: %s", text)
 	switch {

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openChecked opens a path for reading if check(info) returns nil for the file. Opening a device, or a file of the
-// kernel's (tracefs), can have side effects. Opening a path with O_PATH has no side effects, so openChecked does that
-// first, and checks the file. Then it opens the checked file for reading, even if the path leads to another file by
-// now.
+// openChecked opens a path for reading if check(info) returns nil for the file. Opening a device, or a file in one of
+// the kernel's own file systems (tracefs), can have side effects. Opening a path with O_PATH has no side effects, so
+// openChecked does that first, and checks the file. Then it opens the checked file for reading, even if the path leads
+// to another file by now.
 func openChecked(path string, links links, check func(fs.FileInfo) error) (*os.File, error) {
 	at, err := openPath(path, links)
 	if err != nil {

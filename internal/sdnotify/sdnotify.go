@@ -1,7 +1,7 @@
 // Package sdnotify tells systemd that a service has started and still works (sd_notify(3)). Without systemd, it does
 // nothing.
 //
-// A process other than the service's main process can only do so if the unit has NotifyAccess=all.
+// A process other than the service's main process can only notify systemd if the unit has NotifyAccess=all.
 package sdnotify
 
 import (
@@ -51,10 +51,10 @@ func New() *Notifier {
 	return n
 }
 
-// Beat returns a function that says that the service works with its present configuration. The first call says that the
-// service has started, or after Reloading, that it has read its configuration again. A configuration that is read again
-// needs a Beat of its own, because the service still works with the old one for a while. Callers call the function
-// about once a second.
+// Beat returns a function that tells systemd that the service still works with its present configuration. The service
+// calls the function about once a second. The first call says that the service has started or, after Reloading, that it
+// has read its configuration again. Each new configuration needs a Beat of its own, because the service goes on calling
+// the function of the old one for a while.
 func (n *Notifier) Beat() func() {
 	ready := sync.OnceFunc(n.Ready)
 	return func() {
@@ -63,8 +63,8 @@ func (n *Notifier) Beat() func() {
 	}
 }
 
-// Ready says that the service has started or, after Reloading, that it works with its configuration, be it a new one or
-// the old one.
+// Ready says that the service has started or, after Reloading, that it is done with reloading, whether it now has a new
+// configuration or keeps the old one.
 func (n *Notifier) Ready() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,7 +82,8 @@ func (n *Notifier) alive() {
 	}
 }
 
-// Reloading says that the service reads its configuration again. A call of Ready, or of a new Beat, ends that.
+// Reloading says that the service reads its configuration again. A call of Ready, or of the function that a new Beat
+// returns, says that this has ended.
 func (n *Notifier) Reloading() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

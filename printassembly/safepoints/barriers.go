@@ -57,7 +57,7 @@ func (s *spreader) cardAfter(i int) int {
 	return none
 }
 
-// storeAfter returns the first store to an object after instruction i, on the way that takes no branch.
+// storeAfter returns the first store to an object that control reaches after instruction i without taking a branch.
 func (s *spreader) storeAfter(i int) int {
 	for k := i + 1; k <= i+maxBarrier && s.falls(k-1) && s.insts[k].Kind != disasm.Call; k++ {
 		if s.stores(k) {

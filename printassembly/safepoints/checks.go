@@ -11,9 +11,9 @@ import (
 // fails.
 const maxCheck = 40
 
-// failure returns the record of the code that is executed if a type check fails, for an instruction of the check: the
-// one that compares the class, the one that loads it right before, or the branch right after. It returns none for
-// other instructions, or if there is no such record.
+// failure returns the record of the code that is executed if a type check fails. Instruction i must belong to the
+// check: it compares the class, or loads the class right before that, or is the branch right after that. For other
+// instructions, and if there is no such record, failure returns none.
 //
 // A failed check leads to an uncommon trap, to a slow path or, if the class was checked to inline a virtual call, to
 // the call itself. All of these have the bytecode that the check is for.

@@ -18,8 +18,8 @@ type nearby struct {
 	distance int32
 }
 
-// A guess is a guessed chain of frames: the frames of a record without the innermost ones (as many as cut says). If
-// method is not "", the chain has one more frame, the innermost: this inlined method, at an unknown bytecode.
+// A guess is a guessed chain of frames: the frames of a record, except for some of the innermost ones. If method is not
+// "", the chain has one more frame, the innermost: this inlined method, at an unknown bytecode.
 type guess struct {
 	record int32 // index of the instruction that has the record; none if there is no guess
 	cut    int   // how many of the record's innermost frames to leave out

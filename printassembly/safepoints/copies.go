@@ -7,8 +7,8 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// maxBack limits the search for the computation of a copied value: only so many instructions before the copy are looked
-// at.
+// maxBack limits the search for the computation of a copied value. It is the maximum number of instructions before the
+// copy that are examined.
 const maxBack = 40
 
 // definition returns the index of the instruction that has computed the value that instruction i copies from one
@@ -42,7 +42,7 @@ func (s *spreader) definition(i int) int {
 	return none
 }
 
-// isResult reports whether a call returns its result in a register.
+// isResult reports whether a register is the one in which calls return their results.
 func isResult(register string) bool { return register == "ax" || register == "x0" }
 
 // copied returns the register that an instruction copies to another register, or "" if the instruction is not such a

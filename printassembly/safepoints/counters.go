@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxCounter is the maximum length of the code that updates a profile once, in instructions. Comparing a receiver's
-	// class with the classes in two rows of the profile takes some 30 instructions.
+	// class with the classes in two rows of the profile takes about 30 instructions.
 	maxCounter = 60
 	// maxUnused is the maximum number of instructions between two accesses to a profile for the same update.
 	maxUnused = 8

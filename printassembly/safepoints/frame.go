@@ -18,7 +18,7 @@ func SetsUpFrame(insts []printassembly.Instruction, i int) bool {
 		return true
 	case in.Kind == disasm.CondJump:
 		return i > 0 && pollsReturn(&insts[i-1])
-	// most instructions
+	// Most instructions are among these.
 	case in.Kind != disasm.Plain, !strings.Contains(in.Text, "sp") && !strings.Contains(in.Text, "bp"):
 		return false
 	}

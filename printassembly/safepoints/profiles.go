@@ -41,8 +41,8 @@ func newProfiles(g *graph) *profiles {
 	return &profiles{g, updates}
 }
 
-// maxOverlap is the number of updates that may begin before another one has ended. Up to the next update, an update
-// has the three instructions that overflowEnd looks at.
+// maxOverlap is the maximum number of updates that may begin before an earlier one has ended. Updates overlap only
+// because overflowEnd examines three more instructions, among which other updates may begin.
 const maxOverlap = 4
 
 // counter returns the method whose profile instruction i updates, or "" if it updates none.

@@ -12,13 +12,14 @@
 //     called anchors.
 //   - For any other instruction, the package makes a guess. It looks at the next anchor that control can reach, and at
 //     the last one that control has passed. Between their records, control returns from inlined methods and enters
-//     others. How far it has come on this way at the instruction is estimated from the numbers of the bytecodes.
+//     others. The package uses the numbers of the bytecodes to estimate how far control has come at the instruction.
 //     Leaving a loop counts as a long way, so that the instructions of a loop prefer the records in the loop.
-//   - An instruction that reads or writes a field shows which method it is in, if only one of the methods on this way
-//     has a bytecode for a field at this offset. Its method may also be one that is called there and has no record,
-//     such as a getter. gasm reads in the JVM's memory what the bytecodes refer to ([printassembly.MethodBody]).
+//   - An instruction that reads or writes a field shows which method it is in, if only one of the methods between the
+//     two records has a bytecode for a field at this offset. That method may also be one that is called there and has
+//     no record, such as a getter. gasm reads in the JVM's memory what the bytecodes refer to
+//     ([printassembly.MethodBody]).
 //   - C1's code of level 3 counts what it executes, in an object of the method that is executed. Such an object shows
-//     which inlined method an instruction is in, also if that method has no record.
+//     which inlined method an instruction is in, even if that method has no record.
 //   - The code that sets up and removes the stack frame belongs to the compiled method itself.
 //   - In C2's code, a copy of a register has the guess for the instruction that has computed the value. The comparison
 //     of a class has the record of the code that is executed if the type check fails. An instruction of a barrier of G1
@@ -163,7 +164,8 @@ func (s *spreader) frames(i int) []printassembly.Frame {
 	return s.made.chain(s.guess(i), s.agreed[i])
 }
 
-// like returns the frames of instruction i if it belongs to the same bytecode as another instruction.
+// like returns the frames of instruction i on the assumption that it belongs to the same bytecode as the instruction
+// other.
 func (s *spreader) like(i, other int) []printassembly.Frame {
 	if s.insts[other].OwnFrames {
 		return s.made.chain(guess{record: int32(other)}, s.agreed[i])

@@ -79,8 +79,8 @@ func (g *graph) findChains(t *tree) {
 	}
 }
 
-// around returns, for each instruction, the outer frames that the nearest records have in common. These are the first
-// two records on each way on which control may go on from the instruction, and the last two on each way to it. One
+// around returns, for each instruction, the outer frames that the nearest records have in common. The nearest records
+// are the first two on each way that control may take from the instruction, and the last two on each way to it. One
 // record in each direction is too few, because the compilers move instructions past records.
 func (g *graph) around(t *tree) []int32 {
 	ahead := g.agreed(t, g.chain, &g.from, &g.into, false)

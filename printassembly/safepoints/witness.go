@@ -6,7 +6,7 @@ import (
 	"github.com/gasm-profiler/gasm/printassembly"
 )
 
-// unsearched is the value in s.witness of an instruction for which no witness has been searched yet.
+// unsearched is the value in s.witness for an instruction before witnessAt is first called for it.
 const unsearched = 0
 
 // witnessAt returns the record of an instruction whose method is known by the field that it accesses, or none if the
@@ -41,8 +41,9 @@ func (s *spreader) findWitness(i int) int32 {
 	return none
 }
 
-// witnessOf returns the number by which a record is named for a candidate's chain: the index of the chain in
-// s.witnessed plus the number of instructions. Candidates that differ only in their bytecodes share a chain.
+// witnessOf returns the number that stands for a candidate's chain wherever a record is identified by its index: the
+// number of instructions plus the index of the chain in s.witnessed. Candidates that differ only in their bytecodes
+// share a chain.
 func (s *spreader) witnessOf(c *candidate) int32 {
 	shared := *c
 	shared.bci = 0
@@ -55,12 +56,12 @@ func (s *spreader) witnessOf(c *candidate) int32 {
 	return n
 }
 
-// initializing is how many instructions after an allocation the code may still write the header of the new object. An
-// instruction that does so gets the record of the allocation, which is in the allocation's slow path.
+// initializing is the maximum distance, in instructions, from an allocation to the code that writes the header of the
+// new object. An instruction that does so gets the record of the allocation, which is in the allocation's slow path.
 const initializing = 12
 
-// guess returns the guess for an instruction without a record. The code right before a field access mostly prepares it,
-// so it has the same guess. An instruction that updates a profile is in the method of that profile.
+// guess returns the guess for an instruction without a record. The code right before a field access usually prepares
+// that access, so it gets the same guess. An instruction that updates a profile is in the method of that profile.
 func (s *spreader) guess(i int) guess {
 	counts := s.profiles != nil && s.profiles.counter(i) != ""
 	if s.witness != nil && !counts {
@@ -101,7 +102,7 @@ type search struct {
 const (
 	// maxCandidates is the maximum number of candidates for an access. An access with that many says little.
 	maxCandidates = 64
-	// maxSeen is the maximum number of references that are examined for an access. Some hundred are common.
+	// maxSeen is the maximum number of references that are examined for an access. A few hundred are common.
 	maxSeen = 1 << 12
 	// maxUnrecorded is the maximum length of a chain of methods without a record that call one another.
 	maxUnrecorded = 4
@@ -180,8 +181,9 @@ func (w *search) body(body *printassembly.MethodBody, at candidate, depth, first
 	}
 }
 
-// best returns the first candidate in the method that would be the guess for the instruction if the instruction did not
-// access anything. If no candidate is in that method, the result is the first candidate, or nil if there are none.
+// best returns one of the candidates for instruction i, or nil if there are none. It first guesses the method as if the
+// instruction accessed nothing, and returns the first candidate in that method. If there is none in it, best returns
+// the first candidate of all.
 func (w *search) best(i int) *candidate {
 	if len(w.found) == 0 {
 		return nil
@@ -220,7 +222,8 @@ func (s *spreader) chainOf(c *candidate) []printassembly.Frame {
 	return append(frames, s.insts[c.record].Frames[c.cut:]...)
 }
 
-// framesOf returns the frames of a record, or those of an instruction whose method is known by what it accesses.
+// framesOf returns the frames of a record. The parameter record is the index of the instruction that has the record, or
+// a number that witnessOf has returned.
 func (g *graph) framesOf(record int32) []printassembly.Frame {
 	if at := int(record) - len(g.insts); at >= 0 {
 		return g.witnessed[at]

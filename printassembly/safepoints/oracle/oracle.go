@@ -5,8 +5,8 @@
 // instructions again, and a [Score] compares what it has found with the records.
 //
 // The hidden records are not always right themselves. If HotSpot's source shows that a record is that of other code,
-// there is nothing to compare with: see [Reason]. Besides, C2 gives a node that it has moved or newly made the bytecode
-// that it was processing at that time. So no rule can reach 100 %.
+// there is nothing to compare with: see [Reason]. Besides, when C2 moves a node or makes a new one, the node gets the
+// bytecode that C2 is processing at that time. So no rule can reach 100 %.
 package oracle
 
 import (
@@ -67,8 +67,8 @@ func certainlyRight(want, got []printassembly.Frame) bool {
 }
 
 // Hide returns a method as a JVM without DebugNonSafepoints has it. Such a JVM keeps only the records at polls, and at
-// calls during which the thread can stop. In a JVM with the flag, Hide recognizes these by their relocations. Except
-// for one in a thousand, at C1's throws, they are the records with an oop map.
+// calls during which the thread can stop. Hide recognizes these records by their relocations. Except for one in a
+// thousand, at C1's throws, the records that it keeps are those with an oop map.
 func Hide(insts []printassembly.Instruction) []printassembly.Instruction {
 	sparse := slices.Clone(insts)
 	for i := range sparse {
@@ -124,10 +124,10 @@ type Sampled struct {
 	Nameless bool
 }
 
-// Compare hides the records of a method between safepoints. Then it lets two rules guess them: ByAddress, and the rule
-// of package safepoints. samples has the number of samples by address. Compare calls the function each for every
-// instruction that has samples and recorded frames. It returns false if there is nothing to compare, because the method
-// is an excerpt.
+// Compare hides those records of a method that lie between safepoints. Then it lets two rules guess them: ByAddress,
+// and the rule of package safepoints. samples has the number of samples by address. Compare calls the function each for
+// every instruction that has samples and recorded frames. It returns false if there is nothing to compare, because the
+// method is an excerpt.
 func Compare(b *printassembly.Blob, insts []printassembly.Instruction, bodies *printassembly.Bodies,
 	samples map[uint64]int, each func(*Sampled)) bool {
 	if safepoints.Excerpt(insts) {

@@ -16,10 +16,10 @@ type Reason string
 // HotSpot's compilers write a record for each node (C2) or operation (C1) whose bytecode they know. Any other
 // instruction gets the next record by address, which may describe other code.
 const (
-	// LateInlining is for records of a call that C2 has inlined after it had parsed the method. Before it does that, it
-	// sets the bytecode that new nodes get to that of the call (LateInlineCallGenerator::do_late_inline_helper). Nothing
-	// resets it. So all nodes that C2 makes from then on, for whatever code, have the record of such a call. See
-	// leftovers.
+	// LateInlining is for records of a call that C2 has inlined after it had parsed the method. C2 gives each new node
+	// its current bytecode. Before such inlining, C2 makes the call's bytecode the current one
+	// (LateInlineCallGenerator::do_late_inline_helper), and nothing resets it. So all nodes that C2 makes from then on,
+	// for whatever code, have the record of such a call. See leftovers.
 	LateInlining Reason = "late inlining"
 	// Counter is for instructions with which C1 updates a profile ([safepoints.Counters]), if their record names
 	// another method than the one that has the profile. C1 has no bytecode for them, because ProfileCall and
@@ -69,10 +69,9 @@ func (j *judge) record(i int, isKept bool) ([]printassembly.Frame, Reason) {
 	return frames, ""
 }
 
-// scattered is the minimum number of separate pieces of code with the record of the same call for which that record is
-// taken as left over from late inlining. A call that was inlined has a few such pieces, such as the check of the
-// receiver's class, even if C2 has copied them with a loop. In methods with late inlining, the number is mostly 30 to
-// 800.
+// If at least scattered separate pieces of code have the record of the same call, that record is taken to be left over
+// from late inlining. A call that was inlined has a few such pieces, such as the check of the receiver's class, even if
+// C2 has copied them with a loop. In methods with late inlining, the number is mostly 30 to 800.
 const scattered = 8
 
 // leftovers returns the chains of frames that are left over from late inlining: those that have a call's bytecode, but
