@@ -69,9 +69,9 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll removes the options that limit the printed code, such as --method, if fault is not "". These options need
-// HotSpot's LogCompilation, and fault says why it can't be used. The note tells the user that HotSpot printed all
-// code, and why. It is "" if no options were removed.
+// printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation, which they
+// need, can't be used. The parameter fault says why it can't be used; if it is "", printAll removes nothing. The note
+// tells the user that HotSpot printed all code, and why. It is "" if no options were removed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -100,9 +100,9 @@ func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives the
-// command. If the daemon started JVMs with gasm's file of options, they would not start after gasm has removed the
-// file.
+// startsJava reports whether a command is java itself. gasm passes options in a file (optionsFile) only to java itself.
+// Any other command may be a build tool whose daemon outlives the command. JVMs that the daemon starts after gasm has
+// removed the file would fail to start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
 // ownDirectives returns the file of compiler directives in the user's options (-XX:CompilerDirectivesFile), or "" if
@@ -117,8 +117,8 @@ func ownDirectives(command []string) string {
 }
 
 // selection returns the methods whose code is printed. To print only these methods, HotSpot needs a file of compiler
-// directives. selection writes this file to a path that begins with prefix. DirectivesFile is "" if no file is needed,
-// or if the JVM can't use it.
+// directives. selection writes this file to a path that begins with prefix. The field DirectivesFile of the result is
+// "" if no file is needed, or if the JVM can't use it.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {

@@ -117,9 +117,9 @@ func (p *stackPlan) usedOther(s Sampler) {
 type nativeStart func(o collect.Options, note string) (sampling, error)
 
 // start starts native sampling, with stacks if the plan has stacks. If sampling with stacks is refused, it samples
-// without stacks, or returns an error if the user requires stacks. It sets Frequency and the options about stacks in
-// o. asked is the frequency that the user asked for, or 0. Sampling uses the JVMs in open, which are already open, and
-// does not open them again.
+// without stacks, or returns an error if the user requires stacks. It sets Frequency and the options about stacks in o.
+// asked is the frequency that the user asked for, or 0. open is the set of JVMs that gasm has open, which the walker of
+// stacks shares.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs,
 	begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
@@ -186,9 +186,9 @@ func (p *stackPlan) lateJMH(trials bool) string {
 	return "the samples of JMH's trials have call stacks, which take time of the benchmarks, because the command does not show that it runs JMH: --stacks off leaves them out"
 }
 
-// frequency returns how often events are sampled, per second and CPU. If the user asked for a frequency, it returns
-// asked. If asked is 0, it returns a frequency that costs little on this machine. If this is lower than usual, the
-// note says why.
+// frequency returns how often events are sampled, per second and CPU. asked is the frequency that the user asked for.
+// If it is 0, frequency returns one that costs little on this machine, and if that is lower than usual, the note says
+// why.
 func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""

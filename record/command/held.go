@@ -38,8 +38,8 @@ type Options struct {
 	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
 	// Stdout gets what the command prints to its stdout, after SeeStdout was called with it. If SeeStderr is not nil,
-	// Stderr and SeeStderr do the same for the command's stderr. If it is nil, Stderr itself becomes the command's
-	// stderr.
+	// Stderr and SeeStderr do the same for the command's stderr. If SeeStderr is nil, the command writes to Stderr
+	// directly.
 	Stdout, Stderr *os.File
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
 	// ns). Both may be nil.

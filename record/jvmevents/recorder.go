@@ -348,7 +348,8 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is the longest delay of the start of a recording for which there is no note.
+// noteworthy is the longest delay that needs no note. It applies to the start of a recording by Flight Recorder, and to
+// the setting of USDT probes.
 const noteworthy = 100 * time.Millisecond
 
 // takeLog moves the log and its older, full files into the capture. It returns the log's name, or "" if there is no

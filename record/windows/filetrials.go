@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile returns the trials of the window file at path. It returns none if no window in the file is that of a JVM
-// of the command. The note says what could not be used.
+// trialsOfFile returns the trials of the window file at path. It returns no trials if no window in the file belongs to
+// a JVM of the command. The note says what could not be used.
 func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 // other lines 1 to 15 ms.
 //
 // The kernel knows when the last message arrived on the connection (package sockdiag). Between the beginning and the
-// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the
-// kernel when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find
-// the end, gasm asks the kernel again and again, from the moment at which the iteration should be over. By then the
-// benchmark's threads have stopped, so asking does not disturb them. The kernel's time may be up to a tick earlier
-// than the message. gasm uses the time of the line if it is earlier than the kernel's time.
+// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel
+// when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find the
+// end, gasm asks the kernel again and again, from the moment at which the iteration should be over. By then the
+// benchmark's threads have stopped, so asking does not disturb them. The kernel's time may be up to a tick earlier than
+// the message. If the time at which the line arrived is earlier than the kernel's time, gasm uses the time of the line.
 
 // A jmhLink finds out at which times JMH's forks sent the text that JMH prints. It asks the kernel for these times.
 type jmhLink struct {

@@ -105,7 +105,7 @@ type Perf struct {
 	stopErr  error
 }
 
-// Limits for the time that perf takes to end. Usually it takes some ms. Tests shorten these limits.
+// Limits for the time that perf takes to end. Usually it takes a few ms. Tests shorten these limits.
 var (
 	slowEnd = external.SlowEnd // after this time the user is told
 	lastEnd = 10 * time.Second // after this time perf is killed

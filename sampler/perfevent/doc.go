@@ -12,7 +12,7 @@
 //
 // A thread's children can inherit an event with a ring buffer only if the event is restricted to one CPU. So each event
 // is opened once for each CPU. All events of a CPU write into one ring buffer. Threads and processes that are created
-// later need no file descriptors, because their events belong to the event that they inherited.
+// later need no file descriptors, because each event that they inherit belongs to one that is already open.
 //
 // Pitfalls, with the names of the kernel's functions:
 //

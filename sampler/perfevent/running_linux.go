@@ -60,8 +60,8 @@ func openThreads(pids []int, o Options) (*Set, error) {
 // the events. Threads that have ended are skipped; it is an error only if all of them have ended.
 //
 // If the kernel refuses the events on some threads after it has allowed them on others, for example because there are
-// too many open files, OpenThreads returns the set with the others, and an error that says how many threads it is
-// without.
+// too many open files, OpenThreads returns the set with those other threads, and an error that says how many threads
+// are missing.
 func OpenThreads(tids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {
