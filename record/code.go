@@ -82,10 +82,10 @@ func (o *Options) printAll(fault string) (note string) {
 		" did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does not, gasm
-// adds IgnoreUnrecognizedVMOptions. gasm avoids that flag where it can, because the JVM would also ignore a flag that
-// the user mistyped, and would run in a way that the user did not intend. hasCaptureFlags returns false if the command
-// names another JVM, as JMH's -jvm does, because that JVM may not know the flags.
+// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If that is not certain,
+// gasm also adds IgnoreUnrecognizedVMOptions. gasm avoids that flag where it can, because the JVM would also ignore a
+// flag that the user mistyped, and would run in a way that the user did not intend. hasCaptureFlags returns false if
+// the command names another JVM, as JMH's -jvm does, because that JVM may not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -94,8 +94,8 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has -jvm, the option that names another JVM for JMH's forks. JMH passes
-// the options of its own JVM to the forks on their command line, including those that gasm has added.
+// namesOtherJVM reports whether the command has -jvm, JMH's option that names another JVM for its forks. On their
+// command line, the forks get the options of JMH's own JVM, including those that gasm has added.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }

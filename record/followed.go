@@ -88,8 +88,9 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 }
 
 // completeVersions adds the build to versions that lack it: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". If a JVM
-// ended before gasm could read its memory, its version is taken from the JDK's file "release", which has no build. The
-// build is taken from the command's other JVMs of this version, if all of them have the same build.
+// ended before gasm could read its memory, its version comes from the JDK's file "release", which has no build.
+// completeVersions then takes the build from the command's other JVMs of the same version, if they all have the same
+// build.
 func completeVersions(jvms []capture.JVM) {
 	whole := map[string]string{} // whole versions, by the version without the build; "" if the builds differ
 	for i := range jvms {

@@ -27,13 +27,13 @@ const (
 	// StacksOn requires stacks. If there can be none, nothing is recorded, and the error says why.
 	StacksOn StackChoice = "on"
 	// StacksWanted is like StacksAuto, but also records stacks for JMH's trials, and accepts kernel buffers with little
-	// room. It is for reports that are about stacks, but are useful without them, too.
+	// room. It is for reports that are about stacks, but are also useful without them.
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes,
-// StacksAuto records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8
-// KiB.
+// leastStack is the least size, in bytes, of the copy of a stack in a sample. If the kernel's buffers have room only
+// for smaller copies, StacksAuto records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB,
+// but only 44 % into 8 KiB.
 const leastStack = 16 << 10
 
 // useStacksOff is the advice for a user whose --stacks on is not possible.
@@ -169,8 +169,8 @@ func (p *stackPlan) try(events []sampler.Event, hertz int) error {
 		LeastStack: p.leastStack()})
 }
 
-// leastStack returns the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes, no
-// stacks are recorded. 0 means that any number is enough.
+// leastStack returns the least size, in bytes, of the copy of a stack in a sample. If the kernel's buffers have room
+// only for smaller copies, no stacks are recorded. 0 means that any size is enough.
 func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
 		return leastStack

@@ -44,8 +44,8 @@ type Options struct {
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
 	// ns). Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream matters only if Stdout and Stderr are the same file. If it is true, the command has a single stream for
-	// both, and SeeStdout is called with it. This preserves the order of the command's output.
+	// OneStream matters only if Stdout and Stderr are the same file. If it is true, the command writes to a single
+	// stream for both, and SeeStdout is called with all of its output. This preserves the order of the output.
 	OneStream bool
 }
 

@@ -60,8 +60,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when begin is done.
-// When reach is done, gasm no longer accesses the JVM's files.
+// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when the context
+// begin is done. When the context reach is done, gasm no longer accesses the JVM's files.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if r.byOption { // the JVM may already be recording, so there must be a note for the next gasm process

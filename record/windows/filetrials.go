@@ -65,7 +65,7 @@ func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
 	return t
 }
 
-// leave counts a line that is left out, and remembers why the first one is left out.
+// leave counts a line that is left out. For the first such line, it remembers the reason.
 func (t *fileTrials) leave(why string) {
 	if t.left++; t.left == 1 {
 		t.first = why

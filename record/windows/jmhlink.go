@@ -47,12 +47,12 @@ const (
 	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
 	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
-	// shortIteration is the length of the shortest iterations whose beginning and end gasm asks the kernel for. Asking
-	// once takes 0.1 to 1 ms of CPU time, which is too much for a shorter iteration.
+	// shortIteration is the least length of an iteration for which gasm asks the kernel. Asking once takes 0.1 to 1 ms
+	// of CPU time, which is too much for a shorter iteration.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two times that gasm asks the kernel for the end of an iteration. The
-	// pauses get longer, because an iteration whose last operation is long may end much later than it should. After
-	// endWait, gasm stops asking.
+	// endPause is the shortest pause before gasm asks the kernel again whether an iteration has ended. The pauses get
+	// longer, because an iteration whose last operation is long may end much later than it should. After endWait, gasm
+	// stops asking.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is 1/endPauses of the time since the iteration should have ended
 )
@@ -162,7 +162,8 @@ func (l *jmhLink) stop() {
 	})
 }
 
-// moment calls onMoment for the beginning or the end of the newest iteration.
+// moment calls onMoment for the beginning or the end of the newest iteration of a fork. It does nothing if the
+// iteration before it was shorter than shortIteration.
 func (r *jmhRun) moment(ends bool) {
 	fork := &r.forks[len(r.forks)-1]
 	last := len(fork.iterations) - 1

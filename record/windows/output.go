@@ -16,7 +16,7 @@ type Output struct {
 
 	// Lines of the two streams are kept apart.
 	stdout, stderr stream
-	// changed gets an element when a window has opened or closed.
+	// changed receives a value when a window has opened or closed.
 	changed chan struct{}
 
 	mu    sync.Mutex

@@ -234,8 +234,8 @@ func (p *Perf) unfinished() error {
 	return stopped
 }
 
-// isFull reports whether the disk that the folder dir is on is full, or so nearly full that perf could not write the
-// next piece of its data.
+// isFull reports whether the disk with the folder dir is full, or so nearly full that perf could not write the next
+// piece of its data.
 func isFull(dir string) bool {
 	var disk unix.Statfs_t
 	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16

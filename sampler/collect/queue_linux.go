@@ -68,7 +68,7 @@ func (q *queue) put(r *perfevent.Record) {
 	}
 }
 
-// appended appends bytes (data) to a slice, and returns the part of the slice that has the data.
+// appended appends data to the slice *all, and returns the part of that slice that has the data.
 func appended[T any](all *[]T, data []T) []T {
 	n := len(*all)
 	*all = append(*all, data...)

@@ -43,7 +43,7 @@ type stacks struct {
 }
 
 // A kernelCall is a call by a function of the kernel. caller is the stack below this function, and pc is the return
-// address in it.
+// address in this function.
 type kernelCall struct {
 	caller callstack.ID
 	pc     uint64
@@ -109,8 +109,8 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 		call := kernelCall{stack, r.Chain[i]}
 		id, known := s.calls[call]
 		if !known {
-			// The byte before the return address is the last byte of the call. The return address itself may be in the next
-			// function.
+			// The byte before the return address is the last byte of the call. The return address itself may be in the
+			// next function.
 			name := kernelNames().at(call.pc - 1)
 			f := callstack.At(callstack.Kernel, call.pc)
 			f.Module, f.Name = sampler.KernelModule, name.symbol

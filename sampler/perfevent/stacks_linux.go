@@ -10,8 +10,8 @@ const (
 	// MaxStack is the largest number of bytes of a stack that a sample can have. The reason is that the length of a
 	// record has 16 bits. The kernel copies a little less if the rest of the record needs the room.
 	MaxStack = 65528
-	// smallestStack is the number of bytes of a stack that a sample has even if the ring buffers are too small for it,
-	// and samples get lost. Fewer bytes would cut nearly all stacks of a JVM.
+	// smallestStack is the least number of bytes of a stack in a sample. A sample has that many even if the ring
+	// buffers are too small for such samples, so that some get lost. Fewer bytes would cut nearly all stacks of a JVM.
 	smallestStack = 8 << 10
 
 	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings is the maximum

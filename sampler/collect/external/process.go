@@ -66,7 +66,8 @@ func New(ctx context.Context, path string, args []string) *Process {
 	return p
 }
 
-// Start starts the command. Before it, the caller may set the files of p.Cmd and the callbacks Started and After.
+// Start starts the command. Before this call, the caller may set the files of p.Cmd and the callbacks Started and
+// After.
 func (p *Process) Start() error {
 	started := make(chan error)
 	go func() {
