@@ -21,8 +21,8 @@ type clockReadings struct {
 // readings. A larger change means that the wall clock was set, or that the machine slept.
 const clockNoise = 10 * time.Millisecond
 
-// step returns by how much the wall clock was changed, or went on while the machine slept, during the command. It
-// returns 0 if neither happened.
+// step returns by how much the wall clock moved against the samples' clock while the command ran, because somebody set
+// it or the machine slept. It returns 0 if neither happened.
 func (c *clockReadings) step() time.Duration {
 	if by := c.start.StepTo(c.end); by.Abs() > clockNoise {
 		return by

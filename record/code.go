@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode decides from where the code is taken. The note tells the user why the code comes from another source than
-// the one that the user asked for, or why a limit such as --method has no effect. Otherwise it is "".
+// chooseCode decides from where the code is taken. The note tells the user why gasm does not use the source that the
+// user asked for, or why a limit such as --method has no effect. It is "" if there is nothing to say.
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -101,8 +101,8 @@ func namesOtherJVM(command []string) bool {
 }
 
 // startsJava reports whether a command is java itself. gasm passes options in a file (optionsFile) only to java itself.
-// Any other command may be a build tool whose daemon outlives the command. JVMs that the daemon starts after gasm has
-// removed the file would fail to start.
+// Any other command may be a build tool whose daemon outlives the command. With such a file, JVMs that the daemon
+// starts after gasm has removed the file would fail to start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
 // ownDirectives returns the file of compiler directives in the user's options (-XX:CompilerDirectivesFile), or "" if

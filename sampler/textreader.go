@@ -201,7 +201,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		from := max(have-1, 0) // the line that ends at from may be the last one of a sample
+		from := max(have-1, 0) // the line that ends at this index may be the last one of a sample
 		if i := lastEnd(c.text[from:]); i >= 0 {
 			last = from + i
 		}

@@ -180,9 +180,9 @@ func littleRoom(size int) *failure.RefusedError {
 		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
 }
 
-// TryStacks returns an error if this user could not take samples with call stacks of a process, because the events are
-// refused or the kernel's buffers have less room than LeastStack. It opens the events for gasm's own process, but takes
-// no samples. It uses only the options Events, Frequency and LeastStack.
+// TryStacks returns an error if this user can't take samples with call stacks. The reason may be that the kernel
+// refuses the events, or that its buffers have room for fewer bytes of a stack than LeastStack. TryStacks opens the
+// events for gasm's own process, but takes no samples. It uses only the options Events, Frequency and LeastStack.
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
 	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: ringPause}

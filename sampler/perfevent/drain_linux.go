@@ -41,8 +41,8 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	return found
 }
 
-// fill takes records out of the ring buffers and adds them to the batch. Its result found is that of Drain. The caller
-// must call free when it no longer needs the space of the records that it has used.
+// fill takes records out of the ring buffers and adds them to the batch. Its result found is that of Drain. After the
+// caller has used the records, it must call free.
 //
 // Without stacks, fill takes all records. With stacks, it leaves the newest records in the ring buffers, because Drain
 // would have to copy their stacks. These are the records that are more than 2 ms (disorder) newer than the parameter

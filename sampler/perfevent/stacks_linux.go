@@ -21,11 +21,10 @@ const (
 	allStackRings    = 512 << 20
 
 	// A pause is the time between two Drains (Options.DrainEvery). A ring buffer should have room for the samples of
-	// wantedPauses pauses, which is about a second, because the kernel may not schedule this process for a while, or a
-	// walk of a stack may take longer because it comes to new code. If this user may not lock that much memory, the
-	// stacks are made smaller until the samples of leastPauses pauses fit. This number must be at least two: Wait
-	// returns when half of the buffer is full, and the other half is for the samples that arrive before this process
-	// gets a CPU.
+	// wantedPauses pauses, which is about a second. It may take that long until this process gets a CPU, or until the
+	// walk of a stack that comes to new code is done. If this user may not lock that much memory, the stacks are made
+	// smaller until the samples of leastPauses pauses fit. This number must be at least two: Wait returns when half of
+	// the buffer is full, and the other half is for the samples that arrive before this process gets a CPU.
 	wantedPauses, leastPauses = 50, 2
 )
 
