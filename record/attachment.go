@@ -59,16 +59,20 @@ type AttachOptions struct {
 	Message func(text string)
 	// Window is called when the measurement begins (after Delay) and when it ends (after Length). It may be nil.
 	Window func(WindowChange)
-	// Progress is called when the sampling begins. If it returns true, it is called again each second. It may be nil.
+	// Progress is called when the sampling begins. If this call returns true, or if Live is set, Progress is called
+	// again each second. It may be nil.
 	Progress func(AttachProgress) (again bool)
-	// Pause is the longest time between the arrival of a sample and the moment at which gasm processes it. 0 means 50 ms.
-	// With a longer Pause, gasm takes less CPU time, but the JVM has replaced more methods before gasm could copy them.
+	// Pause is the longest time between the arrival of a sample and the moment at which gasm processes it. 0 means 50
+	// ms. A longer Pause costs less CPU time, but then the JVM replaces more of the sampled methods before gasm can
+	// copy them.
 	Pause time.Duration
-	// Before is another recording. JVMs that it still records need not be opened again. It may be nil.
+	// Before is an earlier recording, which may still be running. JVMs that it has open are not opened a second time.
+	// It may be nil.
 	Before *Attachment
-	// NoThreadNames is true if the names that the kernel keeps of threads are enough.
+	// NoThreadNames is true if gasm should not read the names of threads from the JVMs' memory. The names that the
+	// kernel has are then used.
 	NoThreadNames bool
-	// Live receives what is recorded, during the recording. It may be nil.
+	// Live receives the samples, the code and the stacks while they are recorded. It may be nil.
 	Live Live
 }
 
@@ -78,11 +82,11 @@ type AttachOptions struct {
 type Live interface {
 	// Begin is called before all other methods. frequency is the number of samples per second and CPU of each event.
 	Begin(frequency int, events []sampler.Event)
-	// Code is called with each piece of text that is written to the log of a JVM's code. The first piece begins with the
-	// log's head. Each piece consists of whole lines and whole methods.
+	// Code is called with each piece of text that gasm writes to the log of a JVM's code. The first piece begins with
+	// the head of the log. Each piece consists of whole lines and whole methods.
 	Code(pid int, text []byte)
-	// Write is called with the text of the file of call stacks. A piece may end within a line. The stack of a sample may
-	// come a moment after the sample.
+	// Write is called with each piece of text that gasm writes to the file of call stacks. A piece may end within a
+	// line. The stack of a sample may come a moment after the sample.
 	Write(stacks []byte) (int, error)
 	// Sample is called with each sample.
 	Sample(*sampler.Sample)
@@ -155,7 +159,7 @@ func NewAttachment(o AttachOptions) *Attachment {
 }
 
 // Run samples the JVMs and copies their code until Length is over, a signal stops the recording, or all JVMs have
-// ended. If Run returns an error, there is nothing to report, and it has removed the capture's folder.
+// ended. If Run returns an error, there is nothing to report, and Run has removed the capture's folder.
 func (a *Attachment) Run(ctx context.Context) error {
 	defer a.end()
 	err := a.run(ctx)

@@ -17,11 +17,12 @@ type clockReadings struct {
 	found      map[int]capture.Clock // by the JVM's pid
 }
 
-// clockNoise is the largest change of the difference between the wall clock and the samples' clock that is attributed
-// to inaccurate readings. A larger change means that the wall clock was set, or that the machine slept.
+// clockNoise is how much the difference between the wall clock and the samples' clock may change because of inaccurate
+// readings. A larger change means that the wall clock was set, or that the machine slept.
 const clockNoise = 10 * time.Millisecond
 
-// step returns by how much the wall clock was changed while the command ran, or 0 if it was not changed.
+// step returns by how much the wall clock moved against the samples' clock while the command ran, because somebody set
+// it or the machine slept. It returns 0 if neither happened.
 func (c *clockReadings) step() time.Duration {
 	if by := c.start.StepTo(c.end); by.Abs() > clockNoise {
 		return by
@@ -36,7 +37,7 @@ func (c *clockReadings) jvmStart(pid int, wallNanos int64) int64 {
 	switch {
 	case c.step() == 0:
 		return first
-	case ok: // the clocks were also read some ms after the JVM's start
+	case ok: // the clocks were also read a few ms after the JVM's start
 		return found.Mono(wallNanos)
 	case c.during(last) && !c.during(first):
 		return last
@@ -49,7 +50,7 @@ func (c *clockReadings) during(mono int64) bool {
 	return c.start.MonoNanos <= mono && mono <= c.end.MonoNanos
 }
 
-// note returns a warning if the wall clock was set, and otherwise "".
+// note returns a warning if the wall clock was set or the machine slept, and otherwise "".
 func (c *clockReadings) note() string {
 	by := c.step()
 	if by == 0 {

@@ -50,8 +50,8 @@ func (o *Options) checkCode() error {
 	return nil
 }
 
-// chooseCode decides from where the code is taken. The note tells the user why the code comes from another source than
-// the one that the user asked for, or why a limit such as --method has no effect. Otherwise it is "".
+// chooseCode decides from where the code is taken. The note tells the user why gasm does not use the source that the
+// user asked for, or why a limit such as --method has no effect. It is "" if there is nothing to say.
 func (r *Recording) chooseCode() (way codeSource, note string) {
 	o := &r.o
 	limited := o.selectionText()
@@ -69,9 +69,9 @@ func (r *Recording) chooseCode() (way codeSource, note string) {
 	return &printedCode{r: r}, note
 }
 
-// printAll removes the options that limit the printed code, such as --method, if fault is not "". These options need
-// HotSpot's LogCompilation, and fault says why it can't be used. The note tells the user that HotSpot printed all
-// code, and why. It is "" if no options were removed.
+// printAll removes the options that limit the printed code, such as --method, if HotSpot's LogCompilation, which they
+// need, can't be used. The parameter fault says why it can't be used; if it is "", printAll removes nothing. The note
+// tells the user that HotSpot printed all code, and why. It is "" if no options were removed.
 func (o *Options) printAll(fault string) (note string) {
 	limited := o.selectionText()
 	if fault == "" || limited == "" {
@@ -82,10 +82,10 @@ func (o *Options) printAll(fault string) (note string) {
 		" did not limit it: HotSpot's LogCompilation, which that needs, writes files in /tmp, and " + fault
 }
 
-// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If it does not, gasm
-// adds IgnoreUnrecognizedVMOptions. gasm avoids that flag where it can, because the JVM would also ignore a flag that
-// the user mistyped, and would run in a way that the user did not intend. hasCaptureFlags returns false if the command
-// names another JVM, as JMH's -jvm does, because that JVM may not know the flags.
+// hasCaptureFlags reports whether the command's JVM certainly knows all flags that gasm adds. If that is not certain,
+// gasm also adds IgnoreUnrecognizedVMOptions. gasm avoids that flag where it can, because the JVM would also ignore a
+// flag that the user mistyped, and would run in a way that the user did not intend. hasCaptureFlags returns false if
+// the command names another JVM, as JMH's -jvm does, because that JVM may not know the flags.
 func hasCaptureFlags(command []string) bool {
 	if !startsJava(command) || namesOtherJVM(command) {
 		return false
@@ -94,15 +94,15 @@ func hasCaptureFlags(command []string) bool {
 	return printassembly.OldestKnown <= release && release <= printassembly.NewestKnown
 }
 
-// namesOtherJVM reports whether the command has -jvm, the option that names another JVM for JMH's forks. JMH passes
-// the options of its own JVM to the forks on their command line, including those that gasm has added.
+// namesOtherJVM reports whether the command has -jvm, JMH's option that names another JVM for its forks. On their
+// command line, the forks get the options of JMH's own JVM, including those that gasm has added.
 func namesOtherJVM(command []string) bool {
 	return slices.Contains(command, "-jvm") || slices.Contains(command, "--jvm")
 }
 
-// startsJava reports whether a command is java itself. Any other command may be a build tool whose daemon outlives the
-// command. If the daemon started JVMs with gasm's file of options, they would not start after gasm has removed the
-// file.
+// startsJava reports whether a command is java itself. gasm passes options in a file (optionsFile) only to java itself.
+// Any other command may be a build tool whose daemon outlives the command. With such a file, JVMs that the daemon
+// starts after gasm has removed the file would fail to start.
 func startsJava(command []string) bool { return filepath.Base(command[0]) == "java" }
 
 // ownDirectives returns the file of compiler directives in the user's options (-XX:CompilerDirectivesFile), or "" if
@@ -117,8 +117,8 @@ func ownDirectives(command []string) string {
 }
 
 // selection returns the methods whose code is printed. To print only these methods, HotSpot needs a file of compiler
-// directives. selection writes this file to a path that begins with prefix. DirectivesFile is "" if no file is needed,
-// or if the JVM can't use it.
+// directives. selection writes this file to a path that begins with prefix. The field DirectivesFile of the result is
+// "" if no file is needed, or if the JVM can't use it.
 func (o *Options) selection(prefix string) (sel printassembly.Selection, err error) {
 	sel = printassembly.Selection{Methods: o.Methods, SkipC1: o.SkipC1}
 	if sel.All() || jdk.Release(o.Command) < printassembly.OldestKnown || ownDirectives(o.Command) != "" {

@@ -35,8 +35,9 @@
 // The command has the same stdin, terminal, signals and exit code as without gasm. Its stdout passes through gasm, and
 // so does its stderr if lines on it open or close windows. The command does not notice that. Options for JVMs are added
 // to the command line of a java program or another tool of a JDK (javaflags.go). JVMs that start without these options
-// have the flag DebugNonSafepoints switched on in their memory (live.go), and are told to log through their attach
-// socket. So JVMs that JMH, Maven or a shell script start are captured, too, and no JVM prints a line about gasm.
+// have the flag DebugNonSafepoints switched on in their memory (live.go), and get the command to log events through
+// their attach socket. So JVMs that JMH, Maven or a shell script start are captured, too, and no JVM prints a line
+// about gasm.
 //
 // Some options have to reach every JVM from its start. They are passed in two environment variables: JAVA_TOOL_OPTIONS,
 // which each JVM in the command's process tree reads, and JDK_JAVA_OPTIONS, which java of JDK 9 and newer reads. Each

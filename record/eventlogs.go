@@ -25,7 +25,7 @@ import (
 //     for events, because each java program prints a line about the variable on stderr, and because gasm does not know
 //     where, and as which user, the JVMs will run. The option is left out if a JVM might not start with it; see
 //     eventObstacle.
-//   - All JVMs that have started without the option are told to log through their attach socket, as soon as they run
+//   - JVMs that have started without the option get the command to log through their attach socket, as soon as they run
 //     their program. That misses the JVM's first collections. If the command is another program, gasm does this only if
 //     the user has asked for events.
 //

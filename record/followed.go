@@ -42,8 +42,9 @@ func (j *followedJVM) follow(ctx context.Context, dir string, o follow.Options) 
 	return err
 }
 
-// sampled passes a sample of the JVM to the follower, which copies the sampled code. It does so only if the sampled
-// instruction may be in compiled code. It also passes the sample's Caller, whose code should be copied, too.
+// sampled passes the address of a sample to the follower, which copies the code at this address. It does so only if the
+// address may be in compiled code. It also passes the sample's Caller, so that the follower copies the caller's code as
+// well.
 func (j *followedJVM) sampled(s *sampler.Sample) {
 	if s.Caller != 0 {
 		j.follower.Called(s.Caller, s.MonoNanos)
@@ -87,8 +88,9 @@ func (s *session) describeFollowed(j *followedJVM) capture.JVM {
 }
 
 // completeVersions adds the build to versions that lack it: "17.0.15" becomes "17.0.15+6-Debian-1deb12u1". If a JVM
-// ended before gasm could read its memory, its version is taken from the JDK's file "release", which has no build. The
-// build is taken from the command's other JVMs of this version, if all of them have the same build.
+// ended before gasm could read its memory, its version comes from the JDK's file "release", which has no build.
+// completeVersions then takes the build from the command's other JVMs of the same version, if they all have the same
+// build.
 func completeVersions(jvms []capture.JVM) {
 	whole := map[string]string{} // whole versions, by the version without the build; "" if the builds differ
 	for i := range jvms {
@@ -113,13 +115,14 @@ func sortByStart(jvms []capture.JVM) {
 	})
 }
 
-// fewLate limits a note about sampled methods that were gone before gasm could copy them. The note appears if there
-// are more than fewLate of them, and more than a tenth of all sampled methods. A smaller number does not matter: most
-// of these methods were first sampled shortly before the JVM ended, and have next to no samples.
+// fewLate is a threshold for a note about late methods: sampled methods that were gone before gasm could copy them.
+// There is a note if there are more than fewLate late methods, and if they are more than a tenth of all sampled
+// methods. Fewer do not matter: most late methods were first sampled shortly before the JVM ended, and have next to no
+// samples.
 const fewLate = 50
 
-// manyAmbiguous limits a note about ambiguous samples. A sample is ambiguous if the code at its address was replaced
-// at about the same time. The note says how many there are, if they are more than one in manyAmbiguous samples.
+// manyAmbiguous is a threshold for a note about ambiguous samples. A sample is ambiguous if the code at its address was
+// replaced at about the time of the sample. There is a note if more than one in manyAmbiguous samples is ambiguous.
 const manyAmbiguous = 1000
 
 // codeNotes returns notes that say which part of a JVM's code is missing or uncertain.

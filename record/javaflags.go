@@ -21,8 +21,8 @@ type javaFlags struct {
 	// command is for the command line of a java program, or of another tool whose JDK is known. JMH passes such options
 	// on to its forks.
 	command []string
-	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know, so
-	// the field tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
+	// tool is for JAVA_TOOL_OPTIONS, which every JVM reads. JDK 8 does not start with an option that it does not know,
+	// so the field tool has only options that JDK 8 knows, unless the command is a tool of a newer JDK.
 	tool []string
 	// launcher is for JDK_JAVA_OPTIONS, which the java program of JDK 9 and newer reads. It repeats the options in
 	// tool, because sudo -E removes JAVA_TOOL_OPTIONS from the environment, but not JDK_JAVA_OPTIONS.
@@ -68,8 +68,8 @@ func isScript(command string) bool {
 	return err == nil && string(head) == "#!"
 }
 
-// longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores the
-// whole of a longer value (OPTION_BUFFER_SIZE in arguments.cpp).
+// longestOptions is the length in bytes of the longest value of JAVA_TOOL_OPTIONS that JDK 8 reads. JDK 8 ignores a
+// longer value completely (OPTION_BUFFER_SIZE in arguments.cpp).
 const longestOptions = 1023
 
 // longNote returns a note if the user's and gasm's options together are too long for JDK 8, and otherwise "".
@@ -85,10 +85,10 @@ func (f javaFlags) longNote(command []string) string {
 	return ""
 }
 
-// OverridingVariable looks for an environment variable of Java that overrides gasm's own options. gasm's options are
-// in JAVA_TOOL_OPTIONS, and a JVM reads some other variables later. It would then not write its log where gasm expects
-// it. OverridingVariable returns the variable's name, and a text about it for the user. The name is "" if there is no
-// such variable.
+// OverridingVariable looks for an environment variable of Java that overrides gasm's own options. gasm's options are in
+// JAVA_TOOL_OPTIONS, and a JVM reads some other variables later. If one of these overrides an option, the JVM does not
+// write its log where gasm expects it. OverridingVariable returns the variable's name, and a text about it for the
+// user. The name is "" if there is no such variable.
 func OverridingVariable() (name, cause string) {
 	for _, later := range jdk.OptionVariables[1:] {
 		if option := printassembly.Overrides(os.Getenv(later)); option != "" {

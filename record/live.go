@@ -26,8 +26,8 @@ import (
 // the process maps libjvm.so.
 type liveCode struct {
 	r *Recording
-	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know which
-	// methods have samples, and copies all methods. It is nil if the sampler delivers samples.
+	// watch reports mappings if the sampler delivers no samples while the command runs. Then liveCode does not know
+	// which methods have samples, and copies all methods. It is nil if the sampler delivers samples.
 	watch     *mappingEvents
 	resolver  *native.Resolver // has the mappings that the watch has reported; nil if there is no watch
 	delivered chan struct{}    // closed when the followers have got all samples; nil if the sampler delivers none
@@ -68,8 +68,8 @@ func (c *liveCode) javaFlags() (flags javaFlags, err error) {
 	return flags, nil
 }
 
-// begin begins to deliver samples to the followers, which copy the code. If the sampler delivers no samples, a watch
-// for the files that processes map is started instead.
+// begin begins to deliver samples to the followers, which copy the code. If the sampler delivers no samples, begin
+// starts c.watch instead, which reports the files that processes map.
 func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	if samples := s.stream(); samples != nil {
 		c.delivered = make(chan struct{})
@@ -84,7 +84,8 @@ func (c *liveCode) begin(ctx context.Context, s sampling, pid int) (err error) {
 	return err
 }
 
-// expect makes a sampler look for new mappings often while JVMs start, if the sampler can do that.
+// expect makes a sampler look for new mappings often while JVMs start, if the sampler has a method for that
+// (oftenLooker).
 func (c *liveCode) expect(sampler any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +127,7 @@ func (c *liveCode) mapped(ctx context.Context, m native.Mapping) {
 	c.jvms = append(c.jvms, j)
 }
 
-// isLibJVM reports whether a mapping is one of HotSpot's library.
+// isLibJVM reports whether m is a mapping of HotSpot's library, libjvm.so.
 func isLibJVM(m native.Mapping) bool { return filepath.Base(m.Path) == "libjvm.so" }
 
 func (c *liveCode) pause()  { c.turn(true, (*follow.Follower).Pause) }

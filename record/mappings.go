@@ -88,7 +88,7 @@ func (w *mappingWatch) due() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// look reads the mappings of new JVMs, and of those JVMs whose time has come; see mappingRead.
+// look reads the mappings of new JVMs, and of JVMs whose mappings are due to be read again (mappingRead.at).
 func (w *mappingWatch) look(now time.Time) {
 	logs := w.logs.Written()
 	if w.logs.Closed != "" {

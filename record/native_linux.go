@@ -70,8 +70,8 @@ func stacksSupported() error {
 	return nil
 }
 
-// setWalk sets the options that make sampling find call stacks. Sampling uses the JVMs in open, which are already
-// open, and does not open them again.
+// setWalk sets the options that make native sampling find call stacks. The parameter open is the set of JVMs that gasm
+// has open, which the walker shares.
 func setWalk(o *collect.Options, open *shared.JVMs) {
 	w := stack.NewWalker(open)
 	o.Walk, o.Caller, o.GiveUp = w.Walk, w.Caller, w.GiveUp
@@ -80,8 +80,8 @@ func setWalk(o *collect.Options, open *shared.JVMs) {
 // tryStacks returns an error if samples with these options can't have call stacks.
 func tryStacks(o collect.Options) error { return collect.TryStacks(o) }
 
-// withoutOther removes from an error of native sampling the hint to try another sampler, because gasm attach has no
-// other sampler.
+// withoutOther changes the hint in an error of native sampling if the hint is to try another sampler, because gasm
+// attach has no other sampler.
 func withoutOther(err error) error {
 	var refused *failure.RefusedError
 	if errors.As(err, &refused) && refused.Reason == failure.ReasonUnknownEvent {

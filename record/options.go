@@ -23,9 +23,9 @@ type Options struct {
 	Command []string // the program and its arguments; not empty
 	Folder  *Folder  // the capture's folder; not nil
 
-	// The command uses Stdin directly. Its stdout passes through gasm, which looks for lines that open or close a window
-	// (see WindowStart), and continues to Stdout. If such lines may be on stderr, the command's stderr passes through
-	// gasm to Stderr in the same way. Otherwise the command uses Stderr directly.
+	// The command uses Stdin directly. Its stdout passes through gasm, which looks for lines that open or close a
+	// window (see WindowStart), and continues to Stdout. If such lines may be on stderr, the command's stderr passes
+	// through gasm to Stderr in the same way. Otherwise the command uses Stderr directly.
 	Stdin, Stdout, Stderr *os.File
 
 	Sampler Sampler // not empty
@@ -60,8 +60,8 @@ type Options struct {
 	Methods []string   // patterns of the methods whose code is printed; if empty, all methods
 	SkipC1  bool       // true if code compiled by C1 is not printed
 
-	// WallHertz is how often per second gasm looks at each thread of the JVMs, to record what the thread does by the wall
-	// clock. If it is 0, gasm does not record that.
+	// WallHertz is how often per second gasm looks at each thread of the JVMs, to record how the thread spends its
+	// time, running or waiting (--wall). If it is 0, gasm does not record that.
 	WallHertz int
 
 	// Events says which events in the JVMs are recorded in addition to the samples, such as garbage collections. See

@@ -44,8 +44,8 @@ func (r *Recording) addProbeFlag(flags javaFlags) (javaFlags, error) {
 	return flags, nil
 }
 
-// rootChanger returns the program in a command that runs other programs with a different root directory or different
-// mounts. It returns "" if there is no such program.
+// rootChanger returns the first of a command's words that names one of rootChangers, the programs that change the root
+// directory or the mounts. It returns "" if there is no such word.
 func rootChanger(command []string) string {
 	for _, word := range command {
 		for _, w := range strings.Fields(word) { // sh -c "chroot /srv java …"

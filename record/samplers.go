@@ -30,7 +30,7 @@ type sampling interface {
 	// if the sampler has no samples before the end.
 	stream() <-chan sampler.Sample
 	Notes() []string // says what could not be sampled
-	// Pause makes the sampler take no samples until Resume is called, or drop them.
+	// Pause makes the sampler take no samples, or drop the samples that it takes, until Resume is called.
 	Pause() error
 	Resume() error
 	// Stop ends the sampling. It may wait for more information about the samples, but only until ctx is done. If the
@@ -39,14 +39,14 @@ type sampling interface {
 	Stop(ctx context.Context) error
 	// Lost returns the number of samples that the sampler has lost, or 0 if the sampler's text contains that number.
 	Lost() int64
-	// lostSoFar returns the number of lost samples that are known during the recording.
+	// lostSoFar returns the number of lost samples that are known so far. It may be called during the recording.
 	lostSoFar() int64
 	// save writes the sampler's text to a new file at path, and a copy to tee. If that fails, the text can still be
 	// read with open.
 	save(ctx context.Context, path string, tee io.Writer) error
 	open(context.Context) (io.ReadCloser, error)
-	// resolver returns the sampler's own resolver, or nil if the sampler does not look up native functions. When Stop has
-	// returned, the resolver has looked up the native functions of all samples.
+	// resolver returns the sampler's own resolver, or nil if the sampler does not look up native functions. When Stop
+	// has returned, the resolver has looked up the native functions of all samples.
 	resolver() *native.Resolver
 	// KernelCode returns the code of the kernel's hottest functions, or nil if it is not known. It is called after
 	// Stop.
@@ -162,8 +162,8 @@ func (r *Recording) startDTrace(ctx context.Context, whyNotOther string) (sampli
 type perfSampling struct {
 	*collect.Perf
 	notes []string // about the frequency, and why gasm does not sample by itself; each may be ""
-	// names is nil if perf records no stacks. If perf records stacks, its text has addresses in files, not in memory, so
-	// gasm can't look up the native functions. Then perf names the functions, and the Resolver gets no mappings.
+	// names is nil if perf records no stacks. If perf records stacks, its text has addresses in files, not in memory,
+	// so gasm can't look up the native functions. Then perf names the functions, and the Resolver gets no mappings.
 	names    *native.Resolver
 	progress func(bytes int) // Options.Progress if perf records stacks
 }

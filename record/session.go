@@ -34,7 +34,8 @@ type session struct {
 	patience  *patience.Patience
 	progress  func(bytes int) // Options.Progress; may be nil
 	open      *shared.JVMs    // the JVMs whose memory is read
-	// refusedBefore is the number of reads that open had refused before this recording.
+	// refusedBefore is the value of open.Refused() before this recording. It is not 0 if an earlier recording has used
+	// the same set of open JVMs.
 	refusedBefore int
 
 	stacks   stackPlan
@@ -124,7 +125,7 @@ func (s *session) wholeRun() capture.Span {
 // the samples, it calls describe() for the capture's description. The description includes the problems so far.
 //
 // If a file can't be written, for example because the disk is full, a problem is reported. The returned capture then
-// has the content of this file from memory or from the sampler.
+// takes the content of this file from memory, or from the sampler.
 func (s *session) complete(ctx context.Context, describe func() capture.Description) (*capture.Capture, error) {
 	saved := true
 	samples := func() (io.ReadCloser, error) { return os.Open(s.path(capture.SamplesFile)) }

@@ -27,13 +27,13 @@ const (
 	// StacksOn requires stacks. If there can be none, nothing is recorded, and the error says why.
 	StacksOn StackChoice = "on"
 	// StacksWanted is like StacksAuto, but also records stacks for JMH's trials, and accepts kernel buffers with little
-	// room. It is for reports that are about stacks, but are useful without them, too.
+	// room. It is for reports that are about stacks, but are also useful without them.
 	StacksWanted StackChoice = "wanted"
 )
 
-// leastStack is the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes,
-// StacksAuto records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB, but only 44 % into 8
-// KiB.
+// leastStack is the least size, in bytes, of the copy of a stack in a sample. If the kernel's buffers have room only
+// for smaller copies, StacksAuto records no stacks. In a measurement with JRuby, 88 % of the stacks fit into 16 KiB,
+// but only 44 % into 8 KiB.
 const leastStack = 16 << 10
 
 // useStacksOff is the advice for a user whose --stacks on is not possible.
@@ -117,9 +117,9 @@ func (p *stackPlan) usedOther(s Sampler) {
 type nativeStart func(o collect.Options, note string) (sampling, error)
 
 // start starts native sampling, with stacks if the plan has stacks. If sampling with stacks is refused, it samples
-// without stacks, or returns an error if the user requires stacks. It sets Frequency and the options about stacks in
-// o. asked is the frequency that the user asked for, or 0. Sampling uses the JVMs in open, which are already open, and
-// does not open them again.
+// without stacks, or returns an error if the user requires stacks. It sets Frequency and the options about stacks in o.
+// asked is the frequency that the user asked for, or 0. open is the set of JVMs that gasm has open, which the walker of
+// stacks shares.
 func (p *stackPlan) start(ctx context.Context, o collect.Options, asked int, open *shared.JVMs,
 	begin nativeStart) (sampling, error) {
 	var refused *failure.RefusedError
@@ -169,8 +169,8 @@ func (p *stackPlan) try(events []sampler.Event, hertz int) error {
 		LeastStack: p.leastStack()})
 }
 
-// leastStack returns the minimum number of bytes that a sample must have for a copy of the stack. With fewer bytes, no
-// stacks are recorded. 0 means that any number is enough.
+// leastStack returns the least size, in bytes, of the copy of a stack in a sample. If the kernel's buffers have room
+// only for smaller copies, no stacks are recorded. 0 means that any size is enough.
 func (p *stackPlan) leastStack() int {
 	if p.choice == StacksAuto {
 		return leastStack
@@ -186,9 +186,9 @@ func (p *stackPlan) lateJMH(trials bool) string {
 	return "the samples of JMH's trials have call stacks, which take time of the benchmarks, because the command does not show that it runs JMH: --stacks off leaves them out"
 }
 
-// frequency returns how often events are sampled, per second and CPU. If the user asked for a frequency, it returns
-// asked. If asked is 0, it returns a frequency that costs little on this machine. If this is lower than usual, the
-// note says why.
+// frequency returns how often events are sampled, per second and CPU. asked is the frequency that the user asked for.
+// If it is 0, frequency returns one that costs little on this machine, and if that is lower than usual, the note says
+// why.
 func frequency(asked int, events []sampler.Event, stacks bool) (hertz int, note string) {
 	if asked != 0 {
 		return asked, ""

@@ -14,8 +14,7 @@ import (
 	"github.com/gasm-profiler/gasm/internal/foreign"
 )
 
-// DefaultWallHertz is how often per second gasm looks at a thread if the user asks for times by the wall clock without
-// a frequency.
+// DefaultWallHertz is how often per second gasm looks at each thread if the user gives --wall without a frequency.
 const DefaultWallHertz = wallclock.DefaultHertz
 
 // checkWall returns an error if gasm can't look at threads hertz times a second.
@@ -26,12 +25,12 @@ func checkWall(hertz int) error {
 	return nil
 }
 
-// walls records what the threads of JVMs do by the wall clock.
+// walls records how the threads of JVMs spend their time, running or waiting (package wallclock).
 type walls struct {
 	hertz int // 0 if this is not recorded
 
 	mu    sync.Mutex
-	jvms  map[int]*wallOf // by process id; it does not change any more after ended is true
+	jvms  map[int]*wallOf // by process id; it does not change once ended is true
 	ended bool            // no further recording begins
 }
 
@@ -51,8 +50,8 @@ const (
 	wallPause = 50 * time.Millisecond
 )
 
-// beginWall begins to record what the threads of a JVM do by the wall clock, if the user asked for that. It does not
-// wait for the JVM, which may still be starting.
+// beginWall begins to record how the threads of a JVM spend their time, if the user asked for that (--wall). It does
+// not wait for the JVM, which may still be starting.
 func (s *session) beginWall(pid int) {
 	if s.walls.hertz == 0 {
 		return

@@ -28,8 +28,8 @@ type Event struct {
 //	sched:sched_switch             sched:sched_switch, a tracepoint
 //	r01c4                          r01c4, a raw event
 //
-// The Name is empty only if spec is empty. A Name is itself a valid spec. For example, ParseEvent also parses the
-// events of a profile, which are Names.
+// The Name is empty only if spec is empty. A Name is itself a valid spec, so ParseEvent also parses the events of a
+// profile, which are Names.
 func ParseEvent(spec string) Event {
 	name, modifiers := spec, ""
 	if last := strings.LastIndexByte(spec, '/'); last >= 0 {

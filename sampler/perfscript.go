@@ -233,8 +233,8 @@ func cutPeriod(text []byte) (rest []byte) {
 }
 
 // cutThread cuts off the start of a line like "C2 CompilerThre 24997/25003 ": a thread's name, its ids and the blanks
-// after them. The name may contain anything, including text that looks like ids. So cutThread takes only ids that a
-// time follows, as in the lines of samples.
+// after them. The name may contain anything, including text that looks like ids. So cutThread accepts ids only if a
+// time comes after them, as in the lines of samples.
 func cutThread(text []byte, cutIDs idCutter) (name []byte, pid, tid int, rest []byte, ok bool) {
 	for i := 1; i < len(text); i++ {
 		if !fields.IsBlank(text[i-1]) || fields.IsBlank(text[i]) {

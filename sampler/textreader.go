@@ -24,8 +24,8 @@ const (
 // A lineParser parses lines of one sampler's text. It remembers names, so that it allocates nothing for a name that it
 // has seen before. Each goroutine that parses has a lineParser of its own.
 type lineParser interface {
-	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, the function fills in
-	// s.
+	// parse parses a line that is not empty, without the blanks around it. If the line is a sample, the function fills
+	// in s.
 	parse(line []byte, in place, s *Sample) outcome
 	// parseCall parses a line of a stack, without the blanks around it. It returns what is wrong with the line, or "".
 	parseCall(line []byte, c *Call) (fault string)
@@ -201,7 +201,7 @@ func (c *chunk) fill(in io.Reader, buf []byte) (rest []byte, ended bool) {
 			c.cut = len(c.text) > 0 && c.text[len(c.text)-1] != '\n'
 			return nil, true
 		}
-		from := max(have-1, 0) // the line that ends at from may be the last one of a sample
+		from := max(have-1, 0) // the line that ends at this index may be the last one of a sample
 		if i := lastEnd(c.text[from:]); i >= 0 {
 			last = from + i
 		}
@@ -356,8 +356,8 @@ func (r *textReader) take() bool {
 	return true
 }
 
-// lose makes a Lost the reader's current record. perf reports each loss twice (see [Lost]). So Count is not the number
-// in the line, but only how much the line increases the total.
+// lose makes a Lost the reader's current record. perf reports each loss twice (see [Lost]). So Lost.Count is not the
+// number in the line, but the number by which the line increases the total.
 func (r *textReader) lose(o *otherLine) {
 	if o.again {
 		r.lostAgain += o.lost

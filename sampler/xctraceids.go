@@ -6,7 +6,7 @@ package sampler
 //	<thread ref="37"/>
 //
 // A value may be referred to anywhere in the rest of the file, so all values must be kept, in as few bytes as possible.
-// An export of 100 MB has some two million values. Values beyond the limits below are not kept, and a SyntaxError says
+// An export of 100 MB has about two million values. Values beyond the limits below are not kept, and a SyntaxError says
 // so. Names beyond the limits become empty names.
 const (
 	maxXCValues = 8 << 20  // this many values take 200 MB, and only an export of 400 MB or more has them

@@ -105,7 +105,7 @@ func (r *XCTraceReader) Scan() bool {
 	return false
 }
 
-// wrong makes a SyntaxError the record, and returns true.
+// wrong makes a SyntaxError with this message the current record, and returns true.
 func (r *XCTraceReader) wrong(msg string) bool {
 	r.bad = SyntaxError{File: r.name, Line: r.x.line, Msg: msg}
 	r.record = &r.bad
@@ -268,8 +268,8 @@ func (r *XCTraceReader) give(o *xcOpen, parent *xcOpen) {
 	}
 }
 
-// giveFrame adds a frame to a backtrace. The innermost frame comes first, and its address is the sampled one. If its
-// function was inlined, the function is taken from the first frame that was not inlined.
+// giveFrame adds a frame to a backtrace. The innermost frame comes first, and its address is the sampled one. If the
+// function of that frame was inlined, the backtrace gets the function of the first frame that was not inlined.
 func (b *xcOpen) giveFrame(f *xcValue) {
 	switch {
 	case b.frames == 0:

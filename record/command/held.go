@@ -38,14 +38,14 @@ type Options struct {
 	Env     []string // the command's environment; nil means gasm's own
 	Stdin   *os.File // becomes the command's stdin
 	// Stdout gets what the command prints to its stdout, after SeeStdout was called with it. If SeeStderr is not nil,
-	// Stderr and SeeStderr do the same for the command's stderr. If it is nil, Stderr itself becomes the command's
-	// stderr.
+	// Stderr and SeeStderr do the same for the command's stderr. If SeeStderr is nil, the command writes to Stderr
+	// directly.
 	Stdout, Stderr *os.File
 	// SeeStdout and SeeStderr are called with each piece of output and the time of its arrival (CLOCK_MONOTONIC, in
 	// ns). Both may be nil.
 	SeeStdout, SeeStderr func(out []byte, monoNanos int64)
-	// OneStream matters only if Stdout and Stderr are the same file. If it is true, the command has a single stream for
-	// both, and SeeStdout is called with it. This preserves the order of the command's output.
+	// OneStream matters only if Stdout and Stderr are the same file. If it is true, the command writes to a single
+	// stream for both, and SeeStdout is called with all of its output. This preserves the order of the output.
 	OneStream bool
 }
 

@@ -26,7 +26,7 @@ import (
 // those at which the JVM can stop a thread. HotSpot reads the flag whenever it compiles a method.
 const flagName = "DebugNonSafepoints"
 
-// A Switch represents the flag in a running JVM in which gasm has switched it on.
+// A Switch represents the flag in a running JVM, after gasm has switched it on there.
 type Switch struct {
 	note
 	dir    string

@@ -32,8 +32,8 @@ func findIn(vm *vmstructs.VM) (vmstructs.Flag, error) {
 }
 
 // openMemory opens the memory of a process for writing. If the process executes another program later, the file still
-// refers to the old memory (proc_mem_open in the kernel's fs/proc/base.c). So a hostile JVM can't make gasm write into
-// a program of root's by giving it a wrong address of the flag.
+// refers to the old memory (proc_mem_open in the kernel's fs/proc/base.c). Otherwise a hostile JVM could give gasm a
+// wrong address of the flag, and then execute a program that runs as root: gasm would write into that program.
 func openMemory(pid int) (*os.File, error) {
 	p, err := foreign.Open(pid)
 	if err != nil {

@@ -58,12 +58,12 @@ type Choice struct {
 	// Own are names of JFR events that the program itself defines ("com.acme.Request"). JFR records them even if the
 	// program has switched them off.
 	Own []string
-	// ByDTrace is true if DTrace reports the USDT probes, and not the kernel. Sudo is true if gasm runs DTrace under
+	// ByDTrace is true if DTrace, and not the kernel, reports the USDT probes. Sudo is true if gasm runs DTrace under
 	// sudo -n.
 	ByDTrace, Sudo bool
-	// Asked is true if the user has asked for these events, and false if they are the defaults. Recording events may need
-	// an option with which a JVM of an old JDK does not start. So gasm records the defaults only if it knows the JDK,
-	// because the command is java itself or another tool of a JDK, such as javac.
+	// Asked is true if the user has asked for these events, and false if they are the defaults. Recording events may
+	// need an option with which a JVM of an old JDK does not start. So gasm records the defaults only if it knows the
+	// JDK, that is, if the command is java itself or another tool of a JDK, such as javac.
 	Asked bool
 }
 
@@ -116,8 +116,8 @@ func ParseChoice(list string, from Source) (c Choice, err error) {
 }
 
 // Add adds a kind of event from the given source. If the source is Auto or "", Add uses the best source for this kind.
-// For compilations it uses JFR, and also the log, which has the compilations that began before the recording, and the
-// times when code was discarded. If the Choice already has the kind, Add does nothing.
+// For compilations it uses both JFR and the log. Only the log has the compilations that began before the recording, and
+// the times at which code was discarded. If the Choice already has the kind, Add does nothing.
 func (c *Choice) Add(kind event.Kind, from Source) error {
 	if c.Has(kind) {
 		return nil

@@ -277,8 +277,8 @@ func (e *Events) Take(jvms []capture.JVM, startedMonoNanos int64) (notes []strin
 			j = &capture.JVM{PID: r.pid} // the JVM is not in the capture
 		}
 		notes = append(notes, r.take(j, startedMonoNanos)...)
-		// JVMs that run for a tenth of a second have no events, such as those that JMH starts to find out about blackholes.
-		// There is a note about them only if the user has asked for events.
+		// JVMs that run for only a tenth of a second, such as those that JMH starts to find out about blackholes, have
+		// no events. There is a note about them only if the user has asked for events.
 		if r.early && e.o.Choice.Asked && !(j.EventLog != "" && (len(e.o.Choice.JFR) == 0 || len(j.Recordings) > 0)) {
 			early = append(early, strconv.Itoa(r.pid))
 		}

@@ -60,8 +60,8 @@ func newRecorder(pid, ownPID int, o *Options) *recorder {
 	return r
 }
 
-// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when begin is done.
-// When reach is done, gasm no longer accesses the JVM's files.
+// start waits until the JVM accepts commands, and then makes it log and record events. It gives up when the context
+// begin is done. When the context reach is done, gasm no longer accesses the JVM's files.
 func (r *recorder) start(begin, reach context.Context) {
 	defer close(r.begun)
 	if r.byOption { // the JVM may already be recording, so there must be a note for the next gasm process
@@ -348,7 +348,8 @@ func (r *recorder) take(j *capture.JVM, startedMonoNanos int64) (notes []string)
 	return r.notes
 }
 
-// noteworthy is the longest delay of the start of a recording for which there is no note.
+// noteworthy is the longest delay that needs no note. It applies to the start of a recording by Flight Recorder, and to
+// the setting of USDT probes.
 const noteworthy = 100 * time.Millisecond
 
 // takeLog moves the log and its older, full files into the capture. It returns the log's name, or "" if there is no

@@ -15,8 +15,8 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A Rolling is a recording by the Flight Recorder of a running JVM that goes on until it is closed. The JVM keeps only
-// the latest part of it. As with all recordings, the next gasm process ends it if this one is killed.
+// A Rolling is a recording that the Flight Recorder of a running JVM makes until the Rolling is closed. The JVM keeps
+// only the latest part of it. If this gasm process is killed, the next one ends the recording.
 type Rolling struct {
 	r     *recorder
 	leave context.CancelFunc // ends the access to the JVM's files
@@ -34,8 +34,9 @@ const (
 // A DumpReader reads a file with chunks of a recording.
 type DumpReader func(f io.ReaderAt, size int64) error
 
-// StartRolling makes a JVM record events of these kinds. The JVM keeps at least those of the given time, unless they
-// take too much space. StartRolling waits until the recording has begun. The caller must call Close.
+// StartRolling makes a JVM record events of the given kinds. The parameter keep is a length of time: the JVM keeps at
+// least the events of that length up to now, unless they take more space than rollingSize. StartRolling waits until the
+// recording has begun. The caller must call Close.
 func StartRolling(ctx context.Context, pid int, kinds []event.Kind, keep time.Duration) (*Rolling, error) {
 	found := newFoundJVM(pid)
 	if found.process != nil {
@@ -62,9 +63,9 @@ func (r *recorder) whyNot() error {
 	return errors.New(r.why)
 }
 
-// Dump calls read with a file of what the JVM has recorded until now, as far as the JVM has kept it. So most of it was
-// in the previous dump, too. The end of the dump is the end of a chunk. The file is not trusted, and exists until read
-// returns.
+// Dump makes the JVM write everything that it still keeps of the recording to a file, and calls read with this file.
+// Most of it may have been in the previous dump as well. A dump ends with a whole chunk. The content of the file is not
+// to be trusted. The file is removed when read has returned.
 func (x *Rolling) Dump(ctx context.Context, read DumpReader) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, rollingDump, fmt.Errorf("it did not answer within %s", rollingDump))
 	defer cancel()
@@ -93,9 +94,9 @@ func (x *Rolling) read(name string, read DumpReader) error {
 	return read(f, size)
 }
 
-// Close ends the recording, and calls read with a file of it, as Dump does. It does so even if ctx is done, and also if
-// the JVM has ended, because the JVM has then written the file itself. If the JVM was killed, there is no file, and no
-// error. The argument read may be nil.
+// Close ends the recording, and calls read with a file of it, as Dump does. It does so even if ctx is done. If the JVM
+// has ended, it has written this file by itself. If the JVM was killed, there is no file, and Close returns no error
+// for that. The parameter read may be nil.
 func (x *Rolling) Close(ctx context.Context, read DumpReader) (err error) {
 	defer x.leave()
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), rollingEnd,

@@ -87,10 +87,11 @@ func (r *recorder) logsByOption() bool {
 	return err == nil
 }
 
-// inlining returns the value of [capture.JVM.Inlining].
+// inlining reports whether the recordings have the compilers' decisions about calls ([capture.JVM.Inlining]).
 func (c *Choice) inlining() bool { return slices.Contains(c.JFR, event.Inlining) }
 
-// startsUnasked returns the value of [capture.JVM.StartsUnasked].
+// startsUnasked reports whether the recordings have the starts of threads only because allocation samples need them
+// ([capture.JVM.StartsUnasked]).
 func (c *Choice) startsUnasked() bool {
 	return slices.Contains(c.JFR, event.Alloc) && !slices.Contains(c.JFR, event.Thread)
 }

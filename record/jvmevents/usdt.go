@@ -37,8 +37,8 @@ func (u *usdtRecorders) begin(o *Options, stop <-chan struct{}) {
 	u.stop, u.results = stop, map[int]usdt.Result{}
 }
 
-// startTime is how long the sampler looks for new JVMs more often after a command has started. It finds a JVM that
-// starts within this time at once.
+// startTime is how long the sampler looks for new JVMs more often after a command has started. A JVM that starts within
+// this time is found at once.
 const startTime = 3 * time.Second
 
 // expect makes the sampler s look for new JVMs more often for some time, because gasm misses the events of a JVM until

@@ -65,7 +65,7 @@ func RecordingName() string { return head + lockedfolder.SecretName() }
 
 var recordingName = regexp.MustCompile(fmt.Sprintf(`^%s[0-9a-f]{%d}$`, head, lockedfolder.SecretLength))
 
-// isRecording reports whether a name has the form of those that RecordingName returns.
+// isRecording reports whether a name has the form of the names that RecordingName returns.
 func isRecording(name string) bool { return recordingName.MatchString(name) }
 
 // folderPath matches the paths that NewPath returns. Older releases of gasm had only the outer folder, so the inner
@@ -73,7 +73,7 @@ func isRecording(name string) bool { return recordingName.MatchString(name) }
 var folderPath = regexp.MustCompile(fmt.Sprintf(`^/tmp/(%s[0-9a-f]{%[2]d})(?:/([0-9a-f]{%[2]d}))?$`, head,
 	lockedfolder.SecretLength))
 
-// isFolder reports whether a path has the form of those that NewPath returns, in this release or in an older one.
+// isFolder reports whether a path has the form of the paths that NewPath returns, in this release or in an older one.
 func isFolder(folder string) bool { return folderPath.MatchString(folder) }
 
 // names returns the names of the outer and the inner folder in a path that isFolder accepts. In paths of older

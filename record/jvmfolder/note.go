@@ -43,9 +43,9 @@ const (
 var noteName = regexp.MustCompile(`^` + notePattern + `[0-9]+$`)
 
 // Leave writes a note about a JVM's folder. jvmPath is the folder's path as the JVM sees it. The process id and the
-// start time (processend.StartTicks) identify the JVM. The field started is the name of the recording that began with
-// the JVM's start (see RecordingName), or "" if there is none. A recording that gasm starts later has the folder's
-// name.
+// start time (processend.StartTicks) identify the JVM. The parameter started is the name of the recording that began
+// with the JVM's start (see RecordingName), or "" if there is none. A recording that gasm starts later has the name of
+// the folder.
 func Leave(pid int, ticks uint64, user foreign.User, jvmPath, started string) (n *Note, err error) {
 	n = &Note{pid: pid, ticks: ticks, uid: user.UID, gid: user.GID, Path: jvmPath, started: started}
 	for _, dir := range lockedfolder.NoteFolders() {

@@ -63,9 +63,9 @@ func SecretName() string {
 	return hex.EncodeToString(secret)
 }
 
-// EachLeft looks in dirs for folders that another gasm process has left behind, and whose names match the regular
-// expression name. It locks each of them and calls see(dir, l) with the folder's path and the lock. If see returns
-// false, EachLeft closes the lock. If see returns true, the caller of EachLeft must close the lock later.
+// EachLeft looks in dirs for folders that other gasm processes have left behind. name is a regular expression for the
+// names of these folders. EachLeft locks each of them and calls see(dir, l) with the folder's path and the lock. If see
+// returns false, EachLeft closes the lock. If see returns true, the caller of EachLeft must close the lock later.
 func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) (kept bool)) {
 	if runtime.GOOS != "linux" {
 		return
@@ -89,8 +89,8 @@ func EachLeft(dirs []string, name *regexp.Regexp, see func(dir string, l *Lock) 
 	}
 }
 
-// removeUnborn removes a folder without a lock file. The gasm process that made the folder was killed before it could
-// lock it.
+// removeUnborn removes a folder without a lock file, if nothing else is in it. The gasm process that made the folder
+// was killed before it could lock it.
 func removeUnborn(dir string) {
 	if info, err := os.Lstat(dir); err != nil || time.Since(info.ModTime()) < time.Minute {
 		return // the gasm process that made it may be about to lock it

@@ -1,6 +1,6 @@
-// Package lockedfolder locks folders for as long as the gasm process runs that made them. Most of them are in /tmp. If
-// that process is killed, another gasm process finds the folder ([EachLeft]) and its content: files to remove, or a
-// note of what is still switched on in a JVM.
+// Package lockedfolder locks folders while the gasm process that made them runs. Most of them are in /tmp. If that
+// process is killed, another gasm process finds the folder ([EachLeft]) and its content: files to remove, or a note of
+// what is still switched on in a JVM.
 //
 // A folder belongs to gasm if it has a file named [LockFile]. The gasm process that made the folder holds a lock on
 // that file, and the kernel releases the lock when the process ends, even after kill -9. The file says when that
@@ -26,7 +26,8 @@ type Lock struct {
 	began moment // when the gasm process that made the folder started
 }
 
-// LockFile is the name of the lock file in a folder. gasm must not remove a folder that has no lock file.
+// LockFile is the name of the lock file in a folder. gasm removes a folder that has no lock file only if nothing else
+// is in it; see removeUnborn.
 const LockFile = "lock"
 
 // unborn is the name that the lock file has before it is locked.

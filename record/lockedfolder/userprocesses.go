@@ -54,7 +54,7 @@ func (m moment) userOf(pid int, paths []string) (Process, bool) {
 	}
 	defer p.Close()
 	environ, err := environOf(p)
-	arguments, _ := p.Read("cmdline", maxEnviron) // everyone may read it; without it, the process has ended
+	arguments, _ := p.Read("cmdline", maxEnviron) // every user may read it; if that fails, the process has ended
 	uses := slices.ContainsFunc(paths, func(path string) bool {
 		return bytes.Contains(environ, []byte(path)) || bytes.Contains(arguments, []byte(path))
 	})
@@ -95,7 +95,8 @@ func beginsProgram(p *foreign.Process) bool {
 // maxCgroup is an upper bound for the size of the list of a process's control groups, in bytes.
 const maxCgroup = 1 << 16
 
-// before reports whether a process started after the gasm process that m describes, and is in the same control groups.
+// before reports whether the gasm process that m describes started before p, or in the same clock tick, and whether
+// both are in the same control groups.
 func (m moment) before(p *foreign.Process) bool {
 	cgroup, err := p.Read("cgroup", maxCgroup)
 	if err != nil || string(cgroup) != m.cgroup {

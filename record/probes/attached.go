@@ -168,7 +168,7 @@ func (j *attachedJVM) enter(begin, reach context.Context) (places []string, err 
 }
 
 // leaveNote writes a note that the JVM is about to get probes, with their files in the given folder. Any user can see
-// the note, and could take the folder's name before gasm makes the folder.
+// the note, and could then take the folder's name before gasm makes the folder; see load.
 func (j *attachedJVM) leaveNote(folder string) (err error) {
 	if j.note, err = jvmfolder.Leave(j.PID, j.Ticks, j.world.User(), folder, ""); err != nil {
 		return fmt.Errorf("the JVM with pid %d can't be probed: making a note of it: %w", j.PID, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/regular"
 )
 
-// trialsOfFile returns the trials of the window file at path. It returns none if no window in the file is that of a JVM
-// of the command. The note says what could not be used.
+// trialsOfFile returns the trials of the window file at path. It returns no trials if no window in the file belongs to
+// a JVM of the command. The note says what could not be used.
 func trialsOfFile(path string, run *Run) (trials []capture.Trial, note string) {
 	f, _, err := regular.Open(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func newFileTrials(jvms []capture.JVM, run capture.Span) *fileTrials {
 	return t
 }
 
-// leave counts a line that is left out, and remembers why the first one is left out.
+// leave counts a line that is left out. For the first such line, it remembers the reason.
 func (t *fileTrials) leave(why string) {
 	if t.left++; t.left == 1 {
 		t.first = why

@@ -23,8 +23,8 @@ type jmhFile struct {
 	world *foreign.World // of the JVM that writes the file; nil if the JVM belongs to gasm's own user
 	see   func(out []byte, monoNanos int64)
 	// until is the state of the file before JMH began to write to it. In this state, the file has the text of an older
-	// run, which JMH will replace. So nothing is read until the state changes. Then until is set to its zero value, which
-	// it also has if there was no file.
+	// run, which JMH will replace. So nothing is read until the state changes. Then until is set to its zero value,
+	// which it also has if there was no file.
 	until   foreign.Info
 	offset  int64  // number of bytes of the file that were read so far
 	head    []byte // the text that was read so far; no longer needed once JMH's mark was found
@@ -43,7 +43,8 @@ const (
 	ofOther
 )
 
-// jmhMark is in one of JMH's first lines. There may be warnings of the JVM before it, but not more than maxHead bytes.
+// jmhMark is a text in one of the first lines that JMH writes. There may be warnings of the JVM before it, but no more
+// than maxHead bytes.
 const jmhMark, maxHead = "# JMH version: ", 64 << 10
 
 // newJMHFile returns a jmhFile for the file at a path. If the JVM belongs to another user, w is the JVM's World, which
@@ -113,7 +114,7 @@ func jmhOutput(command []string) (path string) {
 	return path
 }
 
-// stop makes the goroutine of run read the rest of the file and end. That goroutine then closes f.done.
+// stop makes run read the rest of the file and return. run closes f.done when it returns.
 func (f *jmhFile) stop() { close(f.stopped) }
 
 // pollJMHFile is the time between two readings of the file if the kernel does not report writes. It is far shorter than
@@ -125,7 +126,7 @@ const pollJMHFile = 20 * time.Millisecond
 // gasm reads.
 const maxLastText = 1 << 20
 
-// run reads the file whenever something is written to it, until stop.
+// run reads the file while it grows, until stop is called. Then it reads the rest.
 func (f *jmhFile) run() {
 	defer close(f.done)
 	if f.world != nil {

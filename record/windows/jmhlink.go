@@ -21,11 +21,11 @@ import (
 // other lines 1 to 15 ms.
 //
 // The kernel knows when the last message arrived on the connection (package sockdiag). Between the beginning and the
-// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the
-// kernel when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find
-// the end, gasm asks the kernel again and again, from the moment at which the iteration should be over. By then the
-// benchmark's threads have stopped, so asking does not disturb them. The kernel's time may be up to a tick earlier
-// than the message. gasm uses the time of the line if it is earlier than the kernel's time.
+// end of an iteration, a fork sends nothing unless the benchmark prints. So to find the beginning, gasm asks the kernel
+// when the line "Iteration 1: " arrives. After the score, other messages follow within milliseconds. So to find the
+// end, gasm asks the kernel again and again, from the moment at which the iteration should be over. By then the
+// benchmark's threads have stopped, so asking does not disturb them. The kernel's time may be up to a tick earlier than
+// the message. If the time at which the line arrived is earlier than the kernel's time, gasm uses the time of the line.
 
 // A jmhLink finds out at which times JMH's forks sent the text that JMH prints. It asks the kernel for these times.
 type jmhLink struct {
@@ -47,12 +47,12 @@ const (
 	// mostMoments is the maximum number of moments that wait for an answer of the kernel. For further moments gasm does
 	// not ask, and uses the time at which JMH's line arrived.
 	mostMoments = 16
-	// shortIteration is the length of the shortest iterations whose beginning and end gasm asks the kernel for. Asking
-	// once takes 0.1 to 1 ms of CPU time, which is too much for a shorter iteration.
+	// shortIteration is the least length of an iteration for which gasm asks the kernel. Asking once takes 0.1 to 1 ms
+	// of CPU time, which is too much for a shorter iteration.
 	shortIteration = 50 * time.Millisecond
-	// endPause is the shortest pause between two times that gasm asks the kernel for the end of an iteration. The
-	// pauses get longer, because an iteration whose last operation is long may end much later than it should. After
-	// endWait, gasm stops asking.
+	// endPause is the shortest pause before gasm asks the kernel again whether an iteration has ended. The pauses get
+	// longer, because an iteration whose last operation is long may end much later than it should. After endWait, gasm
+	// stops asking.
 	endPause, endWait = 2 * time.Millisecond, 500 * time.Millisecond
 	endPauses         = 8 // a pause is 1/endPauses of the time since the iteration should have ended
 )
@@ -162,7 +162,8 @@ func (l *jmhLink) stop() {
 	})
 }
 
-// moment calls onMoment for the beginning or the end of the newest iteration.
+// moment calls onMoment for the beginning or the end of the newest iteration of a fork. It does nothing if the
+// iteration before it was shorter than shortIteration.
 func (r *jmhRun) moment(ends bool) {
 	fork := &r.forks[len(r.forks)-1]
 	last := len(fork.iterations) - 1

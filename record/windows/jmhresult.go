@@ -71,8 +71,8 @@ func takeResults(command []string, startedWallNanos int64, trials []capture.Tria
 	return ""
 }
 
-// isOfMode reports whether a trial's name consists of the name of a result and one of JMH's modes. trialNames adds the
-// mode if a benchmark runs in several modes.
+// isOfMode reports whether a trial's name is the name of a result, followed by one of JMH's modes. trialNames adds the
+// mode to the name if a benchmark runs in several modes.
 func isOfMode(trial, result string) bool {
 	rest, ok := strings.CutPrefix(trial, result+", ")
 	return ok && modes[rest] != ""

@@ -12,8 +12,8 @@ type Change struct {
 	// After is the time from the start of the command, or of the attaching, to the opening of the window. For a window
 	// that has closed, After is how long it was open.
 	After time.Duration
-	// More is true in the last Change that is reported: further windows open and close without a report, because there
-	// are so many.
+	// More is true if this Change only says that further windows will open and close without a report, because there
+	// are so many. It is then the last Change, and its other fields are not set.
 	More bool
 }
 
@@ -23,7 +23,8 @@ type Kept struct {
 	Rules
 	Output           *Output
 	StartedMonoNanos int64
-	// Pause is called when a window has closed and another one may open later. Resume is called when it opens.
+	// Pause is called when a window has closed and another one may open later. Resume is called when that next window
+	// opens.
 	Pause, Resume func()
 	// Over is called when no further window will open.
 	Over func()

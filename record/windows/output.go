@@ -16,7 +16,7 @@ type Output struct {
 
 	// Lines of the two streams are kept apart.
 	stdout, stderr stream
-	// changed gets an element when a window has opened or closed.
+	// changed receives a value when a window has opened or closed.
 	changed chan struct{}
 
 	mu    sync.Mutex
@@ -87,9 +87,9 @@ func (l *stream) judge(whole bool, monoNanos int64) {
 	}
 }
 
-// pickedUp lists the beginnings of lines on stderr that JVMs print only because of gasm's options. Each JVM prints
-// such a line, and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS:
-// -XX:+UnlockDiagnosticVMOptions …".
+// pickedUp lists how the lines begin that JVMs print on stderr only because of gasm's options. Each JVM prints such a
+// line, and so does the java launcher of JDK 9 and newer: "Picked up JAVA_TOOL_OPTIONS: -XX:+UnlockDiagnosticVMOptions
+// …".
 var pickedUp = [][]byte{[]byte("Picked up J"), []byte("NOTE: Picked up J")}
 
 // ofGasm reports whether a line is there only because of gasm. For a line that is not complete yet, it reports whether

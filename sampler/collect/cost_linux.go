@@ -30,7 +30,7 @@ const (
 	costPatience = 300 * time.Millisecond
 
 	// costBuffer is the size in bytes of the buffer for records, without its first page. An ordinary user may lock no
-	// more for a CPU by default (kernel.perf_event_mlock_kb). The buffer has room for some 28 records of samples with
+	// more for a CPU by default (kernel.perf_event_mlock_kb). The buffer has room for about 28 records of samples with
 	// stacks.
 	costBuffer = 512 << 10
 

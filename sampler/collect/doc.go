@@ -48,14 +48,16 @@
 //
 // With [Options].Walk, native sampling also records call stacks. The [Walk] finds the frames in user space; it belongs
 // to another package, because it has to know HotSpot. The drain adds the kernel's frames. It writes the stacks to a
-// file of its own (package callstack), and the ID of a stack to the line of the sample. Before each text, it writes the
-// stacks that the text refers to. If they can't be written, the samples go on without stacks, and a note says so.
+// file of its own (package callstack), and the ID of a stack to the line of the sample. Before it writes the lines of
+// samples, it writes the stacks to which they refer. If the stacks can't be written, the recording goes on without
+// stacks, and a note says so.
 //
 // Samples with stacks need much room in the kernel's buffers. While there are such samples, the buffers are emptied
 // every 50 ms, or when one is half full. A walk may have to wait for a file or for the memory of another process. So
 // the records are copied into a [queue], and another goroutine walks the stacks and writes the text. When the recording
-// ends, the last stacks are walked as long as there is progress. If there is none for some seconds, or the context of
-// Stop is done, the remaining samples are written without walking their stacks ([Options].GiveUp).
+// ends, gasm walks the last stacks for up to 20 seconds. If there is no progress for five seconds, or if the context of
+// Stop is done, it gives up earlier. It then writes the remaining samples without walking their stacks
+// ([Options].GiveUp).
 //
 // # Running perf
 //

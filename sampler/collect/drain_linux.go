@@ -245,10 +245,10 @@ func (d *drain) flush() {
 	d.written += int64(n)
 }
 
-// nextPause returns the length of the next pause. If the last reading has found no records, the process sleeps. Then
-// the result is the given pause, which the caller makes longer and longer, because watching a sleeping process should
-// cost next to nothing. Otherwise the result is at most as long as each Stream allows and, if stacks are recorded, at
-// most stackPause.
+// nextPause returns the length of the next pause. If the last reading has found no records, the sampled processes are
+// asleep, and the result is the given pause. The caller makes this pause longer and longer, because watching a sleeping
+// process should cost next to nothing. Otherwise the result is at most as long as each Stream allows and, if stacks are
+// recorded, at most the pause for stacks (Options.StackPause).
 func (d *drain) nextPause(pause time.Duration, found bool) time.Duration {
 	if !found {
 		return pause

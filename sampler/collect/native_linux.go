@@ -229,8 +229,7 @@ func (s *shortPauses) extend(d time.Duration) {
 	}
 }
 
-// limit returns the pause that should be made instead of the given one: at most shortPause if pauses are to be short
-// now, and otherwise the given one.
+// limit returns the given pause. But while pauses are to be short, it returns at most shortPause.
 func (s *shortPauses) limit(pause time.Duration) time.Duration {
 	if monotonic.Nanos() < s.end.Load() {
 		return min(pause, shortPause)

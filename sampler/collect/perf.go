@@ -105,7 +105,7 @@ type Perf struct {
 	stopErr  error
 }
 
-// Limits for the time that perf takes to end. Usually it takes some ms. Tests shorten these limits.
+// Limits for the time that perf takes to end. Usually it takes a few ms. Tests shorten these limits.
 var (
 	slowEnd = external.SlowEnd // after this time the user is told
 	lastEnd = 10 * time.Second // after this time perf is killed
@@ -234,8 +234,8 @@ func (p *Perf) unfinished() error {
 	return stopped
 }
 
-// isFull reports whether the disk that the folder dir is on is full, or so nearly full that perf could not write the
-// next piece of its data.
+// isFull reports whether the disk with the folder dir is full, or so nearly full that perf could not write the next
+// piece of its data.
 func isFull(dir string) bool {
 	var disk unix.Statfs_t
 	return unix.Statfs(dir, &disk) == nil && disk.Bavail < 16

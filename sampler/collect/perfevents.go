@@ -134,7 +134,7 @@ func (p *Perf) describe(r request, refused *failure.RefusedError) {
 	}
 }
 
-// Notes that recordings by perf and native recordings share.
+// These notes are the same for recordings by perf and for native recordings.
 var (
 	HiddenKernel   = fix.Note{Text: "kernel samples are not visible", Fix: "sudo sysctl kernel.perf_event_paranoid=1"}
 	NamelessKernel = fix.Note{Text: "kernel functions have no names", Fix: "sudo sysctl kernel.kptr_restrict=0"}

@@ -11,8 +11,8 @@ import (
 	"github.com/gasm-profiler/gasm/sampler"
 )
 
-// controlTimeout limits how long gasm waits until perf has executed a command. Usually that takes some ms, but perf may
-// wait seconds for a CPU if many threads are running. If perf ends in the meantime, gasm stops waiting at once.
+// controlTimeout limits how long gasm waits until perf has executed a command. Usually that takes a few ms, but perf
+// may wait seconds for a CPU if many threads are running. If perf ends in the meantime, gasm stops waiting at once.
 const controlTimeout = 30 * time.Second
 
 // errorShown is how long gasm waits after perf's answer for an error message. The message may come after the answer,

@@ -68,7 +68,7 @@ func (q *queue) put(r *perfevent.Record) {
 	}
 }
 
-// appended appends bytes (data) to a slice, and returns the part of the slice that has the data.
+// appended appends data to the slice *all, and returns the part of that slice that has the data.
 func appended[T any](all *[]T, data []T) []T {
 	n := len(*all)
 	*all = append(*all, data...)
@@ -123,9 +123,9 @@ func (q *queue) write() {
 }
 
 // When the recording ends, the last records may still wait for files or for the memory of processes. If no record is
-// written within stuckTicks ticks, the writing is stuck. All records should be written within allTicks; usually it
-// takes some milliseconds. Ticks are counted instead of time, because a process that gets no CPU on a busy machine
-// counts fewer ticks, and so waits longer.
+// written within stuckTicks ticks, the writing is considered stuck. All records must be written within allTicks ticks;
+// usually that takes a few milliseconds. Ticks are counted instead of time, because a process that gets no CPU on a
+// busy machine counts fewer ticks, and so waits longer.
 const (
 	tick       = 10 * time.Millisecond
 	stuckTicks = 500

@@ -37,14 +37,14 @@ type Rate struct {
 	CPUs int
 }
 
-// costStack is the number of bytes of a stack that the kernel copies in each sample when this cost is measured. In a
-// recording, the kernel copies all that is on the stack, up to 64 KiB. Even of JRuby's stacks, which are deep, 88 % are
-// smaller than costStack.
+// costStack is the number of bytes of a stack that the kernel copies for each sample while gasm measures what these
+// copies cost. In a recording, the kernel copies all that is on the stack, up to 64 KiB. Even of JRuby's stacks, which
+// are deep, 88 % are smaller than costStack.
 const costStack = 16 << 10
 
 // walkCost is the CPU time that gasm needs to find the call stack of one sample, with 30 to 40 Java methods, in a
-// virtual machine. maxWalks is the largest share of one CPU that this may take for all samples by default. One
-// goroutine finds all stacks, so on a machine with many CPUs it could not keep up at DefaultFrequency.
+// virtual machine. maxWalks is the largest share of one CPU that finding the stacks of all samples may take by default.
+// One goroutine finds all stacks, so on a machine with many CPUs it could not keep up at DefaultFrequency.
 const (
 	walkCost = 40 * time.Microsecond
 	maxWalks = 0.5
@@ -91,8 +91,8 @@ func ChooseRate(events []sampler.Event, stacks bool) Rate {
 	return rateFor(rate)
 }
 
-// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. Its
-// second argument is the cost of a sample without these copies. stackCost measures the cost with the copies three
+// stackCost returns how much more a sample costs if the kernel also copies the thread's registers and stack. The
+// parameter without is the cost of a sample without these copies. stackCost measures the cost with the copies three
 // times and uses the least result, because other work on the machine can only make the cost look higher.
 func stackCost(e sampler.Event, without time.Duration) time.Duration {
 	least := time.Duration(math.MaxInt64)

@@ -43,7 +43,7 @@ type stacks struct {
 }
 
 // A kernelCall is a call by a function of the kernel. caller is the stack below this function, and pc is the return
-// address in it.
+// address in this function.
 type kernelCall struct {
 	caller callstack.ID
 	pc     uint64
@@ -109,8 +109,8 @@ func (s *stacks) inKernel(stack callstack.ID, r *perfevent.Record, kernelNames f
 		call := kernelCall{stack, r.Chain[i]}
 		id, known := s.calls[call]
 		if !known {
-			// The byte before the return address is the last byte of the call. The return address itself may be in the next
-			// function.
+			// The byte before the return address is the last byte of the call. The return address itself may be in the
+			// next function.
 			name := kernelNames().at(call.pc - 1)
 			f := callstack.At(callstack.Kernel, call.pc)
 			f.Module, f.Name = sampler.KernelModule, name.symbol
@@ -180,9 +180,9 @@ func littleRoom(size int) *failure.RefusedError {
 		Cause: fmt.Sprintf("there is room for only %d KiB of a call stack in the kernel's buffers", size>>10), Hint: moreRoom}
 }
 
-// TryStacks returns an error if this user could not take samples with call stacks of a process, because the events are
-// refused or the kernel's buffers have less room than LeastStack. It opens the events for gasm's own process, but takes
-// no samples. It uses only the options Events, Frequency and LeastStack.
+// TryStacks returns an error if this user can't take samples with call stacks. The reason may be that the kernel
+// refuses the events, or that its buffers have room for fewer bytes of a stack than LeastStack. TryStacks opens the
+// events for gasm's own process, but takes no samples. It uses only the options Events, Frequency and LeastStack.
 func TryStacks(opts Options) error {
 	pid := os.Getpid()
 	o := perfevent.Options{Frequency: opts.Frequency, Stacks: perfevent.MaxStack, DrainEvery: ringPause}

@@ -12,7 +12,7 @@
 //
 // A thread's children can inherit an event with a ring buffer only if the event is restricted to one CPU. So each event
 // is opened once for each CPU. All events of a CPU write into one ring buffer. Threads and processes that are created
-// later need no file descriptors, because their events belong to the event that they inherited.
+// later need no file descriptors, because each event that they inherit belongs to one that is already open.
 //
 // Pitfalls, with the names of the kernel's functions:
 //
@@ -35,10 +35,10 @@
 // the kernel's call chain, as a [ThreadState] (threadstate.go; stacks_linux.go).
 //
 // The kernel reserves room for the largest stack in each record, however short the stack is. At 1000 Hz, records of 64
-// KiB take 64 MB/s for each busy CPU. So the rings are larger than without stacks. They are
-// mapped before the events are opened: the size of the stacks is an attribute of the events, and it depends on how much
-// memory this user may lock. Root gets 8 MiB for each CPU at 1000 Hz, and another user perf_event_mlock_kb for each CPU
-// and RLIMIT_MEMLOCK.
+// KiB take 64 MB/s for each busy CPU. So the rings are larger than without stacks. They are mapped before the events
+// are opened, because the size of the stacks is an attribute of the events, and this size depends on how much memory
+// this user may lock. Root gets up to 64 MiB for each CPU at 1000 Hz, and at most 512 MiB for all CPUs. Another user
+// gets perf_event_mlock_kb for each CPU, and RLIMIT_MEMLOCK in addition.
 //
 // Drain keeps records for 20 ms, until they are in order. With stacks it leaves them in the ring for that time, and
 // copies only what it can't leave there, for example if the ring is half full. In a measurement with a JVM, draining a

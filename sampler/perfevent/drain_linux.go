@@ -15,8 +15,9 @@ import (
 const settled = 20 * time.Millisecond
 
 // Drain calls give(record) for each record that has come since the last Drain, in the order of the records' times. It
-// returns how many records were in the ring buffers. It keeps the records of the last 20 ms for the next Drain, because
-// an earlier record may still be missing in another ring buffer. If all is true, it keeps no records.
+// keeps the records of the last 20 ms for the next Drain, because an earlier record may still be missing in another
+// ring buffer. If the parameter all is true, it keeps no records. The result found is the number of records that Drain
+// has taken out of the ring buffers, plus one for each ring buffer in which it has left records.
 //
 // A record and its ThreadState are valid only until the function give returns.
 func (s *Set) Drain(all bool, give func(*Record)) (found int) {
@@ -40,12 +41,13 @@ func (s *Set) Drain(all bool, give func(*Record)) (found int) {
 	return found
 }
 
-// fill takes records out of the ring buffers and adds them to the batch. It returns how many records it has found.
-// After the caller has used the records that it needs, it must call free.
+// fill takes records out of the ring buffers and adds them to the batch. Its result found is that of Drain. After the
+// caller has used the records, it must call free.
 //
 // Without stacks, fill takes all records. With stacks, it leaves the newest records in the ring buffers, because Drain
-// would have to copy their stacks. These are the records that are more than 2 ms (disorder) newer than the time until.
-// But if a ring buffer is half full, it takes all of that buffer's records, so that the kernel has room for new ones.
+// would have to copy their stacks. These are the records that are more than 2 ms (disorder) newer than the parameter
+// until. But if a ring buffer is half full, it takes all of that buffer's records, so that the kernel has room for new
+// ones.
 func (s *Set) fill(until int64) (found int) {
 	for c, r := range s.rings { // read all heads first, so that all ring buffers are read up to about the same time
 		if r != nil {
@@ -70,7 +72,7 @@ func (s *Set) fill(until int64) (found int) {
 
 // disorder is an upper bound for the difference between the times of two records that are in the wrong order in a ring
 // buffer. The order is wrong if an interrupt comes after the kernel has taken the time of a record, but before it has
-// reserved room for it: the record of the interrupt then comes first.
+// reserved room for that record: the interrupt's own record then comes first.
 const disorder = 2 * time.Millisecond
 
 // fillStacks does the work of fill for one ring buffer with stacks. It returns the position up to which it has taken

@@ -59,9 +59,9 @@ func openThreads(pids []int, o Options) (*Set, error) {
 // OpenThreads opens events on some running threads, and enables them at once. Threads that these create do not inherit
 // the events. Threads that have ended are skipped; it is an error only if all of them have ended.
 //
-// If the kernel refuses the events on some threads after it has allowed them on others, for example because there are
-// too many open files, OpenThreads returns the set with the others, and an error that says how many threads it is
-// without.
+// The kernel may refuse the events on some threads after it has allowed them on others, for example because there are
+// too many open files. OpenThreads then returns the set without the refused threads, and an error that says how many
+// were refused.
 func OpenThreads(tids []int, o Options) (*Set, error) {
 	s, err := newSet(o, 0)
 	if err != nil {

@@ -10,20 +10,21 @@ const (
 	// MaxStack is the largest number of bytes of a stack that a sample can have. The reason is that the length of a
 	// record has 16 bits. The kernel copies a little less if the rest of the record needs the room.
 	MaxStack = 65528
-	// smallestStack is the number of bytes of a stack that a sample has even if the ring buffers are too small for it,
-	// and samples get lost. Fewer bytes would cut nearly all stacks of a JVM.
+	// smallestStack is the least number of bytes of a stack in a sample. A sample has that many even if the ring
+	// buffers are too small for such samples, so that some get lost. Fewer bytes would cut nearly all stacks of a JVM.
 	smallestStack = 8 << 10
 
-	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings is the maximum size
-	// of all these ring buffers together, both in bytes. There are limits because the kernel can't swap this memory out.
+	// largestStackRing is the maximum size of a ring buffer for samples with stacks, and allStackRings is the maximum
+	// size of all these ring buffers together, both in bytes. There are limits because the kernel can't swap this
+	// memory out.
 	largestStackRing = 64 << 20
 	allStackRings    = 512 << 20
 
-	// A pause is the time between two Drains. A ring buffer should have room for the samples of a second: of as many
-	// pauses as wantedPauses says. The kernel may not schedule this process for a while, or a walk of a stack may take
-	// longer because it comes to new code. If this user may not lock that much memory, the stacks are made smaller until
-	// the samples of as many pauses as leastPauses says fit. Two is the least number: Wait returns when half of the buffer
-	// is full, and the other half is for the samples that arrive before this process gets a CPU.
+	// A pause is the time between two Drains (Options.DrainEvery). A ring buffer should have room for the samples of
+	// wantedPauses pauses, which is about a second. It may take that long until this process gets a CPU, or until the
+	// walk of a stack that comes to new code is done. If this user may not lock that much memory, the stacks are made
+	// smaller until the samples of leastPauses pauses fit. This number must be at least two: Wait returns when half of
+	// the buffer is full, and the other half is for the samples that arrive before this process gets a CPU.
 	wantedPauses, leastPauses = 50, 2
 )
 
@@ -153,8 +154,8 @@ func decodeState(data []byte, s *ThreadState) {
 	}
 }
 
-// chain adds the return addresses in a call chain that are in the kernel. It skips the first one, the interrupted
-// instruction.
+// chain adds those return addresses of a call chain that are in the kernel. It skips the first address in the kernel,
+// which is that of the interrupted instruction.
 func (s *ThreadState) chain(words []byte) {
 	kernel, interrupted := false, false
 	for len(words) > 0 {
@@ -179,8 +180,8 @@ func cutWord(data []byte) (word uint64, rest []byte, ok bool) {
 	return uint64At(data, 0), data[8:], true
 }
 
-// keep copies the stack out of the ring buffer, if it is still there, so that the space in the ring buffer can be
-// freed.
+// keep copies the stack out of the ring buffer, unless that was done before, so that the space in the ring buffer can
+// be freed.
 func (s *ThreadState) keep() {
 	if len(s.Stack) > 0 && (len(s.kept) == 0 || &s.Stack[0] != &s.kept[0]) {
 		s.kept = append(s.kept[:0], s.Stack...)

@@ -14,8 +14,8 @@ import (
 //
 // It has an epoll of its own. Go's runtime waits for this epoll with the runtime's own epoll, as it does for a socket.
 // A goroutine that waits in a system call instead would cost more: Go's runtime watches such a goroutine, and wakes up
-// some dozen times after each pause. With a millisecond of work between the pauses, these wake-ups take about as long
-// as the work.
+// about a dozen times after each pause. With a millisecond of work between the pauses, these wake-ups take about as
+// long as the work.
 type waiter struct {
 	epoll int
 	file  *os.File // the same epoll, as a file that Go's runtime can wait for

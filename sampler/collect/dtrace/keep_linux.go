@@ -22,9 +22,9 @@ import (
 // into the pipe. If gasm is killed, the pipe ends without a line, and the second shell sends
 // SIGTERM to DTrace.
 //
-// As soon as DTrace has removed its probes, the shell kills it, because DTrace would take some more
-// seconds to end. If DTrace did not handle SIGTERM yet, the shell removes the probes that are left.
-// If DTrace runs under sudo, only root can kill it or remove its probes.
+// As soon as DTrace has removed its probes, the shell kills it, because DTrace would take a few more seconds to end. If
+// DTrace did not handle SIGTERM yet, the shell removes the probes that are left. If DTrace runs under sudo, only root
+// can kill it or remove its probes.
 const keeper = `trap "" PIPE
 dtrace=$$
 {

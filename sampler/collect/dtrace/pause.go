@@ -45,7 +45,7 @@ func (d *Tracer) Resume() error {
 	return nil
 }
 
-// paused reports whether Pause was called without a Resume since. The caller must hold the lock.
+// paused reports whether a pause has begun that Resume has not ended yet. The caller must hold the lock.
 func (t *output) paused() bool {
 	return len(t.pauses) > 0 && t.pauses[len(t.pauses)-1].toMonoNanos == math.MaxInt64
 }

@@ -63,7 +63,8 @@ func (s *Script) arguments() []string {
 	return append(args, "-n", `BEGIN { printf("`+beginMark+` %d\n", timestamp); } `+s.Clauses+` END { printf("`+endMark+`\n"); }`)
 }
 
-// IsMark reports whether a line is the mark that DTrace prints first, or the mark that it prints last.
+// IsMark reports whether a line is the mark that DTrace prints first, and whether it is the mark that DTrace prints
+// last.
 func IsMark(line []byte) (first, last bool) {
 	return bytes.HasPrefix(line, []byte(beginMark)), bytes.HasPrefix(line, []byte(endMark))
 }
@@ -214,8 +215,8 @@ func (d *Tracer) refusal(ctx context.Context) error {
 func Find() (string, error) { return find("/usr/sbin/dtrace") }
 
 // find returns the path of DTrace. It looks for dtrace on PATH first. If there is none, or if it is a Python script,
-// the path in the parameter elsewhere is tried. On Linux DTrace is in /usr/sbin. A user's PATH may lack that folder, or
-// have it after the folder with SystemTap's Python script, which is also named dtrace.
+// find tries the path in the parameter elsewhere. On Linux, DTrace is in /usr/sbin. A user's PATH may lack that folder,
+// or have it after the folder with SystemTap's Python script, which is also named dtrace.
 func find(elsewhere string) (string, error) {
 	tool, err := exec.LookPath("dtrace")
 	if err != nil || isPython(tool) {
@@ -313,7 +314,7 @@ func (d *Tracer) stop() error {
 	return stopped
 }
 
-// Wait waits until DTrace has ended. It must be called after Stop. On Linux, DTrace needs some seconds to release its
+// Wait waits until DTrace has ended. It must be called after Stop. On Linux, DTrace needs a few seconds to release its
 // probes and buffers in the kernel; the TextFile can be read in the meantime. As soon as DTrace has removed its probes
 // from tracefs, Wait kills it, because then the kernel releases the rest within a tenth of a second.
 func (d *Tracer) Wait() {

@@ -33,8 +33,8 @@ type Process struct {
 	Stderr Buffer
 	Done   chan struct{}      // closed when the process has ended and Cmd.Wait has returned
 	kill   context.CancelFunc // kills the process group
-	// Started is called when the process was started. After is called when it has ended. If the process can't be started,
-	// both are called as well. Both may be nil.
+	// Started is called when the process was started. After is called when it has ended. If the process can't be
+	// started, both are called as well. Both may be nil.
 	Started, After func()
 }
 
@@ -66,7 +66,8 @@ func New(ctx context.Context, path string, args []string) *Process {
 	return p
 }
 
-// Start starts the command. Before it, the caller may set the files of p.Cmd and the callbacks Started and After.
+// Start starts the command. Before this call, the caller may set the files of p.Cmd and the callbacks Started and
+// After.
 func (p *Process) Start() error {
 	started := make(chan error)
 	go func() {
@@ -111,9 +112,8 @@ func (p *Process) Ended() bool {
 }
 
 // Stop sends the signal sig to the process, which asks it to end, and waits until it has ended. asked is false if the
-// process had already ended. The parameters some and limit are durations. After the first one, Stop calls slow() if
-// the process has not ended yet and slow is not nil. After the second one, Stop kills the process, and inTime is
-// false.
+// process had already ended. If the process has not ended after the duration some, Stop calls slow(), unless slow is
+// nil. If it has not ended after the duration limit, Stop kills it, and inTime is false.
 func (p *Process) Stop(sig os.Signal, some, limit time.Duration, slow func()) (asked, inTime bool) {
 	asked = !p.Ended() && p.Cmd.Process.Signal(sig) == nil
 	if asked {
@@ -140,15 +140,16 @@ func (p *Process) Abort() {
 func (p *Process) Wake() { _ = syscall.Kill(-p.Cmd.Process.Pid, syscall.SIGCONT) }
 
 // TellSlow tells the user that a tool has not ended yet: "dtrace has not ended yet, 2s after it was asked to; …". The
-// text after the semicolon is the last argument. It says what will happen next. If say is nil, TellSlow does nothing.
+// parameter then is the text after the semicolon, which says what will happen next. If say is nil, TellSlow does
+// nothing.
 func TellSlow(say func(message string), tool string, some time.Duration, then string) {
 	if say != nil {
 		say(fmt.Sprintf("%s has not ended yet, %s after it was asked to; %s", tool, some, then))
 	}
 }
 
-// AwaitDone waits until done is closed, and returns true. It has two timeouts. After the shorter one, the parameter
-// some, it calls slow(), unless slow is nil. After the longer one, the parameter limit, it returns false.
+// AwaitDone waits until done is closed, and returns true. If that takes longer than the duration some, it calls slow(),
+// unless slow is nil. If it takes longer than the duration limit, AwaitDone returns false.
 func AwaitDone(done <-chan struct{}, limit, some time.Duration, slow func()) bool {
 	giveUp, tell := time.NewTimer(limit), time.NewTimer(some)
 	defer giveUp.Stop()

@@ -52,7 +52,7 @@ const rate = 1000
 
 // Tests shorten these times.
 var (
-	// startTimeout is the maximum time until xctrace samples. Usually it takes some seconds; the first time after the
+	// startTimeout is the maximum time until xctrace samples. Usually it takes a few seconds; the first time after the
 	// installation of Xcode it takes longer.
 	startTimeout = 90 * time.Second
 	// endTimeout is the maximum time for saving the recording.
