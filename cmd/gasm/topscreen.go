@@ -94,8 +94,8 @@ func (t *topView) obey(action view.Action) (quit bool) {
 	return false
 }
 
-// decayTime is how many seconds of samples are written if the picture decays: such a picture has no length of its
-// own, because older samples count less and less.
+// In a decaying picture, older samples count less and less, so the picture has no length in time. If the user writes
+// such a picture to a file, the samples of the last decayTime seconds are written.
 const decayTime = 30
 
 // write writes what is on the screen: as a capture, or as a report in a format.

@@ -166,7 +166,8 @@ func (x *x86) applyPromoted(p *promotedInst) bool {
 	return p.bits&isPair == 0 || x.validPair(p)
 }
 
-// validPair reports whether push2 or pop2 may have its registers.
+// validPair reports whether push2 or pop2 may have its two registers: neither may be rsp, and those of pop2 must
+// differ.
 func (x *x86) validPair(p *promotedInst) bool {
 	const rsp = 4
 	first, second := x.vec.vvvv, x.op[5]&7|x.vec.rex&rexB<<3|x.high&rexB<<4

@@ -95,7 +95,7 @@ var promotedLegacy = []promotedInst{
 	promoteMSR(0xf8, ppF2, "urdmsr", formEq, formId),
 }
 
-// promoteMSR returns an access to a model-specific register whose number is an immediate.
+// promoteMSR returns a promotedInst that reads or writes a model-specific register whose number is an immediate.
 func promoteMSR(opcode byte, pp ppSet, name string, forms ...promotedForm) promotedInst {
 	p := promoteNew(7, opcode, pp, regOnly|noMark|needW0, name, forms...).group(0)
 	p.spell.imm = immDword
