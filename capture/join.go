@@ -182,9 +182,9 @@ func (c *joiner) join(p *part) {
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
-// joinFrequencies sets the sampling frequency to the mean of those of all joined captures. The mean is right if all
-// captures took the same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of some
-// captures count for more than they should, and a note says by how much.
+// joinFrequencies sets the sampling frequency to the mean of the frequencies of all joined captures. The mean is right
+// if all captures took the same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of
+// some captures count for more than they should, and a note says by how much.
 func (c *joiner) joinFrequencies() {
 	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
 	for _, p := range c.parts {

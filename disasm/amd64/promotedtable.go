@@ -28,13 +28,13 @@ func promoteNew(mapNo, opcode byte, pp ppSet, bits promotedBits, name string, fo
 	return p
 }
 
-// in returns p in another map.
+// in returns a copy of p in another opcode map.
 func (p promotedInst) in(mapNo byte) promotedInst {
 	p.mapNo = mapNo
 	return p
 }
 
-// group returns p for a digit in ModRM.reg.
+// group returns a copy of p that requires a digit in ModRM.reg.
 func (p promotedInst) group(digit byte) promotedInst {
 	p.bits, p.digit = p.bits|isGroup, digit
 	return p
