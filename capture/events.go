@@ -67,8 +67,8 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 
 // mergeEvents merges the events of a JVM's log with those of its recording, so that no event is listed twice. If both
 // have a compilation, the result has that of the recording, because the log does not say when a compilation ended. The
-// size of the bytecode, which only the log has, is added to it. If both have events of another kind, such as pauses or
-// safepoints, the result has those of the log.
+// size of the bytecode, which only the log has, is added to it. The result also has the compilations that only one of
+// them has. If both have events of another kind, such as pauses or safepoints, the result has those of the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)

@@ -101,7 +101,7 @@ func (c *Capture) nameHosts(paths []string) {
 	c.noteKeptApart()
 }
 
-// noteKeptApart adds a note if programs ran on several JDKs. The profiles of such a program are not merged, because
+// noteKeptApart adds a note if a program ran on several JDKs. The profiles of such a program are not merged, because
 // each JDK compiles different code.
 func (c *Capture) noteKeptApart() {
 	versions := map[string][]string{}

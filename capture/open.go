@@ -21,7 +21,7 @@ import (
 type Capture struct {
 	Description
 	// Guessed is true if there is no capture.json. Then there are no trials, and there is a JVM for each log that could
-	// be read. The time of its first sample is taken as its start.
+	// be read. The time of a JVM's first sample is taken as the JVM's start.
 	Guessed bool
 	// Unread has an error for each log that could not be read. If no log can be read, there is no Capture.
 	Unread []error

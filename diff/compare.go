@@ -68,9 +68,9 @@ type Row struct {
 	Code float64 `json:"code"`
 }
 
-// If a row's code changed but its share did not, the row counts as changed only if at least leastCodePart of its
-// samples are on different code. Without this limit too many rows would count, because two compilations of one method
-// often differ in their coldest parts.
+// leastCodePart is the smallest part of a row's samples that must be on different code to make the row count as changed
+// although its share did not change. Without this limit too many rows would count, because two compilations of one
+// method often differ in their coldest parts.
 const leastCodePart = 0.05
 
 // changed reports whether the row's share or its code changed by more than noise.

@@ -94,8 +94,8 @@ func (t *topView) obey(action view.Action) (quit bool) {
 	return false
 }
 
-// In a decaying picture, older samples count less and less, so the picture has no length in time. If the user writes
-// such a picture to a file, the samples of the last decayTime seconds are written.
+// decayTime is the number of seconds whose samples are written if the user writes a decaying picture to a file. In such
+// a picture, older samples count less and less, so it has no length in time.
 const decayTime = 30
 
 // write writes what is on the screen: as a capture, or as a report in a format.
