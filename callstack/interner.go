@@ -11,7 +11,7 @@ func newInterner() interner { return interner{map[Frame]FrameID{}, map[uint64]ID
 // A FrameID identifies a frame in a Writer or a Tree.
 type FrameID uint32
 
-// noFrame is the FrameID of a frame that is not interned because there are MaxNodes already.
+// noFrame is the FrameID of a frame that is not interned because there are MaxNodes nodes or frames already.
 const noFrame = FrameID(1<<32 - 1)
 
 // A node is a stack: a frame on top of the stack of its caller.
@@ -23,8 +23,8 @@ type node struct {
 // key returns both parts of a node as one number, because a map finds a number faster than a struct.
 func (n node) key() uint64 { return uint64(n.parent)<<32 | uint64(n.frame) }
 
-// frame returns the number of a frame. The parameter next is the number for a new frame, or noFrame if there is no room
-// for one.
+// frame returns the number of a frame. A new frame gets the number next. If there is no room for it, frame returns
+// noFrame.
 func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	if id, known := x.frames[*f]; known {
 		return id, false
@@ -36,8 +36,8 @@ func (x *interner) frame(f *Frame, next int) (id FrameID, isNew bool) {
 	return FrameID(next), true
 }
 
-// node returns the number of a node. The parameter next is the number for a new node, or NoRoom if there is no room for
-// one. A node also gets the number NoRoom if its parent or its frame got none.
+// node returns the number of a node. A new node gets the number next. If there is no room for it, or if its parent is
+// NoRoom or its frame is noFrame, node returns NoRoom.
 func (x *interner) node(n node, next int) (id ID, isNew bool) {
 	if n.parent == NoRoom || n.frame == noFrame {
 		return NoRoom, false

@@ -1,8 +1,8 @@
 package callstack
 
 // Push returns the ID of the stack that consists of the frame f on top of another stack, whose ID is parent. It adds
-// the stack to the tree, unless an earlier Push has added the same one. It returns NoRoom if Push has added MaxNodes
-// already, or if parent is NoRoom.
+// the stack to the tree, unless an earlier Push has added the same one. It returns NoRoom if the stack is new and Push
+// has added MaxNodes nodes already, or if parent is NoRoom.
 //
 // A frame that the tree has returned must not be used after the next Push, because Push may copy all frames to a larger
 // array.

@@ -9,8 +9,8 @@ import (
 // head is the first line of the file. The number is the version of the format.
 const head = "gasm stacks 1\n"
 
-// MaxNodes is the maximum number of nodes in a file. A program with 100 000 different stacks a minute has some million
-// nodes in an hour.
+// MaxNodes is the maximum number of nodes in a file. A program with 100 000 different stacks a minute has several
+// million nodes in an hour.
 const MaxNodes = 8 << 20
 
 // A Writer interns stacks, and writes each new frame and node to a file. It is not safe for use by several goroutines.
@@ -34,7 +34,7 @@ func NewWriterAmong(out io.Writer) *Writer {
 	return &Writer{out: bufio.NewWriterSize(out, 4<<10), written: newInterner()}
 }
 
-// NoRoom is what Push returns when there are MaxNodes already. It is not the ID of a stack.
+// NoRoom is what Push returns for a new stack when there are MaxNodes nodes already. It is not the ID of a stack.
 const NoRoom = ID(1<<32 - 1)
 
 // Push returns the ID of the stack that consists of the frame f on top of another stack, whose ID is parent. It returns

@@ -22,14 +22,14 @@ type Description struct {
 	Frequency int      `json:"frequency"` // samples of each event per second and CPU; 0 if unknown
 	// Lost is the number of samples that the sampler dropped. It is 0 if SamplesFile itself says how many were lost.
 	Lost int64 `json:"lost,omitempty"`
-	// Attached is true if gasm was attached to JVMs that already ran. Command is empty then.
+	// Attached is true if gasm was attached to JVMs that were already running. Command is empty then.
 	Attached bool `json:"attached,omitempty"`
 	// Code says how the machine code in the logs was obtained: CodePrinted, CodeCopied or CodeMixed. It is "" if that
 	// is unknown.
 	Code string `json:"code,omitempty"`
-	// Stacks says that the samples have call stacks, which are in StacksFile. It is the version of their format,
-	// StacksVersion or ChainsVersion, or 0 if there are no stacks. Write sets Schema to 2 if there are stacks: the
-	// first release of gasm can't read such samples, and refuses the schema.
+	// Stacks is the version of the format of the call stacks in StacksFile: StacksVersion or ChainsVersion. It is 0 if
+	// the samples have no call stacks. Write sets Schema to 2 if there are stacks: the first release of gasm can't read
+	// such samples, and refuses the schema.
 	Stacks int `json:"stacks,omitempty"`
 	// Selection has the flags of `gasm profile` that made HotSpot print only some of its code, for example "--skip-c1".
 	// It is "" if HotSpot printed all code.

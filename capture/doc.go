@@ -18,15 +18,15 @@
 //	probes-<pid>.txt      which methods, locks and allocations of one JVM were probed; see package event/rings
 //	probes-<pid>.ring     what these probes have counted, and the last calls of each thread
 //	probes-<pid>.windows  when threads were in methods that are windows, saved while the JVM ran
-//	wall-<pid>.txt        what each thread of one JVM did by the wall clock; see package wall
+//	wall-<pid>.txt        what each thread of one JVM did over time, even while it was blocked; see package wall
 //
 // Package record writes these files. It writes capture.json last. The commands profile, report and diff all read them
 // with [Open]. So the report that `gasm profile` prints at the end of a recording is the same as the one that `gasm
 // report` prints later.
 //
 // A folder can also contain several captures in its subfolders, one or two levels down. Then they are all read as one
-// capture (join.go). A trial is what gets a profile of its own, for example one benchmark of JMH. Trials of the same
-// name become one trial. If two captures have processes with the same id, one of these processes gets a new id. gasm's
+// capture (join.go). Each trial has a profile of its own; with JMH, a trial is a benchmark. Trials of the same name
+// become one trial. If two captures have processes with the same id, one of these processes gets a new id. gasm's
 // profiler for JMH writes such a folder: it has a capture for each fork.
 //
 // capture.json may be missing, for example if the files were made by other tools. Then [Open] and [OpenFiles] guess its

@@ -65,11 +65,10 @@ func (c *Capture) readEvents(budget *eventBudget) (events []event.Event, notes [
 	return events, append(notes, more...)
 }
 
-// mergeEvents merges the events of a JVM's log with those of its recording. An event that is in both must not be listed
-// twice. A compilation is taken from the recording if that has it, because the log does not say when it ended. The
-// log's compilations from before the recording are kept, and the sizes of bytecode, which only the log has, are added
-// to the others. For all other kinds, such as pauses and safepoints, the events are taken from the log if both the log
-// and the recording have the kind.
+// mergeEvents merges the events of a JVM's log with those of its recording, so that no event is listed twice. If both
+// have a compilation, the result has that of the recording, because the log does not say when a compilation ended. The
+// size of the bytecode, which only the log has, is added to it. The result also has the compilations that only one of
+// them has. If both have events of another kind, such as pauses or safepoints, the result has those of the log.
 func mergeEvents(logged, recorded []event.Event) []event.Event {
 	if len(logged) == 0 || len(recorded) == 0 {
 		return append(logged, recorded...)

@@ -101,7 +101,8 @@ func (c *Capture) nameHosts(paths []string) {
 	c.noteKeptApart()
 }
 
-// noteKeptApart adds a note about programs that ran on several JDKs, because each JDK has a profile of its own.
+// noteKeptApart adds a note if a program ran on several JDKs. The profiles of such a program are not merged, because
+// each JDK compiles different code.
 func (c *Capture) noteKeptApart() {
 	versions := map[string][]string{}
 	for i := range c.JVMs {

@@ -8,20 +8,20 @@ import (
 	"github.com/gasm-profiler/gasm/event/jfr"
 )
 
-// An Inlining has the recorded decisions of a JVM's compilers about calls, as far as they are about the code that was
-// asked for.
+// An Inlining has what a JVM's compilers decided about calls, as far as it was recorded. It has only the decisions of
+// the compilations that ReadInlining was asked for.
 type Inlining struct {
-	// FromMonoNanos is the time of the first decision in the recording, about any code. It is MaxInt64 if there is no
-	// decision, if some were left out, or if a recording is cut, damaged, or lacks events that the JVM had no room for.
-	// The decisions of earlier compilations are unknown. For a compilation that was going on at that time, some
-	// decisions may be missing.
+	// FromMonoNanos is the time of the first decision in the recording, whether ReadInlining was asked for it or not.
+	// The decisions of earlier compilations are unknown. Some decisions of a compilation that was going on at that time
+	// may be missing. FromMonoNanos is MaxInt64 if there is no decision, if some were left out, or if a recording is
+	// cut, damaged, or lacks events that the JVM had no room for.
 	FromMonoNanos int64
 	Decided       []event.Inlined // in the order of the recording, each once
 }
 
-// maxInlined limits how many decisions of a capture are read. maxInlinedText limits the bytes of their texts if equal
-// texts count once, and maxInlinedRead limits the bytes if each repetition counts. C2 makes some twenty decisions per
-// compilation, and it compiles some ten thousand methods of the largest programs.
+// maxInlined limits how many decisions of a capture are read. Their texts are limited to maxInlinedText bytes if equal
+// texts count once, and to maxInlinedRead bytes if each repetition counts. C2 makes about twenty decisions per
+// compilation, and compiles about ten thousand methods of the largest programs.
 const (
 	maxInlined     = 1 << 20
 	maxInlinedText = 64 << 20
@@ -125,7 +125,8 @@ func (r *inliningReader) of(pid int) *Inlining {
 	return r.byPID[pid]
 }
 
-// shared returns an equal decision that shares its texts with earlier ones, because most texts occur in many decisions.
+// shared returns the decision d. If an earlier decision has an equal text, d shares it, which saves memory: most texts
+// occur in many decisions.
 func (r *inliningReader) shared(d event.Inlined) event.Inlined {
 	for _, s := range []*string{&d.Caller, &d.Callee, &d.Message} {
 		r.read -= len(*s)

@@ -140,9 +140,8 @@ type joiner struct {
 }
 
 // A trialKey identifies a trial of the joined capture. mode is the mode of the trial's score ("avgt"), because JMH can
-// run a benchmark in several modes.
-//
-// jdk is the version of the JDK that ran the trial: code and scores of different JDKs are not added up.
+// run a benchmark in several modes. jdk is the version of the JDK that ran the trial, because code and scores of
+// different JDKs are not added up.
 type trialKey struct{ name, mode, jdk string }
 
 // eventsText returns the events that were sampled for a capture, in words: "cycles and instructions".
@@ -183,9 +182,9 @@ func (c *joiner) join(p *part) {
 	c.ExitCode = cmp.Or(c.ExitCode, p.ExitCode)
 }
 
-// joinFrequencies sets the sampling frequency to the mean of those of all joined captures. The mean is right if all
-// captures took the same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of some
-// captures count for more than they should, and a note says by how much.
+// joinFrequencies sets the sampling frequency to the mean of the frequencies of all joined captures. The mean is right
+// if all captures took the same CPU time, as the forks of a benchmark do. If the frequencies differ, the samples of
+// some captures count for more than they should, and a note says by how much.
 func (c *joiner) joinFrequencies() {
 	sum, lowest, highest := 0, c.parts[0].Frequency, c.parts[0].Frequency
 	for _, p := range c.parts {
@@ -236,8 +235,8 @@ func (c *joiner) joinTrial(p *part, t Trial) {
 	whole.Score = whole.Score.With(t.Score)
 }
 
-// distinct returns the name of a new trial. The name includes the mode if the capture has a trial of the same benchmark
-// in another mode, and the JDK if it has one on another JDK.
+// distinct returns the name of a new trial. The name includes the mode if the joined capture already has a trial of the
+// same benchmark in another mode. It includes the JDK if there is a trial of the benchmark on another JDK.
 func (c *joiner) distinct(key trialKey) string {
 	mode, jdk := "", ""
 	for other := range c.trials {

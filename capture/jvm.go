@@ -23,17 +23,17 @@ type JVM struct {
 	// belongs to.
 	WarmupOf string `json:"warmup_of,omitempty"`
 
-	// SafepointsOnly is true if the JVM was started without DebugNonSafepoints. Then HotSpot knows source lines and frames
-	// only for the safepoints in its code, unless the flag was switched on before it compiled a method. For all other
-	// instructions, package safepoints guesses them.
+	// SafepointsOnly is true if the JVM was started without DebugNonSafepoints. Then HotSpot knows source lines and
+	// frames only for the safepoints in its code, unless the flag was switched on before it compiled a method. For all
+	// other instructions, package safepoints guesses them.
 	SafepointsOnly bool `json:"safepoints_only,omitempty"`
 	// DetailedFromMillis is set if gasm switched DebugNonSafepoints on in the JVM's memory when the JVM started. It is
 	// the JVM's uptime at that moment, in milliseconds. In methods that were compiled before, HotSpot knows source
 	// lines and frames only for safepoints.
 	DetailedFromMillis int64 `json:"detailed_from_millis,omitempty"`
 
-	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a sampler
-	// can follow.
+	// FramePointers is true if the JVM ran with PreserveFramePointer. Then Java code keeps frame pointers, which a
+	// sampler can follow.
 	FramePointers bool `json:"frame_pointers,omitempty"`
 
 	// EventLog is the file in the capture's folder to which HotSpot logged the JVM's events. It is "" if there is none.
@@ -47,9 +47,9 @@ type JVM struct {
 	StartsUnasked bool `json:"starts_unasked,omitempty"`
 	// Inlining is true if the recordings have the compilers' decisions about calls (event.Inlined).
 	Inlining bool `json:"inlining,omitempty"`
-	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm's own Flight Recorder recording, or that of the
-	// USDT probes, began after the sampling of the JVM. The first one is the time at which the recording began, and the
-	// second one is how late that was. Otherwise both are 0.
+	// RecordingFromMonoNanos and RecordingLateNanos are set if gasm began to record the JVM's events, by Flight
+	// Recorder or by USDT probes, after it began to sample the JVM. RecordingFromMonoNanos is the time at which the
+	// recording began, and RecordingLateNanos is how late that was. Otherwise both are 0.
 	RecordingFromMonoNanos int64 `json:"recording_from_mono_nanos,omitempty"`
 	RecordingLateNanos     int64 `json:"recording_late_nanos,omitempty"`
 	// OwnPID and Threads are set if the JVM is in a different PID namespace than the sampler, for example in a
@@ -66,16 +66,16 @@ type JVM struct {
 	// ProbeRings).
 	Probed bool `json:"probed,omitempty"`
 
-	// Wall is the name of the file that says what the JVM's threads did by the wall clock (WallText). It is "" if that
-	// was not recorded.
+	// Wall is the name of the file that says what the JVM's threads did over time, even while they were blocked
+	// (WallText). It is "" if that was not recorded.
 	Wall string `json:"wall,omitempty"`
 
-	// Host is set if OpenAll has read several captures as one (see nameHosts). It is the name of the host on which the JVM
-	// ran, or the path of its capture. Otherwise it is "".
+	// Host is set if OpenAll has read several captures as one (see nameHosts). It is the name of the host on which the
+	// JVM ran, or the path of its capture. Otherwise it is "".
 	Host string `json:"-"`
 
-	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil in
-	// a Description that was not opened with its Capture.
+	// Log is the log with the JVM's compiled code. It is nil if the log is missing or could not be read. It is also nil
+	// in a Description that was not opened with its Capture.
 	Log *printassembly.Log `json:"-"`
 }
 

@@ -20,16 +20,16 @@ import (
 // could be read. The caller closes the Capture.
 type Capture struct {
 	Description
-	// Guessed is true if there is no capture.json. Then there is a JVM for each log that could be read. Its start is
-	// taken to be its first sample. There are no trials.
+	// Guessed is true if there is no capture.json. Then there are no trials, and there is a JVM for each log that could
+	// be read. The time of a JVM's first sample is taken as the JVM's start.
 	Guessed bool
 	// Unread has an error for each log that could not be read. If no log can be read, there is no Capture.
 	Unread []error
 	// Progress may be nil. Otherwise it is called repeatedly while samples are read. It gets the number of bytes that
 	// were read since the last call.
 	Progress func(bytes int)
-	// PartRead may be nil. Otherwise, if several captures are read as one, it is called each time that all samples of one
-	// of them have been read. It gets the ids of that capture's JVMs, which have no further samples.
+	// PartRead may be nil. Otherwise, if several captures are read as one, it is called each time that all samples of
+	// one of them have been read. It gets the ids of that capture's JVMs, which have no further samples.
 	PartRead func(pids []int)
 
 	dir     string           // the folder; "" for files from OpenFiles
@@ -87,9 +87,9 @@ func Open(dir string) (*Capture, error) {
 	return c.open(logs)
 }
 
-// cutOff reports whether a folder has an unfinished recording that says what threads did by the wall clock. That is
-// worth a report even if there are few samples: a JVM that hangs has none, and its user may have killed both gasm and
-// the JVM.
+// cutOff reports whether a folder has an unfinished recording with files in the format of package wall. Such a
+// recording is worth a report even if it has few samples: a JVM that hangs has none, and its user may have killed both
+// gasm and the JVM.
 func cutOff(dir string) bool {
 	_, noSamples := os.Lstat(filepath.Join(dir, SamplesFile))
 	_, noPart := os.Lstat(filepath.Join(dir, partSamples))

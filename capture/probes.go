@@ -42,7 +42,7 @@ type Probes struct {
 	rings.Header
 	Calls   []rings.Calls
 	Windows []rings.Windows
-	// Threads has the Ring of each slot in which threads counted their calls, but without the ring's events.
+	// Threads has all rings of the file, but without their events.
 	Threads []rings.Ring
 }
 

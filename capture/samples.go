@@ -35,7 +35,7 @@ func sourceFile(path string) source {
 }
 
 // check returns an error if the source is a file that can't be opened, or an empty file. With this check, Open fails at
-// once, and not later when the samples are read. If mayBeEmpty is true, an empty file is not an error. A JVM that gasm
+// once, and not later when the samples are read. If mayBeEmpty is true, an empty file is not an error: a JVM that gasm
 // was attached to may have slept all the time.
 func (s *source) check(mayBeEmpty bool) error {
 	if !s.file {

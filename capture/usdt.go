@@ -30,8 +30,8 @@ func (c *Capture) readUSDT(others []event.Event, b *eventBudget) (events []event
 	return events, notes
 }
 
-// usdtEvents returns the events of a JVM's USDT probes in the order in which they ended. told has the kinds of events
-// that were already read from another source.
+// usdtEvents returns the events of a JVM's USDT probes in the order in which they ended. The parameter told has the
+// kinds of events that were already read from another source.
 func (c *Capture) usdtEvents(j *JVM, told map[event.Kind]bool, b *eventBudget) (events []event.Event, notes []string) {
 	f, _, err := regular.Open(filepath.Join(c.dir, filepath.Base(j.USDT)))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // wallGlob matches the names that WallText returns.
 const wallGlob = "wall-*.txt"
 
-// WallText returns the name of the file that says what the threads of a JVM did by the wall clock, such as
-// wall-4711.txt. Package wall describes its format.
+// WallText returns the name of the file that says what the threads of a JVM did over time, even while they were
+// blocked, such as wall-4711.txt. Package wall describes its format.
 func WallText(pid int) string { return fmt.Sprintf("wall-%d.txt", pid) }
 
 // A WallFile is a JVM's file in the format of package wall.
@@ -23,8 +23,8 @@ type WallFile struct {
 	path string
 }
 
-// WallFiles returns the files that say what the threads of the capture's JVMs did by the wall clock, in the order of
-// the JVMs. There are none if that was not recorded. If a recording was cut off, its files are included.
+// WallFiles returns the capture's files in the format of package wall, in the order of the JVMs. There are none if gasm
+// did not record what the threads did over time. If a recording was cut off, its files are included.
 func (c *Capture) WallFiles() (files []WallFile) {
 	for i := range c.parts {
 		p := &c.parts[i]

@@ -62,16 +62,15 @@ type Row struct {
 	NanosB float64 `json:"nanos_per_op_b,omitempty"`
 	// Threshold is how much the share must change before chance no longer explains the change.
 	Threshold float64 `json:"threshold"`
-	// Each side may have samples on instructions that the other side does not have. Code is the
-	// share of these samples, on the side where it is larger. It is 0 if the share is within the
-	// noise, or if the code is unknown. For a method it is the sum over its regions; for a frame it
-	// is 0.
+	// Each side may have samples on instructions that the other side does not have. Code is the larger of the two
+	// shares of such samples, A's and B's. It is 0 if both shares are within the noise, or if the code is unknown. For
+	// a method it is the sum over its regions; for a frame it is 0.
 	Code float64 `json:"code"`
 }
 
-// leastCodePart is for rows whose code changed but whose share did not. Such a row counts as
-// changed if at least this part of its samples is on different code. Without this limit too many
-// rows would count, because two compilations of one method often differ in their coldest parts.
+// leastCodePart is the smallest part of a row's samples that must be on different code to make the row count as changed
+// although its share did not change. Without this limit too many rows would count, because two compilations of one
+// method often differ in their coldest parts.
 const leastCodePart = 0.05
 
 // changed reports whether the row's share or its code changed by more than noise.

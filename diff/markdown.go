@@ -363,7 +363,8 @@ func markdownText(text string) string {
 	return out.String()
 }
 
-// summaryText returns a text for use within HTML, in which Markdown still interprets its own marks.
+// summaryText returns a text for use within HTML. The marks of HTML and of Markdown become entities, because Markdown
+// interprets its own marks even within HTML.
 func summaryText(text string) string {
 	var out strings.Builder
 	for _, c := range cut(layout.Escape(text)) {

@@ -22,8 +22,8 @@ type Noise struct {
 	// At10 is an example for the reader: by how much a share of 10 % must change to be shown, if
 	// only random sampling counts.
 	At10 float64 `json:"at_10_percent"`
-	// Forks is true if the thresholds take the differences between forks into account. Slices is
-	// true if they also take the differences between time slices into account.
+	// Forks is true if the thresholds take the differences between forks into account. Slices is true if they take the
+	// differences between time slices into account. Both may be true.
 	Forks  bool `json:"forks"`
 	Slices bool `json:"slices"`
 

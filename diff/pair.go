@@ -15,8 +15,8 @@ type methodRegions struct {
 }
 
 // A regionPair has the regions of one method that are compared with each other. Usually that is one region of each
-// side, but a side may have more. For example, no sample may by chance have fallen in the middle of a piece of code in
-// one of the runs. Then this code is two regions in that run, and one region in the other.
+// side, but a side may have more. For example, one of the runs may by chance have no samples in the middle of a piece
+// of code. Then this code is two regions in that run, and one region in the other.
 type regionPair struct {
 	method *methodRegions
 	a, b   []*Region
@@ -118,8 +118,8 @@ func withCode(regions []*Region, maxUnlisted int64) (code, rest []*Region, liste
 	return code, rest, listed
 }
 
-// oneToOne adds pairs of regions that are in no pair yet. It starts with the two regions that are
-// most alike, and ends when the likeness gets too small. The result is ordered by samples.
+// oneToOne adds pairs of regions that are in no pair yet. It starts with the two regions that are most alike, and does
+// not pair regions whose likeness is less than the parameter least. The result is ordered by samples.
 func (p *pairing) oneToOne(pairs []regionPair, m *methodRegions, as, bs []*Region, least float64) []regionPair {
 	type candidate struct {
 		a, b     *Region

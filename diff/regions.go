@@ -103,10 +103,9 @@ func (c *Comparison) codeChange(p *pairing, q *regionPair, spreadError float64) 
 	return change
 }
 
-// compareCode returns the listing of a pair. On each side, it lists the compilation that the pair's
-// hottest region belongs to, with all regions of that compilation. It needs all of them, because
-// code that is in this region in A may be in another region in B. The first result is the share of
-// equal lines.
+// compareCode returns the listing of a pair. For each side, the listing has the compilation that the pair's hottest
+// region belongs to. It has all regions of that compilation, because code that is in the hottest region in A may be in
+// another region in B. The first result is the share of equal lines.
 func compareCode(q *regionPair) (same float64, lines []asm.ListingLine) {
 	return asm.Compare(compilationCode(q.a, q.method.a), compilationCode(q.b, q.method.b))
 }

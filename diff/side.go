@@ -153,9 +153,9 @@ func newTrialSide(p *schema.Profile) TrialSide {
 	return t
 }
 
-// withoutOSR returns "c2, level 4" for "c2, level 4, osr". An OSR compilation has the same loops as
-// the method's usual compilation. The time at which the JVM changes from one to the other differs
-// from run to run.
+// withoutOSR returns "c2, level 4" for "c2, level 4, osr". With it, the samples of a method's OSR compilation and of
+// its usual compilation are added up. Both have the same loops, and the time at which the JVM changes from one to the
+// other differs from run to run.
 func withoutOSR(source string) string { return strings.TrimSuffix(source, ", osr") }
 
 // mergeItems adds up the items that have the same key.

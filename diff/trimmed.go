@@ -65,8 +65,8 @@ func leastSlowdown(a, b []float64, judged int) float64 {
 	return fastest - slowest - gapFactor(n, judged)*spread
 }
 
-// trimmedRow judges a benchmark by a measure without the slowest times of each side. ok is false if there are too few
-// times. As in scoreNoise, JMH's times are judged both by capture and by fork, and the smaller slowdown counts.
+// trimmedRow judges a benchmark by a measure, and leaves out the slowest times of each side. ok is false if there are
+// too few times. As in scoreNoise, JMH's times are judged both by capture and by fork, and the smaller slowdown counts.
 func (c *Comparison) trimmedRow(m measure, judged int) (row GateRow, ok bool) {
 	levels := []func(*TrialSide) []float64{runTimes, forkTimes}
 	sampled := 0.0

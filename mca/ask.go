@@ -20,7 +20,7 @@ import (
 // Limits on the time that the modelling program may take for one loop and for all loops of a report, on what it may
 // print, and on its memory.
 const (
-	timeForLoop = time.Minute // OSACA takes some seconds
+	timeForLoop = time.Minute // OSACA takes a few seconds
 	timeForAll  = 5 * time.Minute
 	maxOutput   = 64 << 10
 	maxMemory   = 4 << 30 // bytes of address space; llvm-mca needs 0.3 GB, and OSACA with one thread 1 GB
@@ -37,9 +37,9 @@ func limitedCommand(ctx context.Context, path string, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// Ask asks the program about the hottest loops of all profiles, except loops without a path that the program can read;
-// it asks about several at a time. It sets Modelled of each of these loops. Ask returns when all have an answer, at the
-// latest after some minutes, or soon after ctx is done.
+// Ask asks the program about the hottest loops of all profiles, several at a time, and sets Modelled of each of these
+// loops. It skips a loop if the loop has no path that the program can read. Ask returns when all loops have an answer.
+// If that takes longer than timeForAll, or if ctx is done, it returns soon after that.
 func (t *Tool) Ask(ctx context.Context, ps *profile.Profiles) {
 	var all []*loops.Facts
 	for i := range ps.Trials {

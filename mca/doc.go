@@ -4,6 +4,7 @@
 //	Iterations:        100
 //	Total Cycles:      4809
 //
-// They take straight code as the body of a loop, which [loops.Facts.Assembly] writes. Both assume that all loads hit
-// the L1 cache and that all jumps are predicted. What they print becomes the [loops.Model] of the loop.
+// Both programs read straight code, which [loops.Facts.Assembly] writes, and take it as the body of a loop. They assume
+// that all loads hit the L1 cache and that all jumps are predicted. What they print becomes the [loops.Model] of the
+// loop.
 package mca

@@ -39,7 +39,7 @@ func llvmVerdict(output string) string {
 	return text
 }
 
-// A row of the carried chains that OSACA lists:
+// carried matches a row of the carried chains that OSACA lists:
 //
 //	2 | 48.0 | vaddsd 0x10(%rsi,%r9,8),%xmm0,%xmm0 | [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]
 var carried = regexp.MustCompile(`^\s*\d+ \|\s*([0-9.]+) \| (.*?)\s*\| \[([0-9, ]+)\]\s*$`)

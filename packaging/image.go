@@ -28,7 +28,7 @@ const (
 
 // writeImage writes the container image of all programs for Linux, as an archive in the layout of the Open Container
 // Initiative: gasm-1.2.3.oci.tar. An image has one layer, with the program and the certificates of the authorities that
-// Mozilla trusts. It is made without a container engine, and contains no other image.
+// Mozilla trusts. It is made without a container engine, and has no base image.
 func (r *release) writeImage(programs []program) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	found := false

@@ -107,8 +107,8 @@ const shellTime = 30 * time.Millisecond
 var guardPID = os.Getppid()
 
 // runChild runs the command line of this process in a child. The parameter death is the signal that the child gets when
-// this process ends. When the child has ended, runChild calls the function over. Its argument is true if the child has
-// not reported that it ended by itself.
+// this process ends. When the child has reported its exit code or has ended, runChild calls over(killed). The argument
+// killed is true if the child ended without a report, for example because it was killed.
 func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
@@ -174,8 +174,8 @@ func runChild(s streams, death syscall.Signal, over func(killed bool)) error {
 	}
 }
 
-// endWithThread makes the kernel send a signal to a process when the thread that starts it ends, and so also when this
-// process ends. Until the process has ended, the caller must lock its goroutine to the thread.
+// endWithThread makes the kernel send a signal to a child when the thread that starts the child ends, and so also when
+// this process ends. Until the child has ended, the caller must lock its goroutine to that thread.
 func endWithThread(cmd *exec.Cmd, sig syscall.Signal) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -213,7 +213,7 @@ func (f *reportFlags) checkWhat() error {
 	return usage("--what %s is for --format collapsed; pprof has both, and the page and the text show both", f.what)
 }
 
-// checkChoice parses --jvm, --thread, --window-event and --under, the flags that choose samples, and --by.
+// checkChoice parses --by and the flags that choose samples: --jvm, --thread, --window-event and --under.
 func (f *reportFlags) checkChoice() (err error) {
 	if f.jvmExpression, err = compile("jvm", f.jvm); err != nil {
 		return err

@@ -5,7 +5,7 @@
 //	gasm attach 4711                              the same for a running JVM
 //	gasm top 4711                                 what is hot in it now, live in the terminal
 //	gasm watch --to pyroscope+https://host:4040   profile all JVMs continuously, for a server
-//	gasm stacks 4711                              what each of its threads does now, as jstack says
+//	gasm stacks 4711                              what each of its threads does now, as jstack prints it
 //	gasm report samples.txt asm.log               the same report from saved files
 //	gasm report DIR                               the same from a saved capture
 //	gasm events DIR                               what else happened: pauses of the collector, safepoints
@@ -32,9 +32,9 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
-// collectLater lets the heap grow to 36 MB, instead of 4 MB, before the first garbage collection. Most reports are
-// complete before that. The first collection runs the cleanup of an unreachable object, and this cleanup sets the
-// percentage back to Go's default.
+// collectLater raises the garbage collector's target percentage. So the heap grows to 36 MB, instead of 4 MB, before
+// the first collection. Most reports are complete before that. The first collection runs the cleanup of an unreachable
+// object, and this cleanup sets the percentage back to Go's default.
 func collectLater() {
 	debug.SetGCPercent(800)
 	type mark struct{ _ *int } // with a pointer, because small objects without pointers may share their memory

@@ -73,8 +73,8 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	return ps.WhyEmpty()
 }
 
-// askModel asks the program that --mca names about the loops of all profiles. A signal to stop ends that, and the
-// report is written without the rest of the answers.
+// askModel asks the program that --mca names about the loops of all profiles. If a signal to stop comes, askModel
+// returns, and the report is written without the missing answers.
 func (f *reportFlags) askModel(ps *profile.Profiles) {
 	if f.model == nil {
 		return

@@ -80,8 +80,8 @@ func pagerProcess(command string) *exec.Cmd {
 
 // keysToPager leaves Ctrl-C and Ctrl-\ to the pager, which stops a search with them. All processes in the terminal's
 // foreground get these signals. If they ended gasm, the pager and the shell would both read the keyboard. So
-// keysToPager takes both signals away from all other receivers in gasm, and catches them itself. It does not leave them
-// ignored, because the pager would inherit that.
+// keysToPager takes both signals away from all other receivers in gasm, and catches them itself. Just ignoring them
+// would not do, because the pager would then ignore them, too.
 func keysToPager() (giveBack func()) {
 	keys := make(chan os.Signal, 1)
 	signal.Ignore(syscall.SIGINT, syscall.SIGQUIT)

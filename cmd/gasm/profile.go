@@ -236,8 +236,9 @@ func reportOn(s streams, finish func() (*capture.Capture, error), flags *reportF
 	return writeReport(s, flags, src, ps)
 }
 
-// cleanUp removes the capture if it has nothing worth keeping (empty), or if it is temporary and its report was made
-// without a problem (whole). Otherwise it keeps the capture. If there was a problem, it also says where the capture is.
+// cleanUp removes the capture if empty is true, which means that it has nothing worth keeping. It also removes a
+// temporary capture if whole is true, which means that its report was made without a problem. Otherwise it keeps the
+// capture. If whole is false, it then says where the capture is.
 func cleanUp(s streams, folder *record.Folder, whole, empty bool) {
 	if empty || whole && folder.Temporary {
 		if err := folder.Remove(); err != nil {

@@ -93,7 +93,8 @@ func joinStacks(args []string) []string {
 	return joined
 }
 
-// stackChoice returns whether samples get call stacks.
+// stackChoice returns the value of --stacks, which says whether samples get call stacks. If the user has not set
+// --stacks, but another flag that is about call stacks, stackChoice returns StacksWanted.
 func (f *recordFlags) stackChoice() record.StackChoice {
 	if !f.given("stacks") && (f.given("tree") || f.given("under") || f.given("by")) {
 		return record.StacksWanted // these flags are about call stacks

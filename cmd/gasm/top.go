@@ -233,8 +233,7 @@ func (t *topView) tick() {
 	}
 }
 
-// maxAwaited is the maximum number of seconds by which the first text is delayed until the code of the hottest method
-// is known.
+// maxAwaited is the maximum number of seconds that print waits with its first text for the code of the hottest method.
 const maxAwaited = 3
 
 // print prints text every few seconds.

@@ -94,8 +94,8 @@ func (t *topView) obey(action view.Action) (quit bool) {
 	return false
 }
 
-// decayTime is how many seconds of samples are written if the picture decays: such a picture has no length of its
-// own, because older samples count less and less.
+// decayTime is the number of seconds whose samples are written if the user writes a decaying picture to a file. In such
+// a picture, older samples count less and less, so it has no length in time.
 const decayTime = 30
 
 // write writes what is on the screen: as a capture, or as a report in a format.

@@ -197,7 +197,7 @@ func (f *watchFlags) options(s streams, args []string, cancel context.CancelCaus
 	return o, err
 }
 
-// pidsOf returns the words as process ids, or nil if not all of them are.
+// pidsOf converts words to process ids. It returns nil if one of the words is not a number.
 func pidsOf(words []string) (pids []int) {
 	for _, word := range words {
 		pid, err := strconv.Atoi(word)
@@ -209,7 +209,7 @@ func pidsOf(words []string) (pids []int) {
 	return pids
 }
 
-// errOutput is the cause of the end if the standard output can't be written to.
+// errOutput is the cause with which gasm watch ends if it can't write to the standard output.
 var errOutput = errors.New("writing to the standard output")
 
 // targets returns the destinations of --to. They call the function cancel later if the standard output can't be written
@@ -265,7 +265,8 @@ func (f *watchFlags) server(name string) web.Options {
 	return web.Options{URL: url, Tenant: f.tenant, TokenFile: f.token, BasicFile: f.basic, CAFile: f.ca, Gasm: version}
 }
 
-// kindOf returns a destination for messages, without the part of a URL that may contain a password.
+// kindOf returns the text that stands for a destination in messages. If the destination is a URL, the text is only the
+// part before the first colon, because the rest may contain a password.
 func kindOf(name string) string {
 	kind, _, _ := strings.Cut(name, ":")
 	if kind == "dir" {

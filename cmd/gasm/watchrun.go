@@ -188,8 +188,8 @@ func (r *watchRun) changeTo(w *watch.Watcher, old *watchFlags, systemd *sdnotify
 	return nil
 }
 
-// sayMissing reports each jvm of the configuration file that is the id of no process. A service must start all the
-// same.
+// sayMissing reports each setting of the configuration file such as "jvm = 4711" if there is no process with that id.
+// That is not an error, because a service must start all the same.
 func (f *watchFlags) sayMissing(say func(text string)) {
 	for _, word := range f.jvms {
 		if err := watch.CheckRunning([]string{word}); err != nil {

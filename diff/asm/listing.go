@@ -104,9 +104,9 @@ func (l *listing) interleave() {
 	var onlyA, onlyB []ListingLine // lines since the last equal line
 	matched := false               // true after the first pair of matching lines
 	flush := func(last bool) {
-		// Lines in onlyA and onlyB may have a match that the other side's report does not list, because reports leave out
-		// code before the first match, after the last one, and at gaps. There, only the part of the lines with samples is
-		// kept.
+		// Lines in onlyA and onlyB may have a match that the other side's report does not list, because reports leave
+		// out code before the first match, after the last one, and at gaps. There, only the lines from the first one
+		// with samples to the last one are kept.
 		if !matched || last || l.atGap(i, j) {
 			onlyA, onlyB = sampledPart(onlyA), sampledPart(onlyB)
 		}

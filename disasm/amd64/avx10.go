@@ -2,8 +2,9 @@ package amd64
 
 import "golang.org/x/arch/x86/x86asm"
 
-// avx10Insts are instructions of AVX10.2 in the same form as halfInsts: on bfloat16 numbers, conversions to and from
-// 8-bit floating-point numbers (bf8, hf8), and conversions that saturate. init adds the large groups.
+// avx10Insts has instructions of AVX10.2 in the same form as halfInsts: instructions on bfloat16 numbers, conversions
+// to and from 8-bit floating-point numbers (bf8, hf8), and conversions that saturate. groupsAVX10 adds the large
+// groups.
 var avx10Insts = []halfInst{
 	{5, 0x2e, 2, 0, "vucomxsh", scalar1, false, scalar1, 2},
 	{5, 0x2f, 2, 0, "vcomxsh", scalar1, false, scalar1, 2},

@@ -191,7 +191,7 @@ func vectorSpelling(s *spelling, name string) {
 
 // splitName returns the index at which a predicate is inserted into the name of a comparison or of a carry-less
 // multiplication. For "vcmpps" it returns 4, because a possible result is "vcmpltps". base is the name without its
-// leading "v". The second result says whether there was one.
+// leading "v". The parameter v says whether there was one. The second result is the table that has the predicate.
 func splitName(name, base string, v bool) (at int, table predicateTable) {
 	if tail, ok := strings.CutPrefix(base, "pclmul"); ok {
 		return len(name) - len(tail), predicateCarryless

@@ -161,7 +161,8 @@ func spellHalf(h *halfInst) spelling {
 	return s
 }
 
-// noRounding matches the names of instructions on bfloat16 and 8-bit numbers.
+// noRounding matches the names of instructions that have no rounding mode: those on floating-point numbers of 8 bits or
+// less, those on bfloat16 numbers, and vmovrs.
 var noRounding = regexp.MustCompile(`[bh]f(16|8|4)|vmovrs`)
 
 // decodeHalf decodes an EVEX instruction of halfInsts or avx10Insts. The caller has checked that the opcode and the

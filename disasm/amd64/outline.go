@@ -7,8 +7,8 @@ import (
 )
 
 // Outline returns the same instructions as Decode, but leaves out the texts of the most common ones. That takes a fifth
-// of the time. An instruction that is not [asm.Plain], that has "nop" in its name, or that stops the program always has
-// its text, unless it is a relative call or jump.
+// of the time. Relative calls and jumps may lack their texts. All other instructions have them if they are not
+// [asm.Plain], have "nop" in their name, or stop the program.
 func Outline(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
 	return decode(syntax, code, pc, true)
 }

@@ -166,7 +166,8 @@ func (x *x86) applyPromoted(p *promotedInst) bool {
 	return p.bits&isPair == 0 || x.validPair(p)
 }
 
-// validPair reports whether push2 or pop2 may have its registers.
+// validPair reports whether push2 or pop2 may have its two registers: neither may be rsp, and those of pop2 must
+// differ.
 func (x *x86) validPair(p *promotedInst) bool {
 	const rsp = 4
 	first, second := x.vec.vvvv, x.op[5]&7|x.vec.rex&rexB<<3|x.high&rexB<<4
@@ -224,7 +225,7 @@ func (x *x86) promotedArg(p *promotedInst, i int, form promotedForm) bool {
 // firstTile is the first of the eight registers of AMX, tmm0 to tmm7. x86asm doesn't have them.
 const firstTile = x86asm.TR7 + 1
 
-// setPromoted sets operand i to a register. If high is set, its number is 16 higher.
+// setPromoted sets operand i to a register. If high is true and it is a general register, its number is number+16.
 func (x *x86) setPromoted(i int, width promotedForm, number byte, high bool) {
 	r := x86asm.Reg(number)
 	switch {

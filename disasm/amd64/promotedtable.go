@@ -28,13 +28,13 @@ func promoteNew(mapNo, opcode byte, pp ppSet, bits promotedBits, name string, fo
 	return p
 }
 
-// in returns p in another map.
+// in returns a copy of p in another opcode map.
 func (p promotedInst) in(mapNo byte) promotedInst {
 	p.mapNo = mapNo
 	return p
 }
 
-// group returns p for a digit in ModRM.reg.
+// group returns a copy of p that requires a digit in ModRM.reg.
 func (p promotedInst) group(digit byte) promotedInst {
 	p.bits, p.digit = p.bits|isGroup, digit
 	return p
@@ -95,7 +95,7 @@ var promotedLegacy = []promotedInst{
 	promoteMSR(0xf8, ppF2, "urdmsr", formEq, formId),
 }
 
-// promoteMSR returns an access to a model-specific register whose number is an immediate.
+// promoteMSR returns a promotedInst that reads or writes a model-specific register whose number is an immediate.
 func promoteMSR(opcode byte, pp ppSet, name string, forms ...promotedForm) promotedInst {
 	p := promoteNew(7, opcode, pp, regOnly|noMark|needW0, name, forms...).group(0)
 	p.spell.imm = immDword

@@ -22,9 +22,9 @@ const (
 
 // scanREX2 reads the REX2 prefix that begins at x.code[x.n].
 //
-// Afterwards, the rest of the decoder sees a legacy instruction with a REX prefix. The prefix's last byte takes the
-// place of REX, so x.code[x.n-1] is the payload. In map 0F it is D5, because the payload takes the place of the byte 0F
-// of the opcode (see rex2Op).
+// Afterwards, the rest of the decoder sees a legacy instruction with a REX prefix. The byte x.code[x.n-1] takes the
+// place of the REX prefix. Usually that is the payload. In map 0F it is D5, because the payload takes the place of the
+// byte 0F of the opcode (see rex2Op).
 func (x *x86) scanREX2() {
 	p := &x.prefixes
 	p.rex2, p.rex2At = true, int8(p.n)

@@ -136,7 +136,7 @@ func (x *x86) decodeVector() bool {
 	return true
 }
 
-// repeatsHalf reports whether an instruction can repeat an element of 16 bits, and x86asm does not know it.
+// repeatsHalf reports whether an instruction can repeat an element of 16 bits although x86asm does not know that.
 func repeatsHalf(op x86asm.Op) bool {
 	switch op {
 	case x86asm.VCMPPH, x86asm.VMINMAXPH, x86asm.VCMPBF16, x86asm.VMINMAXBF16, x86asm.VGETMANTBF16,
@@ -308,7 +308,7 @@ func (x *x86) generalDestination() bool {
 	return false
 }
 
-// extendVector extends the general register among the operands of an EVEX instruction, if R4 or B4 does so.
+// extendVector handles the bit R4 or B4 that extends the number of a general register in an EVEX instruction.
 func (x *x86) extendVector() {
 	bit := byte(rexB)
 	if x.generalDestination() {

@@ -1,7 +1,7 @@
 package arm64
 
-// integer has the instructions on general registers, and the branches. An alias like mov is listed before the
-// instruction whose other name it is, so that the alias is tried first.
+// integer has the instructions on general registers, and the branches. An alias ("mov") is listed before the
+// instruction that it stands for ("orr"), so that the alias is tried first.
 var integer = []row{
 	{0xffff0000, 0x00000000, "udf #<udf>"},
 	{0x9f000000, 0x10000000, "adr <Xd>, <adr>"},

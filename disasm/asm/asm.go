@@ -57,7 +57,7 @@ func AppendHex(b []byte, v uint64) []byte {
 	return strconv.AppendUint(append(b, "0x"...), v, 16)
 }
 
-// Bits returns n bits of x. The lowest of them has the number at in x. For example, Bits(0x1234, 4, 8) is 0x23.
+// Bits returns n bits of x as a number: the bits at, at+1, …, at+n-1. For example, Bits(0x1234, 4, 8) is 0x23.
 func Bits(x uint32, at, n int) uint32 { return x >> at & (1<<n - 1) }
 
 // Signed returns the same bits as Bits, but sign-extended to 64 bits.
