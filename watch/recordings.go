@@ -48,8 +48,8 @@ type recording struct {
 // reading is locked while a dump is read, so that the memory of only one dump is needed at a time.
 var reading sync.Mutex
 
-// set takes over options. If they change what is recorded, all recordings end, and begin again when their JVMs are
-// wanted. JVMs that could not be recorded are tried again.
+// set adopts options. If they change what is recorded, all recordings end, and begin again when their JVMs are wanted.
+// JVMs that could not be recorded are tried again.
 func (r *recordings) set(o *Options) {
 	if !slices.Equal(r.kinds, o.Events) || r.every != o.Every {
 		r.stopAll()
@@ -141,8 +141,8 @@ type maker struct {
 	incomplete bool      // the user was told that events are missing
 }
 
-// keptIntervals is how many intervals a JVM keeps. It is more than one, so that no events are missing if the JVM or
-// gasm is late.
+// keptIntervals is for how many intervals a JVM keeps its events. It is more than one, so that no events are missing if
+// the JVM or gasm is late.
 const keptIntervals = 3
 
 // run records until the recording is stopped or the JVM has ended.
@@ -217,7 +217,7 @@ func (m *maker) read(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// emit makes a profile of each kind of events that there were.
+// emit makes one profile for each kind of which there were events.
 func (m *maker) emit() {
 	from, to := m.from, time.Now()
 	m.from = to

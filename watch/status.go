@@ -36,7 +36,7 @@ type Status struct {
 	jvmsKnown time.Time
 }
 
-// A JVM is one that a Watcher has seen.
+// A JVM is a JVM that a Watcher has seen.
 type JVM struct {
 	attach.Process
 	State State
@@ -48,7 +48,7 @@ type Queue struct {
 	push.Stats
 }
 
-// Status returns the present state. It may be called by any goroutine.
+// Status returns the current state. It may be called by any goroutine.
 func (w *Watcher) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()

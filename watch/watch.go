@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Gasm  string   // the version of gasm
 	Words []string // process ids, and parts of the names of main classes and jars; all JVMs if there are none
-	// PIDs are processes after whose end the Watcher ends, too. If there are none, it runs until its context is done.
+	// The Watcher ends when all of the processes PIDs have ended. If there are none, it runs until its context is done.
 	PIDs []int
 	// Share is the fraction of the JVMs that is watched, above 0 and up to 1. The JVMs are chosen at random.
 	Share     float64
@@ -49,7 +49,7 @@ type Target struct {
 	Open func() (push.Destination, error)
 }
 
-// Counter is what is sampled. Its samples stand for CPU time on every machine.
+// Counter is the event that is sampled. Its samples stand for CPU time on every machine.
 const Counter = "cpu-clock"
 
 const (
@@ -117,7 +117,7 @@ func (w *Watcher) open(o Options) (queues []*queue, err error) {
 }
 
 // Change replaces the options of a running Watcher. After an error, the old ones stay in force. Sampling pauses for a
-// moment, because another recording begins. No sample is lost that was taken before.
+// moment, because another recording begins, but no sample that was taken before is lost.
 func (w *Watcher) Change(o Options) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,8 +134,8 @@ func (w *Watcher) Change(o Options) error {
 	return nil
 }
 
-// Run watches JVMs until ctx is done, or all PIDs of the options have ended. Then it delivers the last profiles, which
-// takes some seconds at most.
+// Run watches JVMs until ctx is done, or all PIDs of the options have ended. Then it tries to deliver the last
+// profiles, for closeTime at most.
 func (w *Watcher) Run(ctx context.Context) error {
 	var stop context.CancelFunc
 	w.sending, stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -232,8 +232,8 @@ func (w *Watcher) step() {
 	}
 }
 
-// change takes over new options. The queues of destinations that the new options do not have are closed in the
-// background, after their profiles were delivered.
+// change adopts new options. The queues of destinations that the new options do not have are closed in the background,
+// after their profiles were delivered.
 func (w *Watcher) change(o Options) {
 	w.mu.Lock()
 	queues := w.opened

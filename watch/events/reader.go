@@ -20,8 +20,8 @@ type Reader struct {
 	lock, heap *Sum // since the last Take
 }
 
-// mostGap is the longest time between two chunks if no chunk is missing between them. HotSpot begins a chunk at the end
-// of the previous one.
+// mostGap limits the time between two chunks. If the time is longer, a chunk between them is missing, because HotSpot
+// begins a chunk at the end of the previous one.
 const mostGap = 100 * time.Millisecond
 
 // Add adds the events of those chunks of a dump that were not in an earlier dump. It returns an error if events are
@@ -102,14 +102,15 @@ const maxAllocations = 1 << 20
 // A stackOf has the numbers of a stack in both sums, or 0 for none.
 type stackOf struct{ lock, heap int }
 
-// An allocation is an event that stands for allocated bytes. Which of them count is known when all of the part is read.
+// An allocation is an event that stands for allocated bytes. Which allocations count is known only after the whole part
+// was read.
 type allocation struct {
 	stack          int // in the Sum
 	bytes          int64
 	sample, counts bool
 }
 
-// add adds an event that is of a kind that is counted. raw is the same event as Flight Recorder has it.
+// add adds an event if its kind is counted. raw is the same event as Flight Recorder has it.
 func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 	switch e.Kind {
 	case event.Lock:
@@ -133,7 +134,8 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 	}
 }
 
-// stack returns the number of an event's stack in a Sum. The function of returns where the number is kept.
+// stack returns the number of an event's stack in a Sum. The function of returns a pointer to the field of a stackOf
+// that holds this number.
 func (p *part) stack(e *event.Event, sum *Sum, of func(*stackOf) *int) int {
 	if len(e.Frames) == 0 {
 		return sum.stack(e)

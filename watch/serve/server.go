@@ -40,8 +40,8 @@ const (
 	answerTime     = 30 * time.Second
 	idleTime       = 30 * time.Second
 	endTime        = 5 * time.Second // for requests that are being answered at the end
-	// aliveTime is the longest time since the Watcher's last beat with which it counts as working. There is a beat each
-	// second, except while a recording ends.
+	// The Watcher counts as working unless its last beat is longer ago than aliveTime. There is a beat each second,
+	// except while a recording ends.
 	aliveTime = time.Minute
 )
 
