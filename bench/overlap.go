@@ -102,7 +102,8 @@ func sharesOf(samples [][]string) shares {
 // has the overlap of two halves of each profiler's own samples. All three compare two sets of the same size.
 type agreement struct{ both, halvesA, halvesB float64 }
 
-// agree compares two profilers' samples of the same run. It shuffles them several times, and returns the means.
+// agree compares two profilers' samples of the same run. It shuffles and compares them several times, and returns the
+// means of the overlaps.
 func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
 	const turns = 8
 	n := min(len(a), len(b)) / 2

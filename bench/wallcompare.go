@@ -219,7 +219,7 @@ func (s *setup) startWall(ctx context.Context, pid int) (dir string, stop func()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // its output says why
+		_ = cmd.Wait() // if it fails, its output says why
 	}()
 	stop = func() {
 		_ = cmd.Process.Signal(os.Interrupt)
@@ -256,7 +256,7 @@ func (r *running) ask() (m moment, err error) {
 		return m, err
 	}
 	var words []string
-	for len(words) < 2 || m.at == 0 { // async-profiler has written something, too
+	for len(words) < 2 || m.at == 0 { // skip lines that async-profiler has written
 		line, err := r.stdout.ReadString('\n')
 		if err != nil {
 			return m, err

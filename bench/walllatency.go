@@ -110,8 +110,8 @@ func (s *setup) latencyRound(ctx context.Context, j installedJDK, round int, m *
 	return nil
 }
 
-// load sends requests for some time, and returns how long each took, from the moment at which it should have been sent.
-// It compares the answers with those that the same requests have had before.
+// load sends requests for the given time. It returns how long each took, from the moment at which it should have been
+// sent. It compares the answers with those that the same requests have had before.
 func (m *latencies) load(ctx context.Context, port string, length time.Duration) ([]float64, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
 	defer transport.CloseIdleConnections()

@@ -13,14 +13,14 @@ import (
 type budget struct {
 	limit float64 // CPU time that gasm may use, as a fraction of one processor's time; 0 for no limit
 	most  int     // the frequency that the user has asked for
-	whole float64 // the share that the user has asked for
-	hertz int     // the present frequency
-	share float64 // the present share
+	whole float64 // the share of the JVMs that the user has asked for
+	hertz int     // the current frequency
+	share float64 // the current share of the JVMs
 
 	begun         bool
-	cpu, mono     int64 // at the beginning of the present period of judgeEvery, in ns
+	cpu, mono     int64 // gasm's CPU time and CLOCK_MONOTONIC at the beginning of the current period, in ns
 	above, below  int   // periods in a row in which gasm used more, or much less, than it may
-	beforeRestart bool  // the present period contains the beginning of a recording
+	beforeRestart bool  // a recording began in the current period
 }
 
 const (

@@ -39,9 +39,9 @@ type madeProfile struct {
 // A recording is the recording of one JVM.
 type recording struct {
 	ticks uint64
-	jvm   atomic.Pointer[jvm] // the latest one with this process id
+	jvm   atomic.Pointer[jvm] // the latest jvm with this process id
 	ctx   context.Context     // done when the recording should end
-	stop  context.CancelFunc  // does not wait
+	stop  context.CancelFunc  // asks the recording to end, and does not wait for that
 	ended chan struct{}       // closed when the recording has ended, and its last profiles are made
 }
 
@@ -84,7 +84,7 @@ func (r *recordings) want(j *jvm) {
 	m := maker{recording: x, to: r, kinds: r.kinds, every: r.every, say: r.say, gasm: r.gasm}
 	r.all.Go(func() {
 		defer close(x.ended)
-		if before != nil { // both would have the same events
+		if before != nil { // otherwise, both recordings would have the same events
 			before.stop()
 			<-before.ended
 		}
@@ -136,7 +136,7 @@ type maker struct {
 
 	rolling    *jvmevents.Rolling
 	reader     events.Reader
-	from       time.Time // the beginning of the present interval
+	from       time.Time // the beginning of the current interval
 	failed     bool      // the user was told that a dump has failed
 	incomplete bool      // the user was told that events are missing
 }

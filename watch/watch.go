@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Gasm  string   // the version of gasm
 	Words []string // process ids, and parts of the names of main classes and jars; all JVMs if there are none
-	// The Watcher ends when all of the processes PIDs have ended. If there are none, it runs until its context is done.
+	// The Watcher ends when all processes in PIDs have ended. If PIDs is empty, it runs until its context is done.
 	PIDs []int
 	// Share is the fraction of the JVMs that is watched, above 0 and up to 1. The JVMs are chosen at random.
 	Share     float64
@@ -70,17 +70,17 @@ type Watcher struct {
 	toWall  func() int64 // toWall, except in a test
 	queues  []*queue
 	jvms    map[int]*jvm // by process id
-	given   []given      // of the options' PIDs
+	given   []given      // the processes of the options' PIDs
 	budget  budget
 	next    time.Time       // when the next profiles are made
-	sending context.Context // ends when the queues must end
-	changes chan Options    // of Change; has at most one element
+	sending context.Context // done when the queues must end
+	changes chan Options    // the options passed to Change; at most one element
 
 	events recordings
 
 	mu     sync.Mutex
 	status Status
-	opened []*queue // of the latest options
+	opened []*queue // the queues of the latest options
 }
 
 // A queue is the queue of a Target.
@@ -253,7 +253,7 @@ func (w *Watcher) change(o Options) {
 	w.given = givenOf(o.PIDs)
 	w.budget.change(&o)
 	w.events.set(&o)
-	for _, j := range w.jvms { // their labels may be others now
+	for _, j := range w.jvms { // their labels may have changed
 		j.ticks = 0
 	}
 	go func() {

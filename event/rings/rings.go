@@ -29,8 +29,8 @@ const (
 type Kind uint8
 
 // The kinds of events. The last two, owner and inside, are internal, and Ring.Events leaves them out. The kind owner
-// means that another thread takes over the ring: the events before it are those of the previous thread. The kind inside
-// is that of a window.
+// means that another thread uses the ring from now on: the events before it are those of the previous thread. The kind
+// inside is that of a window.
 const (
 	Entry Kind = iota + 1
 	Exit

@@ -165,7 +165,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		}
 	case event.Park, event.Sleep:
 		if e.Name = strings.TrimPrefix(what, "hotspot:thread__"); len(args) > 2 && args[2].isText {
-			e.Name = className(&args[2]) // Object.wait
+			e.Name = className(&args[2]) // the park is an Object.wait
 		}
 	case event.ClassLoad:
 		if len(args) > 0 {

@@ -48,7 +48,7 @@ func (r *Reader) Add(f io.ReaderAt, size int64) error {
 // read adds the events of chunks. beginning is true for the first chunks of the recording.
 func (r *Reader) read(f io.ReaderAt, size int64, beginning bool) error {
 	in := jfr.NewReader(f, size, "the recording")
-	x := jfr.NewEvents(in, 0, func(*jfr.Chunk) jfr.Anchor { return jfr.Anchor{} }) // only their order matters
+	x := jfr.NewEvents(in, 0, func(*jfr.Chunk) jfr.Anchor { return jfr.Anchor{} }) // only the order of times matters
 	p := part{lock: orNew(&r.lock), heap: orNew(&r.heap), known: map[*event.Frame]stackOf{}}
 	for x.Scan() {
 		r.firsts.See(x, len(p.allocations))
@@ -90,7 +90,7 @@ func orNew(s **Sum) *Sum {
 // A part sums up the events of a part of a recording.
 type part struct {
 	lock, heap  *Sum
-	known       map[*event.Frame]stackOf // by the innermost frame of a slice that events share
+	known       map[*event.Frame]stackOf // by the address of the innermost frame; equal stacks share their frames
 	allocations []allocation
 	sampled     bool
 	left        int // number of allocations that were left out
@@ -105,7 +105,7 @@ type stackOf struct{ lock, heap int }
 // An allocation is an event that stands for allocated bytes. Which allocations count is known only after the whole part
 // was read.
 type allocation struct {
-	stack          int // in the Sum
+	stack          int // its number in the Sum
 	bytes          int64
 	sample, counts bool
 }
@@ -125,7 +125,7 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !e.OfRecorder()}
 		p.sampled = p.sampled || a.sample
 		if t := raw.Thread(); beginning && a.sample && t != nil && (t.Virtual || t.OSID == 0) {
-			a.bytes = 0 // it may have been allocated before the recording; FirstSamples knows no virtual threads
+			a.bytes = 0 // they may be from before the recording; FirstSamples ignores virtual threads
 		}
 		if a.counts {
 			a.stack = p.stack(e, p.heap, func(s *stackOf) *int { return &s.heap })

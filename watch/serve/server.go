@@ -106,7 +106,7 @@ func (s *Server) handler(token string) http.Handler {
 	})
 }
 
-// setDeadline sets how long an answer may take from now on. It extends the time for reading, too: when that is over,
+// setDeadline sets how long an answer may take from now on. It also extends the time for reading: when that is over,
 // the request's context is cancelled, even though the request has long been read.
 func setDeadline(w http.ResponseWriter, d time.Duration) {
 	c, at := http.NewResponseController(w), time.Now().Add(d)
